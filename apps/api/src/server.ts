@@ -6,6 +6,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { answerClientError, refuseConnect } from "./http/answers/client-error.ts";
 import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
+import { oneAtATime } from "./http/one-at-a-time.ts";
 import { refuse, refuseExpectation, wireFaultOf } from "./http/wire-faults.ts";
 import type { Hono } from "hono";
 
@@ -55,12 +56,12 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
       // Refused by the listener, which answers in our format.
       requireHostHeader: false,
     },
-    (incoming, outgoing) => {
+    oneAtATime((incoming, outgoing) => {
       if (stopping) outgoing.setHeader("connection", "close");
       const fault = wireFaultOf(incoming);
       if (fault === undefined) void listener(incoming, outgoing);
       else refuse(incoming, outgoing, "malformed_request", fault);
-    },
+    }),
   );
   server.on("clientError", answerClientError);
   server.on("checkExpectation", refuseExpectation);

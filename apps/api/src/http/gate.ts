@@ -1,5 +1,5 @@
 import { createShares } from "@atlasqueue/contract";
-import { takeOrThrow } from "@atlasqueue/core/internal";
+import { NoRoomError, takeOrThrow } from "@atlasqueue/core/internal";
 
 type GateLimits = { requests_max: number; bytes_max: number };
 export type Gate = {
@@ -9,7 +9,16 @@ export type Gate = {
    */
   hold<T>(holder: string, bytes: number, work: () => Promise<T>): Promise<T>;
   /** The same when the size is not known beforehand: count bytes as they come, and release them all at the end. */
-  meter(holder: string): { add(bytes: number): void; release(): void };
+  meter(holder: string): Meter;
+  /** Throws `NoRoomError` for a holder that has used its share of the bytes. */
+  requireShare(holder: string): void;
+};
+
+type Meter = {
+  add(bytes: number): void;
+  /** Those that are there already, and can't be refused any more. */
+  addAnyway(bytes: number): void;
+  release(): void;
 };
 
 /** Far more than the database gets at once in good times; what may pile up while it is away. */
@@ -50,11 +59,20 @@ export function createGate(limits: GateLimits = defaultGateLimits, what: Words =
           takeOrThrow(room, holder, bytes, what.bytes);
           counted += bytes;
         },
+        addAnyway(bytes) {
+          room.takeAnyway(holder, bytes);
+          counted += bytes;
+        },
         release() {
           room.give(holder, counted);
           counted = 0;
         },
       };
+    },
+    requireShare(holder) {
+      const taken = room.take(holder, 1);
+      if (taken === "taken") room.give(holder, 1);
+      if (taken === "share_full") throw new NoRoomError(what.bytes, true);
     },
     async hold(holder, bytes, work) {
       takeOrThrow(requests, holder, 1, what.requests);

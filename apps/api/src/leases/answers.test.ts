@@ -69,30 +69,32 @@ test("jobs in an answer whose caller did not wait for it go back, with no attemp
   await eventually(async () => expect(await statuses("cut")).toEqual([{ status: "queued", attempts: 0, jobs: 16 }]));
 });
 
-test("the next of a group, leased by an ack whose caller did not wait for the answer, goes back too", async () => {
-  const ahead = ["ahead-1", "ahead-2", "ahead-3", "ahead-4"];
-  for (const queue of ahead) await add(queue, 16, 250_000);
-  const jobs = ["first", "next"].map((n) => submission({ queue: "run", group: "g", max_attempts: 1, payload: { n } }));
+test("the next of groups, leased by a settlement whose caller did not wait for the answer, go back too", async () => {
+  const groups = 16;
+  await add("ahead-of-next", groups, 250_000);
+  const text = "x".repeat(250_000);
+  const jobs = Array.from({ length: groups }, (_, at) =>
+    [{}, { text }].map((payload) => submission({ queue: "run", group: `g${at}`, max_attempts: 1, payload })),
+  ).flat();
   await submit(api.deps, jobs, { idempotency_ttl_seconds: 60 });
   const post = (path: string, body: object) => {
     const text = JSON.stringify(body);
     return `POST /v1${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
   };
-  const call = { tenant: "default", queue: "run", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 0 };
-  const [held] = await api.deps.longPoll.lease(call, new AbortController().signal);
+  const call = { tenant: "default", queue: "run", worker_id: "w", lease_seconds: 30, jobs_max: groups, wait_ms: 0 };
+  const held = await api.deps.longPoll.lease(call, new AbortController().signal);
   const socket = connect({ port: server.port, host: "127.0.0.1" }).pause();
-  const acks = [{ id: held?.id, lease_token: held?.lease_token }];
-  // What the kernel's buffers hold counts as sent: the answers before it fill them.
-  const leases = ahead.map((queue) => post(`/queues/${queue}/lease`, { worker_id: "w", max_jobs: 100 }));
-  socket.write([...leases, post("/leases/settle", { acks, next: { worker_id: "w" } })].join(""));
-  const done = { status: "succeeded", attempts: 1, jobs: 1 };
-  await eventually(
-    async () => expect(await statuses("run")).toEqual([{ status: "running", attempts: 1, jobs: 1 }, done]),
-    { interval_ms: 1 },
+  const acks = held.map(({ id, lease_token }) => ({ id, lease_token }));
+  // What the kernel's buffers hold counts as sent: the answer before it fills them.
+  const ahead = post("/queues/ahead-of-next/lease", { worker_id: "w", max_jobs: 100 });
+  socket.write(ahead + post("/leases/settle", { acks, next: { worker_id: "w" } }));
+  const done = { status: "succeeded", attempts: 1, jobs: groups };
+  await eventually(async () =>
+    expect(await statuses("run")).toEqual([{ status: "running", attempts: 1, jobs: groups }, done]),
   );
   socket.destroy();
   await eventually(async () =>
-    expect(await statuses("run")).toEqual([{ status: "queued", attempts: 0, jobs: 1 }, done]),
+    expect(await statuses("run")).toEqual([{ status: "queued", attempts: 0, jobs: groups }, done]),
   );
 });
 

@@ -50,8 +50,8 @@ function serve(
   ): Promise<Response> => {
     try {
       const response = answer(c, await result);
-      // Not for what is done and stays done: its caller would not be told.
-      if (operation.method === "get" || delivery.handsOver()) holdUntilRead(c, deps.unread, c.get("answer_chars") ?? 0);
+      const done = operation.method !== "get" && !delivery.handsOver();
+      holdUntilRead(c, deps.unread, c.get("answer_chars") ?? 0, { done });
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
       return delivery.made(response);
     } catch (error) {
@@ -66,6 +66,7 @@ function serve(
   };
 
   const work = (c: ApiContext, input: Input): Response | Promise<Response> => {
+    if (operation.method !== "get") deps.unread.requireShare(holderOf(c));
     const delivery = createDelivery(c);
     const own = depsFor(c, deps, operation.method === "get" ? delivery.hungUp : undefined);
     const call = callOf(c, input, delivery, { deps: own, letIn, app });

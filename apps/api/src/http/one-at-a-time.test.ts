@@ -1,0 +1,83 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { rawSocket } from "../../test/raw-socket.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+
+let begun: string[] = [];
+/** Answers what has begun. */
+let answer: (() => void)[] = [];
+const server = createServer(
+  oneAtATime((incoming, outgoing) => {
+    begun.push(incoming.url ?? "");
+    const close = incoming.url === "/last";
+    answer.push(() => outgoing.writeHead(200, close ? { connection: "close" } : {}).end(`answer to ${incoming.url}`));
+  }),
+);
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+afterAll(() => void server.close());
+beforeEach(() => {
+  begun = [];
+  answer = [];
+});
+
+const port = () => (server.address() as AddressInfo).port;
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const beginning = (...paths: string[]) => eventually(async () => expect(begun).toEqual(paths));
+
+test("of requests that come together on one connection each begins when the one before is answered, and others wait for none of it", async () => {
+  const socket = await rawSocket(port());
+  await socket.writeAll(get("/1") + get("/2") + get("/last"));
+  await beginning("/1");
+  const other = await rawSocket(port());
+  await other.writeAll(get("/last"));
+  await beginning("/1", "/last");
+  answer[1]?.();
+  expect(await other.answer).toMatch(/answer to \/last/);
+  expect(begun).toEqual(["/1", "/last"]);
+  answer[0]?.();
+  await beginning("/1", "/last", "/2");
+  answer[2]?.();
+  await beginning("/1", "/last", "/2", "/last");
+  answer[3]?.();
+  expect((await socket.answer).match(/answer to \/\w+/g)).toEqual(["answer to /1", "answer to /2", "answer to /last"]);
+});
+
+test("one after the other they are as many as anybody likes", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const socket = await rawSocket(port());
+      for (let at = 1; at <= 5; at += 1) {
+        const path = at === 5 ? "/last" : `/${at}`;
+        const before = begun.length;
+        await socket.writeAll(get(path));
+        await eventually(async () => expect(begun.length).toBeGreaterThan(before));
+        for (const each of answer.splice(0)) each();
+      }
+      return socket.answer;
+    }),
+  );
+  for (const text of answers) expect(text.match(/answer to/g)).toHaveLength(5);
+});
+
+test("when a client hangs up, what it still had in line never begins", async () => {
+  const socket = await rawSocket(port());
+  await socket.writeAll(get("/1") + get("/2"));
+  await beginning("/1");
+  socket.end();
+  server.closeAllConnections();
+  const other = await rawSocket(port());
+  await other.writeAll(get("/last"));
+  await beginning("/1", "/last");
+  answer[1]?.();
+  await other.answer;
+  expect(begun).toEqual(["/1", "/last"]);
+});
+
+test("a client with more than a hundred requests in line is disconnected", async () => {
+  const socket = await rawSocket(port());
+  socket.write(Array.from({ length: 150 }, (_, at) => get(`/${at}`)).join(""));
+  expect(await socket.answer).toBe("");
+  expect(begun).toEqual(["/0"]);
+});

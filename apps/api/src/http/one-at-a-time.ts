@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** More than any client sends without waiting for an answer, and little in memory. */
+const waiting_max = 100;
+
+type Begin = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+/**
+ * Begin the requests of a connection one after another: each once the one before has been answered, and its answer is on its
+ * way. Node hands over all that it finds in what it has read, which is hundreds of short ones, and their answers would wait
+ * in memory for a client that reads none. A client that has more than 100 of them waiting is disconnected.
+ *
+ * @example
+ * const server = createServer(oneAtATime((incoming, outgoing) => outgoing.end()));
+ */
+export function oneAtATime(begin: Begin): Begin {
+  const lines = new WeakMap<Socket, (() => void)[]>();
+  return (incoming, outgoing) => {
+    const { socket } = incoming;
+    const start = () => {
+      outgoing.once("close", () => {
+        const next = socket.destroyed ? undefined : lines.get(socket)?.shift();
+        if (next) next();
+        else lines.delete(socket);
+      });
+      begin(incoming, outgoing);
+    };
+    const line = lines.get(socket);
+    if (line === undefined) {
+      lines.set(socket, []);
+      start();
+    } else if (line.length < waiting_max) line.push(start);
+    else socket.destroy();
+  };
+}
