@@ -72,9 +72,9 @@ test("jobs in an answer whose caller did not wait for it go back, with no attemp
 test("the next of groups, leased by a settlement whose caller did not wait for the answer, go back too", async () => {
   const groups = 16;
   await add("ahead-of-next", groups, 250_000);
-  const text = "x".repeat(250_000);
+  const heavy = { text: "x".repeat(250_000) };
   const jobs = Array.from({ length: groups }, (_, at) =>
-    [{}, { text }].map((payload) => submission({ queue: "run", group: `g${at}`, max_attempts: 1, payload })),
+    [{}, heavy].map((payload) => submission({ queue: "run", group: `g${at}`, max_attempts: 1, payload })),
   ).flat();
   await submit(api.deps, jobs, { idempotency_ttl_seconds: 60 });
   const post = (path: string, body: object) => {

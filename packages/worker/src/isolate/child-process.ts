@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Socket } from "node:net";
 import { openChannel, type Channel } from "@atlasqueue/core/internal";
 import type { OutputStream } from "../output/job-output.ts";
-import { outputLines } from "../output/output-lines.ts";
+import { readLines } from "../output/read-lines.ts";
 import { fromChild, type FromChild, type ToChild } from "./messages.ts";
 
 export type Child = {
@@ -69,8 +69,8 @@ export function openChild(execArgv: readonly string[], hearProcess: HearProcess)
   // No pipes, if there was no room for them.
   const pipes = child.stdio as (Duplex | null)[] | undefined;
   const [, stdout, stderr, pipe] = pipes ?? [];
-  readLines(stdout, (line) => hearProcess(child.pid, "stdout", line));
-  readLines(stderr, (line) => hearProcess(child.pid, "stderr", line));
+  if (stdout) readLines(stdout, (line) => hearProcess(child.pid, "stdout", line));
+  if (stderr) readLines(stderr, (line) => hearProcess(child.pid, "stderr", line));
   const channel: Channel | null | undefined =
     pipe &&
     openChannel(pipe, {
@@ -105,14 +105,6 @@ export function openChild(execArgv: readonly string[], hearProcess: HearProcess)
       for (const socket of sockets) socket.unref();
     },
   };
-}
-
-function readLines(output: Duplex | null | undefined, tell: (line: string) => void): void {
-  const lines = outputLines(tell);
-  output
-    ?.on("data", lines.write)
-    .once("end", lines.end)
-    .on("error", () => {});
 }
 
 function endOf(code: number | null, by: NodeJS.Signals | null): string {
