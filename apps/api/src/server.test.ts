@@ -203,3 +203,17 @@ test("a port in use is refused with Node's own error", async () => {
   const second = startServer(api.app, { host: "127.0.0.1", port: server.port, logger: api.deps.logger });
   await expect(second).rejects.toMatchObject({ code: "EADDRINUSE" });
 });
+
+test("a request that has arrived as the server is told to stop is answered, on an idle connection and on a new one", async () => {
+  const stopping = await startServer(api.app, { ...local, logger: api.deps.logger, timeouts });
+  const get = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
+  const [idle, fresh] = [await rawSocket(stopping.port), await rawSocket(stopping.port)];
+  idle.write(get);
+  await eventually(async () => expect(idle.heard()).toMatch(/200 OK/));
+  // Both are in the system's buffers when this turn of the loop ends; nobody has read them.
+  idle.write(get);
+  fresh.write(get);
+  await stopping.stop(5_000);
+  expect((await idle.answer).match(/200 OK/g)).toHaveLength(2);
+  expect(await fresh.answer).toMatch(/200 OK/);
+});

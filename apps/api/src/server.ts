@@ -97,16 +97,23 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   });
 }
 
+/**
+ * Idle connections are closed right after the loop has read what has come: where a request has arrived that was not read, its
+ * caller would hear of a reset.
+ */
 function close(server: Server, deadline_ms: number): Promise<void> {
   return new Promise((resolve) => {
     // A connection whose last answer said keep-alive is only idle now and then.
-    const idle = setInterval(() => server.closeIdleConnections(), 20);
+    const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), 20);
     const deadline = setTimeout(() => server.closeAllConnections(), deadline_ms);
-    server.close(() => {
-      clearInterval(idle);
-      clearTimeout(deadline);
-      resolve();
-    });
+    // It closes the idle ones too.
+    setImmediate(() =>
+      server.close(() => {
+        clearInterval(idle);
+        clearTimeout(deadline);
+        resolve();
+      }),
+    );
   });
 }
 

@@ -8,7 +8,8 @@ export async function rawSocket(port: number) {
   socket.setNoDelay(true);
   socket.on("error", () => {});
   await once(socket, "connect");
-  const answer = allOf(socket);
+  const chunks: Buffer[] = [];
+  const answer = allOf(socket, chunks);
   void answer.then(() => socket.end());
   return {
     write: (data: string | Uint8Array) => socket.write(data),
@@ -17,6 +18,8 @@ export async function rawSocket(port: number) {
       new Promise<void>((resolve, reject) => socket.write(data, (error) => (error ? reject(error) : resolve()))),
     /** False when the server has hung up. */
     isOpen: () => socket.writable && !socket.destroyed,
+    /** What it has said until now. */
+    heard: () => Buffer.concat(chunks).toString(),
     /** Everything the server said; resolves when it ends the connection, or breaks it. */
     answer,
     end: () => socket.end(),
@@ -24,8 +27,7 @@ export async function rawSocket(port: number) {
 }
 
 /** Everything that came, even if the connection broke after it: a server may refuse and then take no more. */
-function allOf(socket: Socket): Promise<string> {
-  const chunks: Buffer[] = [];
+function allOf(socket: Socket, chunks: Buffer[]): Promise<string> {
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
   return new Promise((resolve) => {
     const tell = () => resolve(Buffer.concat(chunks).toString());
