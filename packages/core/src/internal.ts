@@ -59,6 +59,7 @@ export { extendLeases } from "./lease/extend.ts";
 export { forgetClaims } from "./lease/forget-claims.ts";
 export { heartbeat } from "./lease/heartbeat.ts";
 export { aboutLease, leaseEvent, type Claimer, type Lease, type LeasedJob } from "./lease/lease.ts";
+export { LeaseTokenTakenError } from "./lease/token-taken.ts";
 export { recoverExpired } from "./lease/recover.ts";
 export { isLate, renewLate } from "./lease/renew-late.ts";
 export { reportProgress } from "./lease/report-progress.ts";
@@ -112,6 +113,7 @@ export { ready_ms_max, whyLeft, type Left } from "./queues/why-left.ts";
 export { workLeft } from "./queues/work-left.ts";
 export { createLongPoll, type LongPoll } from "./remote/long-poll.ts";
 export { ackWithChildren } from "./remote/ack-with-children.ts";
+export { releaseLease } from "./remote/release-lease.ts";
 export { releaseRemote } from "./remote/release.ts";
 export {
   settleRemote,

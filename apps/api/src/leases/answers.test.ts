@@ -1,9 +1,11 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { findJob, submit } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 import { startServer, type RunningServer } from "../server.ts";
 
@@ -53,46 +55,44 @@ test("eight concurrent leases of a hundred heavy jobs each: every job is handed 
   ]);
 });
 
+/** Send a request whose answer stays in the API's memory, as when the system's buffers for the connection are full. */
+function askUnread(path: string, body: object) {
+  const stuck = (message: unknown) => {
+    const { request } = message as { request: IncomingMessage };
+    if (request.headers["x-unread"]) Object.assign(request.socket, { _write() {}, _writev: undefined });
+  };
+  subscribe("http.server.request.start", stuck);
+  onTestFinished(() => void unsubscribe("http.server.request.start", stuck));
+  const text = JSON.stringify(body);
+  const head = `POST /v1${path} HTTP/1.1\r\nHost: x\r\nX-Unread: 1\r\nContent-Type: application/json`;
+  const socket = connect({ port: server.port, host: "127.0.0.1" });
+  socket.write(`${head}\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
+  return socket;
+}
+
 test("jobs in an answer whose caller did not wait for it go back, with no attempt spent", async () => {
-  // What the kernel's buffers hold counts as sent: the answer before it fills them.
-  const queues = ["ahead", "cut"];
-  for (const queue of queues) await add(queue, 16, 250_000);
-  const socket = connect({ port: server.port, host: "127.0.0.1" }).pause();
-  const body = JSON.stringify({ worker_id: "w", max_jobs: 100 });
-  const asking = (queue: string) =>
-    `POST /v1/queues/${queue}/lease HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  socket.write(queues.map(asking).join(""));
-  await eventually(async () => expect(await statuses("cut")).toMatchObject([{ status: "running" }]), {
-    interval_ms: 1,
-  });
-  socket.destroy();
+  await add("cut", 16, 1_000);
+  const socket = askUnread("/queues/cut/lease", { worker_id: "w", max_jobs: 100 });
+  await eventually(async () => expect(await statuses("cut")).toEqual([{ status: "running", attempts: 1, jobs: 16 }]));
+  socket.resetAndDestroy();
   await eventually(async () => expect(await statuses("cut")).toEqual([{ status: "queued", attempts: 0, jobs: 16 }]));
 });
 
 test("the next of groups, leased by a settlement whose caller did not wait for the answer, go back too", async () => {
   const groups = 16;
-  await add("ahead-of-next", groups, 250_000);
-  const heavy = { text: "x".repeat(250_000) };
   const jobs = Array.from({ length: groups }, (_, at) =>
-    [{}, heavy].map((payload) => submission({ queue: "run", group: `g${at}`, max_attempts: 1, payload })),
+    [1, 2].map(() => submission({ queue: "run", group: `g${at}`, max_attempts: 1 })),
   ).flat();
   await submit(api.deps, jobs, { idempotency_ttl_seconds: 60 });
-  const post = (path: string, body: object) => {
-    const text = JSON.stringify(body);
-    return `POST /v1${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
-  };
   const call = { tenant: "default", queue: "run", worker_id: "w", lease_seconds: 30, jobs_max: groups, wait_ms: 0 };
   const held = await api.deps.longPoll.lease(call, new AbortController().signal);
-  const socket = connect({ port: server.port, host: "127.0.0.1" }).pause();
   const acks = held.map(({ id, lease_token }) => ({ id, lease_token }));
-  // What the kernel's buffers hold counts as sent: the answer before it fills them.
-  const ahead = post("/queues/ahead-of-next/lease", { worker_id: "w", max_jobs: 100 });
-  socket.write(ahead + post("/leases/settle", { acks, next: { worker_id: "w" } }));
+  const socket = askUnread("/leases/settle", { acks, next: { worker_id: "w" } });
   const done = { status: "succeeded", attempts: 1, jobs: groups };
   await eventually(async () =>
     expect(await statuses("run")).toEqual([{ status: "running", attempts: 1, jobs: groups }, done]),
   );
-  socket.destroy();
+  socket.resetAndDestroy();
   await eventually(async () =>
     expect(await statuses("run")).toEqual([{ status: "queued", attempts: 0, jobs: groups }, done]),
   );

@@ -14,7 +14,10 @@ export const lease = route(
       "With `wait_seconds` it waits for a job when there is none. A leased job is the worker's until `locked_until`; " +
       "a worker that needs longer sends heartbeats, and a job neither settled nor renewed in time goes to another worker. " +
       "One that waited for others comes with their results, as when it is read; of all jobs together no more than about " +
-      "4 MiB of them.",
+      "4 MiB of them.\n\n" +
+      "Should the answer be lost on its way, its jobs come back when their leases end, one attempt poorer. A worker that " +
+      "sends a `lease_token` of its own, a fresh UUID for each request, gives them back with `POST /v1/leases/release` " +
+      "instead, with no attempt spent.",
     scope: "work",
     request: {
       path: z.strictObject({ queue: queueName }),
@@ -29,7 +32,7 @@ export const lease = route(
         example: { jobs: [exampleLease] },
       },
     },
-    problems: [],
+    problems: ["lease_token_used"],
   },
   async ({ deps, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {
     const { max_jobs, wait_seconds, ...claimer } = body;

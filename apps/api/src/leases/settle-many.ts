@@ -18,7 +18,8 @@ export const settleMany = route(
       "With `next`, the next job of each group whose job was acked is leased in the same transaction and comes with the " +
       "answer: one request and one write to the disk for each job of an ordered group. None comes when its group has no " +
       "other that is due, or its queue is paused, has limits or takes turns, or runs several jobs of a group; repeated, it " +
-      "leases nothing again. So that groups waiting for a worker have their turn, ask without `next` now and then.",
+      "leases nothing again. With a `lease_token` of the worker's own in it, `POST /v1/leases/release` gives back what an " +
+      "answer told of that was lost. So that groups waiting for a worker have their turn, ask without `next` now and then.",
     scope: "work",
     request: {
       body: {

@@ -56,6 +56,7 @@ test("without its database it answers as documented", async () => {
   await lost.call("nackJob", 503, { params: { id: nobody }, body: { lease_token, error: "?" } });
   await lost.call("releaseJob", 503, { params: { id: nobody }, body: { lease_token } });
   await lost.call("heartbeat", 503, { params: { id: nobody }, body: { lease_token } });
+  await lost.call("releaseLease", 503, { body: { lease_token } });
   await lost.call("settleLeases", 503, { body: { acks: [{ id: nobody, lease_token }] } });
   // Leasing asks the database only for what was signalled.
   await other.deps.signal.push([{ id: nobody, tenant: "default", queue: "default", priority: 0 }]);

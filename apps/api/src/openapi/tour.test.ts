@@ -155,6 +155,7 @@ test("working under leases is answered as documented", async () => {
   await call("leaseJobs", 422, { params: { queue: "a b" }, body: { worker_id: "tourist" } });
   const [acked, nacked, settled] = [await lease("work"), await lease("work"), await lease("work")];
   await submit("work 4", { queue: "given-back" });
+  await submit("work 5", { queue: "all-given-back" });
   const of = ({ id, lease_token }: typeof acked, more: object = {}) => ({
     params: { id },
     body: { lease_token, ...more },
@@ -171,6 +172,9 @@ test("working under leases is answered as documented", async () => {
   await call("ackJob", 200, of(acked, { result: { sent: [true] } }));
   await call("nackJob", 200, of(nacked, { error: "no such customer", delay_seconds: 1 }));
   await call("releaseJob", 200, of(await lease("given-back")));
+  await call("releaseLease", 200, { body: { lease_token: (await lease("all-given-back")).lease_token } });
+  await call("releaseLease", 200, { body: { lease_token: nobody } });
+  await call("releaseLease", 422, { body: { lease_token: "mine" } });
   const { id, lease_token } = settled;
   const stranger = { id: "11111111-1111-1111-1111-111111111111", lease_token };
   await call("settleLeases", 200, {

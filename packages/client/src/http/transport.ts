@@ -50,7 +50,7 @@ export type Call = {
   /** How long the server may hold the answer back. */
   hold_ms?: number;
   /** Called before each further try. */
-  onRepeat?: () => void;
+  onRepeat?: () => unknown;
 };
 
 type Answer = { status: number; body: unknown };

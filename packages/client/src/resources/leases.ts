@@ -1,6 +1,7 @@
 import {
   errorData,
   errorText,
+  limits,
   storableResult,
   storableText,
   type HeartbeatAnswer,
@@ -11,6 +12,7 @@ import {
   type SettleRequestInput,
   type SpawnedJobInput,
 } from "@atlasqueue/contract";
+import { createLostLeases, releaseLease } from "./lost-leases.ts";
 import { segment, type CallOptions, type Send } from "../http/transport.ts";
 
 /** A job that is yours until `locked_until`, which a heartbeat extends. */
@@ -42,8 +44,9 @@ export type AckOptions = CallOptions & {
  */
 export type LeaseCalls = {
   /**
-   * Take jobs that are ready; none when none become ready in time. Not sent again when the answer is lost: what it
-   * leased comes back when the lease ends.
+   * Take jobs that are ready; none when none become ready in time. Not sent again when the answer is lost or `signal`
+   * aborts: what it leased is given back then, with no attempt spent, as soon as the API can be reached. Rejects with
+   * an UnavailableError while that is outstanding for ten calls.
    */
   lease(queue: string, options: LeaseOptions, call?: CallOptions): Promise<LeasedJob[]>;
   /**
@@ -64,6 +67,13 @@ export type LeaseCalls = {
   ): Promise<Job>;
   /** You will not finish it: the job is ready again, in its old place, and no attempt is spent. LeaseLostError. */
   release(held: Held, call?: CallOptions): Promise<Job>;
+  /**
+   * Everything leased under a token is ready again, with no attempt spent; resolves with how many jobs went back now.
+   * The second time it changes nothing.
+   */
+  releaseLease(leaseToken: string, call?: CallOptions): Promise<number>;
+  /** Resolves when what lost answers had leased has gone back, or its leases have ended: for a process that ends. */
+  leasesReturned(): Promise<void>;
   /** Hold the job for `leaseSeconds` (default 30) from now, and report its progress. LeaseLostError. */
   heartbeat(
     held: Held,
@@ -75,6 +85,7 @@ export type LeaseCalls = {
 };
 
 export function leaseCalls(send: Send): LeaseCalls {
+  const lost = createLostLeases(send);
   // All but `lease` are fenced by the token: the second time they change nothing.
   const post = async (path: string, fields: object, call: CallOptions | undefined): Promise<unknown> =>
     (await send({ method: "POST", path, body: JSON.stringify(fields), repeat: "always" }, call)).body;
@@ -82,23 +93,14 @@ export function leaseCalls(send: Send): LeaseCalls {
 
   return {
     async lease(queue, { workerId, leaseSeconds, maxJobs, waitSeconds = 0 }, call) {
-      const body = JSON.stringify({
-        worker_id: workerId,
-        lease_seconds: leaseSeconds,
-        max_jobs: maxJobs,
-        wait_seconds: waitSeconds,
+      call?.signal?.throwIfAborted();
+      const fields = { worker_id: workerId, lease_seconds: leaseSeconds, max_jobs: maxJobs, wait_seconds: waitSeconds };
+      const hold_ms = waitSeconds * 1_000;
+      const to = { method: "POST", path: `/v1/queues/${segment(queue)}/lease`, repeat: "undone", hold_ms } as const;
+      return lost.leased(hold_ms + lastsMs(leaseSeconds), async (lease_token) => {
+        const { body } = await send({ ...to, body: JSON.stringify({ ...fields, lease_token }) }, call);
+        return (body as LeaseAnswer).jobs;
       });
-      const answer = await send(
-        {
-          method: "POST",
-          path: `/v1/queues/${segment(queue)}/lease`,
-          body,
-          repeat: "undone",
-          hold_ms: waitSeconds * 1_000,
-        },
-        call,
-      );
-      return (answer.body as LeaseAnswer).jobs;
     },
     async ack(held, result, { children, dependantsWait, ...call } = {}) {
       const checked = storableResult(result);
@@ -127,9 +129,27 @@ export function leaseCalls(send: Send): LeaseCalls {
       const fields = { lease_token: held.lease_token, lease_seconds: leaseSeconds, progress };
       return (await post(path(held, "heartbeat"), fields, call)) as HeartbeatAnswer;
     },
-    settle: async (request, call) => (await post("/v1/leases/settle", request, call)) as SettleAnswer,
+    async settle(request, call) {
+      const { next } = request;
+      if (!next) return (await post(settlePath, request, call)) as SettleAnswer;
+      const lasts_ms = lastsMs(next.lease_seconds);
+      return lost.leased(lasts_ms, async (lease_token) => {
+        let tries = 1;
+        const body = JSON.stringify({ ...request, next: { lease_token, ...next } });
+        const to = { method: "POST", path: settlePath, body, repeat: "always", onRepeat: () => (tries += 1) } as const;
+        const answer = (await send(to, call)).body as SettleAnswer;
+        // An earlier try may have leased, and a repeated one leases nothing again.
+        if (lease_token !== undefined && tries > 1 && answer.next?.length === 0) lost.giveBack(lease_token, lasts_ms);
+        return answer;
+      });
+    },
+    releaseLease: (lease_token, call) => releaseLease(send, lease_token, call),
+    leasesReturned: lost.returned,
   };
 }
+
+const settlePath = "/v1/leases/settle";
+const lastsMs = (lease_seconds: number = limits.lease_seconds_default) => lease_seconds * 1_000;
 
 function reasonOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -180,7 +180,8 @@ export function startRemoteWorker(
     over = true;
     for (const job of held.all()) if (job.phase === "handling") giveBack(job);
     const farewell = new AbortController();
-    await Promise.race([settler.drained(), pause(farewell_ms_max, farewell.signal)]);
+    const farewells = Promise.all([settler.drained(), calls.leasesReturned()]);
+    await Promise.race([farewells, pause(farewell_ms_max, farewell.signal)]);
     farewell.abort();
     standstill.stop();
     settler.giveUp();

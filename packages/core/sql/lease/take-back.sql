@@ -1,7 +1,8 @@
 -- $1 lease_token
+-- $2 tenant
 WITH held AS MATERIALIZED (
     SELECT id, tenant, queue, type, priority, attempts, worker_id FROM jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND jobs.lease_token = $1::uuid AND jobs.status = 'running'
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND jobs.lease_token = $1::uuid AND jobs.status = 'running' AND ($2 = '*' OR tenant = $2)
   ), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), given AS (
@@ -16,4 +17,4 @@ WITH held AS MATERIALIZED (
   FROM held LEFT JOIN given ON given.id = held.id
   UNION ALL
   SELECT id, tenant, queue, type, priority, attempts, '', 'waiting' FROM jobs
-  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND status = 'queued';
+  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND status = 'queued' AND ($2 = '*' OR tenant = $2);

@@ -45,6 +45,8 @@ export type Claimer = {
   queues: readonly string[];
   worker_id: string;
   lease_seconds: number;
+  /** A token of the claimer's own, for one claim that leases something. Default: a fresh one for each. */
+  lease_token?: string | undefined;
   /** Where the turns of groups go on, for claims without a signal. */
   turns?: Turns;
   /** A queue's jobs could not be taken because of its rate; says when there is room again. */

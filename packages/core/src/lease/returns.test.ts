@@ -65,7 +65,7 @@ test("a claim that arrives after it was taken back leases nothing", async () => 
       if (step !== "statement") return;
       // Taken back while the claim is still on its way.
       const token = tokens[0] ?? "";
-      expect(await takeBack(deps, token)).toEqual({ ready: [], locked: 0 });
+      expect(await takeBack(deps, token)).toEqual({ ready: [], given: 0, locked: 0 });
       resolve();
     });
     const watched = watchTokens(database, tokens);

@@ -77,7 +77,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
 
   const takeOneBack = async (one: Unanswered): Promise<void> => {
     try {
-      const { ready, locked } = await takeBack(deps, one.token);
+      const { ready, locked } = await takeBack(deps, one.token, { tenant: one.tenant });
       await announce(deps, ready, "front");
       if (locked === 0) end(unanswered, one);
     } catch (error) {

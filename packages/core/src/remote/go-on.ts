@@ -10,6 +10,8 @@ import { renewedIfLate } from "./renewed-if-late.ts";
 export type GoOn = {
   worker_id: string;
   lease_seconds: number;
+  /** Of the worker's own; with one that was used before, the groups go on without it. */
+  lease_token?: string | undefined;
   returns: Pick<LeaseReturns, "unanswered" | "giveBack" | "full">;
 };
 
@@ -26,7 +28,7 @@ export type GoneOn = { outcomes: SettleOutcome[]; went_on: ReadonlySet<Lease>; n
 export async function completeAndGoOn(
   deps: Deps,
   completions: readonly Completion[],
-  { worker_id, lease_seconds, returns }: GoOn,
+  { worker_id, lease_seconds, lease_token, returns }: GoOn,
 ): Promise<GoneOn> {
   const grouped = completions.filter(({ lease }) => lease.group_key !== null);
   // The database has not taken back what earlier moves may have leased: no more until it has.
@@ -38,6 +40,7 @@ export async function completeAndGoOn(
     const { outcomes, next } = await completeAndTakeNext<LeasedJob>(own, completions, {
       worker_id,
       lease_seconds,
+      lease_token,
       after,
       unanswered: (token) => returns.unanswered(token, tenant),
       width: "whole",

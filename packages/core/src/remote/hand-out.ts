@@ -1,9 +1,10 @@
-import { CallerGoneError, certainlyNotApplied } from "../database/errors.ts";
+import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError, outcomeUnknown } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
 import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
+import { LeaseTokenTakenError } from "../lease/token-taken.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
@@ -73,15 +74,20 @@ export function createHandOut(
       const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
         claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
       ).catch((error: unknown) => {
-        // Whatever it may have leased goes back.
-        throw certainlyNotApplied(error);
+        // Whatever it may have leased goes back. A token of the caller's own is not for another try then.
+        throw call.lease_token === undefined || !outcomeUnknown(error) ? certainlyNotApplied(error) : error;
       });
-      return renewedIfLate(own, claimed, call.lease_seconds, sent_at);
+      const held = await renewedIfLate(own, claimed, call.lease_seconds, sent_at);
+      // They went back, and its token is used up: another claim under it would be refused.
+      if (call.lease_token !== undefined && claimed.length > 0 && held.length === 0)
+        throw new DatabaseTimeoutError(deps.database.timeout_ms);
+      return held;
     }).catch(async (error: unknown) => {
-      if (!(error instanceof CallerGoneError)) throw error;
+      const is_gone = error instanceof CallerGoneError;
       // Otherwise they would be lost to the list.
-      if (ids !== "oldest") await putBack(call, ids);
-      return [];
+      if (ids !== "oldest" && (is_gone || error instanceof LeaseTokenTakenError)) await putBack(call, ids);
+      if (is_gone) return [];
+      throw error;
     });
     if (jobs.length === 0 || !gone.aborted) return jobs;
     void deps.returns.giveBack(jobs);

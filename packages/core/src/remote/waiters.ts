@@ -5,6 +5,8 @@ import type { LeasedJob } from "../lease/lease.ts";
 export type LeaseCall = QueueRef & {
   worker_id: string;
   lease_seconds: number;
+  /** Of the caller's own, so that it can give back what it heard nothing of. */
+  lease_token?: string | undefined;
   jobs_max: number;
   /** How long to wait for a job when there is none. */
   wait_ms: number;

@@ -7,6 +7,7 @@ import type { Deps } from "../deps.ts";
 import { handOver } from "../groups/join.ts";
 import { nextParameters, takeNext } from "../groups/take-next.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
+import { isTokenTaken } from "../lease/token-taken.ts";
 import type { Width } from "../lease/take-leases.ts";
 import {
   answerOf,
@@ -22,7 +23,7 @@ import {
 } from "./complete.ts";
 
 /** The worker that takes the next jobs, and the completed jobs, by id, whose groups are to go on. */
-export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "unanswered"> & {
+export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "lease_token" | "unanswered"> & {
   after: readonly string[];
   /** What comes of each. Default: what a worker of ours needs. */
   width?: Width;
@@ -43,11 +44,18 @@ export type CompletedAndTaken<L> = { outcomes: SettleOutcome[]; next: ReadonlyMa
 export async function completeAndTakeNext<L extends Lease = Lease>(
   deps: Deps,
   completions: readonly Completion[],
-  { worker_id, lease_seconds, after, unanswered, width = deps.tracing?.on() ? "traced" : "lease" }: TakeNext,
+  {
+    worker_id,
+    lease_seconds,
+    lease_token,
+    after,
+    unanswered,
+    width = deps.tracing?.on() ? "traced" : "lease",
+  }: TakeNext,
 ): Promise<CompletedAndTaken<L>> {
   if (after.length === 0) return { outcomes: await complete(deps, completions), next: new Map() };
   const { kind, params } = settlementParams(completions);
-  const token = randomUUID();
+  const token = lease_token ?? randomUUID();
   const statement = {
     text: textFor(kind, width),
     params: [...params, uuidArray(after), token, worker_id, lease_seconds],
@@ -60,7 +68,7 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
     if (isUnavailable(error) && !isLocked(error)) throw error;
     // What is wrong with the next job must not keep this one from being settled.
     const outcomes = await complete(deps, completions);
-    if (!isLocked(error)) deps.observe({ event: "groups_failed", error: String(error) });
+    if (!isLocked(error) && !isTokenTaken(error)) deps.observe({ event: "groups_failed", error: String(error) });
     return { outcomes, next: new Map() };
   }
   const [answer] = rows;

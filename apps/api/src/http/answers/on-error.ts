@@ -1,6 +1,7 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
 import {
   CallerGoneError,
+  LeaseTokenTakenError,
   NoRoomError,
   outcomeUnknown,
   StorageFullError,
@@ -22,6 +23,7 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
   if (error instanceof NoRoomError) return noRoom(error);
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
+  if (error instanceof LeaseTokenTakenError) return new ProblemError("lease_token_used", error.message);
   // No one reads it, and it is no one's fault.
   if (error instanceof CallerGoneError) return unavailable("The caller hung up");
   if (isUnavailable(error)) {

@@ -14,6 +14,13 @@ export const workerId = z
 const leaseSeconds = z.int().min(1).max(limits.lease_seconds_max);
 const leaseSecondsAccepts = `an integer of seconds from 1 to ${limits.lease_seconds_max}`;
 export const leaseToken = z.guid().toLowerCase().describe("the lease_token that came with the job, a UUID");
+const ownLeaseToken = z
+  .guid()
+  .toLowerCase()
+  .optional()
+  .describe(
+    "a UUID made for this one request, which its leases get: with it, what no answer told of can be given back",
+  );
 // At most a year ahead, as for a job's first run.
 const retryDelay = z
   .number()
@@ -39,6 +46,7 @@ export const leaseRequest = z.strictObject({
     .max(limits.wait_seconds_max)
     .default(0)
     .describe(`a number of seconds from 0 to ${limits.wait_seconds_max}`),
+  lease_token: ownLeaseToken,
 });
 export type LeaseRequestInput = z.input<typeof leaseRequest>;
 export type LeaseRequest = z.output<typeof leaseRequest>;
@@ -97,6 +105,14 @@ export type NackRequest = z.output<typeof nackRequest>;
 /** The body of `POST /v1/jobs/{id}/release`. */
 export const releaseRequest = z.strictObject({ lease_token: leaseToken });
 
+/** The body of `POST /v1/leases/release`. */
+export const releaseLeaseRequest = z.strictObject({
+  lease_token: leaseToken.describe("the lease_token that was sent with the lease, or came with its jobs, a UUID"),
+});
+/** How many jobs went back now. */
+export const releaseLeaseAnswer = z.strictObject({ released: z.int().min(0) });
+export type ReleaseLeaseAnswer = z.infer<typeof releaseLeaseAnswer>;
+
 /** The body of `POST /v1/jobs/{id}/heartbeat`. */
 export const heartbeatRequest = z.strictObject({
   lease_token: leaseToken,
@@ -131,10 +147,11 @@ export const settleRequest = z
       .strictObject({
         worker_id: workerId,
         lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
+        lease_token: ownLeaseToken,
       })
       .optional()
       .describe(
-        "the worker that takes the next job of each group: an object with worker_id, and perhaps lease_seconds",
+        "the worker that takes the next job of each group: an object with worker_id, and perhaps lease_seconds and lease_token",
       ),
   })
   .refine(({ acks, nacks, releases = [] }) => acks.length + nacks.length + releases.length <= limits.batch_items_max, {

@@ -1,6 +1,4 @@
 import { composed } from "../../database/composed.ts";
-import { randomUUID } from "node:crypto";
-import { outcomeUnknown } from "../../database/errors.ts";
 import { textArray, uuidArray } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
 import { notHeldIdle, sentTogether } from "../../database/transaction.ts";
@@ -10,6 +8,7 @@ import type { Claimer, Lease } from "../lease.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
 import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
 import { impatient, passingOverLocked, type Form } from "../../database/skip-locked.ts";
+import { underToken } from "./under-token.ts";
 import { leaseTerms, takeLeases, type Width } from "../take-leases.ts";
 
 /**
@@ -43,20 +42,17 @@ async function claimUnderLock<L extends Lease>(
   form: Form,
 ): Promise<L[]> {
   const { tenant, worker_id, lease_seconds } = claimer;
-  const lease_token = randomUUID();
   const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
   // A round trip between them would be one that everyone else waits for on the same queue.
-  const work = sentTogether(deps.database, [
-    { text: lockQueues[form], params: [tenant, textArray(claimer.queues)] },
-    { text: roomOfLocked, params: [tenant] },
-    { text, params: [lease_token, worker_id, lease_seconds, tenant, last] },
-  ]);
-  const [, rooms, leases] = await work.catch((error: unknown) => {
-    if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
-    throw error;
+  return underToken(claimer, async (lease_token) => {
+    const [, rooms, leases] = await sentTogether(deps.database, [
+      { text: lockQueues[form], params: [tenant, textArray(claimer.queues)] },
+      { text: roomOfLocked, params: [tenant] },
+      { text, params: [lease_token, worker_id, lease_seconds, tenant, last] },
+    ]);
+    reportThrottled(claimer, rooms as Room[]);
+    return (leases as L[]).map((row) => Object.assign(row, { tenant, lease_token, worker_id, limited: true }));
   });
-  reportThrottled(claimer, rooms as Room[]);
-  return (leases as L[]).map((row) => Object.assign(row, { tenant, lease_token, worker_id, limited: true }));
 }
 
 type Room = { queue: string; room: number; retry_in_ms: number | null };

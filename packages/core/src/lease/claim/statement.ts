@@ -1,18 +1,14 @@
-import { randomUUID } from "node:crypto";
 import { composed } from "../../database/composed.ts";
-import { outcomeUnknown } from "../../database/errors.ts";
 import { textArray } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { isLimited } from "../../limits/room.ts";
 import { claimLimited } from "./limited.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease.ts";
+import { underToken } from "./under-token.ts";
 import { leaseTerms, syncedForGroups, takeLeases, type Width } from "../take-leases.ts";
 
-/**
- * Send a claim, with a token of its own: where its outcome is unknown, the claimer takes back by that token what it may
- * have leased.
- */
+/** Send a claim, as `underToken` does. */
 export async function claimWith<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
@@ -20,9 +16,8 @@ export async function claimWith<L extends Lease>(
   which: string | number,
 ): Promise<L[]> {
   const { tenant, worker_id, lease_seconds } = claimer;
-  const lease_token = randomUUID();
-  const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
-  try {
+  return underToken(claimer, async (lease_token) => {
+    const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
     const leases = [...(await executeOn(deps.database)<L>({ text, params }))];
     for (const lease of leases as Lease[]) {
       lease.tenant = tenant;
@@ -30,10 +25,7 @@ export async function claimWith<L extends Lease>(
       lease.worker_id = worker_id;
     }
     return reportTaken(deps, leases);
-  } catch (error) {
-    if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
-    throw error;
-  }
+  });
 }
 
 /** What queues with limits have room for. */

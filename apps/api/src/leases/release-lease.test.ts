@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import { leaseAnswer, problem, settleAnswer } from "@atlasqueue/contract";
+import { memorySignal } from "@atlasqueue/core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testApp } from "../../test/test-app.ts";
+
+let api: Awaited<ReturnType<typeof testApp>>;
+beforeAll(async () => {
+  api = await testApp({ signal: memorySignal() });
+});
+afterAll(() => api.stop());
+
+const post = (path: string, body: object) => api.send("POST", path, undefined, body);
+const submit = (job: { type: string; queue: string; group?: string; max_attempts?: number }) =>
+  api.post(randomUUID(), job);
+const lease = (queue: string, lease_token: string) =>
+  post(`/v1/queues/${queue}/lease`, { worker_id: "w", lease_token });
+const giveBack = async (lease_token: string): Promise<unknown> =>
+  (await post("/v1/leases/release", { lease_token })).json();
+
+test("the answer to a lease has the token that was sent, and all of it goes back by that token alone", async () => {
+  const lease_token = randomUUID();
+  await submit({ type: "a", queue: "back", max_attempts: 1 });
+  const { jobs } = leaseAnswer.parse(await (await lease("back", lease_token.toUpperCase())).json());
+  expect(jobs).toMatchObject([{ lease_token, job: { attempts: 1 } }]);
+  expect(await giveBack(lease_token)).toEqual({ released: 1 });
+  expect(await giveBack(lease_token)).toEqual({ released: 0 });
+  const ack = await post(`/v1/jobs/${jobs[0]?.job.id}/ack`, { lease_token });
+  expect(ack.status).toBe(409);
+  const again = leaseAnswer.parse(await (await lease("back", randomUUID())).json());
+  expect(again.jobs).toMatchObject([{ job: { id: jobs[0]?.job.id, attempts: 1 } }]);
+});
+
+test("a token that was used, or given back, leases nothing: the answer says so", async () => {
+  const lease_token = randomUUID();
+  await giveBack(lease_token);
+  await submit({ type: "a", queue: "once" });
+  const refused = await lease("once", lease_token);
+  expect(refused.status).toBe(409);
+  expect(problem.parse(await refused.json())).toMatchObject({
+    type: "/problems/lease-token-used",
+    detail: "Nothing was leased under it now; make a fresh UUID for each request",
+  });
+  const { jobs } = leaseAnswer.parse(await (await lease("once", randomUUID())).json());
+  expect(jobs).toHaveLength(1);
+});
+
+test("the next job of a group goes back by the token of the settlement", async () => {
+  for (let n = 0; n < 2; n += 1) await submit({ type: "a", queue: "run", group: "g", max_attempts: 1 });
+  const { jobs } = leaseAnswer.parse(await (await lease("run", randomUUID())).json());
+  const [first] = jobs;
+  const lease_token = randomUUID();
+  const acks = [{ id: first?.job.id, lease_token: first?.lease_token }];
+  const settled = await post("/v1/leases/settle", { acks, next: { worker_id: "w", lease_token } });
+  expect(settleAnswer.parse(await settled.json()).next).toMatchObject([{ lease_token }]);
+  expect(await giveBack(lease_token)).toEqual({ released: 1 });
+});
+
+test.each([
+  ["/v1/leases/release", {}, "/lease_token"],
+  ["/v1/leases/release", { lease_token: "mine" }, "/lease_token"],
+  ["/v1/queues/q/lease", { worker_id: "w", lease_token: "mine" }, "/lease_token"],
+  ["/v1/leases/settle", { next: { worker_id: "w", lease_token: 7 } }, "/next/lease_token"],
+])("%s refuses %o", async (path, body, pointer) => {
+  const refused = await post(path, body);
+  expect(refused.status).toBe(422);
+  const { errors = [] } = problem.parse(await refused.json());
+  expect(errors).toMatchObject([{ pointer, message: expect.stringContaining("UUID") as string }]);
+});

@@ -1,0 +1,103 @@
+import type { ReleaseLeaseAnswer } from "@atlasqueue/contract";
+import { AtlasQueueError, NetworkError, UnavailableError, ValidationError } from "../errors.ts";
+import { backoffMs, mayRepeat } from "../http/retry.ts";
+import { pause } from "../http/time.ts";
+import type { CallOptions, Send } from "../http/transport.ts";
+import { randomKey } from "../idempotency-key.ts";
+
+/** A call that leases, under this token. An API of an earlier version takes none. */
+type Leasing<T> = (lease_token: string | undefined) => Promise<T>;
+
+export type LostLeases = {
+  /** Make a call that leases jobs; if its answer is lost, they go back. `lasts_ms`: after that, their leases are over. */
+  leased<T>(lasts_ms: number, ask: Leasing<T>): Promise<T>;
+  /** What was leased under this token, and no one will hear of, goes back: now and until it is answered. */
+  giveBack(lease_token: string, lasts_ms: number): void;
+  /** Resolves when all of it went back, or its leases have ended. */
+  returned(): Promise<void>;
+};
+
+/** While this many are on their way back, nothing more is leased: its answer would be lost as well. */
+const open_max = 10;
+
+/**
+ * Every lease is asked for under a token made here, so that it can be taken back when no answer comes: a job must not
+ * lose an attempt that no handler saw.
+ *
+ * @example
+ * const lost = createLostLeases(send);
+ * const jobs = await lost.leased(30_000, (lease_token) => ask({ lease_token }));
+ */
+export function createLostLeases(send: Send): LostLeases {
+  const open = new Set<Promise<unknown>>();
+  let takes_tokens = true;
+
+  const giveBack = (lease_token: string, lasts_ms: number): void => {
+    const going = untilAnswered(send, lease_token, performance.now() + lasts_ms);
+    open.add(going);
+    void going.then(() => open.delete(going));
+  };
+
+  return {
+    giveBack,
+    async leased(lasts_ms, ask) {
+      if (open.size >= open_max)
+        throw new UnavailableError(
+          `the answers to ${open_max} leases were lost, and their jobs are not given back yet`,
+        );
+      if (!takes_tokens) return ask(undefined);
+      const lease_token = randomToken();
+      try {
+        return await ask(lease_token);
+      } catch (error) {
+        if (isUnknownField(error)) {
+          takes_tokens = false;
+          return ask(undefined);
+        }
+        if (mayHaveLeased(error)) giveBack(lease_token, lasts_ms);
+        throw error;
+      }
+    },
+    async returned() {
+      const stay = setInterval(() => {}, 60_000);
+      await Promise.all(open);
+      clearInterval(stay);
+    },
+  };
+}
+
+/** Refused, or away for too long: the jobs come back when their leases end. */
+async function untilAnswered(send: Send, lease_token: string, ends_at_ms: number): Promise<void> {
+  for (let tries = 0; ; tries += 1)
+    try {
+      await releaseLease(send, lease_token, { retries: 0 });
+      return;
+    } catch (error) {
+      if (!mayRepeat(error, "always") || performance.now() >= ends_at_ms) return;
+      const asked_ms = (error as AtlasQueueError).retryAfterMs ?? 0;
+      await pause(asked_ms + backoffMs(tries, Math.random()), undefined, { idly: true });
+    }
+}
+
+export async function releaseLease(send: Send, lease_token: string, call: CallOptions | undefined): Promise<number> {
+  const body = JSON.stringify({ lease_token });
+  const answer = await send({ method: "POST", path: "/v1/leases/release", body, repeat: "always" }, call);
+  return (answer.body as ReleaseLeaseAnswer).released;
+}
+
+function randomToken(): string {
+  return randomKey().replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+const isUnknownField = (error: unknown) =>
+  error instanceof ValidationError && error.errors.some(({ pointer }) => /^(\/next)?\/lease_token$/.test(pointer));
+
+/** True unless the API said that it leased nothing, or was never reached. When in doubt, true. */
+function mayHaveLeased(error: unknown): boolean {
+  if (!(error instanceof AtlasQueueError)) return true;
+  const { status } = error;
+  if (status === undefined) return !(error instanceof NetworkError && error.refused);
+  // 409: something on the way had sent it twice.
+  if (status >= 400 && status < 500) return status === 409;
+  return !mayRepeat(error, "undone");
+}

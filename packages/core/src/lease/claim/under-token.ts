@@ -1,0 +1,24 @@
+import { randomUUID } from "node:crypto";
+import { outcomeUnknown } from "../../database/errors.ts";
+import type { Claimer } from "../lease.ts";
+import { isTokenTaken, LeaseTokenTakenError } from "../token-taken.ts";
+
+/**
+ * Send a claim under the claimer's own token, or a fresh one: where its outcome is unknown, the claimer takes back by
+ * that token what it may have leased. Rejects with `LeaseTokenTakenError` when the claimer's own was used before.
+ *
+ * @example
+ * const leases = await underToken(claimer, (lease_token) => send(text, [lease_token, worker_id]));
+ */
+export async function underToken<T>(
+  { lease_token, unanswered }: Claimer,
+  send: (lease_token: string) => Promise<T>,
+): Promise<T> {
+  const token = lease_token ?? randomUUID();
+  try {
+    return await send(token);
+  } catch (error) {
+    if (outcomeUnknown(error)) unanswered?.(token);
+    throw isTokenTaken(error) && lease_token !== undefined ? new LeaseTokenTakenError() : error;
+  }
+}

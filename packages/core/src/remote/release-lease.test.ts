@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { queueLimits } from "@atlasqueue/contract";
+import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/testing";
+import { beforeEach, expect, test, vi } from "vitest";
+import { call, longPollHarness, many, never } from "../../test/long-poll.ts";
+import { DatabaseTimeoutError, outcomeUnknown } from "../database/errors.ts";
+import { createFollowUps } from "../follow-ups.ts";
+import { recoverExpired } from "../lease/recover.ts";
+import { setLimits } from "../limits/set.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import type { Signal } from "../signal/signal.ts";
+import { releaseLease } from "./release-lease.ts";
+import { settleRemote } from "./settle.ts";
+
+const { open, add, database, deps, longPoll, read, recorded, sql, waits } = longPollHarness();
+const main = { tenant: "default", queue: "default" };
+
+let signal: Signal;
+beforeEach(async () => {
+  await sql()`TRUNCATE job_groups, group_handovers, idempotency_keys, queue_counts, queue_changes, queue_starts`;
+  open((signal = memorySignal()));
+});
+
+const lease = (lease_token: string, jobs_max = 10) =>
+  longPoll().lease(call({ wait_ms: 0, jobs_max, lease_token }), never);
+const giveBack = (lease_token: string, tenant = "default") =>
+  releaseLease({ ...deps(), returns: longPoll().returns }, tenant, lease_token);
+const states = async () => [...(await sql()`SELECT status, attempts FROM jobs ORDER BY id`)].map((row) => ({ ...row }));
+const queued = { status: "queued", attempts: 0 };
+const running = { status: "running", attempts: 1 };
+
+test.each(["without", "with"])(
+  "all that was leased under a token goes back at once, in a queue %s limits",
+  async (has) => {
+    if (has === "with") await setLimits(deps(), main, queueLimits.parse({ concurrency: 2 }));
+    const ids = await add({}, {});
+    const token = randomUUID();
+    const leased = await lease(token);
+    expect(leased).toMatchObject(ids.map((id) => ({ id, lease_token: token })));
+    expect(await giveBack(token)).toBe(2);
+    expect(await states()).toEqual([queued, queued]);
+    expect(await deps().signal.look(main)).toMatchObject({ length: 2 });
+    expect(await giveBack(token)).toBe(0);
+    expect(await lease(randomUUID())).toHaveLength(2);
+  },
+);
+
+test("a call that waits under a token that was released leases nothing, and its job goes to the next", async () => {
+  const token = randomUUID();
+  const unheard = longPoll().lease(call({ lease_token: token }), never);
+  const refused = expect(unheard).rejects.toThrow("make a fresh UUID for each request");
+  expect(await giveBack(token)).toBe(0);
+  const [id] = await add({});
+  await refused;
+  expect(await states()).toEqual([queued]);
+  expect(await lease(randomUUID())).toMatchObject([{ id, attempts: 1 }]);
+});
+
+test("a token leases once", async () => {
+  const token = randomUUID();
+  const ids = await add({}, {});
+  expect(await lease(token, 1)).toMatchObject([{ id: ids[0] }]);
+  await expect(lease(token, 1)).rejects.toThrow("Nothing was leased under it now");
+  expect(await states()).toEqual([running, queued]);
+  // What found nothing has not used it up.
+  const other = randomUUID();
+  expect(await longPoll().lease(call({ wait_ms: 0, queue: "empty", lease_token: other }), never)).toEqual([]);
+  expect(await lease(other)).toMatchObject([{ id: ids[1] }]);
+});
+
+test("another tenant's token gives back nothing", async () => {
+  const token = randomUUID();
+  await add({});
+  await lease(token);
+  expect(await giveBack(token, "stranger")).toBe(0);
+  expect(await states()).toEqual([running]);
+});
+
+test("a job whose row is locked follows when that ends, by itself", async () => {
+  const token = randomUUID();
+  const [locked = ""] = await add({}, {});
+  await lease(token);
+  await sql().begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    expect(await giveBack(token)).toBe(1);
+    expect(await states()).toEqual([running, queued]);
+  });
+  await eventually(async () => expect(await states()).toEqual([queued, queued]));
+});
+
+test("the next of a group, leased under a token by a settlement, goes back; one under a used token is not leased", async () => {
+  const ids = await add(...many(3, { group: "g" }));
+  const settle = async (acks: { id: string; lease_token: string }[], lease_token: string) => {
+    const settling = { ...deps(), backoff: { base_seconds: 1, max_seconds: 1, jitter_seconds_max: 0 } };
+    const next = { worker_id: "w", lease_seconds: 30, lease_token, returns: longPoll().returns };
+    return settleRemote({ ...settling, followUps: createFollowUps(deps()) }, "default", acks, [], next);
+  };
+  const [first] = await lease(randomUUID());
+  const token = randomUUID();
+  const { next } = await settle([{ id: ids[0] ?? "", lease_token: first?.lease_token ?? "" }], token);
+  expect(next).toMatchObject([{ id: ids[1], lease_token: token }]);
+  expect(await giveBack(token)).toBe(1);
+  expect(await read(ids[1] ?? "")).toMatchObject(queued);
+  const [second] = await lease(randomUUID());
+  expect(second).toMatchObject({ id: ids[1] });
+  const after = await settle([{ id: ids[1] ?? "", lease_token: second?.lease_token ?? "" }], token);
+  expect(after).toMatchObject({ acks: ["succeeded"], next: [] });
+  expect(recorded.named("groups_failed")).toEqual([]);
+});
+
+test("a claim whose answer is lost behind the API has used the token up, and says that it may have leased", async () => {
+  const [id] = await add({});
+  let broken = false;
+  open(
+    signal,
+    steppingDatabase(database(), (step, _number, text) => {
+      if (broken || step !== "answer" || !text.includes("attempts = attempts + 1")) return;
+      broken = true;
+      throw brokenConnection();
+    }),
+  );
+  const error: unknown = await lease(randomUUID()).then(
+    () => "leased",
+    (thrown: unknown) => thrown,
+  );
+  expect([broken, outcomeUnknown(error)]).toEqual([true, true]);
+  await eventually(async () => expect(await states()).toEqual([queued]));
+  expect(await lease(randomUUID())).toMatchObject([{ id }]);
+});
+
+test("jobs that came too late to be handed over use the token up too", async () => {
+  await add({});
+  const now = performance.now.bind(performance);
+  let gone_by_ms = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => now() + gone_by_ms);
+  open(
+    signal,
+    steppingDatabase(database(), (step, _number, text) => {
+      // Every answer, the renewals' too.
+      if (step === "answer" && /attempts = attempts \+ 1|locked_until/.test(text)) gone_by_ms += 20_000;
+    }),
+  );
+  const error: unknown = await lease(randomUUID()).then(
+    () => "leased",
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(DatabaseTimeoutError);
+  expect(outcomeUnknown(error)).toBe(true);
+  await eventually(async () => expect(await states()).toEqual([queued]));
+});
+
+test("a released token is forgotten after five minutes", async () => {
+  await giveBack(randomUUID());
+  const [row] = await sql()<{ minutes: number }[]>`
+    SELECT round(date_part('epoch', check_at - now()) / 60)::int AS minutes FROM lease_batches`;
+  expect(row?.minutes).toBe(5);
+  await sql()`UPDATE lease_batches SET check_at = now()`;
+  await recoverExpired(deps(), 50);
+  expect(await sql()`SELECT FROM lease_batches`).toHaveLength(0);
+});
+
+test("while it is given back, a call waits on as before", async () => {
+  const { got, done } = waits();
+  await giveBack(randomUUID());
+  const [id] = await add({});
+  await done;
+  expect(got.ids).toEqual([id]);
+});
