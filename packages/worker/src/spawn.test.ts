@@ -87,6 +87,28 @@ test("a handler in its own process adds jobs as well", async () => {
   await eventually(async () => expect(await jobsOf("spawned")).toHaveLength(3));
 });
 
+test("a handler may add 15 MiB of jobs, in its own process as well, and is told that this was too much", async () => {
+  const heavy = defineHandler("heavy", any, (_payload, { spawn }) => {
+    for (;;) spawn({ type: "spawned", payload: { text: "x".repeat(250_000) }, queue: "nowhere" });
+  });
+  work([heavy, ...isolatedHandlers]);
+  const last_error = "SpawnError: the jobs that a job adds must not have more than 15728640 characters as JSON";
+  for (const type of ["heavy", "spawns-heavy"]) {
+    const [id] = await add({ type, max_attempts: 1 });
+    await becomes(id, { status: "dead", last_error });
+  }
+});
+
+test("what a handler's process says it adds is checked again", async () => {
+  work([...isolatedHandlers]);
+  const [id] = await add({ type: "forges", max_attempts: 1 });
+  await becomes(id, {
+    status: "dead",
+    last_error: expect.stringMatching(/^SpawnError: \/children\/0\/payload/) as string,
+  });
+  expect(await jobsOf("x")).toEqual([]);
+});
+
 test("an outcome with children waits for a row that another transaction has locked, and is stored then", async () => {
   const locked = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();

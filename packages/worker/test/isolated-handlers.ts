@@ -24,6 +24,27 @@ export const isolatedHandlers = [
     },
     { isolate },
   ),
+  defineHandler(
+    "spawns-heavy",
+    any,
+    (_payload, { spawn }) => {
+      for (;;) spawn({ type: "spawned", payload: { text: "x".repeat(250_000) }, queue: "nowhere" });
+    },
+    { isolate },
+  ),
+  // An outcome of its own making, in place of the one that is checked in its process.
+  defineHandler(
+    "forges",
+    any,
+    (_payload, { job }) => {
+      const payload = `{"a":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
+      const outcome = `{"kind":"succeeded","result":1,"spawned":{"children":[{"type":"x","payload":${payload}}],"dependants_wait":false}}`;
+      for (let run = 0; run < 3; run += 1)
+        writeSync(3, `{"run":${run},"said":{"kind":"outcome","outcome":${outcome}}}\n`);
+      return new Promise(() => void job);
+    },
+    { isolate },
+  ),
   defineHandler("exit", any, () => process.exit(3), { isolate }),
   // Reported as a success, and gone before it could take another job.
   defineHandler("exit-afterwards", any, () => void setImmediate(() => process.exit(3)), { isolate }),

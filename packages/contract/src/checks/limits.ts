@@ -32,6 +32,8 @@ export const limits = {
   /** In one body, keys and list items together. */
   json_values_max: 100_000,
   batch_items_max: 1_000,
+  /** Of what one handler adds, as JSON: less than one message of an isolated one may have. */
+  spawned_chars_max: 15_728_640,
   /** What a line of a stream may have besides its payload, blanks and escapes included. */
   line_envelope_bytes_max: 65_536,
   /** Shown of a line that is refused. */

@@ -8,7 +8,8 @@ export type Spawn = {
    * Add jobs as this one succeeds: they are stored together with its result, or neither is, and never if it throws. They
    * join its flow, may wait for one another by `ref` and for jobs that exist by id, and are told its result as that of
    * their first parent. With `dependants_wait` in any call, the jobs that wait for this one wait for all of them too.
-   * Call it as often as you like, for 1,000 jobs in all. Throws a SpawnError for a job that is not valid.
+   * Call it as often as you like, for 1,000 jobs and 15 MiB of JSON in all. Throws a SpawnError for a job that is not
+   * valid.
    */
   spawn(jobs: SpawnedJobInput | readonly SpawnedJobInput[], options?: { dependants_wait?: boolean }): void;
 };
@@ -40,6 +41,7 @@ export function createSpawn(
   }),
 ): Spawn & { spawned(): SpawnedJobs | undefined } {
   const children: SpawnedJob[] = [];
+  let chars = 0;
   let wait = false;
   return {
     spawn(jobs, { dependants_wait = false } = {}) {
@@ -48,8 +50,14 @@ export function createSpawn(
       const added = checked.value;
       if (children.length + added.length > limits.batch_items_max)
         throw new SpawnError(`a job must not add more than ${limits.batch_items_max} jobs`);
+      const more = JSON.stringify(added).length;
+      if (chars + more > limits.spawned_chars_max)
+        throw new SpawnError(
+          `the jobs that a job adds must not have more than ${limits.spawned_chars_max} characters as JSON`,
+        );
       // The handler may change its payloads afterwards.
       children.push(...structuredClone(added));
+      chars += more;
       wait ||= dependants_wait;
     },
     spawned: () => (children.length > 0 ? { children, dependants_wait: wait } : undefined),

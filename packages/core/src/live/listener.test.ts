@@ -9,8 +9,26 @@ const at = new Date();
 const lookWith = (succeeded: number): LiveLook => ({
   at,
   totals: new Map([["quiet", counts(succeeded)]]),
-  queues: [],
+  queues: new Map(),
   finished: [],
+});
+
+test("a listener is told of what it follows, and not of the thousands of queues that others of its tenant follow", () => {
+  let looks = 0;
+  const all = new Map(Array.from({ length: 10_000 }, (_, n) => [`q${n}`, counts(n)]));
+  const watched = new Proxy(all, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (name === "get") return (queue: string) => ((looks += 1), target.get(queue));
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const listener = createListener("quiet", new Set(["q17", "q4", "none"]), 100);
+  const [told] = listener.newIn({ ...lookWith(1), queues: new Map([["quiet", watched]]) }, false);
+  expect(told).toMatchObject({
+    data: { queues: [17, 4].map((n) => ({ queue: `q${n}`, counts: { succeeded: n } })) },
+  });
+  expect(looks).toBe(3);
 });
 
 test("who may have missed finished jobs among a busy tenant's is told so, if anything of their own changed", () => {

@@ -15,10 +15,12 @@ export function createListener(tenant: string, queues: ReadonlySet<string> | und
     newIn({ at, totals, queues: all, finished }: LiveLook, more: boolean): LiveEvent[] {
       const events: LiveEvent[] = [];
       const counts = totals.get(tenant) ?? none();
-      const mine = all.filter((one) => one.tenant === tenant && (queues?.has(one.queue) ?? true));
+      const mine = all.get(tenant) ?? new Map<string, Counts>();
       // Others of the tenant follow queues by name; without names it is the first ones.
-      const shown = queues ? mine : mine.toSorted((a, b) => (a.queue < b.queue ? -1 : 1)).slice(0, first_queues);
-      const changed = shown.flatMap(({ queue, ...row }) => {
+      const shown = queues ? [...queues] : [...mine.keys()].slice(0, first_queues);
+      const changed = shown.flatMap((queue) => {
+        const row = mine.get(queue);
+        if (!row) return [];
         const text = JSON.stringify(countsOf(row));
         if (toldOf.get(queue) === text) return [];
         toldOf.set(queue, text);
@@ -29,7 +31,8 @@ export function createListener(tenant: string, queues: ReadonlySet<string> | und
       if (moved) events.push({ event: "counts", data: { at: at.toISOString(), counts, queues: changed } });
       told = text;
       // A queue that is not among the first any more, and comes back, is told again.
-      for (const queue of toldOf.keys()) if (!shown.some((one) => one.queue === queue)) toldOf.delete(queue);
+      const still = new Set(shown);
+      for (const queue of toldOf.keys()) if (!still.has(queue)) toldOf.delete(queue);
       const own = finished.filter((one) => one.tenant === tenant);
       // Another tenant's many may have pushed them out.
       if (own.length > 0 || (more && moved)) {

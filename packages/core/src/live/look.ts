@@ -17,7 +17,8 @@ export type LiveLook = {
   at: Date;
   /** Of whole tenants. */
   totals: ReadonlyMap<string, Counts>;
-  queues: readonly (QueueRef & Counts)[];
+  /** By tenant and name, in the order of the names. */
+  queues: ReadonlyMap<string, ReadonlyMap<string, Counts>>;
   finished: readonly FinishedJob[];
 };
 
@@ -47,13 +48,23 @@ export async function liveLook(deps: Pick<Deps, "database">, asked: LiveQuestion
   const [row] = await executeOn(deps.database)<Row>({ text: look, params });
   if (!row) throw new Error("a look gave no row");
   const totals = new Map((row.totals ?? []).map(({ tenant, ...counts }) => [tenant, counts]));
-  return { at: row.at, totals, queues: row.queues ?? [], finished: row.finished ?? [] };
+  return { at: row.at, totals, queues: byTenant(row.queues ?? []), finished: row.finished ?? [] };
+}
+
+/** Once for all listeners, as a tenant may have a hundred of them with a hundred queues each. */
+function byTenant(rows: readonly (QueueRef & Counts)[]): LiveLook["queues"] {
+  const tenants = new Map<string, Map<string, Counts>>();
+  for (const { tenant, queue, ...counts } of rows.toSorted((a, b) => (a.queue < b.queue ? -1 : 1))) {
+    const queues = tenants.get(tenant) ?? new Map<string, Counts>();
+    tenants.set(tenant, queues.set(queue, counts));
+  }
+  return tenants;
 }
 
 type Row = {
   at: Date;
   totals: ({ tenant: string } & Counts)[] | null;
-  queues: LiveLook["queues"] | null;
+  queues: (QueueRef & Counts)[] | null;
   finished: FinishedJob[] | null;
 };
 

@@ -1,9 +1,9 @@
-import { errorData, storableText, type TraceContext } from "@atlasqueue/contract";
+import { checkSpawned, errorData, spawnErrorOf, storableText, type TraceContext } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
 import type { Context, Sinks } from "../run/context.ts";
 import type { Handler } from "../handler.ts";
-import { succeeded, type Ending } from "../run/outcome.ts";
+import { failed, succeeded, type Ending } from "../run/outcome.ts";
 import type { LazyAbort } from "../run/lazy-abort.ts";
 import type { ChildPool } from "./child-pool.ts";
 import type { SaidOutcome } from "./messages.ts";
@@ -53,7 +53,12 @@ export async function runIsolated(
 
 /** What the child made of it, checked once more: its handler may have forged it. */
 function storableOutcome(handler: Handler, said: SaidOutcome): Ending {
-  if (said.kind === "succeeded") return succeeded(handler, said.result, said.spawned);
+  if (said.kind === "succeeded") {
+    const checked = checkSpawned(said.spawned?.children ?? []);
+    return checked.kind === "valid"
+      ? succeeded(handler, said.result, said.spawned)
+      : failed(spawnErrorOf(checked.faults));
+  }
   const { error, error_data, retryable, delay_ms } = said;
   const data = error_data === undefined ? undefined : errorData(Object.assign(new Error(), { data: error_data }));
   return { kind: "failed", error: storableText(error), error_data: data, retryable, delay_ms };
