@@ -23,9 +23,9 @@ export const catalogue: readonly Mutant[] = [
     name: "owner instead of token",
     edits: [
       {
-        file: "lease/claim/statement.ts",
-        find: "const lease_token = randomUUID();",
-        put: `const lease_token = \`\${Buffer.from(worker_id.padEnd(16)).toString("hex").slice(0, 8)}-0000-4000-8000-000000000000\`; void randomUUID;`,
+        file: "lease/claim/under-token.ts",
+        find: "const lease_token = claimer.lease_token ?? randomUUID();",
+        put: `const lease_token = \`\${Buffer.from(claimer.worker_id.padEnd(16)).toString("hex").slice(0, 8)}-0000-4000-8000-000000000000\`; void randomUUID;`,
       },
     ],
     scenario: staleAck,
@@ -57,7 +57,7 @@ export const catalogue: readonly Mutant[] = [
     name: "deadline without a second look",
     edits: [
       {
-        file: "lease/claim/statement.ts",
+        file: "lease/claim/under-token.ts",
         find: "if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);",
         put: "void outcomeUnknown;",
       },

@@ -10,15 +10,12 @@ import { isTokenTaken, LeaseTokenTakenError } from "../token-taken.ts";
  * @example
  * const leases = await underToken(claimer, (lease_token) => send(text, [lease_token, worker_id]));
  */
-export async function underToken<T>(
-  { lease_token, unanswered }: Claimer,
-  send: (lease_token: string) => Promise<T>,
-): Promise<T> {
-  const token = lease_token ?? randomUUID();
+export async function underToken<T>(claimer: Claimer, send: (lease_token: string) => Promise<T>): Promise<T> {
+  const lease_token = claimer.lease_token ?? randomUUID();
   try {
-    return await send(token);
+    return await send(lease_token);
   } catch (error) {
-    if (outcomeUnknown(error)) unanswered?.(token);
-    throw isTokenTaken(error) && lease_token !== undefined ? new LeaseTokenTakenError() : error;
+    if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);
+    throw isTokenTaken(error) && claimer.lease_token !== undefined ? new LeaseTokenTakenError() : error;
   }
 }
