@@ -173,7 +173,7 @@ export function startRemoteWorker(
     const late = pause(deadline_ms, deadline.signal);
     const allSettled = async () => {
       while (held.handling() > 0 && !deadline.signal.aborted) await held.change();
-      await settler.drained();
+      await Promise.all([settler.drained(), calls.leasesReturned()]);
     };
     await Promise.race([allSettled(), late]);
     deadline.abort();

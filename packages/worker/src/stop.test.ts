@@ -1,0 +1,29 @@
+import { brokenConnection, steppingDatabase } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { gate, workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+import { startWorker } from "./start-worker.ts";
+
+const { add, becomes, deps, read } = workerHarness();
+
+/** Longer than the last words after the deadline of a stop may take. */
+const outage_ms = 7_000;
+
+test("a stop during an outage tries until its deadline to store what its handlers have done", async () => {
+  let away_until = 0;
+  const database = steppingDatabase(deps().database, (step) => {
+    if (step !== "answer" && performance.now() < away_until) throw brokenConnection();
+  });
+  const { open, opened } = gate();
+  const [id] = await add({ max_attempts: 1 });
+  const worker = startWorker(
+    { ...deps(), database },
+    { handlers: [defineHandler("noop", z.looseObject({}), () => opened)] },
+  );
+  await becomes(id, { status: "running" });
+  away_until = performance.now() + outage_ms;
+  open();
+  await worker.stop({ deadline_ms: 60_000 });
+  expect(await read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+});
