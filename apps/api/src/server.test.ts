@@ -1,6 +1,10 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parseAnswer } from "../test/bad-input/wire.ts";
 import { rawSocket } from "../test/raw-socket.ts";
 import { submission, testApp } from "../test/test-app.ts";
@@ -197,6 +201,41 @@ test("a stop cuts off what is not finished by the deadline", async () => {
   await own.stop(50);
   await cut;
   await slow.stop();
+});
+
+test("a network that has its share of the connections gets no more, others do, and those that end make room", async () => {
+  const shared = await startServer(api.app, { ...local, logger: api.deps.logger, connections_max: 8 });
+  const answered = async (localAddress: string) => {
+    const socket = connect({ port: shared.port, host: "127.0.0.1", localAddress });
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+    socket.write("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+    const [heard] = await Promise.race([once(socket, "data"), once(socket, "close")]);
+    return { socket, is: Buffer.isBuffer(heard) };
+  };
+  const held = [];
+  for (let n = 0; n < 7; n += 1) held.push(await answered("127.0.0.1"));
+  expect(held.map(({ is }) => is)).toEqual([true, true, true, true, true, true, false]);
+  const other = await answered("127.0.0.2");
+  expect(other.is).toBe(true);
+  for (const { socket } of [other, ...held.slice(0, 1)]) socket.destroy();
+  await eventually(async () => expect((await answered("127.0.0.1")).is).toBe(true));
+  await shared.stop(0);
+});
+
+test("a client that reads nothing of its answers is cut off", async () => {
+  const impatient = await startServer(api.app, { ...local, logger: api.deps.logger, timeouts: { stalled_ms: 500 } });
+  let served: Socket | undefined;
+  const note = (told: unknown) => void (served ??= (told as { request: IncomingMessage }).request.socket);
+  subscribe("http.server.request.start", note);
+  onTestFinished(() => void unsubscribe("http.server.request.start", note));
+  const socket = connect({ port: impatient.port, host: "127.0.0.1" });
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  socket.pause();
+  socket.write("GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20));
+  await eventually(() => expect(served?.destroyed).toBe(true));
+  await impatient.stop(0);
 });
 
 test("a port in use is refused with Node's own error", async () => {

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createShares, type Shares } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { answerClientError, refuseConnect } from "./http/answers/client-error.ts";
 import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
+import { network } from "./http/input/address.ts";
 import { oneAtATime } from "./http/one-at-a-time.ts";
 import { refuse, refuseExpectation, wireFaultOf } from "./http/wire-faults.ts";
 import type { Hono } from "hono";
@@ -14,13 +16,26 @@ export type ServerOptions = {
   host: string;
   port: number;
   logger: Logger;
-  timeouts?: ServerTimeouts;
+  timeouts?: Partial<ServerTimeouts>;
+  /** Default 20,000. */
+  connections_max?: number;
 };
 
-/** How long a client may take to send its headers, and its whole request; checked every `check_interval_ms`. */
-type ServerTimeouts = { headers_ms: number; request_ms: number; check_interval_ms: number };
+/**
+ * How long a client may take to send its headers, and its whole request, checked every `check_interval_ms`; and how long
+ * nothing may move on a connection, such as when nobody reads an answer.
+ */
+type ServerTimeouts = { headers_ms: number; request_ms: number; check_interval_ms: number; stalled_ms: number };
 
-const defaultTimeouts: ServerTimeouts = { headers_ms: 10_000, request_ms: 20_000, check_interval_ms: 5_000 };
+const defaultTimeouts: ServerTimeouts = {
+  headers_ms: 10_000,
+  request_ms: 20_000,
+  check_interval_ms: 5_000,
+  // Well above half a minute, which a request may wait for a job.
+  stalled_ms: 120_000,
+};
+/** More than there are long polls at once; each takes a file and some ten kilobytes. */
+const connections_max_default = 20_000;
 const header_bytes_max = 16_384;
 /** Longer than common load balancers' idle timeout, so that they are the ones to hang up. */
 const keep_alive_ms = 65_000;
@@ -39,7 +54,7 @@ export type RunningServer = {
  * const server = await startServer(app, { host: "127.0.0.1", port: 8000, logger });
  */
 export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Promise<RunningServer> {
-  const timeouts = options.timeouts ?? defaultTimeouts;
+  const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const listener = getRequestListener(app.fetch as (request: Request) => Promise<Response>, {
     errorHandler: (error) => answerUnroutable(error, options.logger),
     // Node discards the rest of a body by itself.
@@ -63,6 +78,8 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
       else refuse(incoming, outgoing, "malformed_request", fault);
     }),
   );
+  server.timeout = timeouts.stalled_ms;
+  shareConnections(server, createShares(options.connections_max ?? connections_max_default));
   server.on("clientError", answerClientError);
   server.on("checkExpectation", refuseExpectation);
   server.on("connect", refuseConnect);
@@ -76,6 +93,15 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
       return close(server, deadline_ms);
     },
   };
+}
+
+/** No network, whether it shows a token or not, has all connections: one that is over its share is closed at once. */
+function shareConnections(server: Server, connections: Shares): void {
+  server.on("connection", (socket) => {
+    const holder = network(socket.remoteAddress ?? "unknown");
+    if (connections.take(holder, 1) !== "taken") return void socket.destroy();
+    socket.once("close", () => connections.give(holder, 1));
+  });
 }
 
 /** Requests hono never saw, as their target is not a URL. */

@@ -34,7 +34,9 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
 
   const refuse = (reason: Refusal): never => {
     deps.observe({ event: "token_refused", reason });
-    throw unauthorized(reason);
+    throw reason === "other"
+      ? new OtherCallerError("unauthorized", of_sessions.other, challenged)
+      : unauthorized(reason);
   };
   const admit = (known: Known | undefined): Caller => {
     if (!known) return refuse("unknown");
@@ -74,20 +76,21 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
 type Refusal = "missing" | "malformed" | "unknown" | "ended" | "other";
 
 const challenge = 'Bearer realm="atlasqueue"';
+const challenged = { headers: { "www-authenticate": challenge } };
 
 const of_sessions = {
   ended: "The session has ended, or its token has; sign in again",
   other: "Nothing was done: the browser is signed in with another token by now than X-AtlasQueue-Token-Id names",
 };
 
+/** The cookie is of another session than the page that sends it takes itself for. */
+export class OtherCallerError extends ProblemError {}
+
 /** The challenge says "invalid_token" only to a caller who showed one (RFC 6750 §3.1). */
-function unauthorized(reason: Refusal): ProblemError {
+function unauthorized(reason: Exclude<Refusal, "other">): ProblemError {
   if (reason === "missing")
-    return new ProblemError("unauthorized", "Send a token: Authorization: Bearer aq_…", {
-      headers: { "www-authenticate": challenge },
-    });
-  if (reason === "ended" || reason === "other")
-    return new ProblemError("unauthorized", of_sessions[reason], { headers: { "www-authenticate": challenge } });
+    return new ProblemError("unauthorized", "Send a token: Authorization: Bearer aq_…", challenged);
+  if (reason === "ended") return new ProblemError("unauthorized", of_sessions.ended, challenged);
   const detail =
     reason === "malformed"
       ? "The Authorization header must be sent once, as Bearer and a whole token: aq_ and 49 characters, the last of them a checksum"

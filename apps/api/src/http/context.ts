@@ -48,7 +48,7 @@ export type ApiEnv = {
     caller: Caller | undefined;
     /** What the answer says about the rate limit, if there is one. */
     limit_headers: Record<string, string> | undefined;
-    /** How long the answer is, once it is made, if it is of JSON. */
+    /** How long the answer is, once it is made, if it is text of its own. */
     answer_chars: number | undefined;
   };
 };

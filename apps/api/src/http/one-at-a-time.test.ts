@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { rawSocket } from "../../test/raw-socket.ts";
@@ -80,4 +81,21 @@ test("a client with more than a hundred requests in line is disconnected", async
   socket.write(Array.from({ length: 150 }, (_, at) => get(`/${at}`)).join(""));
   expect(await socket.answer).toBe("");
   expect(begun).toEqual(["/0"]);
+});
+
+test("of a client that sends much behind a slow request no more is read until that is answered, and then all of it is", async () => {
+  const connected = once(server, "connection") as Promise<[Socket]>;
+  const socket = await rawSocket(port());
+  const [served] = await connected;
+  const post = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n${"x".repeat(60_000)}`;
+  socket.write(get("/slow") + Array.from({ length: 60 }, (_, at) => post(`/${at}`)).join("") + get("/last"));
+  await eventually(() => expect(served.isPaused()).toBe(true));
+  expect(begun).toEqual(["/slow"]);
+  expect(served.bytesRead).toBeLessThan(300_000);
+  for (let answered = 0; answered < 62; answered += 1) {
+    await eventually(() => expect(answer.length).toBe(answered + 1));
+    answer[answered]?.();
+  }
+  expect((await socket.answer).match(/answer to/g)).toHaveLength(62);
 });

@@ -3,26 +3,32 @@ import type { Socket } from "node:net";
 
 /** More than any client sends without waiting for an answer, and little in memory. */
 const waiting_max = 100;
+/** Once so much has come behind a request that waits, no more is read until it begins. */
+const waiting_bytes_max = 65_536;
 
+/** `read_bytes`: what its connection had brought when it got in line. */
+type Waiting = { start: () => void; read_bytes: number };
 type Begin = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /**
  * Begin the requests of a connection one after another: each once the one before has been answered, and its answer is on its
  * way. Node hands over all that it finds in what it has read, which is hundreds of short ones, and their answers would wait
- * in memory for a client that reads none. A client that has more than 100 of them waiting is disconnected.
+ * in memory for a client that reads none. A client that has more than 100 of them waiting is disconnected, and of one that
+ * sends much no more is read meanwhile.
  *
  * @example
  * const server = createServer(oneAtATime((incoming, outgoing) => outgoing.end()));
  */
 export function oneAtATime(begin: Begin): Begin {
-  const lines = new WeakMap<Socket, (() => void)[]>();
+  const lines = new WeakMap<Socket, Waiting[]>();
   return (incoming, outgoing) => {
     const { socket } = incoming;
     const start = () => {
       outgoing.once("close", () => {
         const next = socket.destroyed ? undefined : lines.get(socket)?.shift();
-        if (next) next();
-        else lines.delete(socket);
+        if (!next) return void lines.delete(socket);
+        socket.resume();
+        next.start();
       });
       begin(incoming, outgoing);
     };
@@ -30,7 +36,10 @@ export function oneAtATime(begin: Begin): Begin {
     if (line === undefined) {
       lines.set(socket, []);
       start();
-    } else if (line.length < waiting_max) line.push(start);
-    else socket.destroy();
+    } else if (line.length < waiting_max) {
+      const read_bytes = socket.bytesRead;
+      line.push({ start, read_bytes });
+      if (read_bytes - (line[0]?.read_bytes ?? 0) > waiting_bytes_max) socket.pause();
+    } else socket.destroy();
   };
 }

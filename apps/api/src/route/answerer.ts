@@ -25,6 +25,7 @@ export function answererOf(operation: Operation): (c: ApiContext, result: unknow
     case "text":
       return (c, result) => {
         const { body, content_type, headers } = result as Text;
+        c.set("answer_chars", body.length);
         return answerText(c.get("request_id"), 200, body, content_type, headers);
       };
     case "stream":

@@ -50,6 +50,8 @@ export type Call<O extends Operation> = {
 export type Visitor = {
   /** Whose token this is; undefined when it is no valid one. */
   holderOf(token: string): Promise<Caller | undefined>;
+  /** From now on the request is this caller's: it takes a permit of their tenant's, and with what is returned also its turns. */
+  actAs(caller: Caller): Promise<RouteDeps>;
   network(): string;
   session_hash(): string | undefined;
   /** The Set-Cookie of a new session, or of the end of one. */

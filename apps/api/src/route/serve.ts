@@ -3,7 +3,7 @@ import { onBehalfOf, type ActRow } from "@atlasqueue/core/internal";
 import type { Hono } from "hono";
 import { audited } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
-import { chargeMore } from "../access/charge.ts";
+import { charge, chargeMore } from "../access/charge.ts";
 import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
@@ -18,6 +18,9 @@ import { itselfOf } from "./itself.ts";
 import type { Operation } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
 import type { Guard, Route } from "./route.ts";
+
+/** What an ended token may still do is bounded: this, and for how long it is remembered, together 5 s. */
+const slow_ms = 500;
 
 /** Put routes into an app. */
 export function addRoutes(app: Hono<ApiEnv>, routes: readonly Route[], deps: RouteDeps): void {
@@ -82,7 +85,16 @@ function serve(
       }
     : work;
 
-  return (c) => after(letIn(c, deps), () => after(read(c), (input) => charged(c, input)));
+  const readAndWork = (c: ApiContext): Response | Promise<Response> => {
+    const began_at = performance.now();
+    return after(read(c), (input) => {
+      if (performance.now() - began_at < slow_ms || !c.get("caller")) return charged(c, input);
+      // Whoever took their time to send a body: their token may have ended meanwhile.
+      return after(deps.access.authenticator.callerOf(c), () => charged(c, input));
+    });
+  };
+
+  return (c) => after(letIn(c, deps), () => readAndWork(c));
 }
 
 /**
@@ -134,9 +146,15 @@ function traceOf(c: ApiContext, { tracing }: RouteDeps): TraceContext | undefine
   return traceparent === undefined ? undefined : readTraceContext(traceparent, c.req.header("tracestate"));
 }
 
-function visitorOf(c: ApiContext, { access: { authenticator } }: RouteDeps): Visitor {
+function visitorOf(c: ApiContext, deps: RouteDeps): Visitor {
+  const { authenticator, limiter, observe } = deps.access;
   return {
     holderOf: (token) => authenticator.holderOf(c, token),
+    async actAs(caller) {
+      if (limiter) await charge(c, limiter, observe, caller.tenant, 1);
+      c.set("caller", caller);
+      return depsFor(c, deps, undefined);
+    },
     network: () => networkOf(c),
     session_hash: () => sessionHashOf(c),
     cookie: (session) => sessionCookie(c, session),

@@ -1,11 +1,13 @@
 import { openSession as openSessionBody, scopes, session, type Session } from "@atlasqueue/contract";
 import { closeSession, defaultTenant, openSession, whoIs, type RateLimit } from "@atlasqueue/core/internal";
+import { OtherCallerError } from "../access/authenticate.ts";
 import { requireOwnHeader, sessionHashOf } from "../access/cookie.ts";
 import type { Told } from "../audit/told.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { Caller } from "../http/context.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId } from "../route/examples.ts";
+import type { Visitor } from "../route/call.ts";
 import { route, type Guard } from "../route/route.ts";
 import { version } from "../docs/version.ts";
 
@@ -14,6 +16,9 @@ import { version } from "../docs/version.ts";
  * looked up at all is bounded where tokens are (see `createTokenCache`).
  */
 const attempts: RateLimit = { limit: 60, period_ms: 60_000 };
+
+/** Far more than a token takes: anybody may send one. */
+const session_bytes_max = 4_096;
 
 const example: Session = {
   auth: "required",
@@ -26,7 +31,10 @@ const example: Session = {
 };
 const cookie = { "Set-Cookie": "The session: HttpOnly, SameSite=Strict, and Secure over https." };
 
-/** Lets everyone in, with what they showed. A session that has ended is as good as none; a bad token is an error. */
+/**
+ * Lets everyone in, with what they showed. A session that has ended is as good as none; a bad token is an error, and so is
+ * somebody else's session.
+ */
 const letVisitorIn: Guard = async (c, { access: { authenticator } }) => {
   const shows = c.req.header("authorization") !== undefined || sessionHashOf(c) !== undefined;
   if (authenticator.required && !shows) return;
@@ -34,7 +42,7 @@ const letVisitorIn: Guard = async (c, { access: { authenticator } }) => {
     c.set("caller", await authenticator.callerOf(c));
   } catch (error) {
     const ended = error instanceof ProblemError && error.kind === "unauthorized";
-    if (!ended || c.req.header("authorization") !== undefined) throw error;
+    if (!ended || error instanceof OtherCallerError || c.req.header("authorization") !== undefined) throw error;
   }
 };
 
@@ -78,7 +86,11 @@ const open = route(
       "cookie that change something need the header `X-AtlasQueue-Dashboard: 1` as well. With `AUTH=disabled` there is " +
       "nothing to sign in to, and no cookie.",
     request: {
-      body: { schema: openSessionBody, example: { token: "aq_3fJ2mPq0eXw8sYb5nVt7kRc1uHd9gLz4aQo6iEf2jWxCHECK1" } },
+      body: {
+        schema: openSessionBody,
+        bytes_max: session_bytes_max,
+        example: { token: "aq_3fJ2mPq0eXw8sYb5nVt7kRc1uHd9gLz4aQo6iEf2jWxCHECK1" },
+      },
     },
     answers: { 200: { description: "The session that was started.", schema: session, example, some_headers: cookie } },
     problems: ["unauthorized", "rate_limited", "unavailable"],
@@ -86,15 +98,16 @@ const open = route(
   async ({ deps, body, visitor }) => {
     if (!deps.access.authenticator.required) return { status: 200, body: await describe(deps, undefined) };
     const holder = await visitor.holderOf(body.token);
-    const opened = holder?.token_id === undefined ? undefined : await openSession(deps, holder.token_id);
-    if (!holder || !opened) {
+    const own = holder && (await visitor.actAs(holder));
+    const opened = own && holder.token_id !== undefined ? await openSession(own, holder.token_id) : undefined;
+    if (!own || !opened) {
       spendAttempt(deps, visitor.network());
       throw notSignedIn();
     }
     // It replaces the one this browser had.
-    await end(deps, visitor.session_hash());
+    await end(own, visitor.session_hash());
     const { session: text, hash, expires_in_ms: ends_in_ms } = opened;
-    const said = await describe(deps, { ...holder, session_hash: hash });
+    const said = await describe(own, { ...holder, session_hash: hash });
     return { status: 200, body: said, headers: { "set-cookie": visitor.cookie({ text, ends_in_ms }) } };
   },
 );
@@ -124,8 +137,9 @@ const close = route(
     },
     problems: ["validation", "forbidden", "unavailable", "no_room", "share_used"],
   },
-  async ({ deps, visitor }) => {
-    await end(deps, visitor.session_hash());
+  async ({ deps, visitor, caller }: Visited & { visitor: Visitor }) => {
+    // Only one that was found: anybody can make one up.
+    await end(deps, caller?.session_hash);
     return { status: 200, body: await describe(deps, undefined), headers: { "set-cookie": visitor.cookie(undefined) } };
   },
   requiresOwnPage,

@@ -1,7 +1,9 @@
+import { hash, randomBytes } from "node:crypto";
 import { session as sessionSchema } from "@atlasqueue/contract";
 import { revokeToken, rotateToken } from "@atlasqueue/core/internal";
+import { steppingDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { guardedApp } from "../../test/guarded-app.ts";
+import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { testApp } from "../../test/test-app.ts";
 import { createApp } from "../app.ts";
 import { requireTokens } from "../access/authenticate.ts";
@@ -37,6 +39,11 @@ const setCookie = (response: Response) => response.headers.get("set-cookie") ?? 
 /** What a browser would send back. */
 const cookieOf = (response: Response) => ({ cookie: setCookie(response).split(";")[0] ?? "" });
 const who = async (response: Response) => sessionSchema.parse(await response.json());
+/** What looks like one, as anybody can make it up. */
+const madeUpSession = () => {
+  const secret = `aqs_${randomBytes(32).toString("base64url")}`;
+  return secret + hash("sha256", secret, "base64url").slice(0, 6);
+};
 const signedIn = async (...scopes: Parameters<typeof api.token>) => {
   const made = await api.token(...scopes);
   const response = await signIn(made.token);
@@ -122,6 +129,49 @@ test("signing out ends the session on the server: the cookie that was is worth n
     expect(await who(await call("GET", "/v1/session", cookie, on))).toMatchObject({ signed_in: false });
   }
   expect((await call("DELETE", "/v1/session")).status).toBe(200);
+});
+
+test("a made-up session is looked up once, and ends nothing", async () => {
+  const asked: string[] = [];
+  const database = steppingDatabase(api.deps.database, (step, _number, text) => {
+    if (step === "statement") asked.push(text);
+  });
+  const deps = { ...api.deps, database };
+  const on = createApp({ ...deps, authenticator: requireTokens(deps) });
+  const cookie = { cookie: `atlasqueue_session=${madeUpSession()}` };
+  for (let n = 0; n < 20; n += 1)
+    expect((await call("DELETE", "/v1/session", { ...cookie, ...own }, on)).status).toBe(200);
+  expect(asked).toHaveLength(1);
+});
+
+test("signing out on a page that takes itself for somebody else's ends nobody's session", async () => {
+  const before = await signedIn("read");
+  const { id, cookie } = await signedIn("read");
+  const as = (token: string) => ({ ...cookie, ...own, "x-atlasqueue-token-id": token });
+  const refused = await call("DELETE", "/v1/session", as(before.id));
+  expect([refused.status, setCookie(refused)]).toEqual([401, ""]);
+  expect((await call("GET", "/v1/jobs", cookie)).status).toBe(200);
+  expect((await call("DELETE", "/v1/session", as(id))).status).toBe(200);
+  expect((await call("GET", "/v1/jobs", cookie)).status).toBe(401);
+});
+
+test("signing in takes a permit of the token's tenant", async () => {
+  const on = createApp({ ...api.deps, rate_limit: { limit: 3, period_ms: 3_600_000 } });
+  const first = await api.token("read");
+  const other = await makeToken(api.deps, ["read"], await makeTenant(api.deps));
+  const answers = [];
+  for (let n = 0; n < 4; n += 1) answers.push((await signIn(first.token, {}, on)).status);
+  expect(answers).toEqual([200, 200, 200, 429]);
+  expect((await signIn(other.token, {}, on)).status).toBe(200);
+});
+
+test("a body far longer than any token is refused before it is read", async () => {
+  const answer = await app.request("http://localhost/v1/session", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token: "x".repeat(10_000) }),
+  });
+  expect(answer.status).toBe(413);
 });
 
 test.each([

@@ -150,6 +150,13 @@ test("a process takes a bounded number of listeners, and those who left make roo
   await eventually(() => expect(heard).not.toHaveLength(0));
 });
 
+test("a HEAD of events leaves no listener behind", async () => {
+  const { token } = await makeToken(api.deps, ["read"], tenant);
+  for (let n = 0; n < 250; n += 1) expect((await api.send("HEAD", "/v1/events", token)).status).toBe(200);
+  const { heard } = await listen(token);
+  await eventually(() => expect(heard).not.toHaveLength(0));
+});
+
 test("there is one question a second for all listeners, and none without listeners", async () => {
   const asked: string[] = [];
   const counting = await guardedApp();

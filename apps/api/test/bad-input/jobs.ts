@@ -52,6 +52,8 @@ const badCursor = (cursor: string): Row => ({
   openqueue: [badListThere(`cursor=${cursor}`)],
 });
 
+const overlong = Array.from({ length: 101 }, (_, at) => `p${at}`).join("&");
+
 /** Rows 25 to 31: batches, leases, lists, and what is too long. */
 export const jobRows: Row[] = [
   {
@@ -184,6 +186,12 @@ export const jobRows: Row[] = [
   ...["offset=-1", "offset=10001", "offset=abc", "offset=1&offset=2", "status=failed", "status=queued"].map(
     (query): Row => ({ row: 28, what: `a list with ?${query}`, openqueue: [badListThere(query)] }),
   ),
+  {
+    row: 28,
+    what: "a list with 101 parameters",
+    v1: [refused(get(`/v1/jobs?${overlong}`), "malformed_request", "100 parameters at most")],
+    openqueue: [refused(get(`/jobs?${overlong}`), "malformed_request", "100 parameters at most")],
+  },
   {
     row: 28,
     what: "a parameter of no route",

@@ -15,17 +15,20 @@ export const client = createCalls({
   headers: { "x-atlasqueue-dashboard": "1" },
   retries: 0,
   fetch: async (input, init) => {
-    const answer = await fetch(input, { ...init, headers: { ...headersOf(init), ...asWhom(String(input)) } });
+    const answer = await fetch(input, {
+      ...init,
+      headers: { ...headersOf(init), ...asWhom(String(input), init?.method) },
+    });
     noteServerTime(answer.headers.get("date"));
     return answer;
   },
 });
 
 /** Whom this page shows things to: another tab may have signed in as somebody else, which makes the cookie theirs. */
-function asWhom(url: string): Record<string, string> {
+function asWhom(url: string, method = "GET"): Record<string, string> {
   const token = session.get()?.token;
-  // Except to ask who that is by now.
-  return token && !url.endsWith("/v1/session") ? { "x-atlasqueue-token-id": token.id } : {};
+  // Except to ask who that is by now, and to become somebody else.
+  return token && !(url.endsWith("/v1/session") && method !== "DELETE") ? { "x-atlasqueue-token-id": token.id } : {};
 }
 
 const headersOf = (init: RequestInit | undefined) => Object.fromEntries(new Headers(init?.headers));

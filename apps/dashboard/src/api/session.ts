@@ -14,9 +14,12 @@ export async function signIn(token: string): Promise<void> {
   tabs.postMessage("signed in");
 }
 
+/** Only from the session that this page shows: another tab may have signed in as somebody else, who stays signed in. */
 export async function signOut(): Promise<void> {
-  await client.session.close();
-  await readSession();
+  await client.session.close().catch((error: unknown) => {
+    if (!(error instanceof AuthError)) throw error;
+  });
+  await look();
   tabs.postMessage("signed out");
 }
 

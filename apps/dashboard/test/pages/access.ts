@@ -128,6 +128,22 @@ export function accessTests(world: () => World): void {
     await context.close();
   });
 
+  test("signing out in a tab that does not know of another one's sign-in leaves that one signed in", async () => {
+    const before = await world().token(["admin"], "signs out");
+    const after = await world().token(["admin"], "stays");
+    const { page, context } = await signedIn(before.token, "/ui/queues/reports");
+    await page.getByTitle("Signed in with signs out").waitFor();
+    await page.keyboard.press("p");
+    await page.getByTitle("Refreshing is paused (p)").waitFor();
+    const headers = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
+    const url = `${world().guarded.url}/v1/session`;
+    await context.request.post(url, { headers, data: JSON.stringify({ token: after.token }) });
+    await page.getByTitle("Signed in with signs out").click();
+    await page.getByText("Another tab signed in as stays").waitFor();
+    expect(await (await context.request.get(url)).json()).toMatchObject({ signed_in: true, token: { name: "stays" } });
+    await context.close();
+  });
+
   test("when its token is revoked, the page asks for another one", async () => {
     const { token, id } = await world().token(["read"], "soon gone");
     const admin = createClient({ url: world().guarded.url, token: (await world().token(["admin"])).token });

@@ -30,11 +30,11 @@ export function answerEmpty(c: ApiContext): Response {
 export function answerText(
   request_id: string,
   status: number,
-  body: string | null,
+  body: string | Uint8Array | null,
   content_type: string,
   headers?: Record<string, string>,
 ): Response {
-  return new Response(body, {
+  return new Response(body as string | null, {
     status,
     headers: {
       "content-type": content_type,

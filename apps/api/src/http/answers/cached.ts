@@ -5,22 +5,22 @@ import type { ApiContext } from "../context.ts";
 /** An answer that is not our JSON. */
 export type Text = { body: string; content_type: string; headers?: Record<string, string> };
 
-/** Content that is the same for everyone until the program changes. */
-export type Fixed = Text & { etag: string };
+/** Content that is the same for everyone until the program changes: all answers share its bytes, however slowly they are read. */
+export type Fixed = Omit<Text, "body"> & { bytes: Uint8Array; etag: string };
 
 /** @example const page = fixed("<!doctype html>…", "text/html; charset=utf-8"); */
 export function fixed(body: string, content_type: string, headers: Record<string, string> = {}): Fixed {
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-  return { body, content_type, headers, etag };
+  return { bytes: Buffer.from(body), content_type, headers, etag };
 }
 
 /**
  * The content with its ETag, or 304 when the client has it. `no-cache`: it is stored but revalidated each time, so that
  * no browser mixes the files of two versions.
  */
-export function answerFixed(c: ApiContext, { body, content_type, headers, etag }: Fixed): Response {
+export function answerFixed(c: ApiContext, { bytes, content_type, headers, etag }: Fixed): Response {
   const same = namesTag(c.req.header("if-none-match"), etag);
-  return answerText(c.get("request_id"), same ? 304 : 200, same ? null : body, content_type, {
+  return answerText(c.get("request_id"), same ? 304 : 200, same ? null : bytes, content_type, {
     ...headers,
     "cache-control": "no-cache",
     etag,

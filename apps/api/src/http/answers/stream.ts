@@ -8,6 +8,10 @@ export type Stream = { body: ReadableStream<Uint8Array>; content_type: string };
 const unbuffered = { "x-accel-buffering": "no" };
 
 export function answerStream(c: ApiContext, { body, content_type }: Stream): Response {
+  // Whoever asks for the head alone reads nothing of it.
+  if (c.req.method === "HEAD") void body.cancel();
   const headers = { "content-type": content_type, "x-request-id": c.get("request_id") };
-  return new Response(body, { headers: { ...headers, ...everywhere, ...unbuffered, ...c.get("limit_headers") } });
+  return new Response(c.req.method === "HEAD" ? null : body, {
+    headers: { ...headers, ...everywhere, ...unbuffered, ...c.get("limit_headers") },
+  });
 }

@@ -1,4 +1,5 @@
 import type { Arriving } from "./arriving.ts";
+import { createGathered } from "./gathered.ts";
 
 /** A line of a body, counted from 1, blank ones too; without its end. */
 export type Line = { number: number; bytes: Uint8Array };
@@ -37,30 +38,15 @@ const nothing = Buffer.alloc(0);
 export function createLineReader(body: Arriving, { line_bytes_max, lines_max, idle_ms }: LineBounds): LineReader {
   let piece: Uint8Array = nothing;
   let at = 0;
-  /** The beginning of a line, from earlier pieces: grown by doubling, as it may come byte by byte. */
-  let begun = nothing;
-  let begun_bytes = 0;
+  /** The beginning of a line, from earlier pieces. */
+  const begun = createGathered();
   let number = 0;
   let over: Taken["over"];
   let arriving: Promise<Uint8Array | undefined> | undefined;
 
-  const begin = (bytes: Uint8Array): void => {
-    const wanted = begun_bytes + bytes.length;
-    if (wanted > begun.length) {
-      const larger = Buffer.allocUnsafe(Math.max(wanted, 2 * begun.length));
-      larger.set(begun.subarray(0, begun_bytes));
-      begun = larger;
-    }
-    begun.set(bytes, begun_bytes);
-    begun_bytes = wanted;
-  };
   const finish = (bytes: Uint8Array): Uint8Array => {
-    if (begun_bytes === 0) return bytes;
-    begin(bytes);
-    const line = begun.subarray(0, begun_bytes);
-    begun = nothing;
-    begun_bytes = 0;
-    return line;
+    begun.add(bytes);
+    return begun.take();
   };
 
   const add = (lines: Line[], bytes: Uint8Array): void => {
@@ -73,9 +59,9 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
     while (lines.length < lines_max && over === undefined && at < piece.length) {
       const end = piece.indexOf(line_feed, at);
       if (end === -1) {
-        begin(piece.subarray(at));
+        begun.add(piece.subarray(at));
         at = piece.length;
-        if (begun_bytes > line_bytes_max) over = { too_long: number + 1 };
+        if (begun.bytes() > line_bytes_max) over = { too_long: number + 1 };
         return;
       }
       add(lines, finish(piece.subarray(at, end)));
@@ -102,7 +88,7 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
         [piece, at] = [next ?? nothing, 0];
         if (next) continue;
         over = "complete";
-        if (begun_bytes > 0) add(lines, finish(nothing));
+        if (begun.bytes() > 0) add(lines, begun.take());
       }
     },
   };

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { limits } from "@atlasqueue/contract";
 import { incomingOf, type ApiContext } from "../context.ts";
+import { createGathered } from "./gathered.ts";
 import { createJsonMeter, type JsonMeter } from "./json-meter.ts";
 import { lingerAfterAnswer } from "./linger.ts";
 import { ProblemError } from "../answers/problem.ts";
@@ -50,21 +51,20 @@ function taker(bytes_max: number, sent_max: number, meter: JsonMeter, room: Room
 /** Straight from Node: a web stream would wrap and copy every body. */
 function readIncoming(incoming: IncomingMessage, take: (chunk: Uint8Array) => Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
+    const gathered = createGathered();
     const listen = (chunk: Buffer) => {
       try {
-        chunks.push(take(chunk));
+        gathered.add(take(chunk));
       } catch (error) {
         incoming.off("data", listen);
         reject(cutOff(error as Error, incoming));
       }
     };
-    const gone = () => {
-      if (!incoming.complete) reject(new ProblemError("request_timeout", "The body did not arrive completely"));
-    };
+    // Also when all of it has arrived: what was not read by then is gone with the connection.
+    const gone = () => reject(new ProblemError("request_timeout", "The body did not arrive completely"));
     if (incoming.destroyed) return gone();
     incoming.on("data", listen);
-    incoming.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)));
+    incoming.on("end", () => resolve(gathered.take()));
     incoming.on("error", gone);
     incoming.on("close", gone);
   });

@@ -1,7 +1,8 @@
-import { incomingOf, type ApiContext } from "../context.ts";
+import type { ApiContext } from "../context.ts";
+import { networkOf } from "./address.ts";
 
-/** Whose share a request takes: its tenant's, and until that is known, its address's. */
+/** Whose share a request takes: its tenant's, and until that is known, its network's. */
 export function holderOf(c: ApiContext): string {
   const caller = c.get("caller");
-  return caller ? caller.tenant : `address ${incomingOf(c)?.socket.remoteAddress ?? "unknown"}`;
+  return caller ? caller.tenant : `network ${networkOf(c)}`;
 }

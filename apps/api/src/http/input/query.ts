@@ -4,6 +4,9 @@ import type { ApiContext } from "../context.ts";
 import { isText } from "./percent.ts";
 import { invalid, ProblemError } from "../answers/problem.ts";
 
+/** More than any route has; each of them is looked at, and named when it is wrong. */
+const parameters_max = 100;
+
 /**
  * The query by a schema of strings. 422 names each parameter that is wrong, sent twice, or unknown to this route: a
  * misspelled one must not be ignored.
@@ -13,10 +16,9 @@ import { invalid, ProblemError } from "../answers/problem.ts";
  */
 export function readQuery<S extends z.ZodObject>(c: ApiContext, schema: S): z.output<S> {
   const given = parameters(c);
-  const names = [...new Set(given.map(([name]) => name))];
-  const twice = names.filter((name) => given.filter((one) => one[0] === name).length > 1);
-  if (twice.length > 0) throw invalid(twice.slice(0, 20).map((name) => fault(name, "was sent more than once")));
-  const checked = validate(schema, Object.fromEntries(given));
+  const named = new Map(given);
+  if (named.size < given.length) throw invalid(repeated(given).map((name) => fault(name, "was sent more than once")));
+  const checked = validate(schema, Object.fromEntries(named));
   if (checked.kind === "valid") return checked.value;
   throw invalid(checked.faults.map(({ pointer, message }) => ({ pointer: `query:${pointer.slice(1)}`, message })));
 }
@@ -28,6 +30,14 @@ export function refuseQuery(c: ApiContext): void {
     throw invalid(names.map((name) => fault(name, "is not a parameter of this route, which takes none")));
 }
 
+/** The first twenty names that come more than once. */
+function repeated(given: readonly [name: string, value: string][]): string[] {
+  const seen = new Set<string>();
+  const again = new Set<string>();
+  for (const [name] of given) (seen.has(name) ? again : seen).add(name);
+  return [...again].slice(0, 20);
+}
+
 function parameters(c: ApiContext): [name: string, value: string][] {
   const { url } = c.req;
   const at = url.indexOf("?");
@@ -35,7 +45,10 @@ function parameters(c: ApiContext): [name: string, value: string][] {
   const query = url.slice(at);
   if (query.includes("%") && !isText(query))
     throw new ProblemError("malformed_request", "The query has a % that is not followed by the code of a character");
-  return [...new URLSearchParams(query)];
+  const given = [...new URLSearchParams(query)];
+  if (given.length > parameters_max)
+    throw new ProblemError("malformed_request", `The query may have ${parameters_max} parameters at most`);
+  return given;
 }
 
 function fault(name: string, message: string): Fault {
