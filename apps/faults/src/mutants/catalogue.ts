@@ -35,8 +35,8 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "lease/recover.ts",
-        find: "SELECT id FROM running WHERE locked_until <= now()",
-        put: "SELECT id FROM running",
+        find: "SELECT * FROM running WHERE locked_until <= now()",
+        put: "SELECT * FROM running",
       },
       { file: "lease/recover.ts", find: " AND jobs.locked_until <= now()\n    RETURNING", put: "\n    RETURNING" },
     ],

@@ -9,12 +9,12 @@ WITH batches AS MATERIALIZED (
     FROM batches CROSS JOIN LATERAL unnest(batches.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
     WHERE jobs.lease_token = batches.token AND jobs.status = 'running' AND ($2 = '*' OR jobs.tenant = $2)
   ), free AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM running)) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT running.* FROM running JOIN jobs ON jobs.id = running.id FOR NO KEY UPDATE OF jobs SKIP LOCKED
   ), ended AS (
-    UPDATE jobs SET locked_until = now() FROM running
-    WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running'
+    UPDATE jobs SET locked_until = now() FROM free
+    WHERE jobs.id = free.id AND jobs.lease_token = free.token AND jobs.status = 'running'
       AND ($2 = '*' OR jobs.tenant = $2) AND jobs.locked_until > now() AND jobs.locked_until <= now() + make_interval(secs => $3::float8)
-    RETURNING jobs.id, running.token
+    RETURNING jobs.id, free.token
   ), sooner AS (
     UPDATE lease_batches SET check_at = now() WHERE token IN (SELECT token FROM ended)
   )

@@ -1,17 +1,22 @@
 -- $1 claims_max
 -- $2 error
 -- $3 fingerprint
+-- $4 jobs_max
 WITH due AS MATERIALIZED (
-    SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
+    SELECT token, job_ids, check_at FROM lease_batches WHERE check_at <= now()
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+  ), looked_at AS MATERIALIZED (
+    SELECT token, job_ids FROM (
+      SELECT token, job_ids, sum(cardinality(job_ids)) OVER (ORDER BY check_at, token) - cardinality(job_ids) AS before FROM due
+    ) AS counted WHERE before < $4::int
   ), running AS MATERIALIZED (
-    SELECT due.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
-    FROM due CROSS JOIN LATERAL unnest(due.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
-    WHERE jobs.lease_token = due.token AND jobs.status = 'running'
+    SELECT looked_at.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
+    FROM looked_at CROSS JOIN LATERAL unnest(looked_at.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+    WHERE jobs.lease_token = looked_at.token AND jobs.status = 'running'
   ), ended AS MATERIALIZED (
-    SELECT id FROM running WHERE locked_until <= now()
+    SELECT * FROM running WHERE locked_until <= now()
   ), free AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM ended)) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT ended.* FROM ended JOIN jobs ON jobs.id = ended.id LIMIT $4::int FOR NO KEY UPDATE OF jobs SKIP LOCKED
   ), recovered AS (
     UPDATE jobs SET
       status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
@@ -22,12 +27,11 @@ WITH due AS MATERIALIZED (
       dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
       error_fingerprint = CASE WHEN attempts >= max_attempts THEN $3 END,
       last_error = $2, lease_token = NULL, locked_until = NULL, updated_at = now()
-    FROM running
-    WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = running.id
-      AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
+    FROM free
+    WHERE jobs.id = free.id AND jobs.lease_token = free.token AND jobs.status = 'running' AND jobs.locked_until <= now()
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.type, jobs.status, jobs.attempts, jobs.has_children,
               'running' AS from_status, jobs.status AS to_status,
-              running.worker_id, running.started_at
+              free.worker_id, free.started_at
   ), history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
@@ -42,16 +46,19 @@ WITH due AS MATERIALIZED (
   ), noted_parents AS (
     INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM dead WHERE has_children RETURNING job_id
   ), still_open AS (
-    SELECT token, greatest(min(locked_until), now() + CASE WHEN min(locked_until) <= now() THEN interval '3 seconds'
-                                                           ELSE interval '1 second' END) AS check_at
+    SELECT token, CASE WHEN min(locked_until) > now() THEN greatest(min(locked_until), now() + interval '1 second')
+                       WHEN (SELECT count(*) FROM free) < $4::int THEN now() + interval '3 seconds'
+                       ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
   ), kept AS (
     UPDATE lease_batches SET check_at = still_open.check_at FROM still_open WHERE lease_batches.token = still_open.token
   ), gone AS (
-    DELETE FROM lease_batches USING due
-    WHERE lease_batches.token = due.token AND due.token NOT IN (SELECT token FROM still_open)
+    DELETE FROM lease_batches USING looked_at
+    WHERE lease_batches.token = looked_at.token AND looked_at.token NOT IN (SELECT token FROM still_open)
   )
-  SELECT (SELECT count(*)::int FROM due) AS batches,
+  SELECT (SELECT count(*)::int FROM looked_at) AS batches,
+         (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)
+           OR (SELECT count(*) FROM free) = $4::int AS more,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
                                             'status', status, 'attempts', attempts, 'worker_id', worker_id,
                                             'group_key', group_key, 'has_children', has_children))

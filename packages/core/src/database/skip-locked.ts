@@ -11,6 +11,15 @@ export const lockFree = (rows: string) => `free AS MATERIALIZED (
 
 export const isFree = "jobs.id = ANY(ARRAY(SELECT id FROM free))";
 
+/**
+ * The same for an UPDATE that needs more of the `rows`, up to `jobs_max` (an expression) of the free ones: `FROM free
+ * WHERE jobs.id = free.id`, and all their conditions. Joined to the rows beside `isFree`, it would be planned for a few,
+ * and go through all the ids for each of thousands.
+ */
+export const lockFreeOnes = (rows: string, jobs_max?: string) => `free AS MATERIALIZED (
+    SELECT ${rows}.* FROM ${rows} JOIN jobs ON jobs.id = ${rows}.id${jobs_max ? ` LIMIT ${jobs_max}` : ""} FOR NO KEY UPDATE OF jobs SKIP LOCKED
+  )`;
+
 /** A condition that is always true: the statement gives up (`isLocked`) after waiting this long for one row. */
 export const impatient = "(SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL";
 

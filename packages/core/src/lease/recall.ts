@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { allTenants, type VanishedWorker } from "../signal/presence.ts";
-import { isFree, lockFree } from "../database/skip-locked.ts";
+import { lockFreeOnes } from "../database/skip-locked.ts";
 
 /** `open` is how many of its jobs keep their leases for now; there may be more if `batches` reaches the limit. */
 export type Recalled = { recalled: number; open: number; batches: number };
@@ -39,11 +39,11 @@ const recall = composed(
     SELECT batches.token, jobs.id
     FROM batches CROSS JOIN LATERAL unnest(batches.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
     WHERE jobs.lease_token = batches.token AND jobs.status = 'running' AND ($2 = '${allTenants}' OR jobs.tenant = $2)
-  ), ${lockFree("running")}, ended AS (
-    UPDATE jobs SET locked_until = now() FROM running
-    WHERE ${isFree} AND jobs.id = running.id AND jobs.lease_token = running.token AND jobs.status = 'running'
+  ), ${lockFreeOnes("running")}, ended AS (
+    UPDATE jobs SET locked_until = now() FROM free
+    WHERE jobs.id = free.id AND jobs.lease_token = free.token AND jobs.status = 'running'
       AND ($2 = '${allTenants}' OR jobs.tenant = $2) AND jobs.locked_until > now() AND jobs.locked_until <= now() + make_interval(secs => $3::float8)
-    RETURNING jobs.id, running.token
+    RETURNING jobs.id, free.token
   ), sooner AS (
     UPDATE lease_batches SET check_at = now() WHERE token IN (SELECT token FROM ended)
   )

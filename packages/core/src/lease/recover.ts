@@ -7,24 +7,30 @@ import { countMixedMoves } from "../counts/changes.ts";
 import { fingerprintOf } from "../dead-letters/fingerprint.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { handOver } from "../groups/join.ts";
-import { isFree, lockFree } from "../database/skip-locked.ts";
+import { lockFreeOnes } from "../database/skip-locked.ts";
 
-/** `batches` is how many were looked at; there may be more if it reaches the limit. */
-export type Recovered = { requeued: (ReadyJob & { type: string })[]; dead: RecoveredJob[]; batches: number };
+/** `batches` is how many claims were looked at; `more` is false when no other is due. */
+export type Recovered = {
+  requeued: (ReadyJob & { type: string })[];
+  dead: RecoveredJob[];
+  batches: number;
+  more: boolean;
+};
 type RecoveredJob = ReadyJob & { type: string; group_key: string | null; has_children: boolean | null };
 
 /**
  * running → queued at once, for jobs whose worker stopped renewing; dead when the lost lease was the last attempt, so
  * that a job that kills its worker comes to an end. The lost attempt goes to the history in the same statement. Looks
- * at the claims that are due: those with jobs still leased are looked at again when the next lease ends.
+ * at the claims that are due: those with jobs still leased are looked at again when the next lease ends. Takes back
+ * `jobs_max` jobs at most: of a claim with more, the rest is due at once.
  *
  * @example
- * const { requeued, dead } = await recoverExpired(deps, 50);
+ * const { requeued, dead, more } = await recoverExpired(deps, 50);
  */
-export async function recoverExpired(deps: Deps, batches_max: number): Promise<Recovered> {
-  const [answer] = await executeOn(deps.database)<{ batches: number; jobs: Recovery[] | null }>({
+export async function recoverExpired(deps: Deps, claims_max: number, jobs_max = recovered_max): Promise<Recovered> {
+  const [answer] = await executeOn(deps.database)<{ batches: number; more: boolean; jobs: Recovery[] | null }>({
     text: recover,
-    params: [batches_max, leaseLostError, fingerprintOf(leaseLostError)],
+    params: [claims_max, leaseLostError, fingerprintOf(leaseLostError), jobs_max],
   });
   const rows = answer?.jobs ?? [];
   for (const row of rows) {
@@ -37,8 +43,12 @@ export async function recoverExpired(deps: Deps, batches_max: number): Promise<R
     requeued: rows.filter((row) => row.status === "queued"),
     dead: rows.filter((row) => row.status === "dead"),
     batches: answer?.batches ?? 0,
+    more: answer?.more ?? false,
   };
 }
+
+/** Jobs in one statement: a claim may have thousands, and all of a fleet's may end together. */
+export const recovered_max = 1_000;
 
 const leaseLostError = "LeaseLost: the worker stopped renewing its lease";
 
@@ -46,21 +56,26 @@ type Recovery = RecoveredJob & { status: "queued" | "dead"; attempts: number; wo
 
 // `still_open` asks what was recovered, not what had expired: a lease renewed since the snapshot is neither, and its
 // batch must stay. One whose row another transaction has locked could not be renewed either, so its worker gets the
-// first turn when that ends: it tries four times a second.
+// first turn when that ends: it tries four times a second. The bound on jobs is behind the lock, so that rows somebody
+// has locked do not use it up.
 const recover = composed(
   "lease/recover",
-  ["claims_max", "error", "fingerprint"],
+  ["claims_max", "error", "fingerprint", "jobs_max"],
   `
   WITH due AS MATERIALIZED (
-    SELECT token, job_ids FROM lease_batches WHERE check_at <= now()
+    SELECT token, job_ids, check_at FROM lease_batches WHERE check_at <= now()
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+  ), looked_at AS MATERIALIZED (
+    SELECT token, job_ids FROM (
+      SELECT token, job_ids, sum(cardinality(job_ids)) OVER (ORDER BY check_at, token) - cardinality(job_ids) AS before FROM due
+    ) AS counted WHERE before < $4::int
   ), running AS MATERIALIZED (
-    SELECT due.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
-    FROM due CROSS JOIN LATERAL unnest(due.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
-    WHERE jobs.lease_token = due.token AND jobs.status = 'running'
+    SELECT looked_at.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
+    FROM looked_at CROSS JOIN LATERAL unnest(looked_at.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+    WHERE jobs.lease_token = looked_at.token AND jobs.status = 'running'
   ), ended AS MATERIALIZED (
-    SELECT id FROM running WHERE locked_until <= now()
-  ), ${lockFree("ended")}, recovered AS (
+    SELECT * FROM running WHERE locked_until <= now()
+  ), ${lockFreeOnes("ended", "$4::int")}, recovered AS (
     UPDATE jobs SET
       status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
       ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
@@ -70,28 +85,30 @@ const recover = composed(
       dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
       error_fingerprint = CASE WHEN attempts >= max_attempts THEN $3 END,
       last_error = $2, lease_token = NULL, locked_until = NULL, updated_at = now()
-    FROM running
-    WHERE ${isFree} AND jobs.id = running.id
-      AND jobs.lease_token = running.token AND jobs.status = 'running' AND jobs.locked_until <= now()
+    FROM free
+    WHERE jobs.id = free.id AND jobs.lease_token = free.token AND jobs.status = 'running' AND jobs.locked_until <= now()
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.group_key, jobs.priority, jobs.type, jobs.status, jobs.attempts, jobs.has_children,
               'running' AS from_status, jobs.status AS to_status,
-              running.worker_id, running.started_at
+              free.worker_id, free.started_at
   ), history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
   ), ${countMixedMoves("recovered")}, dead AS (
     SELECT id, tenant, queue, group_key, has_children FROM recovered WHERE status = 'dead'
   ), ${handOver("dead")}, ${noteParents("dead")}, still_open AS (
-    SELECT token, greatest(min(locked_until), now() + CASE WHEN min(locked_until) <= now() THEN interval '3 seconds'
-                                                           ELSE interval '1 second' END) AS check_at
+    SELECT token, CASE WHEN min(locked_until) > now() THEN greatest(min(locked_until), now() + interval '1 second')
+                       WHEN (SELECT count(*) FROM free) < $4::int THEN now() + interval '3 seconds'
+                       ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
   ), kept AS (
     UPDATE lease_batches SET check_at = still_open.check_at FROM still_open WHERE lease_batches.token = still_open.token
   ), gone AS (
-    DELETE FROM lease_batches USING due
-    WHERE lease_batches.token = due.token AND due.token NOT IN (SELECT token FROM still_open)
+    DELETE FROM lease_batches USING looked_at
+    WHERE lease_batches.token = looked_at.token AND looked_at.token NOT IN (SELECT token FROM still_open)
   )
-  SELECT (SELECT count(*)::int FROM due) AS batches,
+  SELECT (SELECT count(*)::int FROM looked_at) AS batches,
+         (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)
+           OR (SELECT count(*) FROM free) = $4::int AS more,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
                                             'status', status, 'attempts', attempts, 'worker_id', worker_id,
                                             'group_key', group_key, 'has_children', has_children))

@@ -1,8 +1,8 @@
-import { recoverExpired } from "../../lease/recover.ts";
+import { recovered_max, recoverExpired } from "../../lease/recover.ts";
 import { announce } from "../../signal/announce.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 
-/** Claims looked at in one statement; each may have hundreds of jobs. */
+/** Claims looked at in one statement. */
 const claims_max = 50;
 /**
  * Statements in one sweep, which does its other duties meanwhile. Claims are looked at in the order in which they are
@@ -10,11 +10,14 @@ const claims_max = 50;
  */
 const rounds_max = 200;
 
-/** Make the jobs of silent workers ready again, and list those this kills as dead letters. Returns how many. */
-export async function recoverAll(deps: SweepDeps): Promise<number> {
+/**
+ * Make the jobs of silent workers ready again, `jobs_max` in a statement, and list those this kills as dead letters.
+ * Returns how many.
+ */
+export async function recoverAll(deps: SweepDeps, jobs_max = recovered_max): Promise<number> {
   let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
-    const { requeued, dead, batches } = await recoverExpired(deps, claims_max);
+    const { requeued, dead, more } = await recoverExpired(deps, claims_max, jobs_max);
     await announce(deps, requeued, "front");
     deps.followUps.requeued(requeued);
     // Whether their queues have limits was not looked up.
@@ -26,7 +29,7 @@ export async function recoverAll(deps: SweepDeps): Promise<number> {
       })),
     );
     total += requeued.length + dead.length;
-    if (batches < claims_max) break;
+    if (!more) break;
   }
   return total;
 }

@@ -1,6 +1,8 @@
-import { isLocked, isUnavailable } from "../../database/errors.ts";
+import type { Database } from "../../database/connect.ts";
+import { DatabaseTimeoutError, isLocked, isUnavailable } from "../../database/errors.ts";
 import { onceMore } from "../../database/pool/once-more.ts";
 import { putOff } from "../../lease/put-off.ts";
+import { recovered_max } from "../../lease/recover.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { recoverAll } from "./recover-all.ts";
 
@@ -15,12 +17,16 @@ const claims_max = 1_000;
  * off, which fails too until writes are taken again; it is their holders' turn then. In a fleet each lease is put off once
  * after an outage, however many sweepers have met it.
  *
+ * What was late may have been too much for a slow server, so each time half as many jobs are taken back in a statement,
+ * and twice as many after each sweep that went well.
+ *
  * @example
  * const recover = createRecovery(deps, outage.failed);
  * const recovered = await recover();
  */
 export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): () => Promise<number> {
   let failed_at: number | undefined;
+  let jobs_max = recovered_max;
   const putAllOff = async (since: number): Promise<number> => {
     let total = 0;
     for (let count = claims_max; count === claims_max; total += count) {
@@ -29,11 +35,21 @@ export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): ()
     }
     return total;
   };
+  const recoverSome = async (database: Database): Promise<number> => {
+    try {
+      const count = await recoverAll({ ...deps, database }, jobs_max);
+      jobs_max = Math.min(2 * jobs_max, recovered_max);
+      return count;
+    } catch (error) {
+      if (error instanceof DatabaseTimeoutError) jobs_max = Math.ceil(jobs_max / 2);
+      throw error;
+    }
+  };
   return async () => {
     try {
       const count = failed_at === undefined ? 0 : await putAllOff(failed_at);
       failed_at = undefined;
-      return count > 0 ? 0 : await onceMore(deps.database, (database) => recoverAll({ ...deps, database }));
+      return count > 0 ? 0 : await onceMore(deps.database, recoverSome);
     } catch (error) {
       // A lock is somebody's, and no outage: the fleet need not wait for it.
       const is_outage = isUnavailable(error) && !isLocked(error);
