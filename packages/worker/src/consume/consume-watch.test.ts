@@ -52,3 +52,26 @@ test("claims that keep failing are noticed although the loop turns, until one is
   watch.deps.observe({ event: "lease_not_acquired", count: 1, worker_id: "w" });
   expect(watch.stuckForMs()).toBe(0);
 });
+
+test("claims that failed in an outage count no longer once a whole turn has gone by without another", async () => {
+  const fail = () => watch.deps.observe({ event: "database_unavailable", during: "claim", error: "away" });
+  const idleFor = async (seconds: number) => {
+    for (let at = 0; at < seconds; at += 5) {
+      now += 5_000;
+      await watch.deps.signal.take(queues, 1);
+    }
+  };
+  fail();
+  await idleFor(15);
+  expect(watch.stuckForMs()).toBe(0);
+  fail();
+  await idleFor(15);
+  expect(watch.stuckForMs()).toBe(30_000);
+  await idleFor(5);
+  expect(watch.stuckForMs()).toBe(0);
+  // Another outage, long after: it counts from its own beginning.
+  fail();
+  await idleFor(15);
+  fail();
+  expect(watch.stuckForMs()).toBe(15_000);
+});

@@ -14,7 +14,8 @@ const late_ms_max = 10_000;
 
 /**
  * Watches the consumer from outside: an idle one returns to the signal after each wait, a busy one after each claim,
- * and failing claims are reported. While handlers fill all its slots there is nothing it should do.
+ * and failing claims are reported. While handlers fill all its slots there is nothing it should do. Nor is there, perhaps,
+ * when a whole turn has gone by since a claim failed: others may have taken what there was.
  */
 export function watchConsuming(
   deps: WorkerDeps,
@@ -24,21 +25,23 @@ export function watchConsuming(
 ): ConsumeWatch {
   const turn_ms_max = poll_timeout_seconds * 1_000 + late_ms_max;
   let turned_at = now();
-  let failing_since: number | undefined;
+  let failing: { since: number; last: number } | undefined;
+  /** Of failures that each came within a turn after the one before. */
+  const failingSince = () => (failing && now() - failing.last <= turn_ms_max ? failing.since : undefined);
   const turn = () => void (turned_at = now());
 
   const note = (event: AtlasEvent): void => {
     switch (event.event) {
       case "lease_acquired":
       case "lease_not_acquired":
-        failing_since = undefined;
+        failing = undefined;
         break;
       case "handler_done":
       case "handler_error":
         turn();
         break;
       case "database_unavailable":
-        if (event.during === "claim") failing_since ??= now();
+        if (event.during === "claim") failing = { since: failingSince() ?? now(), last: now() };
     }
   };
   const signal: Signal = {
@@ -62,9 +65,10 @@ export function watchConsuming(
       },
     },
     stuckForMs() {
-      const failing_ms = failing_since === undefined ? 0 : now() - failing_since;
+      const keeps_failing = failing !== undefined && failing.last - failing.since > late_ms_max;
+      const failing_ms = keeps_failing ? now() - (failingSince() ?? now()) : 0;
       const still_ms = running.handlingCount() < running.concurrency ? now() - turned_at : 0;
-      return Math.max(failing_ms > late_ms_max ? failing_ms : 0, still_ms > turn_ms_max ? still_ms : 0);
+      return Math.max(failing_ms, still_ms > turn_ms_max ? still_ms : 0);
     },
   };
 }
