@@ -43,7 +43,7 @@ export function clusterServers(
       cluster.on("close", lost);
       cluster.on("-node", lost);
     },
-    open(kind, key) {
+    open(kind, key, ask) {
       const where = () => {
         // In time for one of the next dials.
         cluster.refreshSlotsCache();
@@ -52,7 +52,7 @@ export function clusterServers(
       const server = { kind: "server", server: where(), database: 0 } as const;
       const { username, password, tls } = to;
       const dialled = { tls: options.tls, blocking: kind === "blocking", where };
-      const redis = opened.add(kind, dial({ ...server, username, password, tls }, dialled));
+      const redis = opened.add(dial({ ...server, username, password, tls }, dialled), ask);
       return { redis, unblock: async (id) => connectionTo(nameOf(redis))?.client("UNBLOCK", id) };
     },
     redial(key) {

@@ -9,7 +9,7 @@ import type { RedisTls } from "./dial.ts";
 import type { SignalKeys } from "../keys.ts";
 import { oneServer } from "./one-server.ts";
 import { readFacts, unfitness } from "./server-facts.ts";
-import type { Opened } from "./servers.ts";
+import type { Servers } from "./servers.ts";
 import { isWrongType, setAside } from "./set-aside.ts";
 import { SignalUnavailableError, type SignalState } from "../signal.ts";
 
@@ -29,8 +29,11 @@ export type RedisLink = {
   available: Available;
   /** Keys with the same answer may be named by one command. */
   slotOf(key: string): number;
-  /** A connection of its own to the server that has a key: it follows the key, or the name, to another server. */
-  open(kind: "blocking" | "subscriber", key: string): Opened;
+  /**
+   * A connection of its own to the server that has a key: it follows the key, or the name, to another server. `ask` sends
+   * something over it at each beat, whose answer shows that it is alive.
+   */
+  open: Servers["open"];
   state(): SignalState;
   /** Rejects unless the servers that have these keys answer and take writes. */
   usable(keys: readonly string[]): Promise<void>;

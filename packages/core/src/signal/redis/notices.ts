@@ -9,18 +9,19 @@ const message_ids_max = 1_000;
 
 /**
  * Notices through Redis' publish and subscribe: a message names the ids, separated by commas. Listening opens a
- * separate connection, as a subscribed one takes no other commands; it resubscribes whenever it reconnects. In a cluster
- * a message reaches all servers, and so listeners on any of them.
+ * separate connection, as a subscribed one takes no other commands; it subscribes again whenever it reconnects, and every
+ * few seconds. In a cluster a message reaches all servers, and so listeners on any of them.
  */
 export function redisNotices({ commands, open, keys, available }: RedisLink): Notices {
   const { tell, listen } = listeners();
   const channels = new Map<string, Topic>();
   let subscriber: Redis | undefined;
+  // At each beat too, as Redis may have refused it: it is busy with a script, or this user may not listen there yet.
   const subscribe = () => {
     if (subscriber?.status === "ready") void subscriber.subscribe(...channels.keys()).catch(() => {});
   };
   const openSubscriber = () => {
-    const { redis } = open("subscriber", keys.jobs);
+    const { redis } = open("subscriber", keys.jobs, subscribe);
     redis.on("ready", subscribe);
     redis.on("message", (channel: string, message: string) => {
       const topic = channels.get(channel);

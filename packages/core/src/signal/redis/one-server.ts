@@ -26,8 +26,8 @@ export function oneServer(
     probeKeys: () => [probeKey(keys.jobs)],
     infos: async () => [await commands.info()],
     onLost: (lost) => void commands.on("close", lost),
-    open(kind) {
-      const redis = opened.add(kind, dial(to, { tls: options.tls, blocking: kind === "blocking" }));
+    open(kind, _key, ask) {
+      const redis = opened.add(dial(to, { tls: options.tls, blocking: kind === "blocking" }), ask);
       return { redis, unblock: (id) => commands.client("UNBLOCK", id) };
     },
     redial: redialAll,

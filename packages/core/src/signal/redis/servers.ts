@@ -32,8 +32,11 @@ export type Servers = {
   infos(): Promise<string[]>;
   /** Calls when the connection for commands to any server is lost. */
   onLost(lost: () => void): void;
-  /** A connection that follows a key from server to server. */
-  open(kind: Kind, key: string): Opened;
+  /**
+   * A connection that follows a key from server to server. `ask` sends something over it at each beat, as its silence
+   * means something only after a question.
+   */
+  open(kind: Kind, key: string, ask?: () => unknown): Opened;
   /** Dial the server that has this key anew: it may be another one by now. */
   redial(key: string): void;
   /** Dial everything anew. */
@@ -47,20 +50,19 @@ export type Servers = {
 
 /** The connections opened beside those for commands. */
 export function openedConnections() {
-  const all: { kind: Kind; redis: Redis }[] = [];
+  const all: { redis: Redis; ask: (() => unknown) | undefined }[] = [];
   return {
-    add(kind: Kind, redis: Redis): Redis {
-      all.push({ kind, redis });
+    add(redis: Redis, ask: (() => unknown) | undefined): Redis {
+      all.push({ redis, ask });
       return redis;
     },
     redial() {
       for (const { redis } of all) dialAnew(redis);
     },
     beat() {
-      for (const { kind, redis } of all) {
+      for (const { redis, ask } of all) {
         goOn(redis);
-        // Its silence means something only after a question.
-        if (kind === "subscriber" && redis.status === "ready") redis.ping().catch(() => {});
+        ask?.();
       }
     },
     close() {

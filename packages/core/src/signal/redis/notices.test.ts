@@ -1,0 +1,25 @@
+import { eventually, ownRedis } from "@atlasqueue/testing";
+import { Redis } from "ioredis";
+import { expect, onTestFinished, test } from "vitest";
+import { newKeys, soon } from "../../../test/working-signal.ts";
+import { redisSignal } from "./signal.ts";
+
+test("a listener that was not let into a channel hears what is told there once it is", async () => {
+  const server = await ownRedis({ password: "secret" });
+  onTestFinished(() => server.stop());
+  const ask = new Redis(server.url);
+  onTestFinished(() => ask.disconnect());
+  await ask.call("ACL", "SETUSER", "worker", "on", ">secret", "~*", "+@all", "resetchannels");
+  const url = new URL(server.url);
+  url.username = "worker";
+  const signal = redisSignal({ url: url.href, keys: newKeys(), timeout_ms: 1_000 });
+  onTestFinished(() => signal.close());
+  const heard: string[] = [];
+  signal.notices.listen("cancelled", (ids) => heard.push(...ids));
+  await eventually(async () => expect(String(await ask.call("ACL", "LOG"))).toContain("subscribe"), soon);
+  await ask.call("ACL", "SETUSER", "worker", "allchannels");
+  await eventually(async () => {
+    await signal.notices.tell("cancelled", ["a"]);
+    expect(heard).toContain("a");
+  }, soon);
+});
