@@ -1,5 +1,6 @@
 import { onDeadline } from "../../database/deadline.ts";
 import type { Channel } from "../../program/process-channel.ts";
+import { lateIds } from "./late-ids.ts";
 import { fromHost, type Call, type ToHost } from "./messages.ts";
 import { listeners } from "../notices.ts";
 import type { SeenWorker, VanishedWorker } from "../presence.ts";
@@ -32,6 +33,7 @@ const withNone = <T extends object, K extends keyof T>(seen: Json<T>, name: K): 
  */
 export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000): IpcSignal {
   const asked = new Map<number, Asked>();
+  const late_ids = lateIds();
   const { tell, listen } = listeners();
   const heeding = new Map<Topic, number>();
   let calls = 0;
@@ -45,17 +47,21 @@ export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000)
     extra_ms = 0,
   ): { id: number; value: Promise<T> } => {
     const id = (calls += 1);
+    const asking = { method, given } as Call;
     const value = new Promise<unknown>((resolve, reject) => {
       if (closed) return reject(new SignalUnavailableError("the signal is closed"));
       const late = () => {
         asked.delete(id);
+        late_ids.gaveUp(id, asking);
+        // It would get what is pushed, before the next one.
+        if (method === "wait") say({ signal: "stop", id });
         reject(
           new SignalUnavailableError(`no answer from the process with the signal in ${answer_ms_max + extra_ms} ms`),
         );
       };
       const stop = onDeadline(answer_ms_max + extra_ms, () => heard_count, late);
       asked.set(id, { resolve, reject, stop });
-      say({ signal: "call", id, call: { method, given } as Call });
+      say({ signal: "call", id, call: asking });
     });
     return { id, value: value as Promise<T> };
   };
@@ -86,7 +92,10 @@ export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000)
         jobs.map(({ tenant, queue, id, priority, group }) => ({ tenant, queue, id, priority, group })),
       ),
     setTurns: ({ tenant, queue }, in_turns) => call("setTurns", { tenant, queue }, in_turns),
-    take: (queues, ids_max) => call("take", [...queues], ids_max),
+    async take(queues, ids_max) {
+      const ids = late_ids.take(queues, ids_max);
+      return ids.length > 0 ? ids : call("take", [...queues], ids_max);
+    },
     async wait(queues, timeout_ms, stop) {
       if (stop.aborted) return undefined;
       const { id, value } = ask<Woken | undefined, "wait">("wait", [[...queues], timeout_ms], timeout_ms);
@@ -157,8 +166,13 @@ export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000)
       heard_count += 1;
       const message = parsed.data;
       if (message.signal === "notice") tell(message.topic, message.ids);
-      else if (message.signal === "answer") settle(message.id)?.resolve(message.value);
-      else settle(message.id)?.reject(new SignalUnavailableError(message.reason));
+      else {
+        const one = settle(message.id);
+        const value = message.signal === "answer" ? message.value : undefined;
+        if (!one) late_ids.answered(message.id, value);
+        else if (message.signal === "answer") one.resolve(value);
+        else one.reject(new SignalUnavailableError(message.reason));
+      }
       return true;
     },
   };
