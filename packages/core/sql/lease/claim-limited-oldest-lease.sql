@@ -7,12 +7,15 @@ WITH open AS MATERIALIZED (
     SELECT queues.*, has.room::int AS room FROM json_each_text(nullif(current_setting('atlasqueue.room', true), '')::json) AS has(name, room)
     JOIN queues ON queues.tenant = $4 AND queues.queue = has.name
   ), candidates AS MATERIALIZED (
-    SELECT ready.id, ready.queue, ready.group_key, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
+    SELECT ready.id, ready.queue, ready.group_key, bytes, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
     FROM open AS served, LATERAL (
-      SELECT front.* FROM (
+      SELECT front.*, bytes FROM (
         SELECT id, jobs.queue, group_key, priority, ready_at FROM jobs
         WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-        ORDER BY priority DESC, ready_at, id LIMIT 5000) AS front
+        ORDER BY priority DESC, ready_at, id LIMIT 5000) AS front, LATERAL (
+        SELECT CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
+      ELSE octet_length(payload::text) END AS bytes FROM jobs
+        WHERE jobs.id = front.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
       WHERE (
     front.group_key IS NULL OR served.group_rate_limit IS NULL OR served.group_rate_limit > (
       SELECT coalesce(sum(count), 0) FROM queue_starts
@@ -20,8 +23,9 @@ WITH open AS MATERIALIZED (
   queue_starts.tenant = served.tenant AND queue_starts.queue = served.queue AND queue_starts.group_key = front.group_key
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => served.group_rate_period_seconds)
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))
-      ORDER BY priority DESC, ready_at, id LIMIT $5::int) AS ready), in_group AS (
-    SELECT candidates.*, room, group_key IS NULL OR group_rate_limit IS NULL OR (
+      ORDER BY priority DESC, ready_at, id
+      LIMIT least($5::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS ready), in_group AS (
+    SELECT candidates.*, room, fair_by, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
         SELECT coalesce(sum(count), 0) FROM queue_starts
         WHERE 
@@ -30,14 +34,11 @@ WITH open AS MATERIALIZED (
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => open.group_rate_period_seconds))) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), chosen AS MATERIALIZED (
-    SELECT id, place FROM (
-      SELECT id, room, place, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
+    SELECT * FROM (
+      SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
     WHERE number <= room ORDER BY place LIMIT $5::int
   ), weighed AS MATERIALIZED (
-    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (
-      SELECT jobs.id, place, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
-      ELSE octet_length(payload::text) END AS bytes FROM chosen JOIN jobs ON jobs.id = chosen.id
-      WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED) AS free
+    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (SELECT id, place, bytes FROM chosen) AS free
   ), 
   leased AS (
     UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,

@@ -10,7 +10,7 @@ WITH open AS MATERIALIZED (
     SELECT jobs.id, jobs.queue, jobs.group_key, wanted.place
     FROM unnest($5::uuid[]) WITH ORDINALITY AS wanted(id, place) JOIN jobs ON jobs.id = wanted.id
     WHERE jobs.tenant = $4 AND jobs.status = 'queued'), in_group AS (
-    SELECT candidates.*, room, group_key IS NULL OR group_rate_limit IS NULL OR (
+    SELECT candidates.*, room, fair_by, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
         SELECT coalesce(sum(count), 0) FROM queue_starts
         WHERE 
@@ -19,8 +19,8 @@ WITH open AS MATERIALIZED (
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => open.group_rate_period_seconds))) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), chosen AS MATERIALIZED (
-    SELECT id, place FROM (
-      SELECT id, room, place, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
+    SELECT * FROM (
+      SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
     WHERE number <= room 
   ), weighed AS MATERIALIZED (
     SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (
@@ -82,4 +82,6 @@ WITH open AS MATERIALIZED (
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_groups.queue AND queue_starts.group_key = of_groups.group_key
       AND queue_starts.started_at <= of_groups.since
   )
-  SELECT * FROM leased;
+  SELECT leased.*, passed_over FROM (
+    SELECT json_agg(queue) AS passed_over FROM chosen
+    WHERE fair_by IS NULL AND id NOT IN (SELECT id FROM weighed)) AS others LEFT JOIN leased ON true;

@@ -7,7 +7,7 @@ import type { Width } from "./take-leases.ts";
 /**
  * queued → running, for ids handed out by the signal. One statement by primary key; ids that are junk, taken, finished
  * or from a queue not served are left out of the answer, as is what exceeds `claim_bytes_max`. Leases are in the order
- * of the ids.
+ * of the ids. In place of jobs of limited queues that another transaction has locked, the oldest of their queues go.
  *
  * @example
  * const leases = await claim(deps, ["0192…"], { tenant: "default", queues: ["default"], worker_id, lease_seconds: 30 });

@@ -7,7 +7,7 @@ import type { Claimer, Lease } from "../lease.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "../payload-bytes.ts";
 import type { Width } from "../take-leases.ts";
 
-/** The leases are in the order of the ids. Jobs of queues with limits take a second statement, if there are any. */
+/** The leases are in the order of the ids; others, instead of those that were locked, come last. Jobs of queues with limits take a second statement, if there are any. */
 export async function claimByIds<L extends Lease>(
   deps: Deps,
   ids: readonly string[],
@@ -34,8 +34,9 @@ function inOrder<L extends Lease>(leases: readonly L[], ids: readonly string[]):
   for (const id of ids) {
     const lease = leaseOf.get(id);
     if (lease) ordered.push(lease);
+    leaseOf.delete(id);
   }
-  return ordered;
+  return [...ordered, ...leaseOf.values()];
 }
 
 /** All of them or, when they are too heavy together or one is locked, those the careful form chooses. */

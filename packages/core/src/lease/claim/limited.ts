@@ -16,23 +16,26 @@ import { leaseTerms, takeLeases, type Width } from "../take-leases.ts";
  * oldest. The lock of the queue's row is a statement of its own: those after it count what others committed before this
  * one got the lock, so a limit is never exceeded, however many claim at once. Synced to disk, as a database crash that forgot a
  * start would let another job start beside it. Ids that find no room are dropped; finishing a job of the queue, and the
- * sweep, signal the next ones.
+ * sweep, signal the next ones. `passed_over` has the queue of each of them that had room and whose row another
+ * transaction holds: it would be signalled again and again, and others may go in its place.
  *
  * @example
- * const leases = await claimLimited(deps, ids, claimer);
+ * const { leases, passed_over } = await claimLimited(deps, claimer, ids, "lease");
  */
 export async function claimLimited<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
   which: readonly string[] | number,
   width: Width,
-): Promise<L[]> {
+): Promise<Claimed<L>> {
   const { tenant } = claimer;
   const asked = [tenant, textArray(claimer.queues)];
   const queues = await executeOn(deps.database)<{ queue: string }>({ text: limitedQueues, params: asked });
-  if (queues.length === 0) return [];
+  if (queues.length === 0) return { leases: [], passed_over: [] };
   return passingOverLocked((form) => claimUnderLock(deps, claimer, which, width, form));
 }
+
+type Claimed<L> = { leases: L[]; passed_over: readonly string[] };
 
 async function claimUnderLock<L extends Lease>(
   deps: Deps,
@@ -40,7 +43,7 @@ async function claimUnderLock<L extends Lease>(
   which: readonly string[] | number,
   width: Width,
   form: Form,
-): Promise<L[]> {
+): Promise<Claimed<L>> {
   const { tenant, worker_id, lease_seconds } = claimer;
   const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
   // A round trip between them would be one that everyone else waits for on the same queue.
@@ -51,8 +54,17 @@ async function claimUnderLock<L extends Lease>(
       { text, params: [lease_token, worker_id, lease_seconds, tenant, last] },
     ]);
     reportThrottled(claimer, rooms as Room[]);
-    return (leases as L[]).map((row) => Object.assign(row, { tenant, lease_token, worker_id, limited: true }));
+    return claimedIn(leases as Row<L>[], { tenant, lease_token, worker_id, limited: true });
   });
+}
+
+/** Without a lease there is still one row, of nothing else. */
+type Row<L> = L & { passed_over?: string[] | null };
+
+function claimedIn<L extends Lease>(rows: readonly Row<L>[], common: Partial<Lease>): Claimed<L> {
+  const passed_over = rows[0]?.passed_over ?? [];
+  for (const row of rows) delete row.passed_over;
+  return { leases: rows.filter(({ id }) => id !== null).map((row) => Object.assign(row, common)), passed_over };
 }
 
 type Room = { queue: string; room: number; retry_in_ms: number | null };
@@ -91,58 +103,73 @@ const roomOfLocked = composed(
 );
 
 /**
- * $1 token, $2 worker, $3 lease seconds, $4 tenant; the queues with room are noted. `candidates` are (id, queue, group_key, place);
- * from each queue the first go, as many as there is room for, and from each group as many as its rate allows.
+ * The parts in which claims differ: `candidates` are (id, queue, group_key, place), and of those `chosen` the `free` ones
+ * are (id, place, bytes), locked.
  */
-const claiming = (name: string, last: "ids" | "jobs_max", candidates: string, bound = "") => {
-  const text = (width: Width) =>
-    composed(`lease/${name}-${width}`, [...leaseTerms, last], withWidth(candidates, bound, width));
+type Parts = { candidates: string; bound?: string; free: string; answer: string };
+
+/**
+ * $1 token, $2 worker, $3 lease seconds, $4 tenant; the queues with room are noted. From each queue the first candidates
+ * go, as many as there is room for, and from each group as many as its rate allows.
+ */
+const claiming = (name: string, last: "ids" | "jobs_max", parts: Parts) => {
+  const text = (width: Width) => composed(`lease/${name}-${width}`, [...leaseTerms, last], withWidth(parts, width));
   return { lease: text("lease"), traced: text("traced"), whole: text("whole") };
 };
 
-const withWidth = (candidates: string, bound: string, width: Width) => `
+const withWidth = ({ candidates, bound = "", free, answer }: Parts, width: Width) => `
   WITH open AS MATERIALIZED (
     SELECT queues.*, has.room::int AS room FROM json_each_text(${noted("room")}) AS has(name, room)
     JOIN queues ON queues.tenant = $4 AND queues.queue = has.name
   ), candidates AS MATERIALIZED (${candidates}), in_group AS (
-    SELECT candidates.*, room, group_key IS NULL OR group_rate_limit IS NULL OR (
+    SELECT candidates.*, room, fair_by, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
         SELECT coalesce(sum(count), 0) FROM queue_starts
         WHERE ${startsWithin("open", "= candidates.group_key", "group_rate_period_seconds")})) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), chosen AS MATERIALIZED (
-    SELECT id, place FROM (
-      SELECT id, room, place, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
+    SELECT * FROM (
+      SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
     WHERE number <= room ${bound}
   ), weighed AS MATERIALIZED (
-    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (
-      SELECT jobs.id, place, ${payloadBytes} AS bytes FROM chosen JOIN jobs ON jobs.id = chosen.id
-      WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED) AS free
+    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (${free}) AS free
   ), ${takeLeases(`id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`, width)}, ${noteStarts}
-  SELECT * FROM leased`;
+  ${answer}`;
 
-const byId = claiming(
-  "claim-limited",
-  "ids",
-  `
+// Locked after the choice, as far more ids may be given than there is room for.
+const byId = claiming("claim-limited", "ids", {
+  candidates: `
     SELECT jobs.id, jobs.queue, jobs.group_key, wanted.place
     FROM unnest($5::uuid[]) WITH ORDINALITY AS wanted(id, place) JOIN jobs ON jobs.id = wanted.id
     WHERE jobs.tenant = $4 AND jobs.status = 'queued'`,
-);
+  free: `
+      SELECT jobs.id, place, ${payloadBytes} AS bytes FROM chosen JOIN jobs ON jobs.id = chosen.id
+      WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED`,
+  // Groups that take turns have more signalled than there is room for, so that the next id comes by itself.
+  answer: `SELECT leased.*, passed_over FROM (
+    SELECT json_agg(queue) AS passed_over FROM chosen
+    WHERE fair_by IS NULL AND id NOT IN (SELECT id FROM weighed)) AS others LEFT JOIN leased ON true`,
+});
 
-// We must not look only at jobs whose groups have used up their rate. The candidates are bounded per queue, as a queue
-// without room must not crowd out the others, and overall by what the caller has room for.
-const oldest = claiming(
-  "claim-limited-oldest",
-  "jobs_max",
-  `
-    SELECT ready.id, ready.queue, ready.group_key, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
+// Locked before the choice, or jobs that others hold would be chosen each time, and stand in front of the whole queue.
+// The look at a row by its id lets only those be locked that may start, one after the other until they are enough: in a
+// queue without a group rate as many as there is room for. We must not look only at jobs whose groups have used up their
+// rate. The candidates are bounded per queue, as a queue without room must not crowd out the others, and overall by what
+// the caller has room for.
+const oldest = claiming("claim-limited-oldest", "jobs_max", {
+  candidates: `
+    SELECT ready.id, ready.queue, ready.group_key, bytes, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
     FROM open AS served, LATERAL (
-      SELECT front.* FROM (
+      SELECT front.*, bytes FROM (
         SELECT id, jobs.queue, group_key, priority, ready_at FROM jobs
         WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-        ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front
+        ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front, LATERAL (
+        SELECT ${payloadBytes} AS bytes FROM jobs
+        WHERE jobs.id = front.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
       WHERE ${groupMayStart("served", "front")}
-      ORDER BY priority DESC, ready_at, id LIMIT $5::int) AS ready`,
-  "ORDER BY place LIMIT $5::int",
-);
+      ORDER BY priority DESC, ready_at, id
+      LIMIT least($5::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS ready`,
+  bound: "ORDER BY place LIMIT $5::int",
+  free: "SELECT id, place, bytes FROM chosen",
+  answer: "SELECT * FROM leased",
+});

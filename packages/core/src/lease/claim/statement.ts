@@ -28,13 +28,22 @@ export async function claimWith<L extends Lease>(
   });
 }
 
-/** What queues with limits have room for. */
-export const claimWithinLimits = async <L extends Lease>(
+/** What queues with limits have room for. In place of ids that others hold locked, the oldest jobs of their queues go. */
+export async function claimWithinLimits<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
   which: readonly string[] | number,
   width: Width,
-): Promise<L[]> => reportTaken(deps, await claimLimited<L>(deps, claimer, which, width));
+): Promise<L[]> {
+  const { leases, passed_over } = await claimLimited<L>(deps, claimer, which, width);
+  reportTaken(deps, leases);
+  // The claimer's own token is good for one claim that leases something.
+  if (passed_over.length > 0 && (leases.length === 0 || claimer.lease_token === undefined)) {
+    const ofThose = { ...claimer, queues: [...new Set(passed_over)] };
+    await addTo(deps, leases, () => claimWithinLimits<L>(deps, ofThose, passed_over.length, width));
+  }
+  return leases;
+}
 
 /** What a further claim has taken, beside what there is already. */
 export async function addTo<L extends Lease>(deps: Deps, leases: L[], claiming: () => Promise<L[]>): Promise<void> {

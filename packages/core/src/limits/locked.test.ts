@@ -1,0 +1,95 @@
+import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
+import { expect, test } from "vitest";
+import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
+import { uuidArray } from "../database/literals.ts";
+import { claim, claimReady } from "../lease/claim.ts";
+import type { Lease } from "../lease/lease.ts";
+import { complete } from "../settle/complete.ts";
+import { refillQueue } from "./refill.ts";
+import { setLimits } from "./set.ts";
+
+// A limited queue, while someone else's transaction has locked jobs of it.
+
+const { deps, addMany } = engineHarness();
+const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.parse(limits));
+
+async function besideStranger<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
+  let done: T | undefined;
+  await deps.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ANY(${uuidArray(ids)}::text::uuid[]) FOR UPDATE`;
+    done = await work();
+  });
+  return done as T;
+}
+
+/** Let jobs run, one claim after the other, until one gets none; their ids. */
+async function runAll(claiming: () => Promise<Lease[]>): Promise<string[]> {
+  const ran: string[] = [];
+  for (let leases = await claiming(); leases.length > 0; leases = await claiming()) {
+    ran.push(...leases.map(({ id }) => id));
+    await complete(
+      deps,
+      leases.map((lease) => ({ lease, result: null })),
+    );
+  }
+  return ran;
+}
+
+const byAge = () => claimReady(deps, 10, claimer);
+async function bySignal(): Promise<Lease[]> {
+  await refillQueue(deps, main);
+  return claim(deps, await deps.signal.take([main], 10), claimer);
+}
+
+const ways = [
+  ["without a signal", byAge],
+  ["by their signals", bySignal],
+] as const;
+
+test.for(ways)("locked jobs in front of a limited queue stop none of those behind them: %s", async ([, claiming]) => {
+  for (const limits of [{ concurrency: 2 }, { rate: { limit: 5, period_seconds: 600 } }]) {
+    await deps.database.sql`TRUNCATE jobs, queue_starts, queue_counts, queue_changes`;
+    await limit(limits);
+    const ids = await addMany(7);
+    expect(await besideStranger(ids.slice(0, 2), () => runAll(claiming))).toEqual(ids.slice(2));
+  }
+});
+
+test.for(ways)("a locked job does not take its group's start from the next one: %s", async ([, claiming]) => {
+  await limit({ group_concurrency: 3, group_rate: { limit: 1, period_seconds: 600 } });
+  const ids = await addMany(3, { group: "g" });
+  expect(await besideStranger(ids.slice(0, 1), () => runAll(claiming))).toEqual([ids[1]]);
+});
+
+test("in place of a locked job the oldest of its queue goes, whichever ids were signalled with it", async () => {
+  await limit({ concurrency: 2 });
+  const ids = await addMany(5);
+  const [locked = "", oldest, third, signalled = ""] = ids;
+  const leases = await besideStranger([locked], () => claim(deps, [locked, signalled], claimer));
+  expect(leases.map(({ id }) => id)).toEqual([signalled, oldest]);
+  expect(await claim(deps, [locked, third ?? ""], claimer)).toEqual([]);
+});
+
+test("a claim under a token of its own leases once, whatever is locked", async () => {
+  await limit({ concurrency: 3 });
+  const [locked = "", free = "", next] = await addMany(3);
+  const once = (ids: string[]) => claim(deps, ids, { ...claimer, lease_token: crypto.randomUUID() });
+  const idsOf = (leases: Lease[]) => leases.map(({ id }) => id);
+  await besideStranger([locked], async () => {
+    expect(idsOf(await once([locked, free]))).toEqual([free]);
+    expect(idsOf(await once([locked]))).toEqual([next]);
+  });
+});
+
+test("a claim without a signal locks no more jobs of a limited queue than it takes", async () => {
+  const group_rate = { limit: 1, period_seconds: 600 };
+  for (const limits of [{ concurrency: 3 }, { group_rate }]) {
+    await limit(limits);
+    await addMany(100);
+    await deps.database.sql`ANALYZE jobs`;
+    expect(await claimReady(deps, 5, claimer)).toHaveLength("concurrency" in limits ? 3 : 5);
+    const left = await deps.database.sql<{ locked: boolean }[]>`
+      SELECT xmax::text <> '0' AS locked FROM jobs WHERE status = 'queued' ORDER BY id`;
+    expect(left.filter(({ locked }) => locked)).toEqual([]);
+  }
+});
