@@ -8,7 +8,20 @@
 -- $8 group_concurrency
 -- $9 fair_by
 WITH before AS MATERIALIZED (
-    SELECT group_concurrency, fair_by FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
+    SELECT group_concurrency, fair_by, rate_period_seconds, group_rate_period_seconds
+    FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
+  ),
+  of_queue AS (
+    UPDATE queue_starts SET started_at = statement_timestamp() FROM before
+    WHERE tenant = $1 AND queue = $2 AND group_key IS NULL AND coalesce(nullif($5, '')::float8, 0) < rate_period_seconds
+      AND started_at > statement_timestamp() + make_interval(secs => coalesce(nullif($5, '')::float8, 0) / 100)
+      AND started_at < statement_timestamp() + make_interval(secs => rate_period_seconds)
+  ),
+  of_groups AS (
+    UPDATE queue_starts SET started_at = statement_timestamp() FROM before
+    WHERE tenant = $1 AND queue = $2 AND group_key IS NOT NULL AND coalesce(nullif($7, '')::float8, 0) < group_rate_period_seconds
+      AND started_at > statement_timestamp() + make_interval(secs => coalesce(nullif($7, '')::float8, 0) / 100)
+      AND started_at < statement_timestamp() + make_interval(secs => group_rate_period_seconds)
   ), decided AS (
     INSERT INTO queues (tenant, queue, concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds,
                         group_concurrency, fair_by)

@@ -1,6 +1,6 @@
 import type { QueueLimitsInput, SubmitJobInput } from "@atlasqueue/contract";
 import { queueLimits } from "@atlasqueue/contract";
-import { submission } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { queueRoom, roomIn } from "./room.ts";
 import { refillQueue } from "./refill.ts";
@@ -58,6 +58,52 @@ test("a clock that is set back keeps no queue or group waiting until it is where
   const [other = ""] = await add(1, { group: "h" });
   expect(await queueRoom(deps, main)).toEqual({ room: 2, retry_in_ms: null });
   expect(await claim(deps, [other], claimer)).toHaveLength(1);
+});
+
+test("a shorter period counts what has just started at once, and not later on", async () => {
+  // A hundredth of it is a quarter of an hour.
+  const longer = { limit: 1_000, period_seconds: 86_400 };
+  const shorter = { limit: 10, period_seconds: 10 };
+  for (const [before, after] of [
+    [{ rate: longer }, { rate: shorter }],
+    [{ group_rate: longer }, { rate: shorter, group_rate: { ...shorter, limit: 20 } }],
+    [{ rate: longer }, {}],
+  ] as const) {
+    await deps.database.sql`TRUNCATE jobs, queues, queue_starts, queue_counts, queue_changes`;
+    await limit({ ...before, group_concurrency: 100 });
+    const leases = await claim(deps, await add(20, { group: "g" }), claimer);
+    expect(leases).toHaveLength(20);
+    await finish(leases);
+    await limit({ ...after, group_concurrency: 100 });
+    await limit({ rate: shorter, group_rate: { ...shorter, limit: 20 }, group_concurrency: 100 });
+    const counted = async () => {
+      const ids = await add(1, { group: "g" });
+      return (await claim(deps, ids, claimer)).length === 0;
+    };
+    expect(await counted()).toBe(true);
+    // The clock goes on.
+    await deps.database.sql`UPDATE queue_starts SET started_at = started_at - interval '11 s'`;
+    expect(await counted()).toBe(false);
+    const ahead = await deps.database.sql`SELECT FROM queue_starts WHERE started_at > now() + interval '1 second'`;
+    expect(ahead).toEqual([]);
+  }
+});
+
+test("a start that a claim commits while the period is shortened counts as well", async () => {
+  await limit({ rate: { limit: 1_000, period_seconds: 86_400 } });
+  let limited: Promise<unknown> | undefined;
+  await deps.database.sql.begin(async (other) => {
+    await other`SELECT FROM queues FOR UPDATE`;
+    limited = limit({ rate: { limit: 1, period_seconds: 10 } });
+    await eventually(async () => {
+      const waiting = await deps.database.sql`
+        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      expect(waiting).toHaveLength(1);
+    });
+    await other`INSERT INTO queue_starts VALUES ('default', 'default', NULL, now() + interval '10 minutes', 1)`;
+  });
+  await limited;
+  expect((await queueRoom(deps, main))?.room).toBe(0);
 });
 
 test("a rate holds in every window however jobs come, and nearly all of it is used", async () => {

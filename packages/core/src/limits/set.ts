@@ -1,6 +1,7 @@
 import { composed } from "../database/composed.ts";
 import type { QueueLimits } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
+import { notHeldIdle, sentTogether } from "../database/transaction.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
 /**
@@ -11,7 +12,8 @@ export type LimitsSet = { groups_widened: boolean; turns?: "begin" | "end" };
 
 /**
  * Set all limits of a queue; those left out are removed. They hold from the next claim on; what is running goes on. As
- * quick for a queue with a million groups as for any other.
+ * quick for a queue with a million groups as for any other, unless a group rate gets a shorter period or is removed: then
+ * it reads the starts of all of them.
  *
  * @example
  * const { groups_widened } = await setLimits(deps, { tenant: "default", queue: "mail" }, { ...unlimited, concurrency: 7 });
@@ -19,10 +21,12 @@ export type LimitsSet = { groups_widened: boolean; turns?: "begin" | "end" };
 export async function setLimits(deps: Deps, { tenant, queue }: QueueRef, limits: QueueLimits): Promise<LimitsSet> {
   const { concurrency, group_concurrency, rate, group_rate, fair_by } = limits;
   const numbers = [concurrency, rate?.limit, rate?.period_seconds, group_rate?.limit, group_rate?.period_seconds];
-  const [row] = await executeOn(deps.database)<{ groups_widened: boolean; turns_changed: boolean }>({
-    text,
-    params: [tenant, queue, ...[...numbers, group_concurrency, fair_by].map((value) => String(value ?? ""))],
-  });
+  const values = [...numbers, group_concurrency, fair_by].map((value) => String(value ?? ""));
+  const [, rows] = await sentTogether(deps.database, [
+    { text: lock, params: [tenant, queue] },
+    { text, params: [tenant, queue, ...values] },
+  ]);
+  const [row] = rows as { groups_widened: boolean; turns_changed: boolean }[];
   deps.observe({ event: "queue_limited", tenant, queue });
   return {
     groups_widened: row?.groups_widened ?? false,
@@ -33,6 +37,25 @@ export async function setLimits(deps: Deps, { tenant, queue }: QueueRef, limits:
 const integer = (place: number) => `nullif($${place}, '')::int`;
 const by = "nullif($9, '')::text";
 const seconds = (place: number) => `nullif($${place}, '')::float8`;
+
+// A statement of its own: the next one sees what claims that had the lock before have started.
+const lock = composed(
+  "limits/lock",
+  ["tenant", "queue"],
+  `SELECT FROM queues WHERE tenant = $1 AND queue = $2 AND ${notHeldIdle} FOR UPDATE`,
+);
+
+/**
+ * Starts are kept at the end of a hundredth of the period: of a longer one, that may be minutes ahead, far outside the
+ * window of a shorter one, which they would enter, and fill, long after they happened. They count from now on instead.
+ */
+const notAhead = (name: string, group: string, rate: "rate" | "group_rate", place: number) => `
+  ${name} AS (
+    UPDATE queue_starts SET started_at = statement_timestamp() FROM before
+    WHERE tenant = $1 AND queue = $2 AND group_key ${group} AND coalesce(${seconds(place)}, 0) < ${rate}_period_seconds
+      AND started_at > statement_timestamp() + make_interval(secs => coalesce(${seconds(place)}, 0) / 100)
+      AND started_at < statement_timestamp() + make_interval(secs => ${rate}_period_seconds)
+  )`;
 
 // The row is locked before it is read: of two concurrent changes, the later one compares with what the first left.
 const text = composed(
@@ -50,8 +73,9 @@ const text = composed(
   ],
   `
   WITH before AS MATERIALIZED (
-    SELECT group_concurrency, fair_by FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
-  ), decided AS (
+    SELECT group_concurrency, fair_by, rate_period_seconds, group_rate_period_seconds
+    FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
+  ),${notAhead("of_queue", "IS NULL", "rate", 5)},${notAhead("of_groups", "IS NOT NULL", "group_rate", 7)}, decided AS (
     INSERT INTO queues (tenant, queue, concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds,
                         group_concurrency, fair_by)
     VALUES ($1, $2, ${integer(3)}, ${integer(4)}, ${seconds(5)}, ${integer(6)}, ${seconds(7)}, ${integer(8)}, ${by})

@@ -142,7 +142,12 @@ const readAll = `
     'groups', ${list("queue || '/' || group_key, last_seq, heads", "job_groups")},
     'handovers', ${list("name", "(SELECT DISTINCT queue || '/' || group_key AS name FROM group_handovers) AS noted")},
     'claims', ${list(`token, ${ms("check_at")}, job_ids, worker_id`, "lease_batches")},
-    'starts', ${list(`concat_ws('/', queue, group_key), ${ms("started_at")}, count`, "queue_starts")},
+    'starts', ${list(
+      "name, at, count",
+      `(
+      SELECT concat_ws('/', queue, group_key) AS name, ${ms("started_at")} AS at, sum(count)::int AS count
+      FROM queue_starts GROUP BY 1, 2) AS summed`,
+    )},
     'unique', ${list(`queue || '/' || substr(key, 5), job_id, ${ms("window_ends_at")}`, "unique_keys")},
     'keys', ${list(`key, job_id, ${ms("expires_at")}, coalesce(noted, false)`, "idempotency_keys")},
     'arrivals', ${list("job_id", "arrivals")},

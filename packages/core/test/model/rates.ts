@@ -38,6 +38,21 @@ function start(model: Model, name: string, period_seconds: number): void {
   model.starts.set(name, starts.set(at, (starts.get(at) ?? 0) + 1));
 }
 
+/** Those of a longer period may be ahead of the shorter one that a rate gets now: they count from now on. */
+export function countFromNow(model: Model, queue: string, before: ModelQueue, after: ModelQueue): void {
+  for (const [name, starts] of model.starts) {
+    if (name.split("/")[0] !== queue) continue;
+    const rate = name.includes("/") ? "group_rate" : "rate";
+    const [old_ms, new_ms] = [before, after].map((one) => (one[rate]?.period_seconds ?? 0) * 1_000) as [number, number];
+    if (new_ms >= old_ms) continue;
+    for (const [at, count] of starts)
+      if (at > model.now + new_ms / 100 && at < model.now + old_ms) {
+        starts.delete(at);
+        starts.set(model.now, (starts.get(model.now) ?? 0) + count);
+      }
+  }
+}
+
 /** Those that have left their window. */
 function forget(model: Model, name: string, period_seconds: number): void {
   for (const at of model.starts.get(name)?.keys() ?? [])

@@ -9,6 +9,7 @@ import { noteBlockedGroups, setLimits } from "../../../src/limits/set.ts";
 import { pauseQueue, resumeQueue } from "../../../src/queues/pause.ts";
 import { memorySignal } from "../../../src/signal/memory/signal.ts";
 import { sendSignal } from "../../../src/steps/signal.ts";
+import { countFromNow } from "../rates.ts";
 import * as deciding from "../deciding.ts";
 import { idsOf, tenant, type Real } from "../real.ts";
 import { queueOf, type Model, type ModelQueue } from "../state.ts";
@@ -20,6 +21,7 @@ async function limit(model: Model, real: Real, queue: string, change: Partial<Mo
   // Where groups take turns there is no other limit.
   const alone = change.in_turns ? { concurrency: null, rate: null, group_rate: null } : { in_turns: false };
   const now = { ...before, ...(change.group_concurrency === undefined && alone), ...change };
+  countFromNow(model, queue, before, now);
   model.queues.set(queue, now);
   const { concurrency, group_concurrency, rate, group_rate, in_turns } = now;
   const fair_by = in_turns ? "group" : null;
