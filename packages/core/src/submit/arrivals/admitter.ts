@@ -1,8 +1,8 @@
-import { DatabaseTimeoutError, isUnavailable } from "../../database/errors.ts";
+import { DatabaseTimeoutError, isLocked, isUnavailable } from "../../database/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { pause } from "../../pause.ts";
 import { arrivedAfter, arrivedByGroup, arrivedUpTo, type ArrivedPage } from "./arrived-ids.ts";
-import { admit, type Admitted, type HeldGroups } from "./admit.ts";
+import { admit, type Admitted, type PassedOver } from "./admit.ts";
 import { firstId } from "../../maintenance/prune.ts";
 
 /** `admitted` is what follows the commit. */
@@ -25,14 +25,14 @@ export type ArrivalsCursor = { after: string };
 /**
  * Admit the jobs that arrived with callers' transactions, and signal them: the safety net for `admitThese`. One that
  * cannot be admitted now holds up none of the others: what one call does not get to, the next one with the same cursor
- * begins with. Waits for no group that somebody has locked: `held` are the ids of its jobs.
+ * begins with. Waits for no group and no key that somebody has locked: `held` are the ids of those that want one.
  */
 export async function admitAll(
   deps: AdmitterDeps,
   cursor: ArrivalsCursor = { after: firstId },
   pages_max = rounds_max,
 ): Promise<{ admitted: number; held: string[] }> {
-  const walk = newWalk(new Set());
+  const walk = newWalk(false);
   const began_after = cursor.after;
   let admitted = 0;
   let came_round = began_after === firstId;
@@ -50,14 +50,14 @@ export async function admitAll(
   return { admitted, held: [...walk.held] };
 }
 
-/** Admit jobs whose transactions have committed, after those ahead of them in their groups; last those of locked groups. */
+/** Admit jobs whose transactions have committed, after those ahead of them in their groups. Last, those that want what is locked. */
 export async function admitThese(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
   await admitHeld(deps, await admitFree(deps, ids));
 }
 
-/** The same, but without waiting for a locked group. Returns the ids of jobs in such groups. */
+/** The same, but without waiting for what is locked. Returns the ids of jobs that want such a group or key. */
 export async function admitFree(deps: AdmitterDeps, ids: readonly string[]): Promise<string[]> {
-  const walk = newWalk(new Set());
+  const walk = newWalk(false);
   for (let from = 0; from < ids.length; from += jobs_max)
     await admitInOrder(deps, ids.slice(from, from + jobs_max), walk);
   walk.failures.tell();
@@ -65,13 +65,13 @@ export async function admitFree(deps: AdmitterDeps, ids: readonly string[]): Pro
 }
 
 /**
- * The same for jobs of locked groups: it waits for these, as long as a statement may, and for one at a time, as a statement
- * that waits has locked all groups it came to before.
+ * The same for jobs that want what is locked: it waits for that as long as a statement may, once for each group, and for
+ * one at a time, as a statement that waits has locked all it came to before.
  */
 export async function admitHeld(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
-  const walk = newWalk();
+  const walk = newWalk(true);
   const groups = ids.length > 0 ? await arrivedByGroup(deps, ids) : [];
-  for (const ofGroup of groups) await admitInOrder(deps, ofGroup, walk);
+  for (const ofGroup of groups) await admitInOrder(deps, ofGroup, { ...walk });
   walk.failures.tell();
 }
 
@@ -84,9 +84,9 @@ async function admitInOrder(deps: AdmitterDeps, ids: readonly string[], walk: Wa
     total += admitted;
     if (!page.more) return total;
     if (admitted > 0) continue;
-    // The first ones are stuck. Whoever waits for locked groups must not overtake them there.
+    // The first ones are stuck, and their groups are passed over.
     const rest = ids.filter((id) => !page.ids.includes(id));
-    return total + (walk.groups ? await admitPage(deps, rest, walk) : 0);
+    return total + (await admitPage(deps, rest, walk));
   }
   return total;
 }
@@ -99,16 +99,25 @@ async function admitPage(deps: AdmitterDeps, ids: readonly string[], walk: Walk)
     walk.failures.succeeded();
     return admitted;
   } catch (error) {
-    walk.failures.note(error);
+    const is_held = !walk.waits && isLocked(error);
+    if (!is_held) walk.failures.note(error);
+    if (is_held && ids.length === 1) walk.held.add(ids[0] ?? "");
+    // Not a deadline for each half: what it waited for is passed over now.
+    if (error instanceof DatabaseTimeoutError) walk.waits = false;
     if (ids.length <= 1) return 0;
     const middle = Math.ceil(ids.length / 2);
     return (await admitPage(deps, ids.slice(0, middle), walk)) + (await admitPage(deps, ids.slice(middle), walk));
   }
 }
 
-/** `groups` are the locked ones it passes over, and `held` their jobs; without, it waits for them. */
-type Walk = { failures: Failures; groups: HeldGroups | undefined; held: Set<string> };
-const newWalk = (groups?: HeldGroups): Walk => ({ failures: createFailures(), groups, held: new Set() });
+/** `held` are the ids of jobs that it passed over, for what is in `passed_over`. */
+type Walk = { failures: Failures; passed_over: PassedOver; waits: boolean; held: Set<string> };
+const newWalk = (waits: boolean): Walk => ({
+  failures: createFailures(),
+  passed_over: new Set(),
+  waits,
+  held: new Set(),
+});
 
 type Failures = ReturnType<typeof createFailures>;
 
@@ -135,15 +144,16 @@ function createFailures() {
 }
 
 async function admitTogether(deps: AdmitterDeps, ids: readonly string[], walk: Walk): Promise<number> {
-  let left = ids;
+  let left: Admitted["left"] = new Map(ids.map((id) => [id, undefined]));
   let held = 0;
-  for (let attempt = 0; attempt < tries_max && left.length > 0; attempt += 1) {
+  for (let attempt = 0; attempt < tries_max && left.size > 0; attempt += 1) {
     if (attempt > 0) await pause(rest_ms_max * Math.random());
-    const admitted = await admit(deps, left, walk.groups);
+    const admitted = await admit(deps, [...left.keys()], walk);
     await deps.followUps.admitted(admitted);
     for (const id of admitted.held) walk.held.add(id);
     held += admitted.held.length;
     left = admitted.left;
   }
-  return ids.length - left.length - held;
+  for (const group of left.values()) if (group !== undefined) walk.passed_over.add(group);
+  return ids.length - left.size - held;
 }

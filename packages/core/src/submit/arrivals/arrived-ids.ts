@@ -24,7 +24,7 @@ export async function arrivedUpTo(
   return pageOf(await executeOn(deps.database)<Row>({ text: upTo, params: [uuidArray(ids), ids_max] }), ids_max);
 }
 
-/** Those of the ids that wait to be admitted, each group's together; those without a group are one too. */
+/** Those of the ids that wait to be admitted, each group's together; of those without a group, each key's. */
 export async function arrivedByGroup(deps: Pick<Deps, "database">, ids: readonly string[]): Promise<string[][]> {
   const rows = await executeOn(deps.database)<{ ids: string[] }>({ text: byGroup, params: [uuidArray(ids)] });
   return rows.map((row) => row.ids);
@@ -32,7 +32,7 @@ export async function arrivedByGroup(deps: Pick<Deps, "database">, ids: readonly
 
 const byGroup = `
   SELECT json_agg(job_id ORDER BY job_id) AS ids FROM arrivals WHERE job_id = ANY($1::uuid[])
-  GROUP BY tenant, queue, group_key ORDER BY min(job_id::text)`;
+  GROUP BY tenant, queue, group_key, CASE WHEN group_key IS NULL THEN unique_key END ORDER BY min(job_id::text)`;
 
 function pageOf(rows: readonly Row[], ids_max: number): ArrivedPage {
   const ids = rows.filter(({ fits }) => fits).map(({ id }) => id);
