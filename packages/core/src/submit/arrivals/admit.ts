@@ -16,7 +16,7 @@ import { draftOf, groupOf, keyOf, readArrived, type ArrivedRow } from "./arrived
 /**
  * `outcomes` are those of the jobs that were admitted or ended: signal them; `released` are the ids of those that are no new jobs, but waited
  * for others before. `ended` are the ids of those that ended
- * because another job is the answer to them. `left` are the ids to look at again, each with its group, and `held` those of
+ * because another job is the answer to them. `left` are the ids to look at again, each with its group, and `held` the
  * jobs that were passed over.
  */
 export type Admitted = {
@@ -24,8 +24,11 @@ export type Admitted = {
   released: ReadonlySet<string>;
   ended: string[];
   left: ReadonlyMap<string, string | undefined>;
-  held: string[];
+  held: ArrivedJob[];
 };
+
+/** A job that waits to be admitted. */
+export type ArrivedJob = { id: string; tenant: string };
 
 /**
  * What is passed over, by its name: groups and unique keys that others have locked, and groups of which a job was passed
@@ -40,8 +43,8 @@ export type PassedOver = Set<string>;
  * the moment is skipped.
  *
  * No job is admitted that wants what is in `passed_over`. Unless it `waits`, the look adds what it finds locked to that,
- * and the statement throws when it would have to wait for what no look can see (`isLocked`). In a busy group it must
- * wait: each look could meet another statement's lock.
+ * and the statement throws when it would have to wait for what no look can see (`isLocked`), or passes over its only job.
+ * In a busy group it must wait: each look could meet another statement's lock.
  *
  * @example
  * const { outcomes, left } = await admit(deps, ids);
@@ -62,11 +65,11 @@ export async function admit(
   }
   const isPassedOver = (row: ArrivedRow) => [groupOf(row), keyOf(row)].some((name) => passed_over.has(name ?? ""));
   const rows: ArrivedRow[] = [];
-  const held: string[] = [];
+  const held: ArrivedJob[] = [];
   for (const row of all)
     if (row.asks.waits && isPassedOver(row)) {
       passOver(groupOf(row));
-      held.push(row.id);
+      held.push(row);
     } else rows.push(row);
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   const drafts = rows.map(draftOf);
@@ -100,10 +103,12 @@ export async function admit(
     if (isTakenMeanwhile(error)) return undefined;
     const [alone] = steps.length === 1 ? rows.filter(({ id }) => id === steps[0]?.draft.id) : [];
     if (alone && (isLocked(error) || error instanceof DatabaseTimeoutError)) passOver(groupOf(alone), keyOf(alone));
-    throw error;
+    if (!alone || waits || !isLocked(error)) throw error;
+    held.push(alone);
+    return undefined;
   });
   const tried = new Set(steps.map(({ draft }) => draft.id));
-  const again = rows.filter(({ id }) => !done || done.lost.has(id) || !tried.has(id));
+  const again = rows.filter((row) => !held.includes(row) && (!done || done.lost.has(row.id) || !tried.has(row.id)));
   const left = new Map(again.map((row) => [row.id, groupOf(row)]));
   if (!done) return { outcomes: [], released, ended: [], left, held };
   for (const [one, outcome] of outcomesOf(plan, rowOf, done)) outcomes.set(one, outcome);
