@@ -14,7 +14,7 @@ import { readyJobs } from "./queues/ready.ts";
 import { announce, hint } from "./signal/announce.ts";
 import { createOfferInTurns } from "./turns/offer.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
-import type { Admitted } from "./submit/arrivals/admit.ts";
+import type { Admitted, ArrivedJob } from "./submit/arrivals/admit.ts";
 import { createArrivalLine } from "./submit/arrivals/line.ts";
 import { noteBlockedGroups, type LimitsSet } from "./limits/set.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./submit/outcome.ts";
@@ -56,7 +56,7 @@ export type FollowUps = {
   /** Jobs that arrived with callers' transactions were admitted, or ended. Resolves when they have been signalled. */
   admitted(admitted: Pick<Admitted, "outcomes" | "released" | "ended">): Promise<void>;
   /** Jobs arrived, with a caller's transaction or as their parents ended. Nothing has to wait for this. */
-  arrived(ids: readonly string[]): void;
+  arrived(jobs: readonly ArrivedJob[]): void;
   /** Attempts ended, one way or another. Resolves when Redis has been brought up to date. */
   settled(settled: readonly Settled[]): Promise<void>;
   /** Attempts ended with their leases; the jobs are queued again, and signalled already. */

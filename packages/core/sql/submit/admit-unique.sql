@@ -40,8 +40,16 @@ WITH
   ), arrived AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND (SELECT blocked_seq) = 0
     FOR UPDATE SKIP LOCKED
+  ), skipped AS MATERIALIZED (
+    SELECT id, tenant, queue, group_key FROM asked
+    WHERE role = 'make' AND group_key IS NOT NULL AND id NOT IN (SELECT id FROM arrived)
   ), ours AS MATERIALIZED (
-    SELECT * FROM asked WHERE id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting)
+    SELECT * FROM asked
+    WHERE (id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting))
+      AND NOT EXISTS (
+        SELECT FROM skipped
+        WHERE (skipped.tenant, skipped.queue, skipped.group_key) = (asked.tenant, asked.queue, asked.group_key)
+          AND skipped.id < asked.id)
   ), 
   
   targets AS MATERIALIZED (

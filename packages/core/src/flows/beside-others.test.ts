@@ -144,7 +144,9 @@ test("a stranger holds a group: children of others are released meanwhile, those
       await succeed(late.a);
       await advanceFlows({ ...patient, signal: memorySignal(), followUps: line });
       await eventually(async () => expect(await arrivals()).toEqual([{ job_id: held.b }]));
-      expect((await admitAll({ ...patient, followUps: { admitted: async () => {} } })).held).toEqual([held.b]);
+      expect((await admitAll({ ...patient, followUps: { admitted: async () => {} } })).held).toEqual([
+        { id: held.b, tenant: "default" },
+      ]);
     },
   );
   await line.idle();

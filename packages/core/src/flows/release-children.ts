@@ -5,18 +5,19 @@ import { unsynced } from "../database/unsynced.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
+import type { ArrivedJob } from "../submit/arrivals/admit.ts";
 import { noteParents } from "./note-parents.ts";
 
 /**
  * `notes` is how many were dealt with, and `left` whether there are others, of jobs that another process has locked or
- * changed meanwhile. Signal what is `ready`; `arrived` are the ids of those in groups, to be admitted; `cancelled` of
- * those that ended here. With `deeper`, jobs that have children of their own were cancelled or revived.
+ * changed meanwhile. Signal what is `ready`; `arrived` are those in groups, to be admitted; `cancelled` the ids
+ * of those that ended here. With `deeper`, jobs that have children of their own were cancelled or revived.
  */
 export type Released = {
   notes: number;
   left: boolean;
   ready: ReadyJob[];
-  arrived: string[];
+  arrived: ArrivedJob[];
   cancelled: string[];
   deeper: boolean;
 };
@@ -49,7 +50,7 @@ export async function releaseChildren(deps: Deps, notes_max: number): Promise<Re
     notes: row?.notes ?? 0,
     left: row?.left ?? false,
     ready: freed.filter(({ to_status }) => to_status === "queued"),
-    arrived: freed.filter(({ to_status }) => to_status === "blocked").map(({ id }) => id),
+    arrived: freed.filter(({ to_status }) => to_status === "blocked").map(({ id, tenant }) => ({ id, tenant })),
     cancelled: cancelled.map(({ id }) => id),
     deeper: [...cancelled, ...revived].some(({ has_children }) => has_children),
   };

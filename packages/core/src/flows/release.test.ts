@@ -178,7 +178,7 @@ test.each(["cancelled", "cancelled and removed"])(
     const { a, b, c } = await addFlow(deps, { a: {}, b: { after: ["a"], group: "g" }, c: { after: ["b"] } });
     await finish(a);
     await closeEdges(deps, 10);
-    expect((await releaseChildren(deps, 10)).arrived).toEqual([b]);
+    expect((await releaseChildren(deps, 10)).arrived).toEqual([{ id: b, tenant: "default" }]);
     await cancel(deps, "default", b);
     if (how === "cancelled and removed") {
       await advance();

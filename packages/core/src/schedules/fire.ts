@@ -7,6 +7,7 @@ import { inTransaction, notHeldHalfSent } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron.ts";
+import type { ArrivedJob } from "../submit/arrivals/admit.ts";
 import type { ScheduleRef } from "./find.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
 import { insertOrArrive } from "../submit/enqueue.ts";
@@ -26,7 +27,7 @@ export type FiredSlots = {
   /** Jobs that were made: to be signalled. */
   made: EnqueueOutcome[];
   /** Jobs that have arrived: to be admitted. */
-  arrived: string[];
+  arrived: ArrivedJob[];
 };
 
 /**
@@ -55,7 +56,9 @@ export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): P
   for (const one of fired) tell(deps, one);
   const outcomes = fired.flatMap((one) => one.outcomes);
   const hasArrived = (one: EnqueueOutcome) => one.kind === "created" && one.job.status === "blocked";
-  const arrived = outcomes.flatMap((one) => (one.kind === "created" && hasArrived(one) ? [one.job.id] : []));
+  const arrived = outcomes.flatMap((one) =>
+    one.kind === "created" && hasArrived(one) ? [{ id: one.job.id, tenant: one.job.tenant }] : [],
+  );
   return { schedules: fired.length, made: outcomes.filter((one) => !hasArrived(one)), arrived };
 }
 

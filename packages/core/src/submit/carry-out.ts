@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { textArray, unindexed } from "../database/literals.ts";
+import { textArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
@@ -9,6 +9,7 @@ import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { impatient } from "../database/skip-locked.ts";
+import { takeArrived } from "./arrivals/take-arrived.ts";
 import { lockTargets, replaceTargets } from "./unique/replace.ts";
 
 /** One draft in a statement, and what should become of it. */
@@ -46,7 +47,8 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
  * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `flow` those
  * that wait for one another as well; `admit` is for arrived jobs, and does nothing for those another process is
  * admitting. With `strict` it is all or nothing: it throws when something was lost (see `isTakenMeanwhile`). A flow is
- * always that. When it is `impatient`, it throws when it would have to wait for another's lock (see `isLocked`).
+ * always that, and admitting never. When it is `impatient`, it throws when it would have to wait for another's lock (see
+ * `isLocked`).
  *
  * The lock order is the same in all statements that take jobs in: jobs to be replaced, which no one waits for; then
  * unique keys, idempotency keys and groups, each sorted.
@@ -57,8 +59,7 @@ export async function carryOut(
   mode: Mode,
   { strict = false, impatient: hasty = false }: { strict?: boolean | undefined; impatient?: boolean | undefined } = {},
 ): Promise<CarriedOut> {
-  const how = strict ? "strict" : "lenient";
-  const text = (hasty ? hastily : texts)[mode][how];
+  const text = (hasty ? hastily : patiently)[mode][strict ? "strict" : "lenient"];
   const [row] = await execute<Row>({ text, params: paramsOf(steps, mode) });
   if (!row) throw new Error("the statement gave no row");
   const times = <T extends { run_at: string }>(one: T) => ({ ...one, run_at: new Date(one.run_at) });
@@ -124,18 +125,8 @@ const asked = (mode: Mode) => `
       payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason${ofFlow(mode, ", ref, on_parent_failure, flow_id, flow_place, spawned_by, parents")}, place)
   )`;
 
-/** Skips what another process is admitting, or has ended. The job's row comes before all others, as with targets. */
 const ours = (mode: Mode, hasty: boolean) =>
-  mode !== "admit"
-    ? `${asked(mode)}, ours AS MATERIALIZED (SELECT * FROM asked${hasty ? ` WHERE ${impatient}` : ""})`
-    : `${asked(mode)}, waiting AS MATERIALIZED (
-    SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
-  ), arrived AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND ${unindexed("blocked_seq")} = 0
-    FOR UPDATE SKIP LOCKED
-  ), ours AS MATERIALIZED (
-    SELECT * FROM asked WHERE id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting)
-  )`;
+  `${asked(mode)}, ${mode === "admit" ? takeArrived(hasty) : `ours AS MATERIALIZED (SELECT * FROM asked${hasty ? ` WHERE ${impatient}` : ""})`}`;
 
 // ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that is taking the key, and then looks at the row as
 // that one left it. `check_at` is the version of the row: replacing a key's job moves it as well, so that no one takes
@@ -215,7 +206,7 @@ const moved = {
     UNION ALL SELECT tenant, queue, 'blocked', 'cancelled' FROM ended`,
 };
 
-const build = (mode: Mode, strict: boolean, hasty = false) => `
+const build = (mode: Mode, strict: boolean, hasty: boolean) => `
   WITH ${ours(mode, hasty)}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
   ), ${replaceTargets("contents")}, moved AS (
@@ -237,22 +228,19 @@ const replacedForNothing = "EXISTS (SELECT FROM taken WHERE target IS NOT NULL)"
 const ofSteps =
   "keys request_hashes ttl_seconds roles named_jobs unique_keys seen_jobs seen_versions window_seconds targets writes reasons";
 const parameters = [...inputParameters, ...ofSteps.split(" ")];
-const textsOf = (mode: "insert" | "admit") => ({
-  strict: composed(`submit/${mode}-unique-strict`, parameters, build(mode, true)),
-  lenient: composed(`submit/${mode}-unique`, parameters, build(mode, false)),
-});
-const flowText = composed("submit/insert-flow", [...parameters, ...flowParameters], build("flow", true));
-const hastyFlowText = composed(
-  "submit/insert-flow-hastily",
-  [...parameters, ...flowParameters],
-  build("flow", true, true),
-);
-const texts = { insert: textsOf("insert"), admit: textsOf("admit"), flow: { strict: flowText, lenient: flowText } };
-const hastily = {
-  ...texts,
-  insert: {
-    strict: composed("submit/insert-unique-strict-hastily", parameters, build("insert", true, true)),
-    lenient: composed("submit/insert-unique-hastily", parameters, build("insert", false, true)),
-  },
-  flow: { strict: hastyFlowText, lenient: hastyFlowText },
+const textsOf = (hasty: boolean) => {
+  const text = (name: string, mode: Mode, strict: boolean, more: readonly string[] = []) =>
+    composed(`submit/${name}${hasty ? "-hastily" : ""}`, [...parameters, ...more], build(mode, strict, hasty));
+  const admit = text("admit-unique", "admit", false);
+  const flow = text("insert-flow", "flow", true, flowParameters);
+  return {
+    insert: {
+      strict: text("insert-unique-strict", "insert", true),
+      lenient: text("insert-unique", "insert", false),
+    },
+    admit: { strict: admit, lenient: admit },
+    flow: { strict: flow, lenient: flow },
+  };
 };
+const patiently = textsOf(false);
+const hastily = textsOf(true);

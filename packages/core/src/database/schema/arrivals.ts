@@ -24,6 +24,8 @@ export const arrivals = pgTable(
     key_ttl_seconds: doublePrecision(),
   },
   (row) => [
+    // For the sweep: tenants take turns.
+    index("arrivals_tenant").on(row.tenant, row.job_id),
     index("arrivals_group")
       .on(row.tenant, row.queue, row.group_key, row.job_id)
       .where(sql`group_key IS NOT NULL`),

@@ -104,7 +104,7 @@ test("nothing is noted twice, nor for those on their way", async () => {
   await noteAll();
   expect(await notes()).toBe(1);
   // An arrival now.
-  expect((await releaseChildren(deps, 10)).arrived).toEqual([b]);
+  expect((await releaseChildren(deps, 10)).arrived).toEqual([{ id: b, tenant: "default" }]);
   await noteAll();
   expect(await notes()).toBe(0);
 });

@@ -7,10 +7,10 @@ import { advanceAll } from "../../groups/advance-all.ts";
 import { type SweepOutlook } from "../outlook.ts";
 import { createDueRound } from "../due-round.ts";
 import { promoteAll } from "../promote.ts";
-import { firstId } from "../prune.ts";
 import { fireAll } from "../../schedules/fire-due.ts";
 import { hint } from "../../signal/announce.ts";
-import { admitAll, type ArrivalsCursor } from "../../submit/arrivals/admitter.ts";
+import { admitAll } from "../../submit/arrivals/admitter.ts";
+import { newArrivalsCursor } from "../../submit/arrivals/arrivals-round.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDeadLetterCheck } from "./check-dead-letters.ts";
 import type { OutageWatch } from "./outage-watch.ts";
@@ -47,7 +47,7 @@ export function createDuties(
   const goRound = createReadyRound(deps);
   const goRoundDue = createDueRound(deps);
   const recover = createRecovery(deps, outage.failed);
-  const arrivals: ArrivalsCursor = { after: firstId };
+  const arrivals = newArrivalsCursor();
   const underWay = new Set<string>();
   let replaying: Promise<void> | undefined;
 

@@ -1,5 +1,3 @@
-import type { SubmitJob, Unique } from "@atlasqueue/contract";
-import { uuidArray } from "../../database/literals.ts";
 import type { JobRow } from "../../database/schema/index.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
@@ -11,24 +9,32 @@ import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
 import type { Draft } from "../insert-jobs.ts";
 import { planUnique, type Plan } from "../unique/plan.ts";
+import { DatabaseTimeoutError, isLocked } from "../../database/errors.ts";
 import { isTakenMeanwhile } from "../../database/refuse.ts";
+import { draftOf, groupOf, keyOf, readArrived, type ArrivedRow } from "./arrived-rows.ts";
 
 /**
  * `outcomes` are those of the jobs that were admitted or ended: signal them; `released` are the ids of those that are no new jobs, but waited
  * for others before. `ended` are the ids of those that ended
- * because another job is the answer to them. `left` are the ids to look at again, and `held` those whose groups another
- * transaction has locked.
+ * because another job is the answer to them. `left` are the ids to look at again, each with its group, and `held` the
+ * jobs that were passed over.
  */
 export type Admitted = {
   outcomes: EnqueueOutcome[];
   released: ReadonlySet<string>;
   ended: string[];
-  left: string[];
-  held: string[];
+  left: ReadonlyMap<string, string | undefined>;
+  held: ArrivedJob[];
 };
 
-/** Groups, by their names, that another transaction has locked. */
-export type HeldGroups = Set<string>;
+/** A job that waits to be admitted. */
+export type ArrivedJob = { id: string; tenant: string };
+
+/**
+ * What is passed over, by its name: groups and unique keys that others have locked, and groups of which a job was passed
+ * over, as no job overtakes another one of its group that waits for a lock.
+ */
+export type PassedOver = Set<string>;
 
 /**
  * blocked, as an arrival → queued | scheduled | blocked in its place, or cancelled: jobs that came in with their
@@ -36,19 +42,35 @@ export type HeldGroups = Set<string>;
  * another's ends here, and its `last_error` names that one. A look and a statement; what another process is admitting at
  * the moment is skipped.
  *
- * Given `held_groups`, no job of a group in it is admitted, nor of one that the look finds locked, which is added to it.
- * Without, the statement waits for such a group. In a busy group it must: each look could meet another statement's lock.
+ * No job is admitted that wants what is in `passed_over`. Unless it `waits`, the look adds what it finds locked to that,
+ * and the statement throws when it would have to wait for what no look can see (`isLocked`), or passes over its only job.
+ * In a busy group it must wait: each look could meet another statement's lock.
  *
  * @example
- * const { outcomes, left } = await admit(deps, await arrivedIds(deps, firstId, 500));
+ * const { outcomes, left } = await admit(deps, ids);
  */
-export async function admit(deps: Deps, ids: readonly string[], held_groups?: HeldGroups): Promise<Admitted> {
+export async function admit(
+  deps: Deps,
+  ids: readonly string[],
+  { passed_over, waits }: { passed_over: PassedOver; waits: boolean } = { passed_over: new Set(), waits: true },
+): Promise<Admitted> {
   const execute = executeOn(deps.database);
-  const all = await execute<ArrivedRow>({ text: arrived, params: [uuidArray(ids), held_groups ? 1 : 0] });
-  for (const row of all) if (row.asks.held) held_groups?.add(groupOf(row));
-  const isHeld = (row: ArrivedRow) => row.asks.waits && (held_groups?.has(groupOf(row)) ?? false);
-  const rows = all.filter((row) => !isHeld(row));
-  const held = all.filter(isHeld).map(({ id }) => id);
+  const all = await readArrived(execute, ids, !waits);
+  const passOver = (...names: (string | undefined)[]) => {
+    for (const name of names) if (name !== undefined) passed_over.add(name);
+  };
+  for (const row of all) {
+    if (row.asks.group_held) passOver(groupOf(row));
+    if (row.asks.key_held) passOver(keyOf(row));
+  }
+  const isPassedOver = (row: ArrivedRow) => [groupOf(row), keyOf(row)].some((name) => passed_over.has(name ?? ""));
+  const rows: ArrivedRow[] = [];
+  const held: ArrivedJob[] = [];
+  for (const row of all)
+    if (row.asks.waits && isPassedOver(row)) {
+      passOver(groupOf(row));
+      held.push(row);
+    } else rows.push(row);
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   const drafts = rows.map(draftOf);
   const waiting = drafts.filter(({ id }) => rowOf.get(id)?.asks.waits);
@@ -76,14 +98,19 @@ export async function admit(deps: Deps, ids: readonly string[], held_groups?: He
       .map((one) => stepOf({ ...one, key: keyAsNoted(one) }, "note", ttlOf(one))),
   ];
   const released = new Set(rows.filter(({ asks }) => asks.released).map(({ id }) => id));
-  if (steps.length === 0) return { outcomes: [], released, ended: [], left: [], held };
-  const done = await carryOut(execute, steps, "admit").catch((error: unknown) => {
+  if (steps.length === 0) return { outcomes: [], released, ended: [], left: new Map(), held };
+  const done = await carryOut(execute, steps, "admit", { impatient: !waits }).catch((error: unknown) => {
     if (isTakenMeanwhile(error)) return undefined;
-    throw error;
+    const [alone] = steps.length === 1 ? rows.filter(({ id }) => id === steps[0]?.draft.id) : [];
+    if (alone && (isLocked(error) || error instanceof DatabaseTimeoutError)) passOver(groupOf(alone), keyOf(alone));
+    if (!alone || waits || !isLocked(error)) throw error;
+    held.push(alone);
+    return undefined;
   });
   const tried = new Set(steps.map(({ draft }) => draft.id));
-  const left = drafts.filter(({ id }) => !done || done.lost.has(id) || !tried.has(id));
-  if (!done) return { outcomes: [], released, ended: [], left: left.map(({ id }) => id), held };
+  const again = rows.filter((row) => !held.includes(row) && (!done || done.lost.has(row.id) || !tried.has(row.id)));
+  const left = new Map(again.map((row) => [row.id, groupOf(row)]));
+  if (!done) return { outcomes: [], released, ended: [], left, held };
   for (const [one, outcome] of outcomesOf(plan, rowOf, done)) outcomes.set(one, outcome);
   const settled = [...outcomes].filter(([{ id }]) => !done.lost.has(id));
   for (const [{ id, tenant, request, trace }, outcome] of settled)
@@ -92,7 +119,7 @@ export async function admit(deps: Deps, ids: readonly string[], held_groups?: He
     released,
     outcomes: settled.map(([, outcome]) => outcome),
     ended: settled.filter(([, { kind }]) => kind !== "created").map(([{ id }]) => id),
-    left: left.map(({ id }) => id),
+    left,
     held,
   };
 }
@@ -117,7 +144,6 @@ function outcomesOf({ makes, joins }: Plan, rowOf: ReadonlyMap<string, ArrivedRo
   return outcomes;
 }
 
-const groupOf = ({ tenant, queue, group_key }: ArrivedRow) => JSON.stringify([tenant, queue, group_key]);
 const nameOf = ({ tenant, key }: { tenant: string; key: string | null }) => `${tenant} ${key}`;
 const stepOf = (draft: Draft, role: Step["role"], key_ttl_seconds: number, reason?: string): Step => ({
   draft,
@@ -142,62 +168,5 @@ function refusalOf({ key }: Draft, outcome: EnqueueOutcome): string {
   return `IdempotencyReplayed: the job ${other} was made with the key ${JSON.stringify(key)} before`;
 }
 
-type ArrivedRow = JobRow & { asks: Asks };
-type Asks = {
-  /** False when it was cancelled before it was admitted. */
-  waits: boolean;
-  /** It was submitted long ago, and waited for other jobs until now. */
-  released: boolean;
-  /** Another transaction has locked its group. */
-  held: boolean;
-  payload: string | null;
-  unique_key: string | null;
-  on_conflict: Unique["on_conflict"] | null;
-  window_seconds: number | null;
-  key: string | null;
-  hash: string | null;
-  key_ttl_seconds: number | null;
-};
-
-/** The request as the row has it: what a newer job replaces an older one with comes from here too. */
-function draftOf(row: ArrivedRow): Draft {
-  const { on_conflict, window_seconds, payload, key, hash } = row.asks;
-  const terms = window_seconds === null ? { scope: "active" as const } : { scope: "window" as const, window_seconds };
-  const request: SubmitJob = {
-    type: row.type,
-    queue: row.queue,
-    payload: row.payload,
-    priority: row.priority,
-    max_attempts: row.max_attempts,
-    run_at: row.run_at.toISOString(),
-    ...(row.timeout_seconds !== null && { timeout_seconds: row.timeout_seconds }),
-    ...(row.group_key !== null && { group: row.group_key }),
-    ...(row.backoff !== null && { backoff: row.backoff }),
-    ...(on_conflict !== null && { unique: { ...terms, on_conflict } }),
-  };
-  const { traceparent, tracestate } = row;
-  const trace = traceparent === null ? undefined : { traceparent, tracestate };
-  return { id: row.id, tenant: row.tenant, request, payload: payload ?? "null", key, hash: hash ?? "", trace };
-}
-
 const uniqueNameOf = (one: Draft, key: string | null): [Draft, UniqueName][] =>
   key === null ? [] : [[one, { tenant: one.tenant, queue: one.request.queue, key }]];
-
-// The payload as it was sent, for those that may replace another. What is locked here is free again with the answer: it
-// only tells whether somebody else holds it.
-const arrived = `
-  SELECT jobs.*, json_build_object(
-    'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0,
-    'released', EXISTS (SELECT FROM flow_jobs WHERE flow_jobs.job_id = jobs.id AND json_array_length(parents) > 0), 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
-    'held', known.exists IS DISTINCT FROM part.free, 'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
-    'hash', encode(request_hash, 'hex'), 'key_ttl_seconds', key_ttl_seconds) AS asks
-  FROM arrivals JOIN jobs ON jobs.id = arrivals.job_id
-  LEFT JOIN LATERAL (
-    SELECT true AS exists FROM job_groups AS known
-    WHERE $2::int = 1 AND (known.tenant, known.queue, known.group_key) = (jobs.tenant, jobs.queue, jobs.group_key)
-    OFFSET 0) AS known ON true
-  LEFT JOIN LATERAL (
-    SELECT true AS free FROM job_groups AS known
-    WHERE $2::int = 1 AND (known.tenant, known.queue, known.group_key) = (jobs.tenant, jobs.queue, jobs.group_key)
-    FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
-  WHERE arrivals.job_id = ANY($1::uuid[]) ORDER BY arrivals.job_id`;

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { eventually } from "@atlasqueue/testing";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { admitAll, admitHeld } from "./admitter.ts";
-import { arrivedAfter } from "./arrived-ids.ts";
+import { arrivedUpTo } from "./arrived-ids.ts";
+import { newArrivalsCursor } from "./arrivals-round.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
-import { firstId } from "../../maintenance/prune.ts";
 import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { deleteFinished } from "../../jobs/delete.ts";
@@ -48,10 +48,8 @@ test("a job that cannot be admitted holds up none of those that arrived with it"
 
 test("what arrives is admitted in pages that are bounded by their bytes, all of it", async () => {
   const fill = "x".repeat(250_000);
-  await deps.database.sql.begin(async (tx) => {
-    for (let at = 0; at < 20; at += 1) await queue.submitIn(tx, { type: "noop", group: `g-${at}`, payload: { fill } });
-  });
-  const page = await arrivedAfter(deps, firstId, 200);
+  const ids = await arrive(20, (at) => ({ type: "noop", group: `g-${at}`, payload: { fill } }));
+  const page = await arrivedUpTo(deps, ids);
   expect(page.more).toBe(true);
   expect(page.ids.length).toBeGreaterThan(10);
   expect(page.ids.length * fill.length).toBeLessThan(4 * 1_048_576 + 260_000);
@@ -86,7 +84,7 @@ test.each(["deleted once cancelled", "purged as a dead letter"])(
 test("jobs that cannot be admitted keep the sweep from those behind them only until the next one", async () => {
   await arrive(201, (at) => ({ type: "noop", group: `stuck-${at}` }));
   const [behind = ""] = await arrive(1, () => ({ type: "noop", group: "behind" }));
-  const cursor = { after: firstId };
+  const cursor = newArrivalsCursor();
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM arrivals WHERE job_id <> ${behind} FOR UPDATE`;
     expect((await admitAll(admitting(), cursor, 1)).admitted).toBe(0);
@@ -99,7 +97,7 @@ test("jobs that cannot be admitted keep the sweep from those behind them only un
 
 test("a sweep that begins in the middle keeps the order within groups", async () => {
   const [first = "", second = "", third = ""] = await arrive(3, () => ({ type: "noop", group: "one" }));
-  await admitAll(admitting(), { after: second });
+  await admitAll(admitting(), { ...newArrivalsCursor(), after: new Map([["default", second]]) });
   const place = async (id: string) => [(await read(id))?.status, Number((await read(id))?.blocked_seq)];
   const places = await Promise.all([first, second, third].map(place));
   expect(places.map(([status]) => status)).toEqual(["queued", "blocked", "blocked"]);

@@ -1,16 +1,15 @@
-import { DatabaseTimeoutError, isUnavailable } from "../../database/errors.ts";
+import { DatabaseTimeoutError, isLocked, isUnavailable } from "../../database/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { pause } from "../../pause.ts";
-import { arrivedAfter, arrivedByGroup, arrivedUpTo, type ArrivedPage } from "./arrived-ids.ts";
-import { admit, type Admitted, type HeldGroups } from "./admit.ts";
-import { firstId } from "../../maintenance/prune.ts";
+import { arrivedByGroup, arrivedUpTo, jobs_max } from "./arrived-ids.ts";
+import { newArrivalsCursor, newRound, type ArrivalsCursor } from "./arrivals-round.ts";
+import { admit, type Admitted, type ArrivedJob, type PassedOver } from "./admit.ts";
 
 /** `admitted` is what follows the commit. */
 export type AdmitterDeps = Deps & {
   followUps: { admitted(admitted: Pick<Admitted, "outcomes" | "released" | "ended">): Promise<void> };
 };
 
-const jobs_max = 200;
 /** Statements in one go, leaving a sweep time for its other duties. */
 const rounds_max = 50;
 /** Others may take some of the keys between our look and our statement, again and again. */
@@ -19,76 +18,86 @@ const rest_ms_max = 20;
 /** As many halvings as it takes to get from a page to one job, and a few more. */
 const late_in_a_row_max = 12;
 
-/** Where the next sweep goes on. */
-export type ArrivalsCursor = { after: string };
-
 /**
  * Admit the jobs that arrived with callers' transactions, and signal them: the safety net for `admitThese`. One that
  * cannot be admitted now holds up none of the others: what one call does not get to, the next one with the same cursor
- * begins with. Waits for no group that somebody has locked: `held` are the ids of its jobs.
+ * begins with. Tenants take turns. Waits for no group and no key that somebody has locked: `held` are the jobs that want
+ * one.
  */
 export async function admitAll(
   deps: AdmitterDeps,
-  cursor: ArrivalsCursor = { after: firstId },
+  cursor: ArrivalsCursor = newArrivalsCursor(),
   pages_max = rounds_max,
-): Promise<{ admitted: number; held: string[] }> {
-  const walk = newWalk(new Set());
-  const began_after = cursor.after;
+): Promise<{ admitted: number; held: ArrivedJob[] }> {
+  const walk = newWalk(false);
+  const round = newRound(deps, cursor);
   let admitted = 0;
-  let came_round = began_after === firstId;
+  let rest: string[] = [];
   for (let page = 0; page < pages_max; page += 1) {
-    const { after } = cursor;
-    const { ids, more }: ArrivedPage = await arrivedAfter(deps, after, jobs_max);
     // Even when these fail: what follows them comes next.
-    cursor.after = more ? (ids.at(-1) ?? firstId) : firstId;
-    admitted += after === firstId ? await admitPage(deps, ids, walk) : await admitInOrder(deps, ids, walk);
-    const is_back = !more || (began_after !== firstId && cursor.after >= began_after);
-    if (came_round && is_back) break;
-    came_round ||= !more;
+    if (rest.length === 0) rest = await round();
+    if (rest.length === 0) break;
+    const next = await admitNext(deps, rest, walk);
+    admitted += next.admitted;
+    rest = next.rest;
   }
   walk.failures.tell();
-  return { admitted, held: [...walk.held] };
+  return { admitted, held: [...walk.held.values()] };
 }
 
-/** Admit jobs whose transactions have committed, after those ahead of them in their groups; last those of locked groups. */
+/** Admit jobs whose transactions have committed, after those ahead of them in their groups. Last, those that want what is locked. */
 export async function admitThese(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
-  await admitHeld(deps, await admitFree(deps, ids));
-}
-
-/** The same, but without waiting for a locked group. Returns the ids of jobs in such groups. */
-export async function admitFree(deps: AdmitterDeps, ids: readonly string[]): Promise<string[]> {
-  const walk = newWalk(new Set());
+  const walk = newWalk(false);
   for (let from = 0; from < ids.length; from += jobs_max)
     await admitInOrder(deps, ids.slice(from, from + jobs_max), walk);
   walk.failures.tell();
-  return [...walk.held];
+  await admitHeld(deps, [...walk.held.keys()]);
 }
 
 /**
- * The same for jobs of locked groups: it waits for these, as long as a statement may, and for one at a time, as a statement
- * that waits has locked all groups it came to before.
+ * The same for a page of such jobs, without waiting for what is locked. `held` are those that want that, and `rest` the ids
+ * of those that it has not come to, as others were ahead of them.
+ */
+export async function admitFree(
+  deps: AdmitterDeps,
+  ids: readonly string[],
+): Promise<{ held: ArrivedJob[]; rest: string[] }> {
+  const walk = newWalk(false);
+  const { rest } = await admitNext(deps, ids, walk);
+  walk.failures.tell();
+  return { held: [...walk.held.values()], rest };
+}
+
+/**
+ * The same for jobs that want what is locked: it waits for that as long as a statement may, once for each group, and for
+ * one at a time, as a statement that waits has locked all it came to before.
  */
 export async function admitHeld(deps: AdmitterDeps, ids: readonly string[]): Promise<void> {
-  const walk = newWalk();
+  const walk = newWalk(true);
   const groups = ids.length > 0 ? await arrivedByGroup(deps, ids) : [];
-  for (const ofGroup of groups) await admitInOrder(deps, ofGroup, walk);
+  for (const ofGroup of groups) await admitInOrder(deps, ofGroup, { ...walk });
   walk.failures.tell();
 }
 
-/** Jobs of their groups that were made before them may have come in since the cursor was there. */
-async function admitInOrder(deps: AdmitterDeps, ids: readonly string[], walk: Walk): Promise<number> {
-  let total = 0;
-  for (let round = 0; round < rounds_max; round += 1) {
-    const page = await arrivedUpTo(deps, ids, jobs_max);
-    const admitted = page.ids.length === 0 ? 0 : await admitPage(deps, page.ids, walk);
-    total += admitted;
-    if (!page.more) return total;
-    if (admitted > 0) continue;
-    // The first ones are stuck. Whoever waits for locked groups must not overtake them there.
-    const rest = ids.filter((id) => !page.ids.includes(id));
-    return total + (walk.groups ? await admitPage(deps, rest, walk) : 0);
-  }
-  return total;
+async function admitInOrder(deps: AdmitterDeps, ids: readonly string[], walk: Walk): Promise<void> {
+  let rest = ids;
+  for (let round = 0; round < rounds_max && rest.length > 0; round += 1) ({ rest } = await admitNext(deps, rest, walk));
+}
+
+/** A page of them, and of those ahead of them in their groups. `rest` are the ids that it has not come to. */
+async function admitNext(
+  deps: AdmitterDeps,
+  ids: readonly string[],
+  walk: Walk,
+): Promise<{ admitted: number; rest: string[] }> {
+  const page = await arrivedUpTo(deps, ids);
+  const admitted = await admitPage(deps, page.ids, walk);
+  if (!page.more) return { admitted, rest: [] };
+  const seen = new Set(page.ids);
+  const rest = ids.filter((id) => !seen.has(id));
+  if (admitted > 0) return { admitted, rest };
+  // The first ones are stuck, and their groups are passed over.
+  return { admitted: await admitPage(deps, rest, walk), rest: [] };
 }
 
 /** A page that fails is halved, down to the job at fault: that one is skipped, and holds up none of the others. */
@@ -99,16 +108,23 @@ async function admitPage(deps: AdmitterDeps, ids: readonly string[], walk: Walk)
     walk.failures.succeeded();
     return admitted;
   } catch (error) {
-    walk.failures.note(error);
+    if (walk.waits || !isLocked(error)) walk.failures.note(error);
+    // Not a deadline for each half: what it waited for is passed over now.
+    if (error instanceof DatabaseTimeoutError) walk.waits = false;
     if (ids.length <= 1) return 0;
     const middle = Math.ceil(ids.length / 2);
     return (await admitPage(deps, ids.slice(0, middle), walk)) + (await admitPage(deps, ids.slice(middle), walk));
   }
 }
 
-/** `groups` are the locked ones it passes over, and `held` their jobs; without, it waits for them. */
-type Walk = { failures: Failures; groups: HeldGroups | undefined; held: Set<string> };
-const newWalk = (groups?: HeldGroups): Walk => ({ failures: createFailures(), groups, held: new Set() });
+/** `held` are the jobs that it passed over, by their ids, for what is in `passed_over`. */
+type Walk = { failures: Failures; passed_over: PassedOver; waits: boolean; held: Map<string, ArrivedJob> };
+const newWalk = (waits: boolean): Walk => ({
+  failures: createFailures(),
+  passed_over: new Set(),
+  waits,
+  held: new Map(),
+});
 
 type Failures = ReturnType<typeof createFailures>;
 
@@ -135,15 +151,16 @@ function createFailures() {
 }
 
 async function admitTogether(deps: AdmitterDeps, ids: readonly string[], walk: Walk): Promise<number> {
-  let left = ids;
+  let left: Admitted["left"] = new Map(ids.map((id) => [id, undefined]));
   let held = 0;
-  for (let attempt = 0; attempt < tries_max && left.length > 0; attempt += 1) {
+  for (let attempt = 0; attempt < tries_max && left.size > 0; attempt += 1) {
     if (attempt > 0) await pause(rest_ms_max * Math.random());
-    const admitted = await admit(deps, left, walk.groups);
+    const admitted = await admit(deps, [...left.keys()], walk);
     await deps.followUps.admitted(admitted);
-    for (const id of admitted.held) walk.held.add(id);
+    for (const { id, tenant } of admitted.held) walk.held.set(id, { id, tenant });
     held += admitted.held.length;
     left = admitted.left;
   }
-  return ids.length - left.length - held;
+  for (const group of left.values()) if (group !== undefined) walk.passed_over.add(group);
+  return ids.length - left.size - held;
 }

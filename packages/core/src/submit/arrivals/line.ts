@@ -1,64 +1,103 @@
 import { createAdvancer } from "../../maintenance/advancer.ts";
+import { createWaiting, type Waits } from "../waiting.ts";
+import type { ArrivedJob } from "./admit.ts";
 import { admitFree, admitHeld, type AdmitterDeps } from "./admitter.ts";
+import { jobs_max } from "./arrived-ids.ts";
 
 /** Arrived jobs that are being admitted, behind the backs of those that made them arrive. */
 export type ArrivalLine = {
   /** Nothing has to wait for this: what is not done, the sweep does. */
-  arrived(ids: readonly string[]): void;
+  arrived(jobs: readonly ArrivedJob[]): void;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
   stop(): void;
 };
 
-/** Ids kept while a group of theirs is locked. The sweep knows the others. */
+/** Jobs kept while what they want is locked. The sweep knows the others. */
 const held_max = 10_000;
 
 /**
- * Admits jobs in the order in which they arrived, one statement at a time, and then those whose groups somebody has
- * locked, which wait with one more: so the lock of a stranger delays nobody but the jobs of its group.
+ * Admits jobs, each tenant's in the order in which they arrived, a page at a time: tenants have equal shares of it. Then
+ * come those that want what somebody has locked, which wait in a line of their own: so the lock of a stranger delays nobody
+ * else.
  *
  * @example
  * const line = createArrivalLine({ ...deps, followUps });
- * line.arrived(ids);
+ * line.arrived([{ id, tenant }]);
  */
 export function createArrivalLine(deps: AdmitterDeps): ArrivalLine {
-  const fresh = new Set<string>();
-  const held = new Set<string>();
-  const newLine = (pass: () => Promise<boolean>) =>
-    createAdvancer(
+  const fresh = createArrivedJobs();
+  const held = createArrivedJobs();
+  let stopped = false;
+  const newLine = (jobs: ArrivedJobs, pass: () => Promise<void>) => {
+    const line = createAdvancer(
       deps,
       "admitting jobs",
-      async () => ({ more: await pass(), left: false }),
+      async () => {
+        try {
+          await pass();
+        } finally {
+          // Also when a job of this page failed.
+          if (jobs.size() > 0 && !stopped) void line.kick();
+        }
+        return { more: false, left: false };
+      },
       (error) => deps.observe({ event: "follow_up_failed", error }),
     );
-  const first = newLine(async () => {
-    for (const id of await admitFree(deps, taken(fresh))) if (held.size < held_max) held.add(id);
-    if (held.size > 0) void second.kick();
-    return fresh.size > 0;
+    return line;
+  };
+  const pageOf = async (jobs: ArrivedJobs): Promise<ArrivedJob[]> => {
+    const page = jobs.take();
+    const { held: still, rest } = await admitFree(deps, [...page.keys()]);
+    for (const id of rest) jobs.add({ id, tenant: page.get(id) ?? "" });
+    return still;
+  };
+  const first = newLine(fresh, async () => {
+    for (const job of await pageOf(fresh)) if (held.size() < held_max) held.add(job);
+    if (held.size() > 0) void second.kick();
   });
-  const second = newLine(async () => {
+  const second = newLine(held, async () => {
     // Some are free by now, and need not wait beside the others.
-    await admitHeld(deps, await admitFree(deps, taken(held)));
-    return held.size > 0;
+    const still = await pageOf(held);
+    await admitHeld(
+      deps,
+      still.map(({ id }) => id),
+    );
   });
   return {
-    arrived(ids) {
-      for (const id of ids) fresh.add(id);
-      if (fresh.size > 0) void first.kick();
+    arrived(jobs) {
+      for (const job of jobs) fresh.add(job);
+      if (fresh.size() > 0) void first.kick();
     },
     async idle() {
       await first.idle();
       await second.idle();
     },
     stop() {
+      stopped = true;
       first.stop();
       second.stop();
     },
   };
 }
 
-function taken(ids: Set<string>): string[] {
-  const all = [...ids].toSorted();
-  ids.clear();
-  return all;
+type ArrivedJobs = ReturnType<typeof createArrivedJobs>;
+
+/** Jobs to be admitted, each once; tenants take turns. */
+function createArrivedJobs() {
+  const known = new Set<string>();
+  const waiting = createWaiting<Waits & { id: string }>();
+  return {
+    size: () => known.size,
+    add({ id, tenant }: ArrivedJob): void {
+      if (!known.has(id)) waiting.addLast({ id, holder: tenant, bytes: 0, rows: 1 });
+      known.add(id);
+    },
+    /** The tenants of a page of them, by their ids. */
+    take(): ReadonlyMap<string, string> {
+      const page = waiting.take({ rows_max: jobs_max, bytes_max: 0 });
+      for (const { id } of page) known.delete(id);
+      return new Map(page.map(({ id, holder }) => [id, holder]));
+    },
+  };
 }

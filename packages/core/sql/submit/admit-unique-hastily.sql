@@ -40,8 +40,16 @@ WITH
   ), arrived AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND (SELECT blocked_seq) = 0
     FOR UPDATE SKIP LOCKED
+  ), skipped AS MATERIALIZED (
+    SELECT id, tenant, queue, group_key FROM asked
+    WHERE role = 'make' AND group_key IS NOT NULL AND id NOT IN (SELECT id FROM arrived)
   ), ours AS MATERIALIZED (
-    SELECT * FROM asked WHERE id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting)
+    SELECT * FROM asked
+    WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND (id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting))
+      AND NOT EXISTS (
+        SELECT FROM skipped
+        WHERE (skipped.tenant, skipped.queue, skipped.group_key) = (asked.tenant, asked.queue, asked.group_key)
+          AND skipped.id < asked.id)
   ), 
   
   targets AS MATERIALIZED (
@@ -151,4 +159,4 @@ WITH
          (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         (CASE WHEN EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled)) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;
+         (CASE WHEN EXISTS (SELECT FROM taken WHERE target IS NOT NULL) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;

@@ -1,0 +1,1 @@
+CREATE INDEX "arrivals_tenant" ON "arrivals" USING btree ("tenant","job_id");
