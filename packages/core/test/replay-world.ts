@@ -6,7 +6,7 @@ import { fingerprintOf } from "../src/dead-letters/fingerprint.ts";
 import type { OnRevived } from "../src/dead-letters/replay.ts";
 import { createReplay, type ReplayWish } from "../src/dead-letters/replays/create.ts";
 import { findReplay } from "../src/dead-letters/replays/find.ts";
-import { stepReplay } from "../src/dead-letters/replays/step.ts";
+import { stepReplay, type ReplayTurn } from "../src/dead-letters/replays/step.ts";
 import type { Deps } from "../src/deps.ts";
 
 export const tenant = "default";
@@ -37,7 +37,8 @@ export function replayWorld() {
     if (!row) throw new Error("too many");
     return row;
   };
-  const step = (on: Deps = deps, onRevived: OnRevived = async () => {}) => stepReplay(on, onRevived);
+  const step = (on: Deps = deps, onRevived: OnRevived = async () => {}, turn?: ReplayTurn) =>
+    stepReplay(on, onRevived, turn);
   /** Pages until none is due, as if no time passed between them. */
   const carryOut = async (on: Deps = deps): Promise<void> => {
     for (let page = 0; page < 100; page += 1) {

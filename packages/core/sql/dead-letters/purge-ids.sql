@@ -10,15 +10,17 @@ WITH
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND (SELECT dead_at) <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND true
     FOR UPDATE SKIP LOCKED
   ), 
-  open_flows AS MATERIALIZED (
+  waiting_flows AS MATERIALIZED (
     SELECT asked.flow_id FROM (SELECT DISTINCT flow_id FROM taken WHERE flow_id IS NOT NULL) AS asked
     CROSS JOIN LATERAL (
-      SELECT FROM flow_jobs AS member CROSS JOIN LATERAL (
-        SELECT status FROM jobs WHERE jobs.id = member.job_id OFFSET 0) AS job
-      WHERE member.flow_id = asked.flow_id AND status NOT IN ('succeeded', 'dead', 'cancelled')
-      ORDER BY member.place DESC LIMIT 1) AS open
+      SELECT FROM jobs WHERE flow_id >= asked.flow_id AND flow_id <= asked.flow_id AND flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL)
+      ORDER BY jobs.flow_id LIMIT 1) AS waiting
+  ), running_flows AS MATERIALIZED (
+    SELECT DISTINCT flow_id FROM jobs
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches)) AND status = 'running' AND flow_id IS NOT NULL
   ), ended AS MATERIALIZED (
-    SELECT * FROM taken WHERE flow_id IS NULL OR flow_id NOT IN (SELECT flow_id FROM open_flows)
+    SELECT * FROM taken WHERE flow_id IS NULL OR (
+      flow_id NOT IN (SELECT flow_id FROM waiting_flows) AND flow_id NOT IN (SELECT flow_id FROM running_flows))
   ), 
   unawaited AS MATERIALIZED (
     SELECT id, has_steps FROM ended WHERE has_children IS NULL OR (

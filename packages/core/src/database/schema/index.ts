@@ -135,6 +135,10 @@ export const jobs = pgTable(
     index("jobs_blocked")
       .on(job.tenant, job.queue, job.group_key, job.blocked_seq)
       .where(sql`blocked_seq IS NOT NULL`),
+    // Whether a flow goes on: its jobs that wait for anything; the claims lead to those that run.
+    index("jobs_waiting_of_flow")
+      .on(job.flow_id)
+      .where(sql`flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL)`),
     // The backstop behind the groups' rows: two jobs of a group cannot be let through at once, whatever goes wrong.
     uniqueIndex("jobs_holds_group")
       .on(job.tenant, job.queue, job.holds_group)

@@ -69,7 +69,7 @@ test("a patched page is no heavier than a claim; a replay whose page fails leave
   await world.sql`ALTER TABLE jobs ADD CONSTRAINT broken CHECK (tenant <> 'heavy' OR status <> 'queued') NOT VALID`;
   try {
     await world.sql`UPDATE dead_letter_replays SET next_at = now() - interval '1 second' WHERE id = ${heavy.id}`;
-    await expect(step()).rejects.toThrow("broken");
+    await expect(step(undefined, undefined, { tenant: "default" })).rejects.toThrow("broken");
     await carryOutDue();
   } finally {
     await world.sql`ALTER TABLE jobs DROP CONSTRAINT broken`;

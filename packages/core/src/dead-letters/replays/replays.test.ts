@@ -199,3 +199,14 @@ test("a replay goes on at its own rate though the database's clock was set back"
   // Now it rests for as long as its rate asks for.
   expect(await bringReplaysBack(world.deps, 10)).toBe(0);
 });
+
+test("one tenant's twenty replays take turns with another's one", async () => {
+  await dead(1_500);
+  await dead(3_000, { of: "greedy" });
+  for (let count = 0; count < limits.replays_max; count += 1)
+    await start({ tenant: "greedy", filter: { all: true }, patch: { old: null } });
+  const mine = await start({ filter: { all: true } });
+  const turn = { tenant: "" };
+  for (let page = 0; page < 4; page += 1) await step(world.deps, undefined, turn);
+  expect((await look(mine)).replayed).toBe(1_000);
+});

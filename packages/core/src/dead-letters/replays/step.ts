@@ -17,8 +17,11 @@ const rest_after_failure_seconds = 10;
 /** Times a replay goes over its dead letters, as another transaction may hold some of them. */
 const passes_max = 3;
 
+/** Whose replay had the last page: the next is another tenant's, if one of theirs is due. */
+export type ReplayTurn = { tenant: string };
+
 /**
- * One page of the replay that is due first, in one transaction: its row is locked, unless another process has it; the
+ * One page of a replay that is due, of the tenant whose turn it is, in one transaction: its row is locked, unless another process has it; the
  * jobs start anew; how far it came is noted. So a page is done once, whoever does it, and a process that dies in the
  * middle leaves the replay where it was. False when none is due. When a page fails, its replay rests for some seconds
  * and this rejects: the next call is for another one.
@@ -26,12 +29,18 @@ const passes_max = 3;
  * @example
  * while (await stepReplay(deps, async ({ ready }) => void (await announce(deps, ready))));
  */
-export async function stepReplay(deps: Deps, onRevived: OnRevived): Promise<boolean> {
+export async function stepReplay(
+  deps: Deps,
+  onRevived: OnRevived,
+  turn: ReplayTurn = { tenant: "" },
+): Promise<boolean> {
   const [due] = await executeOn(deps.database)<{ any_due: boolean }>({ text: look, params: [] });
   if (!due?.any_due) return false;
   let taken: ReplayRow | undefined;
   const work = inTransaction(deps.database, async (execute) => {
-    [taken] = await execute<ReplayRow>({ text: take, params: [] });
+    [taken] = await execute<ReplayRow>({ text: take, params: [turn.tenant] });
+    // Whatever becomes of the page.
+    turn.tenant = taken?.tenant ?? turn.tenant;
     return taken && pageOfReplay(execute, taken);
   });
   const step = await work.catch(async (error: unknown) => {
@@ -131,12 +140,13 @@ function nextPlace(
 
 const look = `SELECT EXISTS (SELECT FROM dead_letter_replays WHERE state = 'running' AND next_at <= now()) AS any_due`;
 
+// A tenant may have twenty of them; within one, the one that is due first.
 const take = composed(
   "dead-letters/take-replay",
-  [],
+  ["tenant_after"],
   `
   SELECT * FROM dead_letter_replays WHERE state = 'running' AND next_at <= now() AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
-  ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+  ORDER BY tenant <= $1, tenant, next_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 
 const takeAgain = composed(

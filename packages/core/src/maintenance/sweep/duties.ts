@@ -49,6 +49,7 @@ export function createDuties(
   const recover = createRecovery(deps, outage.failed);
   const arrivals = newArrivalsCursor();
   const underWay = new Set<string>();
+  const replay_turn = { tenant: "" };
   let replaying: Promise<void> | undefined;
 
   /** Resolves with nothing when it failed, or is still under way. */
@@ -101,7 +102,7 @@ export function createDuties(
       if (ready) await markReady(deps);
       // It may take hours, so the sweep does not wait for it.
       if (isPast(outlook.replay_in_ms) && !underWay.has("replays"))
-        replaying = duty("replays", () => carryOnReplays(deps, stop));
+        replaying = duty("replays", () => carryOnReplays(deps, stop, replay_turn));
       const [fired, promoted, recovered, served_again, others_again] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps, goRoundDue)),
