@@ -74,8 +74,8 @@ export type Known<T> = { item: T; lease: Lease & Pick<Leased, "ran_ms"> };
 /**
  * How long a settlement waits for a row that another transaction has locked; after that the caller has to come back.
  */
-const locked_ms_max = 2_000;
-const locked_retry_ms = 100;
+export const locked_ms_max = 2_000;
+export const locked_retry_ms = 100;
 
 /** Leaves out jobs of other tenants; the rest keep their positions. */
 export async function settleKnown<T extends Held, Outcome>(
