@@ -75,6 +75,15 @@ test("another tenant's token gives back nothing", async () => {
   expect(await states()).toEqual([running]);
 });
 
+test("a lease that is released again and again signals its jobs once", async () => {
+  const token = randomUUID();
+  await add({}, {});
+  await lease(token);
+  const signalled = vi.spyOn(signal, "pushFront");
+  for (let time = 0; time < 3; time += 1) await giveBack(token);
+  expect(signalled.mock.calls.flat(2)).toHaveLength(2);
+});
+
 test("while somebody has a job's row locked it is not answered, and asked again it gives back the rest", async () => {
   const token = randomUUID();
   const [locked = ""] = await add({}, {});

@@ -25,9 +25,10 @@ export async function releaseLease(
 ): Promise<number> {
   const give_up_at = performance.now() + locked_ms_max;
   for (let released = 0; ;) {
-    const { ready, given, locked } = await takeBack(deps, lease_token, { tenant, refused_seconds });
-    await announce(deps, ready, "front");
-    released += given;
+    const { given, locked } = await takeBack(deps, lease_token, { tenant, refused_seconds });
+    // Only these: it may be sent again and again. What a lost answer left unsignalled is the sweep's.
+    await announce(deps, given, "front");
+    released += given.length;
     if (locked === 0) return released;
     if (performance.now() > give_up_at) throw new DatabaseTimeoutError(locked_ms_max);
     await delay(locked_retry_ms);
