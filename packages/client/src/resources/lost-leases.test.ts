@@ -92,6 +92,27 @@ test.each([0, 5])(
   },
 );
 
+test.each([
+  [502, "<html>Bad Gateway</html>"],
+  [503, "upstream connect error or disconnect/reset before headers. reset reason: connection termination"],
+  [503, '{"type":"about:blank","title":"Service Unavailable","detail":"connection termination"}'],
+])("what was leased goes back when a gateway answers %i for an API it lost: %s", async (status, text) => {
+  const [id = ""] = await submit("gateway");
+  const isLost = first(1, isLease);
+  const behind = createClient({
+    url: api.url,
+    retries: 0,
+    async fetch(input, init) {
+      const answer = await fetch(input, init);
+      return isLost(pathOf(input)) ? new Response(text, { status }) : answer;
+    },
+  });
+  await expect(behind.lease("gateway", { workerId: "w" })).rejects.toThrow(UnavailableError);
+  await behind.leasesReturned();
+  expect(await stateOf(id)).toEqual(untouched);
+  expect(await behind.lease("gateway", { workerId: "w" })).toMatchObject([{ job: { id } }]);
+});
+
 test("an answered refusal, and an API that was never reached, leave nothing to give back", async () => {
   const asked: string[] = [];
   const watched = createClient({
