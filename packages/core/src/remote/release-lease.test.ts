@@ -143,6 +143,31 @@ test("the next of a group, leased under a token by a settlement, goes back; one 
   expect(recorded.named("groups_failed")).toEqual([]);
 });
 
+test("jobs that are handed over stay leased, though their queue is given limits just then and a claim within them is lost", async () => {
+  const [id, locked = ""] = await add({}, {});
+  let limited = false;
+  open(
+    signal,
+    steppingDatabase(database(), async (step, _number, text) => {
+      if (step !== "answer") return;
+      if (limited && text === "COMMIT") throw brokenConnection();
+      if (limited || !text.includes("attempts = attempts + 1")) return;
+      limited = true;
+      await setLimits({ ...deps(), database: database() }, main, queueLimits.parse({ concurrency: 5 }));
+    }),
+  );
+  const token = randomUUID();
+  const leased = await sql().begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    return lease(token);
+  });
+  expect(leased).toMatchObject([{ id }]);
+  // What was to go back has gone back by then.
+  await longPoll().close();
+  await longPoll().returned();
+  expect(await states()).toEqual([running, queued]);
+});
+
 test("a claim whose answer is lost behind the API has used the token up, and says that it may have leased", async () => {
   const [id] = await add({});
   let broken = false;

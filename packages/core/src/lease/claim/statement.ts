@@ -46,7 +46,14 @@ export async function claimWithinLimits<L extends Lease>(
 }
 
 /** What a further claim has taken, beside what there is already. */
-export async function addTo<L extends Lease>(deps: Deps, leases: L[], claiming: () => Promise<L[]>): Promise<void> {
+export async function addTo<L extends Lease>(
+  deps: Deps,
+  claimer: Claimer,
+  leases: L[],
+  claiming: () => Promise<L[]>,
+): Promise<void> {
+  // A token leases once, and if a further claim's answer were lost, all would go back by it.
+  if (leases.length > 0 && claimer.lease_token !== undefined) return;
   try {
     leases.push(...(await claiming()));
   } catch (error) {
