@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DatabaseTimeoutError } from "../database/errors.ts";
+import { ahead } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import { takeBack } from "../lease/take-back.ts";
 import { announce } from "../signal/announce.ts";
@@ -23,11 +24,12 @@ export async function releaseLease(
   tenant: string,
   lease_token: string,
 ): Promise<number> {
+  const own = { ...deps, database: ahead(deps.database) };
   const give_up_at = performance.now() + locked_ms_max;
   for (let released = 0; ;) {
-    const { given, locked } = await takeBack(deps, lease_token, { tenant, refused_seconds });
+    const { given, locked } = await takeBack(own, lease_token, { tenant, refused_seconds });
     // Only these: it may be sent again and again. What a lost answer left unsignalled is the sweep's.
-    await announce(deps, given, "front");
+    await announce(own, given, "front");
     released += given.length;
     if (locked === 0) return released;
     if (performance.now() > give_up_at) throw new DatabaseTimeoutError(locked_ms_max);
