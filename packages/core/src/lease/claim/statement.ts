@@ -37,10 +37,9 @@ export async function claimWithinLimits<L extends Lease>(
 ): Promise<L[]> {
   const { leases, passed_over } = await claimLimited<L>(deps, claimer, which, width);
   reportTaken(deps, leases);
-  // The claimer's own token is good for one claim that leases something.
-  if (passed_over.length > 0 && (leases.length === 0 || claimer.lease_token === undefined)) {
+  if (passed_over.length > 0) {
     const ofThose = { ...claimer, queues: [...new Set(passed_over)] };
-    await addTo(deps, leases, () => claimWithinLimits<L>(deps, ofThose, passed_over.length, width));
+    await addTo(deps, claimer, leases, () => claimWithinLimits<L>(deps, ofThose, passed_over.length, width));
   }
   return leases;
 }
