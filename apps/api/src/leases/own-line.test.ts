@@ -12,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const lists = 6;
+const many_lists = 20;
 
 test("jobs that are leased wait no longer than for their turn, though there is more to be read for the answer", async () => {
   const { database } = api.deps;
@@ -39,4 +40,42 @@ test("jobs that are leased wait no longer than for their turn, though there is m
   for (taken -= 1; taken > 0; taken -= 1) database.turns.leave("default");
   expect(jobs).toMatchObject([{ job: { id }, steps: { a: 1 } }]);
   expect(order.indexOf("lease")).toBeLessThan(order.indexOf(`list ${lists - 1}`) - 2);
+});
+
+const [id, lease_token] = [":id", ":token"];
+test.each<[what: string, path: string, body: object]>([
+  ["an ack", `/v1/jobs/${id}/ack`, { lease_token }],
+  ["a nack", `/v1/jobs/${id}/nack`, { lease_token, error: "no" }],
+  ["a release", `/v1/jobs/${id}/release`, { lease_token }],
+  ["a settlement", "/v1/leases/settle", { acks: [{ id, lease_token }] }],
+  ["the release of a lease", "/v1/leases/release", { lease_token }],
+  ["an ack of OpenQueue's", `/jobs/${id}/ack`, { lease_token }],
+])("%s waits behind nothing else of its tenant's: a lease hangs on it", async (what, path, body) => {
+  const { database } = api.deps;
+  const queue = what.replaceAll(/[^a-z]/g, "-");
+  await submit(api.deps, [submission({ queue })], { idempotency_ttl_seconds: 60 });
+  const leased = await api.send("POST", `/v1/queues/${queue}/lease`, undefined, { worker_id: "w" });
+  const [held] = leaseAnswer.parse(await leased.json()).jobs;
+  const own = (text: string) =>
+    text.replaceAll(id, held?.job.id ?? "").replaceAll(lease_token, held?.lease_token ?? "");
+
+  let taken = 0;
+  while (database.turns.enter("default")) taken += 1;
+  const order: string[] = [];
+  const note = (name: string) => (answer: Response) => {
+    order.push(name);
+    return answer;
+  };
+  const listed = Array.from({ length: many_lists }, () => api.get("/v1/jobs").then(note("list")));
+  await eventually(() => expect(database.turns.waiting()).toBe(many_lists));
+  const settling = api.send("POST", own(path), undefined, JSON.parse(own(JSON.stringify(body))) as object);
+  const settled = settling.then(note(what));
+  await eventually(() => expect(database.turns.waiting()).toBe(many_lists + 1));
+  // One after the other.
+  database.turns.leave("default");
+  expect((await settled).status).toBe(200);
+  await Promise.all(listed);
+  for (taken -= 1; taken > 0; taken -= 1) database.turns.leave("default");
+  // Each of its statements may find one of the lists under way.
+  expect(order.indexOf(what)).toBeLessThan(many_lists - 1);
 });

@@ -14,7 +14,7 @@ export const releaseLease = route(
       "For a worker that got no answer to its lease, or to a settlement with `next`: whatever was leased under the " +
       "`lease_token` it had sent is ready again, in its old place, and no attempt is spent. Nothing is leased under that " +
       "token any more, even if the lease is still on its way. Send it until it is answered: the second time it changes " +
-      "nothing. A job that somebody has locked in the database follows as soon as it is free.",
+      "nothing. While somebody has a job of it locked in the database the answer is 503; the others have gone back.",
     scope: "work",
     request: { body: { schema: releaseLeaseRequest, example: { lease_token: exampleToken } } },
     answers: {
@@ -22,8 +22,5 @@ export const releaseLease = route(
     },
     problems: [],
   },
-  async ({ deps, tenant, body: { lease_token } }) => {
-    const { returns } = deps.longPoll;
-    return { released: await giveBack({ ...deps, returns }, tenant, lease_token) };
-  },
+  async ({ deps, tenant, body: { lease_token } }) => ({ released: await giveBack(deps, tenant, lease_token) }),
 );

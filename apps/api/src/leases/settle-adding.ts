@@ -1,6 +1,7 @@
 import { limits, type Fault } from "@atlasqueue/contract";
 import {
   ackWithChildren,
+  ahead,
   childrenFaults,
   findJob,
   unknownParent,
@@ -36,7 +37,7 @@ export async function settleAdding(
     requireSmall(request.payload, `/children/${at}/payload`, bytes, deps.payload_bytes_max),
   );
   // An ack sent again adds nothing, so it must be answered however full it is by now.
-  const job = await findJob(deps, tenant, ack.id);
+  const job = await findJob({ database: ahead(deps.database) }, tenant, ack.id);
   if (job?.status === "running") await admit(deps, tenant, children, bytes);
   const outcome = await ackWithChildren(deps, tenant, ack, spawned);
   if (typeof outcome === "object") throw refusalOf(outcome);

@@ -11,6 +11,7 @@ import {
   type Job,
 } from "@atlasqueue/contract";
 import {
+  ahead,
   findJob,
   flowOf,
   heartbeat as extend,
@@ -145,7 +146,7 @@ async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[],
 }
 
 async function shown(deps: RouteDeps, tenant: string, id: string, outcome: RemoteOutcome | undefined): Promise<Job> {
-  const found = await findJob(deps, tenant, id);
+  const found = await findJob({ database: ahead(deps.database) }, tenant, id);
   if (outcome === "not_found" || !found) return unknownJob();
   if (outcome === "lease_lost") throw leaseLost();
   return showJob(found);

@@ -1,3 +1,4 @@
+import type { Problem } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import {
   AtlasQueueError,
@@ -27,11 +28,16 @@ test("a request that is safe to repeat is repeated whenever that may help", () =
 });
 
 test("one that is not is repeated only when the server did nothing", () => {
-  for (const error of [refused, answered(429), answered(503)]) expect(mayRepeat(error, "undone")).toBe(true);
-  const problem = { type: "", title: "", status: 503, detail: "", instance: "", maybe_done: true as const };
-  const halfway = new UnavailableError("x", { status: 503, problem });
-  expect(mayRepeat(halfway, "always")).toBe(true);
-  for (const error of [broken, new TimeoutError("x"), answered(502), answered(504), halfway])
+  const unavailable = (fields: Partial<Problem>) =>
+    new UnavailableError("x", {
+      status: 503,
+      problem: { type: "/problems/unavailable", title: "", status: 503, detail: "", instance: "", ...fields },
+    });
+  for (const error of [refused, answered(429), unavailable({})]) expect(mayRepeat(error, "undone")).toBe(true);
+  // A gateway says 503 of an API that it lost halfway, too.
+  const unsure = [unavailable({ maybe_done: true }), unavailable({ type: "about:blank" }), answered(503)];
+  for (const error of unsure) expect(mayRepeat(error, "always")).toBe(true);
+  for (const error of [broken, new TimeoutError("x"), answered(502), answered(504), ...unsure])
     expect(mayRepeat(error, "undone")).toBe(false);
 });
 

@@ -1,3 +1,4 @@
+import type { Problem } from "@atlasqueue/contract";
 import { AtlasQueueError, NetworkError, TimeoutError, UnderWayError } from "../errors.ts";
 
 /**
@@ -17,13 +18,19 @@ export function backoffMs(tries: number, random: number): number {
 /** Whether the request may be sent again after this error. */
 export function mayRepeat(error: unknown, repeat: Repeat): boolean {
   if (!(error instanceof AtlasQueueError)) return false;
-  // The rate limit and the API's "database away" refuse before anything is done, or the problem says otherwise.
-  if (error.status === 429 || error.status === 503) return repeat === "always" || !error.problem?.maybe_done;
+  // It refuses before anything is done.
+  if (error.status === 429) return true;
+  if (error.status === 503) return repeat === "always" || saysUndone(error.problem);
   // The first one with this key, perhaps this very call's, will end in a moment.
   if (error instanceof UnderWayError) return true;
   if (error instanceof NetworkError && error.refused) return true;
   if (repeat === "undone") return false;
   return error instanceof NetworkError || error instanceof TimeoutError || error.status === 502 || error.status === 504;
+}
+
+/** Only the API knows: a gateway also answers 503 when it loses the connection to an API that has done it. */
+function saysUndone(problem: Problem | undefined): boolean {
+  return problem !== undefined && problem.type.startsWith("/problems/") && !problem.maybe_done;
 }
 
 /**

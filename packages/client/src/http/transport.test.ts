@@ -60,7 +60,7 @@ test("a lease is not asked for again when its answer was lost, as it may have le
 });
 
 test("a lease that was refused is asked for again", async () => {
-  const { client, server } = await clientOf([away, json(429, {}), json(200, { jobs: [] })]);
+  const { client, server } = await clientOf([problem(503, "unavailable"), json(429, {}), json(200, { jobs: [] })]);
   expect(await client.lease("default", { workerId: "w" })).toEqual([]);
   expect(server.requests).toHaveLength(3);
 });

@@ -1,5 +1,5 @@
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { testApi, type TestApi } from "../../test/test-api.ts";
 import { createClient, NetworkError, UnavailableError, type Client } from "../index.ts";
 
@@ -92,6 +92,27 @@ test.each([0, 5])(
   },
 );
 
+test.each([
+  [502, "<html>Bad Gateway</html>"],
+  [503, "upstream connect error or disconnect/reset before headers. reset reason: connection termination"],
+  [503, '{"type":"about:blank","title":"Service Unavailable","detail":"connection termination"}'],
+])("what was leased goes back when a gateway answers %i for an API it lost: %s", async (status, text) => {
+  const [id = ""] = await submit("gateway");
+  const isLost = first(1, isLease);
+  const behind = createClient({
+    url: api.url,
+    retries: 0,
+    async fetch(input, init) {
+      const answer = await fetch(input, init);
+      return isLost(pathOf(input)) ? new Response(text, { status }) : answer;
+    },
+  });
+  await expect(behind.lease("gateway", { workerId: "w" })).rejects.toThrow(UnavailableError);
+  await behind.leasesReturned();
+  expect(await stateOf(id)).toEqual(untouched);
+  expect(await behind.lease("gateway", { workerId: "w" })).toMatchObject([{ job: { id } }]);
+});
+
 test("an answered refusal, and an API that was never reached, leave nothing to give back", async () => {
   const asked: string[] = [];
   const watched = createClient({
@@ -112,14 +133,15 @@ test("an answered refusal, and an API that was never reached, leave nothing to g
   expect(asked).toEqual(["/v1/queues/refused/lease", "away"]);
 });
 
-test("an API of an earlier version, which takes no token, is asked without one from then on", async () => {
-  const bodies: object[] = [];
-  const older = createClient({
+test("an API of an earlier version, which takes no token, is asked without one for some minutes", async () => {
+  const tokens: boolean[] = [];
+  let isOld = true;
+  const mixed = createClient({
     url: api.url,
     async fetch(input, init) {
-      const body = JSON.parse(init?.body as string) as { lease_token?: string };
-      bodies.push(body);
-      if (body.lease_token === undefined) return fetch(input, init);
+      const has = "lease_token" in (JSON.parse(init?.body as string) as object);
+      tokens.push(has);
+      if (!isOld || !has) return fetch(input, init);
       const errors = [{ pointer: "/lease_token", message: "is not a field of this" }];
       const refused = {
         type: "/problems/validation",
@@ -131,10 +153,17 @@ test("an API of an earlier version, which takes no token, is asked without one f
       return Response.json(refused, { status: 422 });
     },
   });
-  await submit("older", 2);
-  expect(await older.lease("older", { workerId: "w" })).toHaveLength(1);
-  expect(await older.lease("older", { workerId: "w" })).toHaveLength(1);
-  expect(bodies.map((body) => "lease_token" in body)).toEqual([true, false, false]);
+  const leases = () => mixed.lease("older", { workerId: "w" });
+  await submit("older", 3);
+  expect([...(await leases()), ...(await leases())]).toHaveLength(2);
+  expect(tokens).toEqual([true, false, false]);
+  // Upgraded meanwhile.
+  isOld = false;
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 300_000);
+  onTestFinished(() => clock.mockRestore());
+  expect(await leases()).toHaveLength(1);
+  expect(tokens.slice(3)).toEqual([true]);
 });
 
 test("while ten lost answers are not made good, nothing more is leased", async () => {

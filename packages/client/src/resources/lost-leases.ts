@@ -19,6 +19,8 @@ export type LostLeases = {
 
 /** While this many are on their way back, nothing more is leased: its answer would be lost as well. */
 const open_max = 10;
+/** During an upgrade other APIs behind the same address take tokens already, and soon this one will. */
+const without_ms = 300_000;
 
 /**
  * Every lease is asked for under a token made here, so that it can be taken back when no answer comes: a job must not
@@ -30,7 +32,7 @@ const open_max = 10;
  */
 export function createLostLeases(send: Send): LostLeases {
   const open = new Set<Promise<unknown>>();
-  let takes_tokens = true;
+  let without_until_ms = -Infinity;
 
   const giveBack = (lease_token: string, lasts_ms: number): void => {
     const going = untilAnswered(send, lease_token, performance.now() + lasts_ms);
@@ -45,13 +47,13 @@ export function createLostLeases(send: Send): LostLeases {
         throw new UnavailableError(
           `the answers to ${open_max} leases were lost, and their jobs are not given back yet`,
         );
-      if (!takes_tokens) return ask(undefined);
+      if (performance.now() < without_until_ms) return ask(undefined);
       const lease_token = randomToken();
       try {
         return await ask(lease_token);
       } catch (error) {
         if (isUnknownField(error)) {
-          takes_tokens = false;
+          without_until_ms = performance.now() + without_ms;
           return ask(undefined);
         }
         if (mayHaveLeased(error)) giveBack(lease_token, lasts_ms);

@@ -146,3 +146,30 @@ test("a stop tries until its deadline to give back what a lost answer leased", a
   await worker.stop({ deadlineMs: 60_000 });
   expect(await client.get(id)).toMatchObject({ status: "queued", attempts: 0 });
 }, 60_000);
+
+test("at a stop's deadline the next job of a group goes back, though the answer that tells of it is still out", async () => {
+  const jobs = [1, 2].map(() => ({ type: "a", queue: "late", group: "g", max_attempts: 1 }));
+  const [done, next] = await client.submitMany(jobs);
+  const isSettled = gate();
+  const never = gate();
+  onTestFinished(never.open);
+  const slow = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const answer = await fetch(input, init);
+      if (!new URL(String(input)).pathname.endsWith("/settle")) return answer;
+      isSettled.open();
+      await never.opened;
+      return answer;
+    },
+  });
+  const { observe, named } = recorder();
+  const worker = slow.work("late", () => "done", { runMax: 10, observe });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await isSettled.opened;
+  expect(await client.get(next?.id ?? "")).toMatchObject({ status: "running", attempts: 1 });
+  await worker.stop({ deadlineMs: 0 });
+  expect(await client.get(next?.id ?? "")).toMatchObject({ status: "queued", attempts: 0 });
+  expect(await client.get(done?.id ?? "")).toMatchObject({ status: "succeeded" });
+  expect(named("job_settled")).toMatchObject([{ job: { id: done?.id }, outcome: "succeeded" }]);
+});

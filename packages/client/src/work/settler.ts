@@ -19,6 +19,8 @@ type GoingOn = {
   start(leased: LeasedJob, run: Run, came_at: number): Promise<void>;
   /** Aborts when nothing more may be leased. */
   stopping: AbortSignal;
+  /** Aborts when what was leased may not be started any more: an answer that is still out must bring nothing. */
+  over: AbortSignal;
 };
 
 /** It goes back with no attempt spent: its handler was not let finish. */
@@ -45,7 +47,7 @@ export function createSettler(
   calls: LeaseCalls,
   held: HeldJobs,
   observe: Observe,
-  { worker_id, lease_seconds, standstill, start, stopping }: GoingOn,
+  { worker_id, lease_seconds, standstill, start, stopping, over }: GoingOn,
   tracing?: Tracing,
 ) {
   const ready: Line = { waiting: [], flushing: false };
@@ -84,6 +86,8 @@ export function createSettler(
     try {
       await send(batch);
     } catch (error) {
+      // Once more, without asking for the next ones.
+      if (error === over.reason) return await deliver(batch);
       if (isRefusal(error) || (batch.some(addsJobs) && isRefusalToAdd(error))) return await refused(batch, error);
       observe({ event: "api_unavailable", during: "settle", error });
       for (const { job } of batch) if (performance.now() >= job.ends_at_ms) lost(job);
@@ -121,7 +125,9 @@ export function createSettler(
     const stoodMs = standstill.fromHere();
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
-    const outcomes = await traced(name, batch, () => calls.settle(request, { retries: 0 }));
+    // Aborted, it gives back what it has leased.
+    const call = { retries: 0, ...(goes_on && { signal: over }) };
+    const outcomes = await traced(name, batch, () => calls.settle(request, call));
     const told = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
     for (const [at, { job, outcome }] of [...acks, ...nacks, ...releases].entries()) {
       const became = told[at]?.outcome;

@@ -90,8 +90,8 @@ export function startRemoteWorker(
   const standstill = watchStandstill(lease_ms / 12, lease_ms / 6);
 
   const keeping: KeeperDeps = { calls, held, observe, lease_seconds };
-  /** The stop's deadline is over. */
-  let over = false;
+  /** Aborts at the stop's deadline. */
+  const over = new AbortController();
 
   /**
    * Its lease, which came at `came_at` or later, is renewed first where a third of it may be over: an earlier handler may
@@ -100,7 +100,7 @@ export function startRemoteWorker(
   const start = async (leased: LeasedJob, its_run: Run, came_at: number): Promise<void> => {
     const { job } = leased;
     const mine = held.add(leased, its_run, came_at + lease_ms);
-    if (over) return giveBack(mine);
+    if (over.signal.aborted) return giveBack(mine);
     if (isLate(mine, lease_seconds) && !(await renewLate(keeping, mine))) return;
     const span = (mine.span = beginAttempt(tracing, job));
     observe({ event: "handler_start", job });
@@ -121,7 +121,7 @@ export function startRemoteWorker(
     held.handlerEnded(mine, shouldGoOn(mine, outcome, runMax));
     settler.settle(mine, outcome);
   };
-  const goingOn = { worker_id: id, lease_seconds, standstill, start, stopping: draining.signal };
+  const goingOn = { worker_id: id, lease_seconds, standstill, start, stopping: draining.signal, over: over.signal };
   const settler = createSettler(calls, held, observe, goingOn, tracing);
 
   const giveBack = (job: HeldJob): void => {
@@ -165,6 +165,12 @@ export function startRemoteWorker(
     }
   };
 
+  /** One after the other: what a settlement leases may be lost with its answer. */
+  const allTold = async (): Promise<void> => {
+    await settler.drained();
+    await calls.leasesReturned();
+  };
+
   const stop = async (deadline_ms: number): Promise<void> => {
     draining.abort();
     held.tell();
@@ -173,15 +179,14 @@ export function startRemoteWorker(
     const late = pause(deadline_ms, deadline.signal);
     const allSettled = async () => {
       while (held.handling() > 0 && !deadline.signal.aborted) await held.change();
-      await Promise.all([settler.drained(), calls.leasesReturned()]);
+      await allTold();
     };
     await Promise.race([allSettled(), late]);
     deadline.abort();
-    over = true;
+    over.abort();
     for (const job of held.all()) if (job.phase === "handling") giveBack(job);
     const farewell = new AbortController();
-    const farewells = Promise.all([settler.drained(), calls.leasesReturned()]);
-    await Promise.race([farewells, pause(farewell_ms_max, farewell.signal)]);
+    await Promise.race([allTold(), pause(farewell_ms_max, farewell.signal)]);
     farewell.abort();
     standstill.stop();
     settler.giveUp();

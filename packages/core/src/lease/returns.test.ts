@@ -65,7 +65,7 @@ test("a claim that arrives after it was taken back leases nothing", async () => 
       if (step !== "statement") return;
       // Taken back while the claim is still on its way.
       const token = tokens[0] ?? "";
-      expect(await takeBack(deps, token)).toEqual({ ready: [], given: 0, locked: 0 });
+      expect(await takeBack(deps, token)).toEqual({ given: [], waiting: [], locked: 0 });
       resolve();
     });
     const watched = watchTokens(database, tokens);
@@ -138,6 +138,23 @@ test("what went back by a try whose answer was lost is signalled by the next try
   expect(lost).toBe(2);
   expect((await deps.signal.take([main], 10)).toSorted()).toEqual(held.map(({ id }) => id).toSorted());
   await forgetful.close(0);
+});
+
+test("what went back is signalled once, however often the rest of its claim is tried again", async () => {
+  const leases = await claim(deps, await addMany(3), claimer);
+  let tries = 0;
+  const stepping = steppingDatabase(deps.database, (step, _number, text) => {
+    if (step === "answer" && text.includes("'waiting'")) tries += 1;
+  });
+  const counted = createLeaseReturns({ ...deps, database: stepping });
+  await deps.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
+    counted.unanswered(leases[0]?.lease_token ?? "");
+    await eventually(() => expect(tries).toBeGreaterThan(2));
+    expect(await deps.signal.look(main)).toMatchObject({ length: 2 });
+  });
+  await eventually(async () => expect(await deps.signal.look(main)).toMatchObject({ length: 3 }));
+  await counted.close(0);
 });
 
 test("what is given back while a statement is under way goes together, refused ones by themselves", async () => {

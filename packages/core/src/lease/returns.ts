@@ -28,15 +28,11 @@ const jobs_max = 1_000;
 /** Claims taken back at once, each by two statements. */
 const lanes_max = 3;
 
-/** Jobs that are held, of which `left` have not gone back yet. `unsure`: the answer to a try was lost. */
-type Held = {
-  tenant: string | undefined;
-  left: readonly Lease[];
-  returned: number;
-  unsure: boolean;
-  resolve(returned: number): void;
-};
-type Unanswered = { tenant: string | undefined; token: string };
+/** `unsure`: a try failed, and what it gave back has not been signalled. */
+type Open = { tenant: string | undefined; unsure: boolean };
+/** Jobs that are held, of which `left` have not gone back yet. */
+type Held = Open & { left: readonly Lease[]; returned: number; resolve(returned: number): void };
+type Unanswered = Open & { token: string };
 
 /**
  * Gives back leases that no one can use: claims whose answers were lost, and jobs that could not be started or handed
@@ -77,10 +73,12 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
 
   const takeOneBack = async (one: Unanswered): Promise<void> => {
     try {
-      const { ready, locked } = await takeBack(deps, one.token, { tenant: one.tenant });
-      await announce(deps, ready, "front");
+      const { given, waiting, locked } = await takeBack(deps, one.token, { tenant: one.tenant });
+      await announce(deps, one.unsure ? [...given, ...waiting] : given, "front");
+      one.unsure = false;
       if (locked === 0) end(unanswered, one);
     } catch (error) {
+      one.unsure = true;
       if (!mayBeRepeated(error)) end(unanswered, one);
     }
   };
@@ -147,7 +145,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
   };
 
   return {
-    unanswered: (token, tenant) => begin(unanswered, { token, tenant }),
+    unanswered: (token, tenant) => begin(unanswered, { token, tenant, unsure: false }),
     giveBack: (leases) =>
       leases.length === 0
         ? Promise.resolve(0)

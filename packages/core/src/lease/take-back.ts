@@ -10,10 +10,11 @@ import { asQueued } from "./release.ts";
 import { impatient, isFree, lockFree } from "../database/skip-locked.ts";
 
 /**
- * `ready` went back, `given` of them now and the others by an earlier call: signal them again. `locked` are still held, as another transaction has
- * their rows locked: repeat it.
+ * `given` went back now: signal them. `waiting` were ready already: signal those too if the answer to an earlier call
+ * was lost, as it may have given them back. `locked` are still held, as another transaction has their rows locked:
+ * repeat it.
  */
-export type TakenBack = { ready: ReadyJob[]; given: number; locked: number };
+export type TakenBack = { given: ReadyJob[]; waiting: ReadyJob[]; locked: number };
 
 /** What is known of who asks. */
 type Asker = {
@@ -29,7 +30,7 @@ type Asker = {
  * the second must see a claim committed while the first waited for it.
  *
  * @example
- * const { ready, locked } = await takeBack(deps, lease_token);
+ * const { given, locked } = await takeBack(deps, lease_token);
  */
 export async function takeBack(
   deps: Deps,
@@ -39,10 +40,10 @@ export async function takeBack(
   const execute = executeOn(deps.database);
   await execute({ text: takeToken, params: [lease_token, refused_seconds] });
   const rows = await execute<Held>({ text: giveBack, params: [lease_token, tenant] });
-  for (const job of rows) if (job.state === "given") deps.observe({ event: "job_released", ...aboutLease(job) });
-  const ready = rows.filter(({ state }) => state !== "locked");
-  const given = rows.filter(({ state }) => state === "given").length;
-  return { ready, given, locked: rows.length - ready.length };
+  const are = (wanted: Held["state"]) => rows.filter(({ state }) => state === wanted);
+  const given = are("given");
+  for (const job of given) deps.observe({ event: "job_released", ...aboutLease(job) });
+  return { given, waiting: are("waiting"), locked: are("locked").length };
 }
 
 type Held = ReadyJob & { type: string; attempts: number; worker_id: string; state: "given" | "locked" | "waiting" };
@@ -57,7 +58,6 @@ const takeToken = composed(
   ON CONFLICT (token) DO NOTHING`,
 );
 
-// Waiting ones may have gone back in an earlier call whose answer was lost: they have not been signalled.
 const holds = "jobs.lease_token = $1::uuid AND jobs.status = 'running'";
 const itsOwn = `($2 = '${allTenants}' OR tenant = $2)`;
 const giveBack = composed(

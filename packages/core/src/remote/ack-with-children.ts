@@ -1,3 +1,4 @@
+import { ahead } from "../database/pool/on-behalf-of.ts";
 import { findLeased } from "../lease/find-leased.ts";
 import { completeWithChildren, type Spawned, type SpawnRefusal } from "../settle/complete-with-children.ts";
 import { transition } from "../tracing/transition.ts";
@@ -25,9 +26,10 @@ export async function ackWithChildren(
   ack: Ack,
   spawned: Spawned,
 ): Promise<Outcome> {
-  const leased = await findLeased(deps, tenant, [ack.id]);
+  const own = { ...deps, database: ahead(deps.database) };
+  const leased = await findLeased(own, tenant, [ack.id]);
   const settle = (known: Known<Ack>[]) =>
-    Promise.all(known.map((one) => transition(deps, "complete", { count: 1 }, () => succeed(deps, one, spawned))));
+    Promise.all(known.map((one) => transition(own, "complete", { count: 1 }, () => succeed(own, one, spawned))));
   const [outcome = "not_found"] = await settleKnown<Ack, Outcome>([ack], leased, settle);
   return outcome;
 }

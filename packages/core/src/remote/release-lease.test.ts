@@ -23,8 +23,7 @@ beforeEach(async () => {
 
 const lease = (lease_token: string, jobs_max = 10) =>
   longPoll().lease(call({ wait_ms: 0, jobs_max, lease_token }), never);
-const giveBack = (lease_token: string, tenant = "default") =>
-  releaseLease({ ...deps(), returns: longPoll().returns }, tenant, lease_token);
+const giveBack = (lease_token: string, tenant = "default") => releaseLease(deps(), tenant, lease_token);
 const states = async () => [...(await sql()`SELECT status, attempts FROM jobs ORDER BY id`)].map((row) => ({ ...row }));
 const queued = { status: "queued", attempts: 0 };
 const running = { status: "running", attempts: 1 };
@@ -76,16 +75,52 @@ test("another tenant's token gives back nothing", async () => {
   expect(await states()).toEqual([running]);
 });
 
-test("a job whose row is locked follows when that ends, by itself", async () => {
+test("a lease that is released again and again signals its jobs once", async () => {
+  const token = randomUUID();
+  await add({}, {});
+  await lease(token);
+  const signalled = vi.spyOn(signal, "pushFront");
+  for (let time = 0; time < 3; time += 1) await giveBack(token);
+  expect(signalled.mock.calls.flat(2)).toHaveLength(2);
+});
+
+test("while somebody has a job's row locked it is not answered, and asked again it gives back the rest", async () => {
   const token = randomUUID();
   const [locked = ""] = await add({}, {});
   await lease(token);
   await sql().begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
-    expect(await giveBack(token)).toBe(1);
+    await expect(giveBack(token)).rejects.toThrow(DatabaseTimeoutError);
     expect(await states()).toEqual([running, queued]);
   });
-  await eventually(async () => expect(await states()).toEqual([queued, queued]));
+  // The process that could not answer may be gone by now.
+  await longPoll().close();
+  expect(await giveBack(token)).toBe(1);
+  expect(await states()).toEqual([queued, queued]);
+});
+
+test("a lock that ends in a moment is waited for, and one answer tells of all that went back", async () => {
+  const token = randomUUID();
+  const [locked = ""] = await add({}, {});
+  await lease(token);
+  const unlock = Promise.withResolvers<void>();
+  const isLocked = Promise.withResolvers<void>();
+  const stranger = sql().begin(async (transaction) => {
+    await transaction`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    isLocked.resolve();
+    await unlock.promise;
+  });
+  await isLocked.promise;
+  open(
+    signal,
+    steppingDatabase(database(), async (step, _number, text) => {
+      if (step !== "answer" || !text.includes("'waiting'")) return;
+      unlock.resolve();
+      await stranger;
+    }),
+  );
+  expect(await giveBack(token)).toBe(2);
+  expect(await states()).toEqual([queued, queued]);
 });
 
 test("the next of a group, leased under a token by a settlement, goes back; one under a used token is not leased", async () => {
@@ -106,6 +141,31 @@ test("the next of a group, leased under a token by a settlement, goes back; one 
   const after = await settle([{ id: ids[1] ?? "", lease_token: second?.lease_token ?? "" }], token);
   expect(after).toMatchObject({ acks: ["succeeded"], next: [] });
   expect(recorded.named("groups_failed")).toEqual([]);
+});
+
+test("jobs that are handed over stay leased, though their queue is given limits just then and a claim within them is lost", async () => {
+  const [id, locked = ""] = await add({}, {});
+  let limited = false;
+  open(
+    signal,
+    steppingDatabase(database(), async (step, _number, text) => {
+      if (step !== "answer") return;
+      if (limited && text === "COMMIT") throw brokenConnection();
+      if (limited || !text.includes("attempts = attempts + 1")) return;
+      limited = true;
+      await setLimits({ ...deps(), database: database() }, main, queueLimits.parse({ concurrency: 5 }));
+    }),
+  );
+  const token = randomUUID();
+  const leased = await sql().begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    return lease(token);
+  });
+  expect(leased).toMatchObject([{ id }]);
+  // What was to go back has gone back by then.
+  await longPoll().close();
+  await longPoll().returned();
+  expect(await states()).toEqual([running, queued]);
 });
 
 test("a claim whose answer is lost behind the API has used the token up, and says that it may have leased", async () => {

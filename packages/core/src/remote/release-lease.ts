@@ -1,27 +1,38 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { DatabaseTimeoutError } from "../database/errors.ts";
+import { ahead } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
-import type { LeaseReturns } from "../lease/returns.ts";
 import { takeBack } from "../lease/take-back.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
+import { locked_ms_max, locked_retry_ms } from "./settle.ts";
 
 /** A request waits for jobs for half a minute at most, and a claim for its own deadline. */
 const refused_seconds = 300;
 
 /**
  * Give back all that a remote worker holds under a token, with no attempt spent, and resolve with how many jobs went
- * back. From then on the token leases nothing, so a lease that is still on its way finds it refused. Jobs whose rows
- * somebody has locked follow, as soon as that ends.
+ * back. From then on the token leases nothing, so a lease that is still on its way finds it refused. Rejects with a
+ * DatabaseTimeoutError while somebody has a job's row locked: whoever asks has to ask again, as only the worker is sure
+ * to be there when that ends.
  *
  * @example
- * await releaseLease({ ...deps, returns }, "default", lease_token); // 2
+ * await releaseLease(deps, "default", lease_token); // 2
  */
 export async function releaseLease(
-  deps: Deps & { signal: Signal; returns: Pick<LeaseReturns, "unanswered"> },
+  deps: Deps & { signal: Signal },
   tenant: string,
   lease_token: string,
 ): Promise<number> {
-  const { ready, given, locked } = await takeBack(deps, lease_token, { tenant, refused_seconds });
-  if (locked > 0) deps.returns.unanswered(lease_token, tenant);
-  await announce(deps, ready, "front");
-  return given;
+  const own = { ...deps, database: ahead(deps.database) };
+  const give_up_at = performance.now() + locked_ms_max;
+  for (let released = 0; ;) {
+    const { given, locked } = await takeBack(own, lease_token, { tenant, refused_seconds });
+    // Only these: it may be sent again and again. What a lost answer left unsignalled is the sweep's.
+    await announce(own, given, "front");
+    released += given.length;
+    if (locked === 0) return released;
+    if (performance.now() > give_up_at) throw new DatabaseTimeoutError(locked_ms_max);
+    await delay(locked_retry_ms);
+  }
 }

@@ -1,3 +1,4 @@
+import { ahead } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import { findLeased } from "../lease/find-leased.ts";
 import { release } from "../lease/release.ts";
@@ -18,17 +19,18 @@ export async function releaseRemote(
   items: readonly Held[],
 ): Promise<RemoteOutcome[]> {
   if (items.length === 0) return [];
+  const own = { ...deps, database: ahead(deps.database) };
   const leased = await findLeased(
-    deps,
+    own,
     tenant,
     items.map(({ id }) => id),
   );
   return settleKnown(items, leased, async (known) => {
     const released = await release(
-      deps,
+      own,
       known.map(({ lease }) => lease),
     );
-    await announce(deps, released.given, "front");
+    await announce(own, released.given, "front");
     const given = new Set<unknown>(released.given);
     const locked = new Set<unknown>(released.locked);
     return known.map(({ lease }) => (given.has(lease) ? "queued" : locked.has(lease) ? "locked" : "lease_lost"));

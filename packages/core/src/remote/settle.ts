@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { storableText, type Json } from "@atlasqueue/contract";
 import { DatabaseTimeoutError } from "../database/errors.ts";
+import { ahead } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps, Settled } from "../follow-ups.ts";
 import type { BackoffPolicy } from "../settle/backoff.ts";
@@ -35,7 +36,7 @@ export type RemoteSettlementDeps = Deps & {
  * Settle what remote workers finished, all acks in one statement and all nacks in another. Outcomes are in the order
  * given. Each job may be named once. Since an answer may be lost, repeating a settlement gives the same outcome. With
  * `go_on`, `next` has the jobs that were leased as those in front of them in their groups were acked: not a second time
- * when it is repeated.
+ * when it is repeated. Of what their tenant has waiting, only other work on leases keeps them waiting.
  *
  * @example
  * const { acks } = await settleRemote(deps, "default", [{ id, lease_token, result: { sent: true } }], []);
@@ -47,17 +48,18 @@ export async function settleRemote(
   nacks: readonly Nack[],
   go_on?: GoOn,
 ): Promise<{ acks: RemoteOutcome[]; nacks: RemoteOutcome[]; next: LeasedJob[] }> {
+  const own = { ...deps, database: ahead(deps.database) };
   const leased = await findLeased(
-    deps,
+    own,
     tenant,
     [...acks, ...nacks].map(({ id }) => id),
   );
   const next: LeasedJob[] = [];
   const acking = settleKnown(acks, leased, (known) =>
-    transition(deps, "complete", { count: known.length }, () => succeed(deps, known, next, go_on)),
+    transition(own, "complete", { count: known.length }, () => succeed(own, known, next, go_on)),
   );
   const nacking = settleKnown(nacks, leased, (known) =>
-    transition(deps, "fail", { count: known.length }, () => failAll(deps, known)),
+    transition(own, "fail", { count: known.length }, () => failAll(own, known)),
   );
   try {
     const [acked, nacked] = await Promise.all([acking, nacking]);
@@ -74,8 +76,8 @@ export type Known<T> = { item: T; lease: Lease & Pick<Leased, "ran_ms"> };
 /**
  * How long a settlement waits for a row that another transaction has locked; after that the caller has to come back.
  */
-const locked_ms_max = 2_000;
-const locked_retry_ms = 100;
+export const locked_ms_max = 2_000;
+export const locked_retry_ms = 100;
 
 /** Leaves out jobs of other tenants; the rest keep their positions. */
 export async function settleKnown<T extends Held, Outcome>(

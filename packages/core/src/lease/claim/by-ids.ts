@@ -20,7 +20,7 @@ export async function claimByIds<L extends Lease>(
   if (leases.length < wanted.length) {
     const taken = new Set(leases.map(({ id }) => id));
     const left = wanted.filter((id) => !taken.has(id));
-    await addTo(deps, leases, () => claimWithinLimits<L>(deps, claimer, left, width));
+    await addTo(deps, claimer, leases, () => claimWithinLimits<L>(deps, claimer, left, width));
   }
   const missed = ids.length - leases.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });

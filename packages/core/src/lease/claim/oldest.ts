@@ -35,7 +35,7 @@ export async function claimOldest<L extends Lease>(
     for (const claiming of left) {
       const room = Math.min(part, jobs_max - leases.length);
       const before = leases.length;
-      if (room > 0) await addTo(deps, leases, () => claiming(room));
+      if (room > 0) await addTo(deps, claimer, leases, () => claiming(room));
       // Fewer than there was room for are all there are.
       if (leases.length - before === room) open.push(claiming);
     }

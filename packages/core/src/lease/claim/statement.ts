@@ -37,16 +37,22 @@ export async function claimWithinLimits<L extends Lease>(
 ): Promise<L[]> {
   const { leases, passed_over } = await claimLimited<L>(deps, claimer, which, width);
   reportTaken(deps, leases);
-  // The claimer's own token is good for one claim that leases something.
-  if (passed_over.length > 0 && (leases.length === 0 || claimer.lease_token === undefined)) {
+  if (passed_over.length > 0) {
     const ofThose = { ...claimer, queues: [...new Set(passed_over)] };
-    await addTo(deps, leases, () => claimWithinLimits<L>(deps, ofThose, passed_over.length, width));
+    await addTo(deps, claimer, leases, () => claimWithinLimits<L>(deps, ofThose, passed_over.length, width));
   }
   return leases;
 }
 
 /** What a further claim has taken, beside what there is already. */
-export async function addTo<L extends Lease>(deps: Deps, leases: L[], claiming: () => Promise<L[]>): Promise<void> {
+export async function addTo<L extends Lease>(
+  deps: Deps,
+  claimer: Claimer,
+  leases: L[],
+  claiming: () => Promise<L[]>,
+): Promise<void> {
+  // A token leases once, and if a further claim's answer were lost, all would go back by it.
+  if (leases.length > 0 && claimer.lease_token !== undefined) return;
   try {
     leases.push(...(await claiming()));
   } catch (error) {
