@@ -23,7 +23,7 @@ export async function findCircle(
   const [turn] = await execute<{ ours: boolean }>({ text: takeTurn, params: [tenant] });
   if (!turn?.ours) return undefined;
   // A statement of its own: it must see what the one before has committed.
-  const params = [uuidArray(parents), uuidArray(dependants), awaited_max + 1];
+  const params = [uuidArray(parents), uuidArray(dependants), awaited_max + 1, tenant];
   const [row] = await execute<{ awaited: number; dependant: string | null }>({ text: walk, params });
   if (row?.dependant) return { kind: "found", dependant: row.dependant };
   return { kind: (row?.awaited ?? 0) > awaited_max ? "beyond" : "none" };
@@ -35,10 +35,10 @@ const takeTurn = "SELECT pg_try_advisory_xact_lock(20261125, hashtext($1)) AS ou
 // Level by level, from a job to those it waits for; LATERAL, so that each is looked up by its id.
 const walk = composed(
   "flows/find-circle",
-  ["parents", "dependants", "awaited_max"],
+  ["parents", "dependants", "awaited_max", "tenant"],
   `
   WITH RECURSIVE awaited(id) AS (
-    SELECT unnest($1::uuid[])
+    SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $4
     UNION
     SELECT edge.parent FROM awaited, LATERAL (
       SELECT parent FROM flow_edges WHERE child = awaited.id OFFSET 0) AS edge
