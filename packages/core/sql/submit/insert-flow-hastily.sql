@@ -102,12 +102,12 @@ WITH
   ), earlier AS MATERIALIZED (
     SELECT DISTINCT parent AS id, tenant FROM edges WHERE parent NOT IN (SELECT id FROM asked)
   ), found AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
+    SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
     ORDER BY id FOR UPDATE SKIP LOCKED
   ), marked AS (
     UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
   ), noted AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found WHERE status IN ('succeeded', 'dead', 'cancelled')
   ), the_flow AS (
     INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (

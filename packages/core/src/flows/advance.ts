@@ -29,7 +29,7 @@ export async function advanceFlows(deps: AdvancingDeps): Promise<Pass> {
     deps.followUps.arrived(arrived);
     if (cancelled.length > 0) await tellEnded(deps, cancelled);
     const left = closed.left || released.left;
-    const progress = closed.notes + closed.edges + released.notes > 0;
+    const progress = closed.further || closed.notes + closed.edges + released.notes > 0;
     if (!released.deeper && !(left && progress)) return { more: false, left };
   }
   return { more: true, left: true };

@@ -5,12 +5,17 @@ import type { Deps } from "../deps.ts";
 
 /**
  * `notes` is how many were dealt with for good, `edges` how many were closed, marked or unmarked. `left` is true when
- * there are other notes: of parents that have more edges, or that another process has locked.
+ * there are other notes: of parents that have more edges, or that another process has locked. `further`: a look at some
+ * of these goes on from a later place.
  */
-export type Closed = { notes: number; edges: number; left: boolean };
+export type Closed = { notes: number; edges: number; left: boolean; further: boolean };
 
 /** Edges written in one statement, shared among the parents of its notes. */
 const edges_max = 500;
+/** Edges looked at for that, shared in the same way: very many may be as they should be. */
+const looked_at_max = 2_000;
+const before_all = "00000000-0000-0000-0000-000000000000";
+const behind_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
  * What the end of a parent, its removal or its start anew, means for those that wait for it: its edges are closed, or marked as
@@ -23,7 +28,7 @@ const edges_max = 500;
  */
 export async function closeEdges(deps: Pick<Deps, "database">, notes_max: number): Promise<Closed> {
   const [row] = await executeOn(deps.database)<Closed>({ text, params: [notes_max] });
-  return row ?? { notes: 0, edges: 0, left: false };
+  return row ?? { notes: 0, edges: 0, left: false, further: false };
 }
 
 const failed = "parents.status IN ('dead', 'cancelled', 'gone')";
@@ -39,16 +44,22 @@ export const isDue = (edge: string) => `parent = parents.id AND CASE
         WHEN ${failed} THEN on_parent_failure = 'cancel' AND NOT ${edge}.failed
         ELSE ${edge}.failed END`;
 
+/** Of all edges of a parent, those that one look is about: the children after the place where the last look ended. */
+const inWindow = "child > after AND child <= until";
+const shareOf = (all: number) => `(SELECT greatest(1, ${all} / greatest(1, count(*))) FROM parents)`;
+
 // The status is that of the locked row, as it is now; every edge that was there before a note is in the snapshot that
-// shows the note. A note goes when no edge is left to act on in that snapshot: one skipped, or changed meanwhile, keeps
-// it. It then goes to the end of the line, as notes are taken in the order of their places: neither many children nor
-// edges that are locked keep others' notes waiting. Rows are found by LATERAL and `= ANY`, never by a join, which could be planned as a scan of the whole table.
+// shows the note. A look goes through a parent's edges in the order of their children and ends after a share of them; its
+// note then goes to the end of the line, with the place where the next look goes on, so that neither many children nor
+// edges that are locked keep others' notes waiting. What came up for the same parent meanwhile is kept for a look from the
+// start, after this one's end, as is an edge that was skipped, or changed since the snapshot. Rows are found by LATERAL
+// and `= ANY`, never by a join, which could be planned as a scan of the whole table.
 const text = composed(
   "flows/close-edges",
   ["notes_max"],
   `
   WITH noted AS MATERIALIZED (
-    SELECT note.ctid AS note, note.job_id, coalesce(locked.status, 'gone') AS status
+    SELECT note.ctid AS note, note.job_id, coalesce(note.after, '${before_all}') AS after, coalesce(locked.status, 'gone') AS status
     FROM flow_notes AS note
     LEFT JOIN LATERAL (SELECT true AS exists FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
     LEFT JOIN LATERAL (
@@ -56,11 +67,17 @@ const text = composed(
     WHERE note.role = 'parent' AND ${unsynced} AND (seen.exists IS NULL OR locked.status IS NOT NULL)
     LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
   ), parents AS MATERIALIZED (
-    SELECT DISTINCT job_id AS id, status FROM noted
+    SELECT DISTINCT ON (job_id) job_id AS id, status, after, after <> first_value(after) OVER (PARTITION BY job_id ORDER BY after) AS again
+    FROM noted ORDER BY job_id, after DESC
+  ), looks AS MATERIALIZED (
+    SELECT parents.*, coalesce((
+      SELECT child FROM flow_edges WHERE parent = parents.id AND child > after
+      ORDER BY child OFFSET ${shareOf(looked_at_max)} - 1 LIMIT 1), '${behind_all}') AS until
+    FROM parents
   ), due AS MATERIALIZED (
-    SELECT edge.* FROM parents, LATERAL (
-      SELECT flow_edges.ctid AS edge, ${closes} AS closes FROM flow_edges WHERE ${isDue("flow_edges")}
-      LIMIT (SELECT greatest(1, ${edges_max} / greatest(1, count(*))) FROM parents) FOR UPDATE SKIP LOCKED) AS edge
+    SELECT parents.id, edge.* FROM looks AS parents, LATERAL (
+      SELECT flow_edges.ctid AS edge, child, ${closes} AS closes FROM flow_edges WHERE ${isDue("flow_edges")} AND ${inWindow}
+      ORDER BY child LIMIT ${shareOf(edges_max)} FOR UPDATE SKIP LOCKED) AS edge
   ), closed AS (
     DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(SELECT edge FROM due WHERE closes)) RETURNING parent, child
   ), marked AS (
@@ -70,15 +87,30 @@ const text = composed(
     SELECT parent, child FROM closed UNION ALL SELECT parent, child FROM marked
   ), children AS (
     INSERT INTO flow_notes (job_id, role) SELECT DISTINCT child, 'child' FROM done
-  ), undone AS MATERIALIZED (
-    SELECT id FROM parents WHERE EXISTS (
-      SELECT FROM flow_edges WHERE ${isDue("flow_edges")} AND (parent, child) NOT IN (SELECT parent, child FROM done))
+  ), full_shares AS MATERIALIZED (
+    SELECT id, (array_agg(child ORDER BY child DESC))[1] AS reached FROM due GROUP BY id HAVING count(*) = ${shareOf(edges_max)}
+  ), ends AS MATERIALIZED (
+    SELECT parents.id, again, until, reached, (
+      SELECT child FROM flow_edges
+      WHERE ${isDue("flow_edges")} AND ${inWindow} AND (parent, child) NOT IN (SELECT parent, child FROM done)
+      ORDER BY child LIMIT 1) AS undone
+    FROM looks AS parents LEFT JOIN full_shares ON full_shares.id = parents.id
+  ), left_over AS MATERIALIZED (
+    SELECT id, again, CASE WHEN undone IS NOT NULL AND reached IS NOT NULL THEN reached ELSE nullif(until, '${behind_all}') END AS next,
+           coalesce(undone <= reached, undone IS NOT NULL) AS skipped
+    FROM ends
   ), gone AS (
     DELETE FROM flow_notes WHERE ctid = ANY(ARRAY(SELECT note FROM noted)) RETURNING ctid
-  ), again AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM undone RETURNING job_id
+  ), back AS (
+    INSERT INTO flow_notes (job_id, role, after)
+    SELECT id, 'parent', next FROM left_over WHERE next IS NOT NULL
+    UNION ALL SELECT id, 'parent', NULL FROM left_over WHERE again OR skipped
+    RETURNING job_id
   )
-  SELECT (SELECT count(*)::int FROM noted WHERE job_id NOT IN (SELECT id FROM undone)) AS notes,
-         (SELECT count(*)::int FROM done) AS edges, EXISTS (SELECT FROM undone)
-           OR EXISTS (SELECT FROM flow_notes WHERE role = 'parent' AND ctid NOT IN (SELECT ctid FROM gone)) AS left`,
+  SELECT (SELECT count(*)::int FROM noted WHERE job_id NOT IN (
+           SELECT id FROM left_over WHERE next IS NOT NULL OR again OR skipped)) AS notes,
+         (SELECT count(*)::int FROM done) AS edges,
+         EXISTS (SELECT FROM left_over WHERE next IS NOT NULL OR again OR skipped)
+           OR EXISTS (SELECT FROM flow_notes WHERE role = 'parent' AND ctid NOT IN (SELECT ctid FROM gone)) AS left,
+         EXISTS (SELECT FROM left_over WHERE next IS NOT NULL OR again) AS further`,
 );

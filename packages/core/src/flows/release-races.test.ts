@@ -43,7 +43,7 @@ test("two passes at once strand no child", async () => {
 test("a process that dies between the two statements leaves the note of the child", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   await finish(a);
-  expect(await closeEdges(deps, 10)).toEqual({ notes: 1, edges: 1, left: false });
+  expect(await closeEdges(deps, 10)).toEqual({ notes: 1, edges: 1, left: false, further: false });
   expect(await rows()).toEqual({ edges: 0, notes: 1 });
   await advance();
   expect(await status(b)).toBe("queued");

@@ -24,9 +24,9 @@ export const hasParents = "json_array_length(parents) > 0";
  * are stored, and `seated` has the places in groups of those that wait for no one. The others have none yet: `seats` has
  * both.
  *
- * Parents that were there before are marked, so that their ends are heard of, and each gets a note, in case it has
- * ended. The mark is written to their locked rows, so none can end or be removed unnoticed in between. No one is waited
- * for: `parentsLocked` when one of them cannot be had at once.
+ * Parents that were there before are marked, so that their ends are heard of, and those that have ended get a note. The
+ * mark is written to their locked rows, so none can end or be removed unnoticed in between. No one is waited for:
+ * `parentsLocked` when one of them cannot be had at once.
  *
  * A job with `spawned_by` is added by the job of that id to its own flow, as that one ends: it is the first parent, and
  * is not waited for.
@@ -37,12 +37,12 @@ export const storeFlows = `
   ), earlier AS MATERIALIZED (
     SELECT DISTINCT parent AS id, tenant FROM edges WHERE parent NOT IN (SELECT id FROM asked)
   ), found AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
+    SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
     ORDER BY id FOR UPDATE SKIP LOCKED
   ), marked AS (
     UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
   ), noted AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found
+    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found WHERE status IN ('succeeded', 'dead', 'cancelled')
   ), the_flow AS (
     INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (

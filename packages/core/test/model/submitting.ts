@@ -1,4 +1,4 @@
-import type { OnParentFailure } from "@atlasqueue/contract";
+import { isFinal, type OnParentFailure } from "@atlasqueue/contract";
 import { groupOf, inOrder, isOver, joinGroup, type Model, type ModelJob } from "./state.ts";
 
 /** What a submission asks for. */
@@ -162,7 +162,7 @@ export function submitFlow(model: Model, all: readonly AskedOfFlow[], flow = mod
       parent.has_children = true;
       model.edges.push({ parent: parent.n, child: child.n, policy, failed: false });
     }
-    for (const { n } of earlier) model.notes.parent.add(n);
+    for (const { n, status } of earlier) if (isFinal(status)) model.notes.parent.add(n);
     if (places.length + jobs.length === 0) seat(model, child, child.run_at);
   });
   return made.map(({ n }) => n);

@@ -65,6 +65,8 @@ export const flowNotes = pgTable(
   {
     job_id: uuid().notNull(),
     role: text().$type<"parent" | "child">().notNull(),
+    /** Of a parent: the child up to which its edges have been looked at. */
+    after: uuid(),
   },
   (row) => [index("flow_notes_of_role").on(row.role)],
 );

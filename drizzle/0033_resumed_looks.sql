@@ -1,0 +1,1 @@
+ALTER TABLE "flow_notes" ADD COLUMN "after" uuid;
