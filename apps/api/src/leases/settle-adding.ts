@@ -68,6 +68,10 @@ function refusalOf(refusal: SpawnRefusal): ProblemError {
       );
     case "too_many_waits":
       return invalid([{ pointer: "/dependants_wait", message: tooManyWaits(refusal.dependants) }]);
+    case "circle":
+      return invalid([{ pointer: "/dependants_wait", message: inACircle(refusal.dependant) }]);
+    case "too_many_to_tell":
+      return invalid([{ pointer: "/dependants_wait", message: tooManyToTell }]);
     case "mismatch":
       throw new Error("children have no idempotency keys");
     default:
@@ -75,5 +79,8 @@ function refusalOf(refusal: SpawnRefusal): ProblemError {
   }
 }
 
+const inACircle = (dependant: string) =>
+  `must be false: the job ${dependant}, which would wait for the children, is one for which they wait`;
+const tooManyToTell = "must be false: the children wait for too many jobs to tell whether these would wait for them";
 const tooManyWaits = (dependants: number) =>
   `must be false: the ${dependants} jobs that wait for this one would wait for more than ${limits.flow_edges_max} jobs, each alone or all together`;

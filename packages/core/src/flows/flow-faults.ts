@@ -75,7 +75,7 @@ function parentFaults(jobs: readonly FlowJob[], list: string): Fault[] {
 export const unknownParent = (parent: string): string =>
   `must be the ref of a job in this batch, or the id of one that exists; got ${showValue(parent)}`;
 
-/** Jobs that were there before wait for none of the flow, so a circle can only be among refs. */
+/** Jobs that were there before wait for none of these: when a job adds them and its dependants are to wait, `findCircle` looks. */
 function cycleFaults(jobs: readonly FlowJob[], places: ReadonlyMap<string, number>, list: string): Fault[] {
   const cycle = findCycle(jobs.map(({ depends_on = [] }) => depends_on.flatMap((one) => places.get(one) ?? [])));
   const refs = [...cycle, ...cycle.slice(0, 1)].map((at) => jobs[at]?.ref ?? "");

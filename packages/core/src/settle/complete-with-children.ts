@@ -1,10 +1,12 @@
 import { limits } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { isLocked } from "../database/errors.ts";
+import { isUuid } from "../database/literals.ts";
 import { impatient } from "../database/skip-locked.ts";
 import type { Execute } from "../database/statement.ts";
 import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
+import { findCircle } from "../flows/spawn/circle.ts";
 import { haveDependantsWait, lockDependants } from "../flows/spawn/dependants.ts";
 import type { FlowJob } from "../flows/flow.ts";
 import { beginFlow, flowOfSpawner } from "../flows/spawn/spawners-flow.ts";
@@ -37,7 +39,11 @@ export type Spawned = {
 export type SpawnRefusal =
   | Exclude<FlowOutcome, { kind: "stored" }>
   /** Its dependants would have to wait for more jobs than they may. */
-  | { kind: "too_many_waits"; dependants: number };
+  | { kind: "too_many_waits"; dependants: number }
+  /** One of the children waits, directly or over others, for this dependant, which is to wait for it. */
+  | { kind: "circle"; dependant: string }
+  /** The children wait for too many jobs to tell whether there is a circle. */
+  | { kind: "too_many_to_tell" };
 
 export type SpawnOutcome =
   /** `children` is empty when it was settled before, under this very lease. */
@@ -113,6 +119,15 @@ async function complete(
   const dependants = dependants_wait && has_children ? await lockDependants(execute, id) : [];
   if (isTooMuch(drafts.length, dependants))
     return { kind: "refused", refusal: { kind: "too_many_waits", dependants: dependants.length } };
+  const circle = await findCircle(
+    execute,
+    drafts[0]?.tenant ?? "",
+    flow.jobs.flatMap(({ depends_on = [] }) => depends_on.filter((one) => one !== id && isUuid(one))),
+    dependants.map((one) => one.id),
+  );
+  if (!circle) return undefined;
+  if (circle.kind === "found") return { kind: "refused", refusal: { kind: "circle", dependant: circle.dependant } };
+  if (circle.kind === "beyond") return { kind: "refused", refusal: { kind: "too_many_to_tell" } };
   const { flow_id, first_place, is_new } = await flowOfSpawner(execute, held.flow_id);
   const parts = { flow_id, spawned_by: id, first_place, others_wait: dependants.length > 0 };
   const drafted = { flow, submissions, drafts: tied(flow, drafts, parts) };

@@ -56,6 +56,14 @@ function faultsOf(refusal: SpawnRefusal): Fault[] {
       return [
         { pointer: "/dependants_wait", message: `would make jobs wait for more than ${limits.flow_edges_max} jobs` },
       ];
+    case "circle": {
+      const message = `would make the job ${refusal.dependant} wait for children that wait for it`;
+      return [{ pointer: "/dependants_wait", message }];
+    }
+    case "too_many_to_tell": {
+      const message = "cannot be set, as the children wait for too many jobs to tell whether there is a circle";
+      return [{ pointer: "/dependants_wait", message }];
+    }
     case "mismatch":
       throw new Error("children have no idempotency keys");
     default:
