@@ -1,12 +1,14 @@
+import { steppingDatabase, submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { advanceAndAdmit } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { retry } from "../jobs/retry.ts";
+import { completeWithChildren } from "../settle/complete-with-children.ts";
 import { actOnFlow } from "./act-on-flow.ts";
 
-const { deps, finish, read, statuses } = engineHarness();
+const { deps, finish, read, statuses, take } = engineHarness();
 
 const advance = async () => {
   await advanceAndAdmit(deps);
@@ -52,4 +54,35 @@ test("a child that is retried right after its parent waits for it", async () => 
   await retry(deps, "default", b);
   await advance();
   expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
+});
+
+test("a job that is adding others while its flow is cancelled does not leave these to run", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  const lease = await take(a);
+  const held = Promise.withResolvers<void>();
+  const looked = Promise.withResolvers<void>();
+  const database = steppingDatabase(deps.database, async (step) => {
+    if (step !== "commit") return;
+    held.resolve();
+    await looked.promise;
+  });
+  const added = completeWithChildren(
+    { ...deps, database },
+    { lease, result: null },
+    { children: [submission()], dependants_wait: false },
+  );
+  await held.promise;
+  let pages = 0;
+  const looking = steppingDatabase(deps.database, (step, _number, text) => {
+    // The second page is empty, as what is added is not there yet.
+    if (step === "answer" && text.includes("FROM flow_jobs JOIN jobs") && (pages += 1) === 2) looked.resolve();
+  });
+  const flow_id = (await read(a))?.flow_id ?? "";
+  const nothing = async () => {};
+  const followUps = { cancelled: nothing, retried: nothing, noLongerDead: nothing };
+  await actOnFlow({ ...deps, database: looking, followUps }, "default", flow_id, "cancel");
+  const outcome = await added;
+  const [child] =
+    outcome.kind === "applied" ? outcome.children.flatMap((one) => ("job" in one ? [one.job.id] : [])) : [];
+  expect(await statuses(a, b, child ?? "")).toEqual(["succeeded", "cancelled", "cancelled"]);
 });
