@@ -51,7 +51,6 @@ const exempt: Record<string, string> = {
   "dead-letters/replays/bring-back.ts": "the cleaner's, over all tenants",
   "dead-letters/replays/forget.ts": "the cleaner's, over all tenants",
   "dead-letters/replays/patching.ts": "over ids that a replay's own walk chose, by its tenant",
-  "dead-letters/replays/step.ts": "the sweep's, which carries on the replays of all tenants",
   "dead-letters/rebuild-list.ts": "the sweep's, over all tenants",
   "lease/report-progress.ts": "by the lease's token, for workers with a database connection",
   "tokens/signing-key.ts": "a system-wide key, which no caller sees or names",

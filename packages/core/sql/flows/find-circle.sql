@@ -1,8 +1,9 @@
 -- $1 parents
 -- $2 dependants
 -- $3 awaited_max
+-- $4 tenant
 WITH RECURSIVE awaited(id) AS (
-    SELECT unnest($1::uuid[])
+    SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $4
     UNION
     SELECT edge.parent FROM awaited, LATERAL (
       SELECT parent FROM flow_edges WHERE child = awaited.id OFFSET 0) AS edge
