@@ -106,8 +106,16 @@ WITH
     ORDER BY id FOR UPDATE SKIP LOCKED
   ), marked AS (
     UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
+  ), ties AS MATERIALIZED (
+    SELECT parent, child, on_parent_failure, CASE
+             WHEN parent IN (SELECT id FROM found WHERE status = 'succeeded') THEN 'over'
+             WHEN parent IN (SELECT id FROM found WHERE status IN ('dead', 'cancelled')) THEN CASE on_parent_failure
+               WHEN 'run' THEN 'over' WHEN 'cancel' THEN 'failed' ELSE 'open' END
+             ELSE 'open' END AS tie
+    FROM edges
   ), noted AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found WHERE status IN ('succeeded', 'dead', 'cancelled')
+    INSERT INTO flow_notes (job_id, role)
+    SELECT child, 'child' FROM ties GROUP BY child HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
   ), the_flow AS (
     INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (
@@ -116,7 +124,8 @@ WITH
              jsonb_build_array(jsonb_build_object('ref', spawned_by, 'id', spawned_by)) || parents::jsonb)::json END
     FROM makes
   ), the_edges AS (
-    INSERT INTO flow_edges (parent, child, on_parent_failure) SELECT parent, child, on_parent_failure FROM edges
+    INSERT INTO flow_edges (parent, child, on_parent_failure, failed)
+    SELECT parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
   ), seats AS MATERIALIZED (
     SELECT id, seq, may_run, is_strict FROM seated
     UNION ALL SELECT id, 0, false, false FROM makes WHERE json_array_length(parents) > 0

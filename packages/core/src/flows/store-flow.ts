@@ -24,9 +24,10 @@ export const hasParents = "json_array_length(parents) > 0";
  * are stored, and `seated` has the places in groups of those that wait for no one. The others have none yet: `seats` has
  * both.
  *
- * Parents that were there before are marked, so that their ends are heard of, and those that have ended get a note. The
- * mark is written to their locked rows, so none can end or be removed unnoticed in between. No one is waited for:
- * `parentsLocked` when one of them cannot be had at once.
+ * Parents that were there before are marked, so that their ends are heard of. The mark is written to their locked rows,
+ * so none can end or be removed unnoticed in between. What those mean that have ended is said at once, as `closeEdges`
+ * would have it: their edges are left out, or marked as failed. A child that has no other edge, or one that is marked, gets
+ * a note: one, however many it waits for. No one is waited for: `parentsLocked` when a parent cannot be had at once.
  *
  * A job with `spawned_by` is added by the job of that id to its own flow, as that one ends: it is the first parent, and
  * is not waited for.
@@ -41,8 +42,16 @@ export const storeFlows = `
     ORDER BY id FOR UPDATE SKIP LOCKED
   ), marked AS (
     UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
+  ), ties AS MATERIALIZED (
+    SELECT parent, child, on_parent_failure, CASE
+             WHEN parent IN (SELECT id FROM found WHERE status = 'succeeded') THEN 'over'
+             WHEN parent IN (SELECT id FROM found WHERE status IN ('dead', 'cancelled')) THEN CASE on_parent_failure
+               WHEN 'run' THEN 'over' WHEN 'cancel' THEN 'failed' ELSE 'open' END
+             ELSE 'open' END AS tie
+    FROM edges
   ), noted AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM found WHERE status IN ('succeeded', 'dead', 'cancelled')
+    INSERT INTO flow_notes (job_id, role)
+    SELECT child, 'child' FROM ties GROUP BY child HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
   ), the_flow AS (
     INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (
@@ -51,7 +60,8 @@ export const storeFlows = `
              jsonb_build_array(jsonb_build_object('ref', spawned_by, 'id', spawned_by)) || parents::jsonb)::json END
     FROM makes
   ), the_edges AS (
-    INSERT INTO flow_edges (parent, child, on_parent_failure) SELECT parent, child, on_parent_failure FROM edges
+    INSERT INTO flow_edges (parent, child, on_parent_failure, failed)
+    SELECT parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
   ), seats AS MATERIALIZED (
     SELECT id, seq, may_run, is_strict FROM seated
     UNION ALL SELECT id, 0, false, false FROM makes WHERE ${hasParents}

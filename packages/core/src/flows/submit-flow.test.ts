@@ -165,7 +165,7 @@ test("of 20 at once with one key, one is stored", async () => {
   await countsAreTrue();
 });
 
-test("a job that was there before is marked, in whatever status it is, and noted if it has ended, and nothing else about it changes", async () => {
+test("a job that was there before is marked, in whatever status it is, and nothing else about it changes", async () => {
   const [waits, ended] = [await existing({ delay_seconds: 60 }), await existing()];
   await cancel(deps, "default", ended);
   const before = await rows();
@@ -173,7 +173,7 @@ test("a job that was there before is marked, in whatever status it is, and noted
   expect(made?.status).toBe("blocked");
   const after = await rows();
   expect(after.slice(0, 2)).toEqual(before.map((row) => ({ ...row, has_children: true })));
-  expect(await deps.database.sql`SELECT job_id, role FROM flow_notes`).toEqual([{ job_id: ended, role: "parent" }]);
+  expect(await deps.database.sql`SELECT job_id, role FROM flow_notes`).toEqual([{ job_id: made?.id, role: "child" }]);
   expect(await edges()).toEqual([waits, ended].toSorted().map((id) => `${id} ${made?.id} cancel`));
 });
 

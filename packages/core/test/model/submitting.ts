@@ -1,4 +1,4 @@
-import { isFinal, type OnParentFailure } from "@atlasqueue/contract";
+import type { OnParentFailure } from "@atlasqueue/contract";
 import { groupOf, inOrder, isOver, joinGroup, type Model, type ModelJob } from "./state.ts";
 
 /** What a submission asks for. */
@@ -160,9 +160,13 @@ export function submitFlow(model: Model, all: readonly AskedOfFlow[], flow = mod
     const earlier = jobs.flatMap((n) => model.jobs.get(n) ?? []);
     for (const parent of [...places.map((place) => made[place] as ModelJob), ...earlier]) {
       parent.has_children = true;
-      model.edges.push({ parent: parent.n, child: child.n, policy, failed: false });
+      const failed = ["dead", "cancelled"].includes(parent.status);
+      if (parent.status === "succeeded" || (failed && policy === "run")) continue;
+      model.edges.push({ parent: parent.n, child: child.n, policy, failed: failed && policy === "cancel" });
     }
-    for (const { n, status } of earlier) if (isFinal(status)) model.notes.parent.add(n);
+    const waits_for = model.edges.filter((edge) => edge.child === child.n);
+    if (places.length + jobs.length > 0 && (waits_for.length === 0 || waits_for.some(({ failed }) => failed)))
+      model.notes.child.add(child.n);
     if (places.length + jobs.length === 0) seat(model, child, child.run_at);
   });
   return made.map(({ n }) => n);
