@@ -121,7 +121,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     turns: new Map(),
     throttled: followUps.throttled,
     unanswered: returns.unanswered,
-    cut_off: (jobs) => void announce(deps, jobs, "front"),
+    put_back: (jobs) => void announce(deps, jobs, "front"),
   };
   const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
   const watch = watchConsuming(deps, running, poll_timeout_seconds);

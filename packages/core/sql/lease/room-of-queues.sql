@@ -1,12 +1,16 @@
 -- $1 tenant
-WITH rooms AS MATERIALIZED (
+WITH locked AS MATERIALIZED (
+    SELECT json_array_elements_text(nullif(current_setting('atlasqueue.locked', true), '')::json) AS queue
+  ), known AS MATERIALIZED (
+    SELECT queue, sum(running) AS running FROM (
+      SELECT queue, running FROM queue_counts WHERE tenant = $1 AND queue = ANY(ARRAY(SELECT queue FROM locked))
+      UNION ALL
+      SELECT queue, running FROM queue_changes WHERE tenant = $1 AND queue IN (SELECT queue FROM locked)) AS known
+    GROUP BY queue
+  ), rooms AS MATERIALIZED (
     SELECT queue, 
     greatest(0, coalesce(least(
-      queues.concurrency - (
-    SELECT coalesce(sum(running), 0) FROM (
-      SELECT running FROM queue_counts AS known WHERE known.tenant = queues.tenant AND known.queue = queues.queue
-      UNION ALL
-      SELECT running FROM queue_changes AS known WHERE known.tenant = queues.tenant AND known.queue = queues.queue) AS known),
+      queues.concurrency - coalesce(known.running, 0),
       queues.rate_limit - (SELECT coalesce(sum(count), 0) FROM queue_starts
                            WHERE 
   queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
@@ -16,7 +20,7 @@ WITH rooms AS MATERIALIZED (
      WHERE 
   queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds)
-    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.rate_period_seconds))::float8 AS retry_in_ms FROM queues
-    WHERE tenant = $1 AND queue = ANY(ARRAY(SELECT json_array_elements_text(nullif(current_setting('atlasqueue.locked', true), '')::json)))
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.rate_period_seconds))::float8 AS retry_in_ms FROM queues LEFT JOIN known USING (queue)
+    WHERE tenant = $1 AND queue = ANY(ARRAY(SELECT queue FROM locked))
   )
   SELECT *, (SELECT set_config('atlasqueue.room', json_object_agg(queue, room)::text, true) FROM rooms WHERE room > 0) AS noted FROM rooms;

@@ -53,8 +53,11 @@ export type Claimer = {
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
   /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */
   unanswered?: (lease_token: string) => void;
-  /** Jobs that would have made the answer too heavy: they stay queued, and must be signalled again. */
-  cut_off?: (jobs: ReadyJob[]) => void;
+  /**
+   * Jobs that stay queued, and must be signalled again, in front: they would have made the answer too heavy, or other
+   * claims kept their queue busy.
+   */
+  put_back?: (jobs: ReadyJob[]) => void;
   /** Which kind of queues comes first, for claims without a signal. Default `Math.random`. */
   random?: () => number;
 };

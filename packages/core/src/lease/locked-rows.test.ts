@@ -110,7 +110,7 @@ test("claims take as many as fit into one answer, at least one, and say which we
   const big = { payload: { text: "x".repeat(250_000) } };
   const ids = await addMany(40, big);
   const left: string[] = [];
-  const by_id = await claim(deps, ids, { ...claimer, cut_off: (jobs) => left.push(...jobs.map(({ id }) => id)) });
+  const by_id = await claim(deps, ids, { ...claimer, put_back: (jobs) => left.push(...jobs.map(({ id }) => id)) });
   const taken = by_id.map(({ id }) => id);
   expect([taken.length > 10, taken.length < 20]).toEqual([true, true]);
   expect([...taken, ...left]).toEqual(ids);

@@ -25,13 +25,25 @@ const running = (row: string) => `(
       SELECT running FROM queue_changes AS known WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue) AS known)`;
 
 /**
+ * What runs of each of the tenant's queues that `names` selects, as rows (queue, running). As the changes have no index,
+ * they are read once for all of the queues.
+ */
+export const runningByQueue = (tenant: string, names: string) => `
+    SELECT queue, sum(running) AS running FROM (
+      SELECT queue, running FROM queue_counts WHERE tenant = ${tenant} AND queue = ANY(ARRAY(${names}))
+      UNION ALL
+      SELECT queue, running FROM queue_changes WHERE tenant = ${tenant} AND queue IN (${names})) AS known
+    GROUP BY queue`;
+
+/**
  * How many more jobs of a queue may start, as columns of a query over rows of `queues`: `room`, and `retry_in_ms`, when
  * there will be more if the rate is used up. The jobs' own moves count what runs, so a crash leaks no room: a dead
- * worker's job counts until its lease is taken back. Exact under the lock of the queue's row.
+ * worker's job counts until its lease is taken back. Exact under the lock of the queue's row. `runs` is what runs, where
+ * it is known.
  */
-export const roomIn = (row: string) => `
+export const roomIn = (row: string, runs = running(row)) => `
     greatest(0, coalesce(least(
-      ${row}.concurrency - ${running(row)},
+      ${row}.concurrency - ${runs},
       ${row}.rate_limit - (SELECT coalesce(sum(count), 0) FROM queue_starts
                            WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})), 1000000))::int AS room,
     (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + ${row}.rate_period_seconds * 1000 FROM queue_starts

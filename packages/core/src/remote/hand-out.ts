@@ -47,8 +47,8 @@ export function createHandOut(
     );
 
   /**
-   * Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer. One
-   * that is gone, or whose wait is over, before it has its turn claims nothing.
+   * Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer, or of a queue
+   * that other claims keep busy. One that is gone, or whose wait is over, before it has its turn claims nothing.
    */
   const claimFor = async (
     call: LeaseCall,
@@ -61,7 +61,7 @@ export function createHandOut(
       turns,
       throttled: deps.followUps.throttled,
       unanswered: (token) => deps.returns.unanswered(token, call.tenant),
-      cut_off: (jobs) => void announce(deps, jobs, "front"),
+      put_back: (jobs) => void announce(deps, jobs, "front"),
     };
     const waitsUntil = () =>
       ends_at === Infinity

@@ -33,7 +33,8 @@ function takeLimited(
 ): Taken[] {
   const open = queues.filter((name) => {
     const queue = queueOf(model, name);
-    return isLimited(queue) && !queue.paused && roomOf(model, name) > 0;
+    const wanted = jobs.some((job) => job.queue === name);
+    return wanted && isLimited(queue) && !queue.paused && roomOf(model, name) > 0;
   });
   const chosen = new Set(
     open.flatMap((queue) => {

@@ -64,7 +64,7 @@ async function choose<L extends Lease>(
   const leases = await claimWith<Choice>(deps, claimer, carefully[width], uuidArray(ids));
   const cut_off = leases[0]?.cut_off ?? [];
   for (const lease of leases) delete lease.cut_off;
-  if (cut_off.length > 0) claimer.cut_off?.(cut_off.map((job) => ({ ...job, tenant: claimer.tenant })));
+  if (cut_off.length > 0) claimer.put_back?.(cut_off.map((job) => ({ ...job, tenant: claimer.tenant })));
   return leases;
 }
 

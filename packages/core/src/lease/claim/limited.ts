@@ -1,9 +1,11 @@
 import { composed } from "../../database/composed.ts";
-import { textArray, uuidArray } from "../../database/literals.ts";
+import { hidden, textArray, uuidArray } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
 import { notHeldIdle, sentTogether } from "../../database/transaction.ts";
 import type { Deps } from "../../deps.ts";
-import { groupMayStart, isLimited, passed_over_max, roomIn, startsWithin } from "../../limits/room.ts";
+import { groupMayStart, isLimited, passed_over_max, roomIn, runningByQueue, startsWithin } from "../../limits/room.ts";
+import { readyAmong } from "../../queues/ready-queues.ts";
+import type { ReadyJob } from "../../signal/signal.ts";
 import type { Claimer, Lease } from "../lease.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
 import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
@@ -14,9 +16,10 @@ import { leaseTerms, takeLeases, type Width } from "../take-leases.ts";
 /**
  * queued → running in queues with limits, as far as there is room: for the remaining ids, or for a number of the
  * oldest. The lock of the queue's row is a statement of its own: those after it count what others committed before this
- * one got the lock, so a limit is never exceeded, however many claim at once. Synced to disk, as a database crash that forgot a
- * start would let another job start beside it. Ids that find no room are dropped; finishing a job of the queue, and the
- * sweep, signal the next ones. `passed_over` has the queue of each of them that had room and whose row another
+ * one got the lock, so a limit is never exceeded, however many claim at once. Of the queues
+ * served, only those that the ids are in are locked, or those with a ready job, as all other claims of these wait. Synced
+ * to disk, as a database crash that forgot a start would let another job start beside it. Ids that find no room are
+ * dropped; finishing a job of the queue, and the sweep, signal the next ones. `passed_over` has the queue of each of them that had room and whose row another
  * transaction holds: it would be signalled again and again, and others may go in its place.
  *
  * @example
@@ -28,11 +31,22 @@ export async function claimLimited<L extends Lease>(
   which: readonly string[] | number,
   width: Width,
 ): Promise<Claimed<L>> {
-  const { tenant } = claimer;
-  const asked = [tenant, textArray(claimer.queues)];
-  const queues = await executeOn(deps.database)<{ queue: string }>({ text: limitedQueues, params: asked });
+  const queues = typeof which === "number" ? await withReadyJobs(deps, claimer) : await queuesOf(deps, claimer, which);
   if (queues.length === 0) return { leases: [], passed_over: [] };
-  return passingOverLocked((form) => claimUnderLock(deps, claimer, which, width, form));
+  return passingOverLocked((form) => claimUnderLock(deps, claimer, which, queues, width, form));
+}
+
+/** A queue to lock; for ids also the number of the transaction that had it locked when we looked, or before. */
+type Wanted = { queue: string; holder?: string };
+
+async function withReadyJobs(deps: Deps, { tenant, queues }: Claimer): Promise<readonly Wanted[]> {
+  const refs = queues.map((queue) => ({ tenant, queue }));
+  return (await readyAmong(deps, refs)).filter(({ limited }) => limited);
+}
+
+function queuesOf(deps: Deps, { tenant, queues }: Claimer, ids: readonly string[]): Promise<readonly Wanted[]> {
+  const params = [tenant, textArray(queues), uuidArray(ids)];
+  return executeOn(deps.database)<Wanted>({ text: limitedQueues, params });
 }
 
 type Claimed<L> = { leases: L[]; passed_over: readonly string[] };
@@ -41,6 +55,7 @@ async function claimUnderLock<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
   which: readonly string[] | number,
+  queues: readonly Wanted[],
   width: Width,
   form: Form,
 ): Promise<Claimed<L>> {
@@ -48,12 +63,18 @@ async function claimUnderLock<L extends Lease>(
   const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
   // A round trip between them would be one that everyone else waits for on the same queue.
   return underToken(claimer, async (lease_token) => {
-    const [, rooms, leases] = await sentTogether(deps.database, [
-      { text: lockQueues[form], params: [tenant, textArray(claimer.queues)] },
+    const names = textArray(queues.map(({ queue }) => queue));
+    const holders = textArray(queues.map(({ holder }) => holder));
+    const [, rooms, leases, busy = []] = await sentTogether(deps.database, [
+      { text: lockQueues[form], params: [tenant, names] },
       { text: roomOfLocked, params: [tenant] },
       { text, params: [lease_token, worker_id, lease_seconds, tenant, last] },
+      ...(form === "careful" && typeof which !== "number"
+        ? [{ text: ofBusyQueues, params: [tenant, names, holders, last] }]
+        : []),
     ]);
     reportThrottled(claimer, rooms as Room[]);
+    if (busy.length > 0) claimer.put_back?.((busy as Omit<ReadyJob, "tenant">[]).map((job) => ({ ...job, tenant })));
     return claimedIn(leases as Row<L>[], { tenant, lease_token, worker_id, limited: true });
   });
 }
@@ -76,7 +97,13 @@ function reportThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[])
 
 const servedAndLimited = `
   FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${isLimited}`;
-const limitedQueues = composed("lease/limited-queues", ["tenant", "queues"], `SELECT queue ${servedAndLimited}`);
+// The queue of a job never changes.
+const limitedQueues = composed(
+  "lease/limited-queues",
+  ["tenant", "queues", "ids"],
+  `SELECT queue, xmax::text AS holder ${servedAndLimited} AND queue = ANY(ARRAY(
+    SELECT queue FROM jobs WHERE id = ANY(${hidden("$3::uuid[]")}) AND tenant = $1 AND status = 'queued'))`,
+);
 const waitForQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE`;
 
 /**
@@ -91,13 +118,34 @@ const lockQueues: Record<Form, string> = {
   quick: composed("lease/lock-queues", ["tenant", "queues"], noteLocked(waitForQueues)),
   careful: composed("lease/lock-queues-carefully", ["tenant", "queues"], noteLocked(`${waitForQueues} SKIP LOCKED`)),
 };
+
+/**
+ * Those of the ids whose queues could not be locked and have changed hands while we waited: other claims are taking jobs
+ * of them, one after the other. A queue that one transaction has held all the time is left to the sweep, or it would be
+ * waited for again and again, by claims that are for other queues as well.
+ */
+const ofBusyQueues = composed(
+  "lease/of-busy-queues",
+  ["tenant", "queues", "holders", "ids"],
+  `
+  SELECT jobs.id, jobs.queue, jobs.priority
+  FROM unnest($4::uuid[]) WITH ORDINALITY AS given(id, place) JOIN jobs ON jobs.id = given.id
+  JOIN unnest($2::text[], $3::text[]) AS wanted(queue, holder) ON wanted.queue = jobs.queue
+  JOIN queues ON queues.tenant = $1 AND queues.queue = wanted.queue AND queues.xmax::text <> wanted.holder
+  WHERE jobs.tenant = $1 AND jobs.status = 'queued' AND jobs.queue NOT IN (SELECT json_array_elements_text(${noted("locked")}))
+  ORDER BY place`,
+);
+
 const roomOfLocked = composed(
   "lease/room-of-queues",
   ["tenant"],
   `
-  WITH rooms AS MATERIALIZED (
-    SELECT queue, ${roomIn("queues")} FROM queues
-    WHERE tenant = $1 AND queue = ANY(ARRAY(SELECT json_array_elements_text(${noted("locked")})))
+  WITH locked AS MATERIALIZED (
+    SELECT json_array_elements_text(${noted("locked")}) AS queue
+  ), known AS MATERIALIZED (${runningByQueue("$1", "SELECT queue FROM locked")}
+  ), rooms AS MATERIALIZED (
+    SELECT queue, ${roomIn("queues", "coalesce(known.running, 0)")} FROM queues LEFT JOIN known USING (queue)
+    WHERE tenant = $1 AND queue = ANY(ARRAY(SELECT queue FROM locked))
   )
   SELECT *, (SELECT ${note("room", "json_object_agg(queue, room)")} FROM rooms WHERE room > 0) AS noted FROM rooms`,
 );

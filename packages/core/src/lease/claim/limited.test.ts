@@ -1,0 +1,87 @@
+import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
+import { steppingDatabase } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { claimer, engineHarness, tenant } from "../../../test/engine-harness.ts";
+import { connectDatabase } from "../../database/connect.ts";
+import { setLimits } from "../../limits/set.ts";
+import type { ReadyJob } from "../../signal/signal.ts";
+import { claim, claimReady } from "../claim.ts";
+import type { Lease } from "../lease.ts";
+
+const { deps, add, url } = engineHarness();
+const queues = ["a", "b", "c"];
+const serving = { ...claimer, queues };
+
+async function limitAll(limits: QueueLimitsInput): Promise<void> {
+  for (const queue of queues) await setLimits(deps, { tenant, queue }, queueLimits.parse(limits));
+}
+
+/** What is claimed, and the queues whose rows are locked for it: each lock leaves its transaction's number. */
+async function lockedFor(claiming: () => Promise<Lease[]>): Promise<{ ran: string[]; locked: string[] }> {
+  const look = () => deps.database.sql<{ queue: string; holder: string }[]>`
+    SELECT queue, xmax::text AS holder FROM queues ORDER BY queue`;
+  const before = new Map((await look()).map(({ queue, holder }) => [queue, holder]));
+  const ran = (await claiming()).map(({ id }) => id);
+  const locked = (await look()).filter(({ queue, holder }) => holder !== before.get(queue));
+  return { ran, locked: locked.map(({ queue }) => queue) };
+}
+
+test("a claim locks no limited queue but those of its ids, and without ids those that have a ready job", async () => {
+  await limitAll({ concurrency: 5 });
+  const [a = "", b = ""] = await add({ queue: "a" }, { queue: "b" });
+  expect(await lockedFor(() => claim(deps, [b], serving))).toEqual({ ran: [b], locked: ["b"] });
+  expect(await lockedFor(() => claim(deps, [b], serving))).toEqual({ ran: [], locked: [] });
+  expect(await lockedFor(() => claimReady(deps, 10, serving))).toEqual({ ran: [a], locked: ["a"] });
+});
+
+test("a claim looks through the changes of counts once, however many limited queues its ids are in", async () => {
+  const own = connectDatabase({ url: url(), connections_max: 1, timeout_ms: 10_000 });
+  onTestFinished(() => own.close());
+  await limitAll({ concurrency: 5 });
+  const ids = await add(...queues.map((queue) => ({ queue })));
+  await own.sql`
+    INSERT INTO queue_changes (tenant, queue, running) SELECT ${tenant}, 'other', 0 FROM generate_series(1, 1000)`;
+  const rowsRead = async () => {
+    await own.sql`SELECT pg_stat_force_next_flush()`;
+    const [row] = await own.sql<{ rows: number }[]>`
+      SELECT seq_tup_read::int AS rows FROM pg_stat_user_tables WHERE relname = 'queue_changes'`;
+    return row?.rows ?? 0;
+  };
+  const before = await rowsRead();
+  expect(await claim({ ...deps, database: own }, ids, serving)).toHaveLength(3);
+  const read = (await rowsRead()) - before;
+  expect([read >= 1_000, read < 2_000]).toEqual([true, true]);
+});
+
+/** Claim ids while someone holds the row of the queue `a`: from before, or from when the claim has seen who holds it. */
+async function besideHolder(
+  ids: string[],
+  since: "before" | "meanwhile",
+): Promise<{ ran: string[]; back: ReadyJob[] }> {
+  const back: ReadyJob[] = [];
+  const holder = await deps.database.sql.reserve();
+  onTestFinished(() => holder.release());
+  let held: Promise<unknown> | undefined;
+  const hold = () => (held ??= holder`BEGIN`.then(() => holder`SELECT FROM queues WHERE queue = 'a' FOR UPDATE`));
+  if (since === "before") await hold();
+  const database = steppingDatabase(deps.database, async (step, _number, text) => {
+    if (step === "statement" && /set_config\('atlasqueue.locked'/.test(text)) await hold();
+  });
+  const leases = await claim({ ...deps, database }, ids, { ...serving, put_back: (jobs) => back.push(...jobs) });
+  await holder`ROLLBACK`;
+  return { ran: leases.map(({ id }) => id), back };
+}
+
+test("ids of a queue that others of ours keep busy go back to the front; those behind a lock that stays do not", async () => {
+  await limitAll({ concurrency: 5 });
+  const ids = await add({ queue: "a", priority: 3 }, { queue: "b" }, { queue: "a" });
+  const [first, free, last] = ids;
+  const { ran, back } = await besideHolder(ids, "meanwhile");
+  expect(ran).toEqual([free]);
+  expect(back).toEqual([
+    { tenant, queue: "a", id: first, priority: 3 },
+    { tenant, queue: "a", id: last, priority: 0 },
+  ]);
+  expect(await besideHolder(ids, "before")).toEqual({ ran: [], back: [] });
+  expect(await claim(deps, ids, serving)).toHaveLength(2);
+});
