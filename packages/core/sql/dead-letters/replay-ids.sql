@@ -16,7 +16,7 @@ WITH
   ),
        
   awaiting AS MATERIALIZED (
-    SELECT id FROM taken WHERE flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)
+    SELECT id, tenant FROM taken WHERE flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)
   ), in_flows AS MATERIALIZED (
     SELECT id FROM taken WHERE flow_id IS NOT NULL
   ), with_steps AS MATERIALIZED (
@@ -41,7 +41,7 @@ WITH
   ), able AS MATERIALIZED (
     SELECT * FROM taken WHERE id NOT IN (SELECT owner FROM held)
   ), waiting AS MATERIALIZED (
-    SELECT id, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
+    SELECT id, tenant, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
   ), done_without AS (
     DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), forgotten AS (
@@ -49,11 +49,11 @@ WITH
   ), waits_gone AS (
     DELETE FROM job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), noted_children AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, 'child' FROM waiting
+    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'child', tenant FROM waiting
   ), revived AS (
-    SELECT id, has_children FROM able WHERE status <> 'failed'
+    SELECT id, tenant, has_children FROM able WHERE status <> 'failed'
   ), noted_parents AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM revived WHERE has_children RETURNING job_id
+    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'parent', tenant FROM revived WHERE has_children RETURNING job_id
   ), 
   members AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
@@ -85,7 +85,7 @@ WITH
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
-    FROM able LEFT JOIN seated USING (id) LEFT JOIN waiting USING (id)
+    FROM able LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)
     WHERE jobs.id = able.id
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status, able.status AS was
   ), moved AS (

@@ -1,17 +1,26 @@
 -- $1 notes_max
-WITH noted AS MATERIALIZED (
-    SELECT note.ctid AS note, note.job_id, locked.*
-    FROM flow_notes AS note
-    LEFT JOIN LATERAL (SELECT xmin AS version FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
-    LEFT JOIN LATERAL (
-      SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
-      WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
-    LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = note.job_id OFFSET 0) AS known ON true
-    LEFT JOIN LATERAL (
-      SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
-    WHERE note.role = 'child' AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (seen.version IS NULL OR seen.version = locked.version)
-      AND known.exists IS NOT DISTINCT FROM part.free
-    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
+WITH RECURSIVE lines(tenant) AS (
+    (SELECT tenant FROM flow_notes WHERE role = 'child' ORDER BY tenant LIMIT 1)
+    UNION ALL
+    SELECT (SELECT tenant FROM flow_notes WHERE role = 'child' AND flow_notes.tenant > lines.tenant ORDER BY tenant LIMIT 1)
+    FROM lines WHERE tenant IS NOT NULL
+  ), turns AS MATERIALIZED (
+    SELECT tenant, greatest(1, $1::int / count(*) OVER ()) AS share FROM lines WHERE tenant IS NOT NULL
+    ORDER BY random() LIMIT $1::int
+  ), noted AS MATERIALIZED (
+    SELECT noted.* FROM turns, LATERAL (
+      SELECT note.ctid AS note, note.job_id, locked.*
+      FROM flow_notes AS note
+      LEFT JOIN LATERAL (SELECT xmin AS version FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
+      LEFT JOIN LATERAL (
+        SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
+        WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
+      LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = note.job_id OFFSET 0) AS known ON true
+      LEFT JOIN LATERAL (
+        SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
+      WHERE note.role = 'child' AND note.tenant = turns.tenant AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (seen.version IS NULL OR seen.version = locked.version)
+        AND known.exists IS NOT DISTINCT FROM part.free
+      LIMIT turns.share FOR UPDATE OF note SKIP LOCKED) AS noted
   ), children AS MATERIALIZED (
     SELECT child.*, flow_jobs.cancelled_by,
            EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = child.id) AS waits,
@@ -56,7 +65,7 @@ WITH noted AS MATERIALIZED (
   ), changed AS (
     SELECT * FROM moved WHERE 'cancelled' IN (from_status, to_status)
   ), noted_parents AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, 'parent' FROM changed WHERE has_children RETURNING job_id
+    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'parent', tenant FROM changed WHERE has_children RETURNING job_id
   ), counted_moves AS (
     SELECT * FROM moved WHERE from_status <> to_status
   ), counted AS (

@@ -2,6 +2,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
+import { notesInTurn } from "./notes-in-turn.ts";
 
 /**
  * `notes` is how many were dealt with for good, `edges` how many were closed, marked or unmarked. `left` is true when
@@ -46,7 +47,8 @@ export const isDue = (edge: string) => `parent = parents.id AND CASE
 
 /** Of all edges of a parent, those that one look is about: the children after the place where the last look ended. */
 const inWindow = "child > after AND child <= until";
-const shareOf = (all: number) => `(SELECT greatest(1, ${all} / greatest(1, count(*))) FROM parents)`;
+/** Each tenant has its share, and each of its parents one of that. */
+const shareOf = (all: number) => `greatest(1, ${all} / parents.sharers)`;
 
 // The status is that of the locked row, as it is now; every edge that was there before a note is in the snapshot that
 // shows the note. A look goes through a parent's edges in the order of their children and ends after a share of them; its
@@ -58,24 +60,27 @@ const text = composed(
   "flows/close-edges",
   ["notes_max"],
   `
-  WITH noted AS MATERIALIZED (
-    SELECT note.ctid AS note, note.job_id, coalesce(note.after, '${before_all}') AS after, coalesce(locked.status, 'gone') AS status
-    FROM flow_notes AS note
-    LEFT JOIN LATERAL (SELECT true AS exists FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
-    LEFT JOIN LATERAL (
-      SELECT status FROM jobs WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
-    WHERE note.role = 'parent' AND ${unsynced} AND (seen.exists IS NULL OR locked.status IS NOT NULL)
-    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
+  WITH RECURSIVE ${notesInTurn("parent", "$1::int")}, noted AS MATERIALIZED (
+    SELECT noted.* FROM turns, LATERAL (
+      SELECT note.ctid AS note, note.job_id, note.tenant, coalesce(note.after, '${before_all}') AS after, coalesce(locked.status, 'gone') AS status
+      FROM flow_notes AS note
+      LEFT JOIN LATERAL (SELECT true AS exists FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
+      LEFT JOIN LATERAL (
+        SELECT status FROM jobs WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
+      WHERE note.role = 'parent' AND note.tenant = turns.tenant AND ${unsynced} AND (seen.exists IS NULL OR locked.status IS NOT NULL)
+      LIMIT turns.share FOR UPDATE OF note SKIP LOCKED) AS noted
   ), parents AS MATERIALIZED (
-    SELECT DISTINCT ON (job_id) job_id AS id, status, after, after <> first_value(after) OVER (PARTITION BY job_id ORDER BY after) AS again
-    FROM noted ORDER BY job_id, after DESC
+    SELECT *, count(*) OVER (PARTITION BY tenant) * (SELECT count(DISTINCT tenant) FROM noted) AS sharers FROM (
+      SELECT DISTINCT ON (job_id) job_id AS id, tenant, status, after,
+             after <> first_value(after) OVER (PARTITION BY job_id ORDER BY after) AS again
+      FROM noted ORDER BY job_id, after DESC) AS parent
   ), looks AS MATERIALIZED (
     SELECT parents.*, coalesce((
       SELECT child FROM flow_edges WHERE parent = parents.id AND child > after
       ORDER BY child OFFSET ${shareOf(looked_at_max)} - 1 LIMIT 1), '${behind_all}') AS until
     FROM parents
   ), due AS MATERIALIZED (
-    SELECT parents.id, edge.* FROM looks AS parents, LATERAL (
+    SELECT parents.id, sharers, edge.* FROM looks AS parents, LATERAL (
       SELECT flow_edges.ctid AS edge, child, ${closes} AS closes FROM flow_edges WHERE ${isDue("flow_edges")} AND ${inWindow}
       ORDER BY child LIMIT ${shareOf(edges_max)} FOR UPDATE SKIP LOCKED) AS edge
   ), closed AS (
@@ -84,27 +89,27 @@ const text = composed(
     UPDATE flow_edges SET failed = NOT failed WHERE ctid = ANY(ARRAY(SELECT edge FROM due WHERE NOT closes))
     RETURNING parent, child
   ), done AS MATERIALIZED (
-    SELECT parent, child FROM closed UNION ALL SELECT parent, child FROM marked
+    SELECT parent, child, tenant FROM (SELECT * FROM closed UNION ALL SELECT * FROM marked) AS edge JOIN looks ON looks.id = edge.parent
   ), children AS (
-    INSERT INTO flow_notes (job_id, role) SELECT DISTINCT child, 'child' FROM done
+    INSERT INTO flow_notes (job_id, role, tenant) SELECT DISTINCT child, 'child', tenant FROM done
   ), full_shares AS MATERIALIZED (
-    SELECT id, (array_agg(child ORDER BY child DESC))[1] AS reached FROM due GROUP BY id HAVING count(*) = ${shareOf(edges_max)}
+    SELECT id, (array_agg(child ORDER BY child DESC))[1] AS reached FROM due AS parents GROUP BY id, sharers HAVING count(*) = ${shareOf(edges_max)}
   ), ends AS MATERIALIZED (
-    SELECT parents.id, again, until, reached, (
+    SELECT parents.id, parents.tenant, again, until, reached, (
       SELECT child FROM flow_edges
       WHERE ${isDue("flow_edges")} AND ${inWindow} AND (parent, child) NOT IN (SELECT parent, child FROM done)
       ORDER BY child LIMIT 1) AS undone
     FROM looks AS parents LEFT JOIN full_shares ON full_shares.id = parents.id
   ), left_over AS MATERIALIZED (
-    SELECT id, again, CASE WHEN undone IS NOT NULL AND reached IS NOT NULL THEN reached ELSE nullif(until, '${behind_all}') END AS next,
+    SELECT id, tenant, again, CASE WHEN undone IS NOT NULL AND reached IS NOT NULL THEN reached ELSE nullif(until, '${behind_all}') END AS next,
            coalesce(undone <= reached, undone IS NOT NULL) AS skipped
     FROM ends
   ), gone AS (
     DELETE FROM flow_notes WHERE ctid = ANY(ARRAY(SELECT note FROM noted)) RETURNING ctid
   ), back AS (
-    INSERT INTO flow_notes (job_id, role, after)
-    SELECT id, 'parent', next FROM left_over WHERE next IS NOT NULL
-    UNION ALL SELECT id, 'parent', NULL FROM left_over WHERE again OR skipped
+    INSERT INTO flow_notes (job_id, role, tenant, after)
+    SELECT id, 'parent', tenant, next FROM left_over WHERE next IS NOT NULL
+    UNION ALL SELECT id, 'parent', tenant, NULL FROM left_over WHERE again OR skipped
     RETURNING job_id
   )
   SELECT (SELECT count(*)::int FROM noted WHERE job_id NOT IN (

@@ -35,8 +35,8 @@ const mutants: Record<string, Mutant> = {
   },
   "an edge is closed and the others looked for in one statement": {
     replaces: [
-      "SELECT DISTINCT child, 'child' FROM done",
-      `SELECT DISTINCT child, 'child' FROM done WHERE child IN (SELECT child FROM marked) OR NOT EXISTS (
+      "SELECT DISTINCT child, 'child', tenant FROM done",
+      `SELECT DISTINCT child, 'child', tenant FROM done WHERE child IN (SELECT child FROM marked) OR NOT EXISTS (
          SELECT FROM flow_edges AS other WHERE other.child = done.child AND (parent, child) NOT IN (SELECT parent, child FROM done))`,
     ],
   },

@@ -7,6 +7,7 @@ import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import type { ArrivedJob } from "../submit/arrivals/admit.ts";
 import { noteParents } from "./note-parents.ts";
+import { notesInTurn } from "./notes-in-turn.ts";
 
 /**
  * `notes` is how many were dealt with, and `left` whether there are others, of jobs that another process has locked or
@@ -82,19 +83,20 @@ const text = composed(
   "flows/release-children",
   ["notes_max"],
   `
-  WITH noted AS MATERIALIZED (
-    SELECT note.ctid AS note, note.job_id, locked.*
-    FROM flow_notes AS note
-    LEFT JOIN LATERAL (SELECT xmin AS version FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
-    LEFT JOIN LATERAL (
-      SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
-      WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
-    LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = note.job_id OFFSET 0) AS known ON true
-    LEFT JOIN LATERAL (
-      SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
-    WHERE note.role = 'child' AND ${unsynced} AND (seen.version IS NULL OR seen.version = locked.version)
-      AND known.exists IS NOT DISTINCT FROM part.free
-    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
+  WITH RECURSIVE ${notesInTurn("child", "$1::int")}, noted AS MATERIALIZED (
+    SELECT noted.* FROM turns, LATERAL (
+      SELECT note.ctid AS note, note.job_id, locked.*
+      FROM flow_notes AS note
+      LEFT JOIN LATERAL (SELECT xmin AS version FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
+      LEFT JOIN LATERAL (
+        SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
+        WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
+      LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = note.job_id OFFSET 0) AS known ON true
+      LEFT JOIN LATERAL (
+        SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
+      WHERE note.role = 'child' AND note.tenant = turns.tenant AND ${unsynced} AND (seen.version IS NULL OR seen.version = locked.version)
+        AND known.exists IS NOT DISTINCT FROM part.free
+      LIMIT turns.share FOR UPDATE OF note SKIP LOCKED) AS noted
   ), children AS MATERIALIZED (
     SELECT child.*, flow_jobs.cancelled_by,
            EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = child.id) AS waits,

@@ -43,15 +43,15 @@ export const storeFlows = `
   ), marked AS (
     UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
   ), ties AS MATERIALIZED (
-    SELECT parent, child, on_parent_failure, CASE
+    SELECT parent, child, tenant, on_parent_failure, CASE
              WHEN parent IN (SELECT id FROM found WHERE status = 'succeeded') THEN 'over'
              WHEN parent IN (SELECT id FROM found WHERE status IN ('dead', 'cancelled')) THEN CASE on_parent_failure
                WHEN 'run' THEN 'over' WHEN 'cancel' THEN 'failed' ELSE 'open' END
              ELSE 'open' END AS tie
     FROM edges
   ), noted AS (
-    INSERT INTO flow_notes (job_id, role)
-    SELECT child, 'child' FROM ties GROUP BY child HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
+    INSERT INTO flow_notes (job_id, role, tenant)
+    SELECT child, 'child', tenant FROM ties GROUP BY child, tenant HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
   ), the_flow AS (
     INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (

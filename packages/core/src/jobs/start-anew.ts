@@ -35,7 +35,7 @@ const signalsAwaited: Belonging = { table: "job_waits", column: "job_id", of: "w
  */
 export const startAnew = (rows: string, returning: string, when = "") => `
   awaiting AS MATERIALIZED (
-    SELECT id FROM ${rows} WHERE ${waits}
+    SELECT id, tenant FROM ${rows} WHERE ${waits}
   ), in_flows AS MATERIALIZED (
     SELECT id FROM ${rows} WHERE flow_id IS NOT NULL
   ), with_steps AS MATERIALIZED (
@@ -43,7 +43,7 @@ export const startAnew = (rows: string, returning: string, when = "") => `
   ), ${takeOwn([edges(when), reasons, signalsAwaited])}, able AS MATERIALIZED (
     SELECT * FROM ${rows} WHERE id NOT IN (SELECT owner FROM held)
   ), waiting AS MATERIALIZED (
-    SELECT id, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
+    SELECT id, tenant, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
   ), done_without AS (
     DELETE FROM flow_edges WHERE ${isTaken(edges(when))}
   ), forgotten AS (
@@ -51,9 +51,9 @@ export const startAnew = (rows: string, returning: string, when = "") => `
   ), waits_gone AS (
     DELETE FROM job_waits WHERE ${isTaken(signalsAwaited)}
   ), noted_children AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, 'child' FROM waiting
+    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'child', tenant FROM waiting
   ), revived AS (
-    SELECT id, has_children FROM able WHERE status <> 'failed'
+    SELECT id, tenant, has_children FROM able WHERE status <> 'failed'
   ), ${noteParents("revived")}, ${joinGroups(`
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
     FROM able WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)`)}, queued AS (
@@ -64,7 +64,7 @@ export const startAnew = (rows: string, returning: string, when = "") => `
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
-    FROM able LEFT JOIN seated USING (id) LEFT JOIN waiting USING (id)
+    FROM able LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)
     WHERE jobs.id = able.id
     RETURNING ${returning}, able.status AS was
   ), moved AS (

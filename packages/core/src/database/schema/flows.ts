@@ -65,8 +65,10 @@ export const flowNotes = pgTable(
   {
     job_id: uuid().notNull(),
     role: text().$type<"parent" | "child">().notNull(),
+    /** Whose turn it takes; empty when a process of the version before wrote it. */
+    tenant: text().notNull().default(""),
     /** Of a parent: the child up to which its edges have been looked at. */
     after: uuid(),
   },
-  (row) => [index("flow_notes_of_role").on(row.role)],
+  (row) => [index("flow_notes_of_tenant").on(row.role, row.tenant)],
 );

@@ -49,7 +49,7 @@ export async function noteMissedChildren(
 
 /** A part that notes `missed`, unless it is noted already: the notes are read only when there is one. */
 const noteMissed = (role: "parent" | "child") => `noted AS (
-    INSERT INTO flow_notes (job_id, role) SELECT id, '${role}' FROM missed
+    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, '${role}', tenant FROM missed
     WHERE id NOT IN (SELECT job_id FROM flow_notes WHERE role = '${role}') RETURNING job_id
   )`;
 
@@ -62,11 +62,11 @@ const parentsText = composed(
     SELECT parent, child, on_parent_failure, failed FROM flow_edges
     WHERE (parent, child) > ($1::text::uuid, $2::text::uuid) ORDER BY parent, child LIMIT $3::int
   ), parents AS MATERIALIZED (
-    SELECT asked.id, coalesce(job.status, 'gone') AS status
+    SELECT asked.id, coalesce(job.status, 'gone') AS status, coalesce(job.tenant, '') AS tenant
     FROM (SELECT DISTINCT parent AS id FROM page) AS asked
-    LEFT JOIN LATERAL (SELECT status FROM jobs WHERE jobs.id = asked.id OFFSET 0) AS job ON true
+    LEFT JOIN LATERAL (SELECT status, tenant FROM jobs WHERE jobs.id = asked.id OFFSET 0) AS job ON true
   ), missed AS MATERIALIZED (
-    SELECT DISTINCT parents.id FROM parents JOIN page ON ${isDue("page")}
+    SELECT DISTINCT parents.id, tenant FROM parents JOIN page ON ${isDue("page")}
   ), ${noteMissed("parent")}
   SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT count(*)::int FROM noted) AS notes,
          (SELECT json_build_object('parent', parent, 'child', child) FROM page ORDER BY parent DESC, child DESC LIMIT 1) AS last`,
@@ -79,8 +79,8 @@ const childrenText = composed(
   WITH page AS MATERIALIZED (
     SELECT job_id AS id FROM flow_jobs WHERE job_id > $1::text::uuid ORDER BY job_id LIMIT $2::int
   ), missed AS MATERIALIZED (
-    SELECT page.id FROM page CROSS JOIN LATERAL (
-      SELECT FROM jobs WHERE jobs.id = page.id AND status = 'blocked' AND ${unindexed("blocked_seq")} = 0 OFFSET 0) AS job
+    SELECT page.id, tenant FROM page CROSS JOIN LATERAL (
+      SELECT tenant FROM jobs WHERE jobs.id = page.id AND status = 'blocked' AND ${unindexed("blocked_seq")} = 0 OFFSET 0) AS job
     WHERE NOT EXISTS (SELECT FROM flow_edges WHERE child = page.id)
       AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = page.id)
   ), ${noteMissed("child")}
