@@ -2,6 +2,9 @@ import type { QueueRef } from "../../deps.ts";
 import type { Woken } from "../signal.ts";
 import type { Call } from "./messages.ts";
 
+/** Calls whose ids are kept, and calls whose answers may still come: what is beyond, the sweep finds. */
+const calls_max = 1_000;
+
 type Taking = Extract<Call, { method: "take" | "wait" }>;
 
 /**
@@ -14,7 +17,9 @@ export function lateIds() {
   return {
     /** The host may come to it all the same. */
     gaveUp(id: number, call: Call): void {
-      if (call.method === "take" || call.method === "wait") calls.set(id, call);
+      if (call.method !== "take" && call.method !== "wait") return;
+      calls.set(id, call);
+      if (calls.size > calls_max) calls.delete(calls.keys().next().value ?? id);
     },
     /** `value` as the call would have resolved with; undefined when the host failed. */
     answered(id: number, value: unknown): void {
@@ -23,6 +28,7 @@ export function lateIds() {
       if (!call || value === undefined) return;
       if (call.method === "take") kept.push({ queues: call.given[0], ids: value as string[] });
       else kept.push({ queues: [(value as Woken).queue], ids: [(value as Woken).id] });
+      if (kept.length > calls_max) kept.shift();
     },
     take(queues: readonly QueueRef[], ids_max: number): string[] {
       const names = new Set(queues.map(nameOf));
