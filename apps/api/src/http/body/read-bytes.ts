@@ -64,7 +64,10 @@ function readIncoming(incoming: IncomingMessage, take: (chunk: Uint8Array) => Ui
     const gone = () => reject(new ProblemError("request_timeout", "The body did not arrive completely"));
     if (incoming.destroyed) return gone();
     incoming.on("data", listen);
-    incoming.on("end", () => resolve(gathered.take()));
+    incoming.on("end", () => {
+      incoming.off("close", gone);
+      resolve(gathered.take());
+    });
     incoming.on("error", gone);
     incoming.on("close", gone);
   });
