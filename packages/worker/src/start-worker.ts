@@ -119,6 +119,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     worker_id: id,
     lease_seconds,
     turns: new Map(),
+    behind: new Map(),
     throttled: followUps.throttled,
     unanswered: returns.unanswered,
     put_back: (jobs) => void announce(deps, jobs, "front"),

@@ -1,6 +1,7 @@
 import { traceFields } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import type { QueueRef } from "../deps.ts";
+import type { Behind } from "../limits/within-rates.ts";
 import type { OfAttempt } from "../observe/events.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import type { Turns } from "../turns/claimable.ts";
@@ -49,6 +50,8 @@ export type Claimer = {
   lease_token?: string | undefined;
   /** Where the turns of groups go on, for claims without a signal. */
   turns?: Turns;
+  /** Where looks behind the front of queues with limits go on, for claims without a signal. */
+  behind?: Behind;
   /** A queue's jobs could not be taken because of its rate; says when there is room again. */
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
   /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */

@@ -56,7 +56,7 @@ test("a clock that is set back keeps no queue or group waiting until it is where
   expect(await claim(deps, ids, claimer)).toHaveLength(1);
   await deps.database.sql`UPDATE queue_starts SET started_at = started_at + interval '1 hour', count = 2`;
   const [other = ""] = await add(1, { group: "h" });
-  expect(await queueRoom(deps, main)).toEqual({ room: 2, retry_in_ms: null });
+  expect(await queueRoom(deps, main)).toEqual({ room: 2, retry_in_ms: null, by_group: true });
   expect(await claim(deps, [other], claimer)).toHaveLength(1);
 });
 

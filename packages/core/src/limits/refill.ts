@@ -2,7 +2,7 @@ import { isUnavailable } from "../database/errors.ts";
 import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { queueRoom } from "./room.ts";
-import { readyWithinRates } from "../queues/ready.ts";
+import { readyBehind, readyWithinRates, type Behind } from "./within-rates.ts";
 import { announce, hint } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
@@ -12,31 +12,49 @@ const wait_ms_max = 60_000;
 
 /**
  * Signal as many of a queue's next jobs as its limits have room for: what was dropped for lack of room is offered
- * again. Returns when there will be more room, if the rate is used up.
+ * again. With `behind` also jobs behind thousands whose groups have no start left. Returns when there will be more room,
+ * if the rate is used up.
  */
-export async function refillQueue(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number | null> {
+export async function refillQueue(
+  deps: Deps & { signal: Signal },
+  queue: QueueRef,
+  behind?: Behind,
+): Promise<number | null> {
   const found = await queueRoom(deps, queue);
   if (!found) return null;
   if (found.room === 0) return found.retry_in_ms;
-  const { room } = found;
+  const wanted = Math.min(found.room, signals_max);
   await hint(deps.observe, "refill", async () => {
-    const jobs = await readyWithinRates(deps, queue, Math.min(room, signals_max));
-    await announce(deps, await missingOf(deps.signal, queue, jobs), "front");
+    const front = await readyWithinRates(deps, queue, wanted);
+    const { tenant, queue: name } = queue;
+    const others =
+      behind && found.by_group && front.length < wanted
+        ? await readyBehind(deps, { tenant, queues: [name] }, wanted - front.length, behind)
+        : [];
+    await announce(deps, await missingOf(deps.signal, queue, front, others), "front");
   });
   return null;
 }
 
 /**
  * Those not signalled already, or the list would grow by all of them with each sweep while no worker takes any. It is
- * in order, so when it is long enough its next id shows what is missing. Prioritised ones are kept once each.
+ * in order, so when it is long enough its next id shows what is missing. The `others` come from behind all these: they are
+ * signalled unless it is long enough for them too. Prioritised ones are kept once each.
  */
-async function missingOf(signal: Signal, queue: QueueRef, jobs: readonly ReadyJob[]): Promise<ReadyJob[]> {
+async function missingOf(
+  signal: Signal,
+  queue: QueueRef,
+  jobs: readonly ReadyJob[],
+  others: readonly ReadyJob[],
+): Promise<ReadyJob[]> {
   const { length, next, in_turns } = await signal.look(queue);
   // As they did before, until whoever ended it died.
   if (in_turns) await signal.setTurns(queue, false);
-  if (in_turns) return [...jobs];
+  if (in_turns) return [...jobs, ...others];
   const place = length < jobs.length ? -1 : jobs.findIndex(({ id }) => id === next);
-  return jobs.filter(({ priority }, at) => place === -1 || at < place || priority !== 0);
+  const missing = jobs.filter(({ priority }, at) => place === -1 || at < place || priority !== 0);
+  const room = length < jobs.length + others.length;
+  return [...missing, ...others.filter(({ priority }) => room || priority !== 0)];
 }
 
 export type Refiller = {

@@ -45,7 +45,7 @@ export const roomIn = (row: string, runs = running(row)) => `
     greatest(0, coalesce(least(
       ${row}.concurrency - ${runs},
       ${row}.rate_limit - (SELECT coalesce(sum(count), 0) FROM queue_starts
-                           WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})), 1000000))::int AS room,
+                           WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})), 1000000))::int AS room, ${row}.group_rate_limit IS NOT NULL AS by_group,
     (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + ${row}.rate_period_seconds * 1000 FROM queue_starts
      WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})::float8 AS retry_in_ms`;
 
@@ -77,11 +77,11 @@ const rateUse = (row: string, rate: "rate" | "group_rate", group: string) => `
 export const limitUseIn = (row: string, job: string) => `
     ${row}.concurrency, CASE WHEN ${row}.concurrency IS NOT NULL THEN ${running(row)}::int END AS running,${rateUse(row, "rate", "IS NULL")},${rateUse(row, "group_rate", `= ${job}.group_key`)}`;
 
-/** Ready jobs looked at to find some whose groups may start: 30 ms, rather than reading a whole backlog of others. */
-export const passed_over_max = 5_000;
-
-/** `room` is how many jobs may start now; `retry_in_ms` when there will be more, if the rate is used up. */
-export type QueueRoom = { room: number; retry_in_ms: number | null };
+/**
+ * `room` is how many jobs may start now; `retry_in_ms` when there will be more, if the rate is used up. `by_group`: each
+ * group has a rate, so that its first jobs may have no start left.
+ */
+export type QueueRoom = { room: number; retry_in_ms: number | null; by_group: boolean };
 
 /** How much room a queue with limits has; undefined for one without limits, or paused. */
 export async function queueRoom(

@@ -1,6 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
+import { firstPlace, placeColumns, readyAfterPlace, type Place } from "../queues/places.ts";
 import { everyReadyQueue, type ReadyQueue } from "../queues/ready-queues.ts";
 import { refillQueue } from "../limits/refill.ts";
 import { send } from "../signal/announce.ts";
@@ -45,25 +46,21 @@ async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Prom
     return (await signal.look(queue)).length;
   }
   let pushed = 0;
-  for (let after: Place | undefined; ;) {
+  for (let after = firstPlace; ;) {
     const page = await readyAfter(deps, queue, after);
     const taken = page.length === 0 ? 0 : await send(deps, page, "back");
     pushed += taken;
-    after = page.at(-1);
+    after = page.at(-1) ?? after;
     // A full list takes no more: the sweep adds the rest when it is empty.
     if (page.length < page_jobs_max || taken === 0) return pushed;
   }
 }
 
-/** The time as Postgres writes it: JavaScript's would lose microseconds. */
-type Place = Pick<ReadyJob, "id" | "priority"> & { ready: string };
-
 async function readyAfter(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,
-  after: Place | undefined,
+  { priority, ready, id }: Place,
 ): Promise<readonly (ReadyJob & Place)[]> {
-  const { priority = 32_767, ready = "-infinity", id = "00000000-0000-0000-0000-000000000000" } = after ?? {};
   return executeOn(deps.database)<ReadyJob & Place>({
     text: readyPage,
     params: [tenant, queue, priority, ready, id],
@@ -74,9 +71,7 @@ const readyPage = composed(
   "maintenance/ready-page",
   ["tenant", "queue", "priority", "ready_at", "id"],
   `
-  SELECT id, tenant, queue, priority, to_char(ready_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ready
-  FROM jobs
-  WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
-    AND (priority < $3::int OR priority = $3::int AND (ready_at, id) > ($4::text::timestamptz, $5::uuid))
-  ORDER BY priority DESC, ready_at, id LIMIT ${page_jobs_max}`,
+  SELECT id, tenant, queue, priority, ready
+  FROM (${readyAfterPlace(`tenant, queue, ${placeColumns}, ready_at`, page_jobs_max)}) AS page
+  ORDER BY priority DESC, ready_at, id`,
 );

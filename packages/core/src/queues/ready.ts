@@ -3,7 +3,6 @@ import { isUuid } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { groupMayStart, passed_over_max } from "../limits/room.ts";
 
 /**
  * For a look at the jobs that became ready within the last so many seconds (`Infinity`: at all). It is compared within the
@@ -34,28 +33,6 @@ const inOrder = composed(
   ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds"],
   `
   SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${within("$5")} ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
-);
-
-/**
- * Ready jobs of a queue with limits in the order they should run, skipping those whose groups have used up their rate.
- */
-export async function readyWithinRates(
-  deps: Pick<Deps, "database">,
-  { tenant, queue }: QueueRef,
-  jobs_max: number,
-): Promise<ReadyJob[]> {
-  return [...(await executeOn(deps.database)<ReadyJob>({ text: withinRates, params: [tenant, queue, jobs_max] }))];
-}
-
-const withinRates = composed(
-  "queues/ready-within-rates",
-  ["tenant", "queue", "jobs_max"],
-  `
-  SELECT front.id, front.tenant, front.queue, front.priority FROM queues, LATERAL (
-    SELECT * FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
-    ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front
-  WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "front")}
-  ORDER BY front.priority DESC, front.ready_at, front.id LIMIT $3::int`,
 );
 
 /**

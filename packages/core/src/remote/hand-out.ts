@@ -9,6 +9,7 @@ import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiter
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
+import type { Behind } from "../limits/within-rates.ts";
 import type { Turns } from "../turns/claimable.ts";
 import { transition } from "../tracing/transition.ts";
 import { renewedIfLate } from "./renewed-if-late.ts";
@@ -35,6 +36,7 @@ export function createHandOut(
   closing: AbortSignal,
 ) {
   const turns: Turns = new Map();
+  const behind: Behind = new Map();
 
   /** Ids that no call is waiting for any more. Those in the list itself have ordinary priority. */
   const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
@@ -59,6 +61,7 @@ export function createHandOut(
       ...call,
       queues: [call.queue],
       turns,
+      behind,
       throttled: deps.followUps.throttled,
       unanswered: (token) => deps.returns.unanswered(token, call.tenant),
       put_back: (jobs) => void announce(deps, jobs, "front"),

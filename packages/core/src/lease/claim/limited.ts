@@ -3,7 +3,8 @@ import { hidden, textArray, uuidArray } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
 import { notHeldIdle, sentTogether } from "../../database/transaction.ts";
 import type { Deps } from "../../deps.ts";
-import { groupMayStart, isLimited, passed_over_max, roomIn, runningByQueue, startsWithin } from "../../limits/room.ts";
+import { groupMayStart, isLimited, roomIn, runningByQueue, startsWithin, type QueueRoom } from "../../limits/room.ts";
+import { front_jobs_max } from "../../limits/within-rates.ts";
 import { readyAmong } from "../../queues/ready-queues.ts";
 import type { ReadyJob } from "../../signal/signal.ts";
 import type { Claimer, Lease } from "../lease.ts";
@@ -32,7 +33,7 @@ export async function claimLimited<L extends Lease>(
   width: Width,
 ): Promise<Claimed<L>> {
   const queues = typeof which === "number" ? await withReadyJobs(deps, claimer) : await queuesOf(deps, claimer, which);
-  if (queues.length === 0) return { leases: [], passed_over: [] };
+  if (queues.length === 0) return { leases: [], passed_over: [], by_group: [] };
   return passingOverLocked((form) => claimUnderLock(deps, claimer, which, queues, width, form));
 }
 
@@ -49,7 +50,7 @@ function queuesOf(deps: Deps, { tenant, queues }: Claimer, ids: readonly string[
   return executeOn(deps.database)<Wanted>({ text: limitedQueues, params });
 }
 
-type Claimed<L> = { leases: L[]; passed_over: readonly string[] };
+type Claimed<L> = { leases: L[]; passed_over: readonly string[]; by_group: readonly string[] };
 
 async function claimUnderLock<L extends Lease>(
   deps: Deps,
@@ -75,20 +76,21 @@ async function claimUnderLock<L extends Lease>(
     ]);
     reportThrottled(claimer, rooms as Room[]);
     if (busy.length > 0) claimer.put_back?.((busy as Omit<ReadyJob, "tenant">[]).map((job) => ({ ...job, tenant })));
-    return claimedIn(leases as Row<L>[], { tenant, lease_token, worker_id, limited: true });
+    const by_group = (rooms as Room[]).filter((one) => one.by_group && one.room > 0).map(({ queue }) => queue);
+    return { ...claimedIn(leases as Row<L>[], { tenant, lease_token, worker_id, limited: true }), by_group };
   });
 }
 
 /** Without a lease there is still one row, of nothing else. */
 type Row<L> = L & { passed_over?: string[] | null };
 
-function claimedIn<L extends Lease>(rows: readonly Row<L>[], common: Partial<Lease>): Claimed<L> {
+function claimedIn<L extends Lease>(rows: readonly Row<L>[], common: Partial<Lease>): Omit<Claimed<L>, "by_group"> {
   const passed_over = rows[0]?.passed_over ?? [];
   for (const row of rows) delete row.passed_over;
   return { leases: rows.filter(({ id }) => id !== null).map((row) => Object.assign(row, common)), passed_over };
 }
 
-type Room = { queue: string; room: number; retry_in_ms: number | null };
+type Room = QueueRoom & { queue: string };
 
 function reportThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[]): void {
   for (const { queue, room, retry_in_ms } of rooms)
@@ -211,7 +213,7 @@ const oldest = claiming("claim-limited-oldest", "jobs_max", {
       SELECT front.*, bytes FROM (
         SELECT id, jobs.queue, group_key, priority, ready_at FROM jobs
         WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-        ORDER BY priority DESC, ready_at, id LIMIT ${passed_over_max}) AS front, LATERAL (
+        ORDER BY priority DESC, ready_at, id LIMIT ${front_jobs_max}) AS front, LATERAL (
         SELECT ${payloadBytes} AS bytes FROM jobs
         WHERE jobs.id = front.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
       WHERE ${groupMayStart("served", "front")}

@@ -3,6 +3,7 @@ import { textArray } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { isLimited } from "../../limits/room.ts";
+import { readyBehind } from "../../limits/within-rates.ts";
 import { claimLimited } from "./limited.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease.ts";
 import { underToken } from "./under-token.ts";
@@ -28,18 +29,33 @@ export async function claimWith<L extends Lease>(
   });
 }
 
-/** What queues with limits have room for. In place of ids that others hold locked, the oldest jobs of their queues go. */
+/**
+ * What queues with limits have room for. In place of ids that others hold locked, the oldest jobs of their queues go. Where
+ * the front of a queue has too few whose groups may start, those behind it go.
+ */
 export async function claimWithinLimits<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
   which: readonly string[] | number,
   width: Width,
 ): Promise<L[]> {
-  const { leases, passed_over } = await claimLimited<L>(deps, claimer, which, width);
+  const { leases, passed_over, by_group } = await claimLimited<L>(deps, claimer, which, width);
   reportTaken(deps, leases);
   if (passed_over.length > 0) {
     const ofThose = { ...claimer, queues: [...new Set(passed_over)] };
     await addTo(deps, claimer, leases, () => claimWithinLimits<L>(deps, ofThose, passed_over.length, width));
+  }
+  if (typeof which === "number" && leases.length < which && by_group.length > 0) {
+    const ofThose = { ...claimer, queues: by_group };
+    await addTo(deps, claimer, leases, async () => {
+      const jobs = await readyBehind(deps, ofThose, which - leases.length, claimer.behind);
+      return claimWithinLimits<L>(
+        deps,
+        ofThose,
+        jobs.map(({ id }) => id),
+        width,
+      );
+    });
   }
   return leases;
 }

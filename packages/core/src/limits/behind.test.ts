@@ -1,0 +1,61 @@
+import { queueLimits } from "@atlasqueue/contract";
+import { expect, test } from "vitest";
+import { refillQueue } from "./refill.ts";
+import { setLimits } from "./set.ts";
+import { front_jobs_max, type Behind } from "./within-rates.ts";
+import { claimReady } from "../lease/claim.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
+
+const { deps, add } = engineHarness();
+
+/** Groups with a ready job each, and without a start left. */
+async function addUsedUp(count: number, priority = 0): Promise<void> {
+  const groups = Array.from({ length: count }, (_, at) => `used up, of ${priority}: ${at}`);
+  await add(...groups.map((group) => ({ group, priority })));
+  await deps.database.sql`
+    INSERT INTO queue_starts SELECT tenant, queue, group_key, statement_timestamp(), 1 FROM jobs
+    WHERE priority = ${priority} AND group_key LIKE 'used up%'`;
+}
+
+async function withFullFront(): Promise<void> {
+  await setLimits(deps, main, queueLimits.parse({ group_rate: { limit: 1, period_seconds: 3_600 } }));
+  await addUsedUp(front_jobs_max);
+}
+
+test("jobs behind thousands whose groups have no start left are claimed without a signal", async () => {
+  await withFullFront();
+  const others = await add({ group: "other" }, {});
+  const serving = { ...claimer, behind: new Map() };
+  const claimed = async () => (await claimReady(deps, 10, serving)).map(({ id }) => id);
+  expect((await claimed()).sort()).toEqual(others.sort());
+  expect(await claimed()).toEqual([]);
+  // Those in front still go first.
+  const [first = "", last = ""] = await add({ priority: 5 }, {});
+  expect(await claimed()).toEqual([first, last]);
+});
+
+test("jobs behind thousands whose groups have no start left are signalled again, those further back by later looks", async () => {
+  await withFullFront();
+  const [near = ""] = await add({});
+  await addUsedUp(front_jobs_max, -1);
+  const [far = "", low = ""] = await add({ priority: -1 }, { priority: -2, group: "low" });
+  const signal = memorySignal();
+  const behind: Behind = new Map();
+  const signalled = async (): Promise<string[]> => {
+    await refillQueue({ ...deps, signal }, main, behind);
+    return signal.take([main], 1_000);
+  };
+  expect(await signalled()).toEqual([near]);
+  expect((await signalled()).sort()).toEqual([far, low].sort());
+  // From the end on anew: nobody has taken them. The look that finds the end may come in between.
+  expect([...(await signalled()), ...(await signalled())]).toEqual([near]);
+});
+
+test("a list in which they are already is not added to, as no worker may be there to take them", async () => {
+  await withFullFront();
+  await add({}, { group: "other" }, { priority: -1 });
+  const signal = memorySignal();
+  for (let look = 0; look < 4; look += 1) await refillQueue({ ...deps, signal }, main, new Map());
+  expect((await signal.look(main)).length).toBe(3);
+});

@@ -1,0 +1,107 @@
+import { composed } from "../database/composed.ts";
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+import { placeColumns, readyAfterPlace, type Place } from "../queues/places.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import { groupMayStart } from "./room.ts";
+
+/**
+ * Ready jobs looked at to find some whose groups may start, the front of the queue: 30 ms, rather than reading a whole
+ * backlog of others.
+ */
+export const front_jobs_max = 5_000;
+
+/**
+ * Ready jobs in the front of a queue with limits in the order they should run, without those whose groups have used up
+ * their rate.
+ */
+export async function readyWithinRates(
+  deps: Pick<Deps, "database">,
+  { tenant, queue }: QueueRef,
+  jobs_max: number,
+): Promise<ReadyJob[]> {
+  return [...(await executeOn(deps.database)<ReadyJob>({ text: withinRates, params: [tenant, queue, jobs_max] }))];
+}
+
+const withinRates = composed(
+  "limits/ready-within-rates",
+  ["tenant", "queue", "jobs_max"],
+  `
+  SELECT front.id, front.tenant, front.queue, front.priority FROM queues, LATERAL (
+    SELECT * FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
+    ORDER BY priority DESC, ready_at, id LIMIT ${front_jobs_max}) AS front
+  WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "front")}
+  ORDER BY front.priority DESC, front.ready_at, front.id LIMIT $3::int`,
+);
+
+/** How far the looks behind each queue's front have come. */
+export type Behind = Map<string, Place>;
+
+const places_max = 10_000;
+/** Whose backlogs are looked at together. */
+const queues_max = 4;
+
+/**
+ * Jobs behind the front of queues, like `readyWithinRates`, where thousands in front have used up their rates and have
+ * no start left: the next ones after those of the last look, and from the end on the first ones again. None of queues that have
+ * no more jobs than a front has.
+ *
+ * @example
+ * const jobs = await readyBehind(deps, { tenant: "default", queues: ["mail"] }, 10, behind);
+ */
+export async function readyBehind(
+  deps: Pick<Deps, "database">,
+  { tenant, queues }: { tenant: string; queues: readonly string[] },
+  jobs_max: number,
+  behind: Behind = new Map(),
+): Promise<ReadyJob[]> {
+  const execute = executeOn(deps.database);
+  const fronts = await execute<Place & { queue: string }>({ text: ends, params: [tenant, textArray(queues)] });
+  const found: ReadyJob[] = [];
+  for (const { queue, ...end } of fronts) {
+    const left = jobs_max - found.length;
+    if (left === 0) break;
+    const name = `${tenant} ${queue}`;
+    const { id, priority, ready } = behind.get(name) ?? end;
+    type Row = Place & { may_start: boolean };
+    const rows = await execute<Row>({ text: behindPlace, params: [tenant, queue, priority, ready, id, left] });
+    for (const row of rows) if (row.may_start) found.push({ tenant, queue, id: row.id, priority: row.priority });
+    if (behind.size > places_max) behind.clear();
+    // The last of a whole page, or of as many as there was room for. At the end it starts over.
+    const last = rows.at(-1);
+    if (last) behind.set(name, { id: last.id, priority: last.priority, ready: last.ready });
+    else behind.delete(name);
+  }
+  return found;
+}
+
+const ends = composed(
+  "limits/ends-of-fronts",
+  ["tenant", "queues"],
+  `
+  SELECT place.* FROM unnest($2::text[]) AS wanted(queue), LATERAL (
+    SELECT queue, ${placeColumns} FROM jobs
+    WHERE ready_at IS NOT NULL AND tenant = $1 AND jobs.queue = wanted.queue
+    ORDER BY priority DESC, ready_at, id LIMIT 1 OFFSET ${front_jobs_max - 1}) AS place
+  ORDER BY random() LIMIT ${queues_max}`,
+);
+
+// With the last one of the page, unless there is no further one.
+const behindPlace = composed(
+  "limits/ready-behind",
+  ["tenant", "queue", "priority", "ready", "id", "jobs_max"],
+  `
+  WITH page AS MATERIALIZED (${readyAfterPlace(`${placeColumns}, ready_at, group_key`, front_jobs_max)}
+  ), starting AS MATERIALIZED (
+    SELECT page.* FROM page, queues WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "page")}
+    ORDER BY priority DESC, ready_at, id LIMIT $6::int
+  )
+  SELECT id, priority, ready, true AS may_start, ready_at FROM starting
+  UNION ALL
+  SELECT * FROM (
+    SELECT id, priority, ready, false, ready_at FROM page
+    WHERE (SELECT count(*) FROM starting) < $6::int AND (SELECT count(*) FROM page) = ${front_jobs_max}
+    ORDER BY priority, ready_at DESC, id DESC LIMIT 1) AS last
+  ORDER BY priority DESC, ready_at, id`,
+);
