@@ -5,6 +5,7 @@ import { createShares, type Shares } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { answerClientError, refuseConnect } from "./http/answers/client-error.ts";
+import { MergingMessage } from "./http/body/merging-message.ts";
 import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
 import { network } from "./http/input/address.ts";
@@ -70,6 +71,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
       maxHeaderSize: header_bytes_max,
       // Refused by the listener, which answers in our format.
       requireHostHeader: false,
+      IncomingMessage: MergingMessage,
     },
     oneAtATime((incoming, outgoing) => {
       if (stopping) outgoing.setHeader("connection", "close");
