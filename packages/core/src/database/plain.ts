@@ -3,6 +3,7 @@ import { DrizzleQueryError, queryBuilder } from "./drizzle.ts";
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
 import { inTurn } from "./pool/on-behalf-of.ts";
+import { sentWhole } from "./statement.ts";
 
 /**
  * Run a statement made with drizzle's query builder, under the database's deadline: for plain reads and writes, whose
@@ -14,7 +15,7 @@ import { inTurn } from "./pool/on-behalf-of.ts";
 export async function plain<T>(database: Database, query: (db: PgRemoteDatabase) => PromiseLike<T>): Promise<T> {
   const db = queryBuilder((text, params: string[]) =>
     inTurn(database, async (began_at) => {
-      const sent = database.sql.unsafe(text, params, { prepare: true }).values();
+      const sent = database.sql.unsafe(text, params, sentWhole).values();
       return { rows: [...(await bounded(database, sent as never, database.timeout_ms, began_at))] };
     }),
   );

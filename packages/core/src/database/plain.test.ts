@@ -1,0 +1,25 @@
+import { tcpProxy } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
+import { connectDatabase } from "./connect.ts";
+import { eq } from "./drizzle.ts";
+import { plain } from "./plain.ts";
+import { queues } from "./schema/index.ts";
+
+const { url } = engineHarness();
+
+test("a statement goes out in one part: a process that stands still then leaves no transaction open in the middle", async () => {
+  const proxy = await tcpProxy(url());
+  onTestFinished(() => proxy.close());
+  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000 });
+  onTestFinished(() => database.close());
+  await database.sql`SELECT`;
+  const parts: number[] = [];
+  proxy.splitQuestions((chunk) => {
+    parts.push(chunk.length);
+    return [chunk];
+  });
+  const rows = await plain(database, (db) => db.select().from(queues).where(eq(queues.queue, "mail")));
+  expect(rows).toEqual([]);
+  expect(parts).toHaveLength(1);
+});
