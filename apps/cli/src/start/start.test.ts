@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Explanation, Job, OpenQueueProvisioned, SubmitJobInput, WorkerList } from "@atlasqueue/contract";
 import { createDatabase, eventually, postgresUrl, spawnProcess } from "@atlasqueue/testing";
@@ -113,6 +114,24 @@ test("a SIGTERM in the middle of starting stops what was started", async () => {
   expect(await starting.waitForExit(20_000)).toEqual({ code: 0, signal: null });
   expect(starting.lines).toEqual([]);
   expect(existsSync(postmasterFile())).toBe(false);
+});
+
+test("a SIGTERM ends a start whose handlers are never loaded, worker processes included", async () => {
+  const loading = join(folder.path, "loading");
+  const starting = await spawnProcess(mainFile, {
+    args: ["start"],
+    env: {
+      ...startEnv(folder.path),
+      DATABASE_URL: await emptyDatabase(),
+      PATH: "/nonexistent",
+      WORKER_HANDLERS: fileURLToPath(new URL("../../test/endless-handlers.ts", import.meta.url)),
+      LOADING_FILE: loading,
+    },
+  });
+  await eventually(() => existsSync(loading), { timeout_ms: 60_000 });
+  starting.kill("SIGTERM");
+  expect(await starting.waitForExit(30_000)).toEqual({ code: 0, signal: null });
+  expect(starting.lines.filter((line) => !line.startsWith("{"))).toEqual([]);
 });
 
 /** An unmigrated database on the run's server. */

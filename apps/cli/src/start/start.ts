@@ -27,7 +27,7 @@ const notYetKnown = "postgres://127.0.0.1/atlasqueue";
  * @example
  * const system = await startSystem(process.env, { stdout: process.stdout, stop: new AbortController().signal });
  */
-export async function startSystem(given: Env, options: StartOptions): Promise<System | undefined> {
+export async function startSystem(given: Env, { stdout, stop }: StartOptions): Promise<System | undefined> {
   // A system goes on when its queues are empty. It serves everyone its API lets in, provisioned tenants included.
   const WORKER_TENANTS = given["WORKER_TENANTS"] || "*";
   // Demo jobs are what people try first.
@@ -40,17 +40,17 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
   const undo = undoStack();
   try {
     const database = await databaseServer(settings, undo);
-    if (options.stop.aborted) return await undo.run().then(() => undefined);
+    if (stop.aborted) return await undo.run().then(() => undefined);
     const redis = await redisServer(settings, undo);
     await migrateDatabase(database.url);
-    if (options.stop.aborted) return await undo.run().then(() => undefined);
+    if (stop.aborted) return await undo.run().then(() => undefined);
 
     const urls = { DATABASE_URL: database.url, REDIS_URL: redis.kind === "none" ? undefined : redis.url };
     const api_config = readApiConfig({ ...env, ...urls });
     const worker_config = readWorkerConfig({ ...env, ...urls });
     // Our reader may leave (`start | head`): a queue goes on without an audience.
-    options.stdout.on("error", () => {});
-    const output = heldLog(options.stdout);
+    stdout.on("error", () => {});
+    const output = heldLog(stdout);
     // One signal for both when it is in memory, lent to the worker; otherwise a connection each.
     const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
     undo.add(async () => shared.signal?.close());
@@ -58,18 +58,20 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
     // The API starts first, so that a taken port is not found after jobs were claimed, and also stops first.
     let worker: WorkerProcesses | undefined;
     undo.add(async () => void (await worker?.stop()));
-    const api = await startApis(api_config, { ...env, ...urls }, { ...shared, log: output }).catch((error: unknown) => {
-      throw listenTrouble(error, "API", api_config.listen);
-    });
+    const api = await startApis(api_config, { ...env, ...urls }, { ...shared, log: output, stop }).catch(
+      (error: unknown) => {
+        throw listenTrouble(error, "API", api_config.listen);
+      },
+    );
     undo.add(() => api.stop());
     // In separate processes: a handler that throws late, exits, runs out of memory or blocks leaves the API alone.
-    const parts = { ...shared, logger: createLogger(api_config.log_level, "atlasqueue-worker", output) };
+    const parts = { ...shared, logger: createLogger(api_config.log_level, "atlasqueue-worker", output), stop };
     worker = await startWorkerProcesses(worker_config, { ...env, ...urls }, parts).catch((error: unknown) => {
       throw listenTrouble(error, "WORKER_METRICS", worker_config.metrics);
     });
     const { metrics_url } = worker;
     const dlq_key = api_config.redis?.keys.dead_letters;
-    options.stdout.write(
+    stdout.write(
       banner({
         api_url: api.url,
         metrics_url,
@@ -86,6 +88,7 @@ export async function startSystem(given: Env, options: StartOptions): Promise<Sy
     return { api_url: api.url, stop: () => undo.run() };
   } catch (error) {
     await undo.run();
+    if (stop.aborted) return undefined;
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { ipcSignal } from "../../signal/ipc/signal.ts";
 import type { Signal } from "../../signal/signal.ts";
 import { parentChannel } from "../process-channel.ts";
@@ -8,6 +9,9 @@ import { logDestination } from "../../observe/log.ts";
 import { heldLog } from "./held-log.ts";
 import { lentSignal, outliveParent } from "./launch.ts";
 import { isToMember, type FromMember } from "./messages.ts";
+
+/** What is still starting then is waited for no longer: it has no job, and a module may never be loaded to its end. */
+const start_ms_max = 5_000;
 
 /** What a process of a fleet is given. */
 export type MemberParts = {
@@ -44,7 +48,7 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
   let program: Promise<RunningMember | undefined> = Promise.resolve(undefined);
   const stop = () =>
     (stopping ??= (async () => {
-      const running = await program.catch(() => undefined);
+      const running = await Promise.race([program.catch(() => undefined), delay(start_ms_max)]);
       await running?.stop();
       process.exit(0);
     })());
