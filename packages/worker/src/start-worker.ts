@@ -171,7 +171,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     deps.observe({ event: "worker_draining", worker_id: id, running: running.size(), deadline_ms: wanted_ms });
     draining.abort();
     const deadline_ms = Math.min(Math.max(0, wanted_ms), timer_ms_max - farewell_ms_max);
-    const last = performance.now() + deadline_ms + farewell_ms_max;
+    const due_at = performance.now() + deadline_ms;
     const over = new AbortController();
     let late = false;
     const deadline = pause(deadline_ms, over.signal).then(() => (late = true));
@@ -179,6 +179,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     while (running.handlingCount() > 0 && !late) await Promise.race([running.change(), deadline]);
     const abandoned = running.all().filter((job) => job.phase === "handling");
     for (const job of abandoned) running.abandon(job, "the worker shuts down");
+    // A process that stood still gets here long after its deadline.
+    const last = Math.max(due_at, performance.now()) + farewell_ms_max;
     const farewell = pause(Math.max(0, last - performance.now()), over.signal);
     const given = await Promise.race([returns.giveBack(abandoned.map((job) => job.lease)), farewell.then(() => 0)]);
     await Promise.race([settler.drained(), farewell]);

@@ -27,3 +27,31 @@ test("a stop during an outage tries until its deadline to store what its handler
   await worker.stop({ deadline_ms: 60_000 });
   expect(await read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
 });
+
+test("a stop of a process that then stands still past its deadline stores what is done, and gives back the rest", async () => {
+  let broken = 0;
+  const database = steppingDatabase(deps().database, (step) => {
+    if (step !== "answer" && broken > 0) {
+      broken -= 1;
+      throw brokenConnection();
+    }
+  });
+  const { open, opened } = gate();
+  const [done, held] = await add({ type: "done", max_attempts: 1 }, { type: "held", max_attempts: 1 });
+  const handlers = [
+    defineHandler("done", z.looseObject({}), () => opened),
+    defineHandler("held", z.looseObject({}), () => new Promise(() => {})),
+  ];
+  const worker = startWorker({ ...deps(), database }, { concurrency: 2, lease_seconds: 60, handlers });
+  await becomes(done, { status: "running" });
+  await becomes(held, { status: "running" });
+  const stopped = worker.stop({ deadline_ms: 100 });
+  const still_until = performance.now() + outage_ms;
+  while (performance.now() < still_until);
+  open();
+  // Connections do not outlive a standstill, as a rule.
+  broken = 4;
+  await stopped;
+  expect(await read(done)).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(await read(held)).toMatchObject({ status: "queued", attempts: 0 });
+});
