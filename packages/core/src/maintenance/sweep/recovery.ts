@@ -1,5 +1,5 @@
 import type { Database } from "../../database/connect.ts";
-import { DatabaseTimeoutError, isLocked, isUnavailable } from "../../database/errors.ts";
+import { isLocked, isUnavailable } from "../../database/errors.ts";
 import { onceMore } from "../../database/pool/once-more.ts";
 import { putOff } from "../../lease/put-off.ts";
 import { recovered_max } from "../../lease/recover.ts";
@@ -17,8 +17,8 @@ const claims_max = 1_000;
  * off, which fails too until writes are taken again; it is their holders' turn then. In a fleet each lease is put off once
  * after an outage, however many sweepers have met it.
  *
- * What was late may have been too much for a slow server, so each time half as many jobs are taken back in a statement,
- * and twice as many after each sweep that went well.
+ * What was late, or cut off by the server or a proxy, may have been too much, so each time half as many jobs are taken back
+ * in a statement, and twice as many after each sweep that went well.
  *
  * @example
  * const recover = createRecovery(deps, outage.failed);
@@ -41,7 +41,7 @@ export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): ()
       jobs_max = Math.min(2 * jobs_max, recovered_max);
       return count;
     } catch (error) {
-      if (error instanceof DatabaseTimeoutError) jobs_max = Math.ceil(jobs_max / 2);
+      if (isOutage(error)) jobs_max = Math.ceil(jobs_max / 2);
       throw error;
     }
   };
@@ -51,9 +51,7 @@ export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): ()
       failed_at = undefined;
       return count > 0 ? 0 : await onceMore(deps.database, recoverSome);
     } catch (error) {
-      // A lock is somebody's, and no outage: the fleet need not wait for it.
-      const is_outage = isUnavailable(error) && !isLocked(error);
-      if (is_outage) {
+      if (isOutage(error)) {
         failed_at = performance.now();
         await failed();
       }
@@ -61,3 +59,6 @@ export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): ()
     }
   };
 }
+
+/** A lock is somebody's, and no outage: the fleet need not wait for it. */
+const isOutage = (error: unknown): boolean => isUnavailable(error) && !isLocked(error);
