@@ -8,19 +8,19 @@ WITH wanted AS MATERIALIZED (
   SELECT place::int FROM wanted
   LEFT JOIN LATERAL (
     SELECT true AS exists FROM job_groups AS known
-    WHERE (known.tenant, known.queue, known.group_key) = (wanted.tenant, wanted.queue, wanted.name) OFFSET 0) AS group_seen ON true
+    WHERE (known.tenant, known.queue, known.group_key) = (wanted.tenant, wanted.queue, wanted.name) OFFSET 0) AS seen ON true
   LEFT JOIN LATERAL (
     SELECT true AS free FROM job_groups AS known
-    WHERE (known.tenant, known.queue, known.group_key) = (wanted.tenant, wanted.queue, wanted.name) FOR NO KEY UPDATE SKIP LOCKED) AS group_part ON true
-  WHERE wanted.of = 'group' AND group_seen.exists IS DISTINCT FROM group_part.free
+    WHERE (known.tenant, known.queue, known.group_key) = (wanted.tenant, wanted.queue, wanted.name) FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
+  WHERE wanted.of = 'group' AND seen.exists IS DISTINCT FROM part.free
   ), of_keys AS MATERIALIZED (
   SELECT place::int FROM wanted
   LEFT JOIN LATERAL (
     SELECT true AS exists FROM unique_keys AS known
-    WHERE (known.tenant, known.queue, known.key) = (wanted.tenant, wanted.queue, wanted.name) OFFSET 0) AS unique_seen ON true
+    WHERE (known.tenant, known.queue, known.key) = (wanted.tenant, wanted.queue, wanted.name) OFFSET 0) AS seen ON true
   LEFT JOIN LATERAL (
     SELECT true AS free FROM unique_keys AS known
-    WHERE (known.tenant, known.queue, known.key) = (wanted.tenant, wanted.queue, wanted.name) FOR NO KEY UPDATE SKIP LOCKED) AS unique_part ON true
-  WHERE wanted.of = 'unique' AND unique_seen.exists IS DISTINCT FROM unique_part.free
+    WHERE (known.tenant, known.queue, known.key) = (wanted.tenant, wanted.queue, wanted.name) FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
+  WHERE wanted.of = 'unique' AND seen.exists IS DISTINCT FROM part.free
   )
   SELECT place FROM of_groups UNION ALL SELECT place FROM of_keys;

@@ -30,26 +30,14 @@ export async function heldAmong(execute: Execute, wanted: readonly Wanted[]): Pr
   );
 }
 
-const homes = { group: ["job_groups", "group_key"], unique: ["unique_keys", "key"] } as const;
-
-/**
- * Joins that look for what the rows of `row` want: its name is in their column `name`. `isHeld` then tells whether another
- * transaction has locked it, as it is there and cannot be had.
- */
-export const lookFor = (of: Wanted["of"], row: string, name: string): string => {
-  const [table, column] = homes[of];
-  const known = (columns: string, lock: string) => `LATERAL (
+const rowOf = (table: string, column: string, columns: string, lock: string) => `LATERAL (
     SELECT ${columns} FROM ${table} AS known
-    WHERE (known.tenant, known.queue, known.${column}) = (${row}.tenant, ${row}.queue, ${row}.${name}) ${lock})`;
-  return `
-  LEFT JOIN ${known("true AS exists", "OFFSET 0")} AS ${of}_seen ON true
-  LEFT JOIN ${known("true AS free", "FOR NO KEY UPDATE SKIP LOCKED")} AS ${of}_part ON true`;
-};
-export const isHeld = (of: Wanted["of"]): string => `${of}_seen.exists IS DISTINCT FROM ${of}_part.free`;
-
-const heldIn = (of: Wanted["of"]) => `
-  SELECT place::int FROM wanted${lookFor(of, "wanted", "name")}
-  WHERE wanted.of = '${of}' AND ${isHeld(of)}`;
+    WHERE (known.tenant, known.queue, known.${column}) = (wanted.tenant, wanted.queue, wanted.name) ${lock})`;
+const heldIn = (of: Wanted["of"], table: string, column: string) => `
+  SELECT place::int FROM wanted
+  LEFT JOIN ${rowOf(table, column, "true AS exists", "OFFSET 0")} AS seen ON true
+  LEFT JOIN ${rowOf(table, column, "true AS free", "FOR NO KEY UPDATE SKIP LOCKED")} AS part ON true
+  WHERE wanted.of = '${of}' AND seen.exists IS DISTINCT FROM part.free`;
 
 const look = composed(
   "submit/held-among",
@@ -57,8 +45,8 @@ const look = composed(
   `
   WITH wanted AS MATERIALIZED (
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS one(of, tenant, queue, name, place)
-  ), of_groups AS MATERIALIZED (${heldIn("group")}
-  ), of_keys AS MATERIALIZED (${heldIn("unique")}
+  ), of_groups AS MATERIALIZED (${heldIn("group", "job_groups", "group_key")}
+  ), of_keys AS MATERIALIZED (${heldIn("unique", "unique_keys", "key")}
   )
   SELECT place FROM of_groups UNION ALL SELECT place FROM of_keys`,
 );

@@ -11,7 +11,8 @@ import type { Draft } from "../insert-jobs.ts";
 import { planUnique, type Plan } from "../unique/plan.ts";
 import { DatabaseTimeoutError, isLocked } from "../../database/errors.ts";
 import { isTakenMeanwhile } from "../../database/refuse.ts";
-import { draftOf, groupOf, keyOf, readArrived, type ArrivedRow } from "./arrived-rows.ts";
+import { heldAmong, nameOf } from "../held.ts";
+import { draftOf, groupOf, readArrived, wantedBy, type ArrivedRow } from "./arrived-rows.ts";
 
 /**
  * `outcomes` are those of the jobs that were admitted or ended: signal them; `released` are the ids of those that are no new jobs, but waited
@@ -55,20 +56,17 @@ export async function admit(
   { passed_over, waits }: { passed_over: PassedOver; waits: boolean } = { passed_over: new Set(), waits: true },
 ): Promise<Admitted> {
   const execute = executeOn(deps.database);
-  const all = await readArrived(execute, ids, !waits);
-  const passOver = (...names: (string | undefined)[]) => {
+  const all = await readArrived(execute, ids);
+  const passOver = (names: Iterable<string | undefined>) => {
     for (const name of names) if (name !== undefined) passed_over.add(name);
   };
-  for (const row of all) {
-    if (row.asks.group_held) passOver(groupOf(row));
-    if (row.asks.key_held) passOver(keyOf(row));
-  }
-  const isPassedOver = (row: ArrivedRow) => [groupOf(row), keyOf(row)].some((name) => passed_over.has(name ?? ""));
+  if (!waits) passOver(await heldAmong(execute, all.flatMap(wantedBy)));
+  const isPassedOver = (row: ArrivedRow) => wantedBy(row).some((one) => passed_over.has(nameOf(one)));
   const rows: ArrivedRow[] = [];
   const held: ArrivedJob[] = [];
   for (const row of all)
     if (row.asks.waits && isPassedOver(row)) {
-      passOver(groupOf(row));
+      passOver([groupOf(row)]);
       held.push(row);
     } else rows.push(row);
   const rowOf = new Map(rows.map((row) => [row.id, row]));
@@ -85,9 +83,9 @@ export async function admit(
   const plan = planUnique(open, names, known.held, true);
   for (const [one, outcome] of plan.refused) outcomes.set(one, outcome);
 
-  const named = new Set(known.keyed.map(nameOf));
+  const named = new Set(known.keyed.map(keyName));
   const ttlOf = ({ id }: Draft) => rowOf.get(id)?.asks.key_ttl_seconds ?? 0;
-  const keyAsNoted = (one: Draft) => (named.has(nameOf(one)) ? null : one.key);
+  const keyAsNoted = (one: Draft) => (named.has(keyName(one)) ? null : one.key);
   const steps: Step[] = [
     ...stepsOf(plan, ttlOf).map((one) => (one.role === "join" ? { ...one, reason: reasonOf(plan, one) } : one)),
     // A refused one's key is another's, or stays free.
@@ -102,7 +100,7 @@ export async function admit(
   const done = await carryOut(execute, steps, "admit", { impatient: !waits }).catch((error: unknown) => {
     if (isTakenMeanwhile(error)) return undefined;
     const [alone] = steps.length === 1 ? rows.filter(({ id }) => id === steps[0]?.draft.id) : [];
-    if (alone && (isLocked(error) || error instanceof DatabaseTimeoutError)) passOver(groupOf(alone), keyOf(alone));
+    if (alone && (isLocked(error) || error instanceof DatabaseTimeoutError)) passOver(wantedBy(alone).map(nameOf));
     if (!alone || waits || !isLocked(error)) throw error;
     held.push(alone);
     return undefined;
@@ -144,7 +142,7 @@ function outcomesOf({ makes, joins }: Plan, rowOf: ReadonlyMap<string, ArrivedRo
   return outcomes;
 }
 
-const nameOf = ({ tenant, key }: { tenant: string; key: string | null }) => `${tenant} ${key}`;
+const keyName = ({ tenant, key }: { tenant: string; key: string | null }) => `${tenant} ${key}`;
 const stepOf = (draft: Draft, role: Step["role"], key_ttl_seconds: number, reason?: string): Step => ({
   draft,
   role,

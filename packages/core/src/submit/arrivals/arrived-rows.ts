@@ -2,7 +2,7 @@ import type { SubmitJob, Unique } from "@atlasqueue/contract";
 import { uuidArray } from "../../database/literals.ts";
 import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
-import { isHeld, lookFor, nameOf, type Wanted } from "../held.ts";
+import { nameOf, type Wanted } from "../held.ts";
 import type { Draft } from "../insert-jobs.ts";
 
 /** A job that has arrived, and what it asks for. */
@@ -12,9 +12,6 @@ type Asks = {
   waits: boolean;
   /** It was submitted long ago, and waited for other jobs until now. */
   released: boolean;
-  /** Another transaction has locked its group, or its unique key. Missing when nobody asked. */
-  group_held?: boolean;
-  key_held?: boolean;
   payload: string | null;
   unique_key: string | null;
   on_conflict: Unique["on_conflict"] | null;
@@ -25,23 +22,27 @@ type Asks = {
 };
 
 /**
- * Those of the ids that wait to be admitted, in the order in which they arrived. With `looks` it says what of that which
- * they want is locked.
+ * Those of the ids that wait to be admitted, in the order in which they arrived. Locks nothing: the answer may be larger
+ * than the network's buffers, and a process that stands still while it reads would keep what is locked.
  *
  * @example
- * const rows = await readArrived(execute, ids, true);
+ * const rows = await readArrived(execute, ids);
  */
-export function readArrived(execute: Execute, ids: readonly string[], looks: boolean): Promise<readonly ArrivedRow[]> {
-  return execute<ArrivedRow>({ text: looks ? looking : plain, params: [uuidArray(ids)] });
+export function readArrived(execute: Execute, ids: readonly string[]): Promise<readonly ArrivedRow[]> {
+  return execute<ArrivedRow>({ text, params: [uuidArray(ids)] });
+}
+
+/** Its group and its unique key, as far as it has them. */
+export function wantedBy({ tenant, queue, group_key, asks: { unique_key } }: ArrivedRow): Wanted[] {
+  const wanted: Wanted[] = [];
+  if (group_key !== null) wanted.push({ of: "group", tenant, queue, name: group_key });
+  if (unique_key !== null) wanted.push({ of: "unique", tenant, queue, name: unique_key });
+  return wanted;
 }
 
 /** The name of its group, if it has one. */
 export const groupOf = ({ tenant, queue, group_key }: ArrivedRow): string | undefined =>
-  group_key === null ? undefined : wanted("group", tenant, queue, group_key);
-/** The name of its unique key, if it has one. */
-export const keyOf = ({ tenant, queue, asks: { unique_key } }: ArrivedRow): string | undefined =>
-  unique_key === null ? undefined : wanted("unique", tenant, queue, unique_key);
-const wanted = (of: Wanted["of"], tenant: string, queue: string, name: string) => nameOf({ of, tenant, queue, name });
+  group_key === null ? undefined : nameOf({ of: "group", tenant, queue, name: group_key });
 
 /** The request as the row has it: what a newer job replaces an older one with comes from here too. */
 export function draftOf(row: ArrivedRow): Draft {
@@ -64,15 +65,12 @@ export function draftOf(row: ArrivedRow): Draft {
   return { id: row.id, tenant: row.tenant, request, payload: payload ?? "null", key, hash: hash ?? "", trace };
 }
 
-// The payload as it was sent, for those that may replace another. What is locked here is free again with the answer: it
-// only tells whether somebody else holds it.
-const textOf = (looks: boolean) => `
+// The payload as it was sent, for those that may replace another.
+const text = `
   SELECT jobs.*, json_build_object(
     'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0,
     'released', EXISTS (SELECT FROM flow_jobs WHERE flow_jobs.job_id = jobs.id AND json_array_length(parents) > 0), 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
-    ${looks ? `'group_held', ${isHeld("group")}, 'key_held', ${isHeld("unique")}, ` : ""}'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
+    'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
     'hash', encode(request_hash, 'hex'), 'key_ttl_seconds', key_ttl_seconds) AS asks
-  FROM arrivals JOIN jobs ON jobs.id = arrivals.job_id${looks ? lookFor("group", "arrivals", "group_key") + lookFor("unique", "arrivals", "unique_key") : ""}
+  FROM arrivals JOIN jobs ON jobs.id = arrivals.job_id
   WHERE arrivals.job_id = ANY($1::uuid[]) ORDER BY arrivals.job_id`;
-const looking = textOf(true);
-const plain = textOf(false);

@@ -2,8 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { eventually } from "@atlasqueue/testing";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { connectDatabase, type Database } from "../../database/connect.ts";
+import { inTransaction } from "../../database/transaction.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
 import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
+import { readArrived } from "./arrived-rows.ts";
 import { admitAll, admitHeld, admitThese } from "./admitter.ts";
 
 const { deps, url, read, statuses } = engineHarness();
@@ -118,4 +120,16 @@ test("what waits for a key in vain is not overtaken by the next of its group eit
   await admitAll(admitting());
   expect(await statuses(...ids)).toEqual(["queued", "blocked", "blocked"]);
   expect(await placeOf(ids[1])).toBeLessThan(await placeOf(ids[2]));
+});
+
+test("what is read of arrivals is read without a lock, as nobody may be there to take it", async () => {
+  await spendKey();
+  await queue.submit({ type: "noop", group: "g" });
+  const ids = await arrive({ ...hot, group: "g" });
+  await inTransaction(patient, async (execute) => {
+    expect(await readArrived(execute, ids)).toHaveLength(1);
+    expect(await deps.database.sql`SELECT FROM job_groups FOR UPDATE SKIP LOCKED`).toHaveLength(1);
+    expect(await deps.database.sql`SELECT FROM unique_keys FOR UPDATE SKIP LOCKED`).toHaveLength(1);
+  });
+  expect((await admitAll(admitting())).admitted).toBe(1);
 });
