@@ -2,8 +2,7 @@ import { createRequire } from "node:module";
 import type * as Orm from "drizzle-orm";
 import type * as PgCore from "drizzle-orm/pg-core";
 import type * as PgProxy from "drizzle-orm/pg-proxy";
-import type * as PostgresJs from "drizzle-orm/postgres-js";
-import type * as PostgresJsMigrator from "drizzle-orm/postgres-js/migrator";
+import type * as Migrator from "drizzle-orm/migrator";
 
 /**
  * drizzle, loaded as CommonJS. As ES modules it took 0.8 s of CPU at the start of every process, most of our start:
@@ -39,7 +38,4 @@ export const { drizzle: queryBuilder } = load("drizzle-orm/pg-proxy") as typeof 
 
 // What only some processes need is loaded when asked for.
 
-export const loadMigrator = () => ({
-  ...(load("drizzle-orm/postgres-js") as typeof PostgresJs),
-  ...(load("drizzle-orm/postgres-js/migrator") as typeof PostgresJsMigrator),
-});
+export const loadMigrator = () => load("drizzle-orm/migrator") as typeof Migrator;

@@ -1,5 +1,8 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { expect, test } from "vitest";
+import { createDatabase, eventually, postgresUrl } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import postgres from "./driver.ts";
+import { applyMissing } from "./migrate.ts";
 
 // Expand, then contract: while a release rolls out, the one before it still runs, on the newer schema. So a migration
 // only adds, and what is no longer used goes in the release after the next. `packages/testing/system/rolling.test.ts`
@@ -53,6 +56,56 @@ test("a migration only adds, so that the version before goes on running", () => 
     expect([file, faults.filter((fault) => !known.some((part) => fault.includes(part)))]).toEqual([file, []]);
     expect([file, known.filter((part) => !faults.some((fault) => fault.includes(part)))]).toEqual([file, []]);
   }
+});
+
+/** The tables that a file changes and does not make, as far as it names them. */
+const changedBy = (text: string): string[] => {
+  const made = [...text.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/gi)].map(([, name]) => name);
+  const named = [
+    ...text.matchAll(/^(?:ALTER TABLE(?: ONLY)?|CREATE (?:UNIQUE )?INDEX \S+ ON|UPDATE|INSERT INTO) "?(\w+)"?/gim),
+  ];
+  return [...new Set(named.map(([, name = ""]) => name))].filter((name) => !made.includes(name));
+};
+
+test("a migration locks one table that is in use, as it and the version that runs would take two in different orders", () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".sql"));
+  const several = files.filter((name) => changedBy(readFileSync(new URL(name, folder), "utf8")).length > 1);
+  // Before the first release nobody ran a version before.
+  expect(several.filter((name) => name > "0030")).toEqual([]);
+  expect(changedBy('ALTER TABLE "a" ADD COLUMN "x" text;\nCREATE INDEX "i" ON "b" ("x");')).toEqual(["a", "b"]);
+});
+
+test("each migration has a transaction of its own: one that waits for its table holds no other", async () => {
+  const created = await createDatabase(postgresUrl());
+  onTestFinished(() => created.drop());
+  const sql = postgres(created.url, { max: 4, onnotice: () => {} });
+  onTestFinished(() => sql.end());
+  await sql`CREATE TABLE one (a int)`;
+  await sql`CREATE TABLE two (a int)`;
+  const migrations = [
+    { sql: ["CREATE INDEX one_a ON one (a)"], hash: "1", folderMillis: 1 },
+    { sql: ["ALTER TABLE two ADD COLUMN b int", "CREATE INDEX two_b ON two (b)"], hash: "2", folderMillis: 2 },
+    { sql: ["ALTER TABLE two ADD COLUMN c int", "SELECT wrong"], hash: "3", folderMillis: 3 },
+  ];
+  let applying: Promise<unknown> | undefined;
+  await sql.begin(async (running) => {
+    await running`LOCK TABLE two IN ROW EXCLUSIVE MODE`;
+    applying = applyMissing(sql, migrations).catch((error: unknown) => error);
+    await eventually(async () =>
+      expect(
+        await sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      ).toHaveLength(1),
+    );
+    await running`LOCK TABLE one IN ROW EXCLUSIVE MODE NOWAIT`;
+  });
+  expect(await applying).toMatchObject({ message: expect.stringContaining("wrong") });
+  const applied = async () =>
+    (await sql`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY id`).map(({ hash }) => hash);
+  expect(await applied()).toEqual(["1", "2"]);
+  // What failed left nothing behind, and the next try goes on from there.
+  const mended = { sql: ["ALTER TABLE two ADD COLUMN c int"], hash: "3", folderMillis: 3 };
+  await applyMissing(sql, [...migrations.slice(0, 2), mended]);
+  expect(await applied()).toEqual(["1", "2", "3"]);
 });
 
 test.each([
