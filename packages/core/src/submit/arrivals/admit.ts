@@ -3,7 +3,7 @@ import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
-import { hasKey, oncePerKey, settleConflicts } from "../idempotency.ts";
+import { hasKey, settleConflicts } from "../idempotency.ts";
 import { reportEnqueued, type EnqueueOutcome } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
@@ -78,8 +78,7 @@ export async function admit(
 
   const outcomes = new Map<Draft, EnqueueOutcome>();
   settleConflicts(waiting, known.keyed, outcomes);
-  // One of those sharing a key; the others meet it at the next look.
-  const open = oncePerKey(waiting.filter((one) => !outcomes.has(one)));
+  const open = waiting.filter((one) => !outcomes.has(one));
   const plan = planUnique(open, names, known.held, true);
   for (const [one, outcome] of plan.refused) outcomes.set(one, outcome);
 

@@ -6,6 +6,7 @@ import { inTransaction } from "../../database/transaction.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
 import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
 import { readArrived } from "./arrived-rows.ts";
+import { admit } from "./admit.ts";
 import { admitAll, admitHeld, admitThese } from "./admitter.ts";
 
 const { deps, url, read, statuses } = engineHarness();
@@ -120,6 +121,17 @@ test("what waits for a key in vain is not overtaken by the next of its group eit
   await admitAll(admitting());
   expect(await statuses(...ids)).toEqual(["queued", "blocked", "blocked"]);
   expect(await placeOf(ids[1])).toBeLessThan(await placeOf(ids[2]));
+});
+
+test("a job that meets an earlier one's unique key, and waits for it, is not overtaken by the next of its group", async () => {
+  const jobs: QueueJob[] = [hot, { ...hot, group: "g" }, { type: "noop", group: "g" }];
+  const [one = "", two = "", three = ""] = await arrive(...jobs);
+  const { outcomes, left: again } = await admit(deps, [one, two, three]);
+  expect(outcomes).toMatchObject([{ kind: "created", job: { id: one } }]);
+  expect([...again.keys()]).toEqual([two, three]);
+  await deps.database.sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE id = ${one}`;
+  await admitAll(admitting());
+  expect(await statuses(two, three)).toEqual(["queued", "blocked"]);
 });
 
 test("what is read of arrivals is read without a lock, as nobody may be there to take it", async () => {

@@ -31,7 +31,8 @@ export function uniqueNameOf({ tenant, request, payload }: Draft): UniqueName {
 /**
  * What to do about drafts, by what their unique keys named a moment ago; in order, as a later one may meet an earlier
  * one's job. Those that have `arrived` then wait for the next look: each is already a job, and ends only when the other
- * one is sure to exist.
+ * one is sure to exist. So do those that share an idempotency key with an earlier one, and those behind one of their group
+ * that waits, as it may get its place there.
  */
 export function planUnique(
   drafts: readonly Draft[],
@@ -53,11 +54,25 @@ export function planUnique(
     return slot;
   };
   const plan: Plan = { makes: [], joins: [], refused: new Map(), rejects: new Map() };
+  const waits = arrived ? untilTheNextLook() : () => false;
   for (const draft of drafts) {
     const slot = slotOf(draft);
-    if (!arrived || !slot?.make) take(plan, draft, slot);
+    if (!waits(draft, slot?.make !== undefined)) take(plan, draft, slot);
   }
   return plan;
+}
+
+function untilTheNextLook(): (draft: Draft, meets_new: boolean) => boolean {
+  const keys = new Set<string>();
+  const groups = new Set<string>();
+  return ({ tenant, request: { queue, group }, key }, meets_new) => {
+    const in_group = group === undefined ? undefined : JSON.stringify([tenant, queue, group]);
+    const with_key = key === null ? undefined : JSON.stringify([tenant, key]);
+    const waits = meets_new || keys.has(with_key ?? "") || groups.has(in_group ?? "");
+    if (with_key) keys.add(with_key);
+    if (waits && in_group) groups.add(in_group);
+    return waits;
+  };
 }
 
 function take(plan: Plan, draft: Draft, slot: Slot | undefined): void {
