@@ -35,6 +35,17 @@ test("jobs behind thousands whose groups have no start left are claimed without 
   expect(await claimed()).toEqual([first, last]);
 });
 
+test("of those that others hold locked, behind thousands whose groups have no start left, a claim meets as many as it wants", async () => {
+  await withFullFront();
+  const ids = (await add(...Array.from({ length: 40 }, () => ({})))).toSorted();
+  const behind: Behind = new Map();
+  await deps.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id IN ${stranger(ids.slice(0, 30))} FOR UPDATE`;
+    expect(await claimReady(deps, 10, { ...claimer, behind })).toEqual([]);
+    expect([...behind.values()]).toMatchObject([{ id: ids[9] }]);
+  });
+});
+
 test("jobs behind thousands whose groups have no start left are signalled again, those further back by later looks", async () => {
   await withFullFront();
   const [near = ""] = await add({});

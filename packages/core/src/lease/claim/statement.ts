@@ -47,14 +47,11 @@ export async function claimWithinLimits<L extends Lease>(
   }
   if (typeof which === "number" && leases.length < which && by_group.length > 0) {
     const ofThose = { ...claimer, queues: by_group };
+    // Once, and in place of those that others hold locked none: the next claim's look goes on behind them.
     await addTo(deps, claimer, leases, async () => {
       const jobs = await readyBehind(deps, ofThose, which - leases.length, claimer.behind);
-      return claimWithinLimits<L>(
-        deps,
-        ofThose,
-        jobs.map(({ id }) => id),
-        width,
-      );
+      const ids = jobs.map(({ id }) => id);
+      return reportTaken(deps, ids.length > 0 ? (await claimLimited<L>(deps, ofThose, ids, width)).leases : []);
     });
   }
   return leases;
