@@ -37,12 +37,16 @@ test("jobs behind thousands whose groups have no start left are claimed without 
 
 test("of those that others hold locked, behind thousands whose groups have no start left, a claim meets as many as it wants", async () => {
   await withFullFront();
-  const ids = (await add(...Array.from({ length: 40 }, () => ({})))).toSorted();
+  await add(...Array.from({ length: 40 }, () => ({})));
+  const ids = (
+    await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE group_key IS NULL ORDER BY ready_at, id`
+  ).map(({ id }) => id);
   const behind: Behind = new Map();
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id IN ${stranger(ids.slice(0, 30))} FOR UPDATE`;
     expect(await claimReady(deps, 10, { ...claimer, behind })).toEqual([]);
-    expect([...behind.values()]).toMatchObject([{ id: ids[9] }]);
+    const [place] = behind.values();
+    expect(ids.slice(0, 10)).toContain(place?.id);
   });
 });
 
