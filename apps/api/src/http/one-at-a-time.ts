@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** More than any client sends without waiting for an answer, and little in memory. */
-const waiting_max = 100;
+/** More than clients send without waiting for an answer. Each takes 3 KB, and there may be 20,000 connections. */
+const waiting_max = 32;
 /** Once so much has come behind a request that waits, no more is read until it begins. */
 const waiting_bytes_max = 65_536;
 
@@ -13,7 +13,7 @@ type Begin = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 /**
  * Begin the requests of a connection one after another: each once the one before has been answered, and its answer is on its
  * way. Node hands over all that it finds in what it has read, which is hundreds of short ones, and their answers would wait
- * in memory for a client that reads none. A client that has more than 100 of them waiting is disconnected, and of one that
+ * in memory for a client that reads none. A client that has more than 32 of them waiting is disconnected, and of one that
  * sends much no more is read meanwhile.
  *
  * @example
@@ -21,6 +21,20 @@ type Begin = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
  */
 export function oneAtATime(begin: Begin): Begin {
   const lines = new WeakMap<Socket, Waiting[]>();
+  const watched = new WeakSet<Socket>();
+  const holdBack = (socket: Socket): void => {
+    const [first] = lines.get(socket) ?? [];
+    if (!first || socket.bytesRead - first.read_bytes <= waiting_bytes_max) return;
+    // Between a resume and its event the socket may count as paused already, and would tell Node nothing.
+    if (socket.isPaused()) socket.emit("pause");
+    else socket.pause();
+  };
+  /** Node goes on reading after each message. */
+  const watch = (socket: Socket): void => {
+    if (watched.has(socket)) return;
+    watched.add(socket);
+    socket.on("resume", () => holdBack(socket));
+  };
   return (incoming, outgoing) => {
     const { socket } = incoming;
     const start = () => {
@@ -37,9 +51,9 @@ export function oneAtATime(begin: Begin): Begin {
       lines.set(socket, []);
       start();
     } else if (line.length < waiting_max) {
-      const read_bytes = socket.bytesRead;
-      line.push({ start, read_bytes });
-      if (read_bytes - (line[0]?.read_bytes ?? 0) > waiting_bytes_max) socket.pause();
+      watch(socket);
+      line.push({ start, read_bytes: socket.bytesRead });
+      holdBack(socket);
     } else socket.destroy();
   };
 }
