@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parseAnswer } from "../test/bad-input/wire.ts";
+import { jobLine, lineClient } from "../test/line-client.ts";
 import { rawSocket } from "../test/raw-socket.ts";
 import { submission, testApp } from "../test/test-app.ts";
 import { arriving, createGate } from "./http/gate.ts";
@@ -236,6 +237,20 @@ test("a client that reads nothing of its answers is cut off", async () => {
   socket.write("GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20));
   await eventually(() => expect(served?.destroyed).toBe(true));
   await impatient.stop(0);
+});
+
+test("a stream of jobs has times of its own: it is not cut off when nothing moves, as while it waits for permits", async () => {
+  const served: Socket[] = [];
+  const note = (told: unknown) => void served.push((told as { request: IncomingMessage }).request.socket);
+  subscribe("http.server.request.start", note);
+  onTestFinished(() => void unsubscribe("http.server.request.start", note));
+  const stream = await lineClient(server.port);
+  stream.read();
+  await stream.send(jobLine("a line of a stream"));
+  await eventually(() => expect(stream.answers()).toHaveLength(1));
+  expect(served.map(({ timeout }) => timeout)).toEqual([0]);
+  stream.end();
+  await stream.closed;
 });
 
 test("a port in use is refused with Node's own error", async () => {
