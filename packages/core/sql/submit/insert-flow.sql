@@ -48,7 +48,11 @@ WITH
       AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
-    SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
+    SELECT *, coalesce(target, id) AS holder FROM ours
+    WHERE (target IS NULL OR target IN (SELECT id FROM targets)) AND NOT EXISTS (
+      SELECT FROM ours AS earlier
+      WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (ours.tenant, ours.queue, ours.group_key)
+        AND earlier.id < ours.id AND earlier.target IS NOT NULL AND earlier.target NOT IN (SELECT id FROM targets))
   ), named AS (
     INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
     SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),

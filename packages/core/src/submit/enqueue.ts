@@ -120,7 +120,7 @@ async function store(
     if (open.length === 0) return;
     const unique = open.some(isUnique);
     // Most jobs have new keys and ask for nothing more: then there is nothing to look up first.
-    const known = unique || round > 0 ? await look(execute, open) : nobody;
+    const known = unique || round > 0 || someFollow(open) ? await look(execute, open) : nobody;
     settleConflicts(open, known.keyed, outcomes);
     const first = oncePerKey(open.filter((one) => !outcomes.has(one)));
     if (unique) await storeUnique(execute, first, known, outcomes, options);
@@ -131,6 +131,18 @@ async function store(
 
 const nobody: KeyHolders = { keyed: [], spent: [], held: [] };
 const isUnique = ({ request }: Draft) => request.unique !== undefined;
+
+/** Whether one follows another of its group whose key may be spent: that one would be stored a round later, behind it. */
+function someFollow(drafts: readonly Draft[]): boolean {
+  const groups = new Set<string>();
+  return drafts.some(({ tenant, request: { queue, group }, key }) => {
+    if (group === undefined) return false;
+    const name = JSON.stringify([tenant, queue, group]);
+    if (groups.has(name)) return true;
+    if (key !== null) groups.add(name);
+    return false;
+  });
+}
 
 /** What the drafts' keys name now. Spent ones are free afterwards. */
 export async function look(execute: Execute, drafts: readonly Draft[]): Promise<KeyHolders> {

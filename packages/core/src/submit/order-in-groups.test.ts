@@ -1,0 +1,79 @@
+import { steppingDatabase, submission } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
+import { createQueue, type Queue, type QueueJob } from "../queue.ts";
+import { admitAll } from "./arrivals/admitter.ts";
+import { enqueue } from "./enqueue.ts";
+
+// Of jobs that are submitted together, one that must be looked at again, as what its keys name has changed meanwhile, is not
+// overtaken by the next of its group.
+
+const { deps, url, read, statuses, take, finish } = engineHarness();
+let queue: Queue;
+beforeAll(() => void (queue = createQueue({ databaseUrl: url() })));
+afterAll(() => queue.close());
+
+const followUps = { admitted: async () => {} };
+const options = { idempotency_ttl_seconds: 60 };
+const next = { type: "noop", group: "g" };
+const replacing = { ...next, unique: { key: "k", on_conflict: "replace" } } as const;
+
+const arrive = (...jobs: QueueJob[]): Promise<string[]> =>
+  deps.database.sql.begin(async (tx) => {
+    const ids: string[] = [];
+    for (const job of jobs) ids.push((await queue.submitIn(tx, job)).id);
+    return ids;
+  });
+const placeOf = async (id: string | undefined) => Number((await read(id))?.blocked_seq ?? 0);
+
+/** Somebody else acts once, between the look at the keys and the statement. */
+function betweenLookAndStatement(act: () => Promise<unknown>) {
+  let acted = false;
+  const database = steppingDatabase(deps.database, async (kind, _n, text) => {
+    if (acted || kind !== "statement" || !text.includes("able AS MATERIALIZED")) return;
+    acted = true;
+    await act();
+  });
+  return { database, acted: () => acted };
+}
+
+test("in a caller's transaction: what it replaces has started", async () => {
+  const { id } = await queue.submit(replacing);
+  const [second, third] = await arrive({ ...replacing, payload: { n: 2 } }, next);
+  const { database, acted } = betweenLookAndStatement(() => take(id));
+  await admitAll({ ...deps, database, followUps });
+  await admitAll({ ...deps, followUps });
+  expect(acted()).toBe(true);
+  expect(await placeOf(second)).toBeGreaterThan(0);
+  expect(await placeOf(second)).toBeLessThan(await placeOf(third));
+});
+
+test("in a caller's transaction: somebody has taken its key, and is done", async () => {
+  const job = { type: "noop", unique: { key: "k", on_conflict: "replace" } } as const;
+  const [first = "", second = ""] = await arrive({ ...job, group: "g" }, next);
+  const { database, acted } = betweenLookAndStatement(async () => finish((await queue.submit(job)).id));
+  await admitAll({ ...deps, database, followUps });
+  await admitAll({ ...deps, followUps });
+  expect(acted()).toBe(true);
+  expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
+});
+
+test("in one call: what it replaces has started", async () => {
+  const { id } = await queue.submit(replacing);
+  const { database, acted } = betweenLookAndStatement(() => take(id));
+  const together = [submission({ ...replacing, payload: { n: 2 } }), submission(next)];
+  const outcomes = await enqueue({ ...deps, database }, together, options);
+  const [second, third] = outcomes.map((one) => ("job" in one ? one.job.id : undefined));
+  expect(acted()).toBe(true);
+  expect(await placeOf(second)).toBeGreaterThan(0);
+  expect(await placeOf(second)).toBeLessThan(await placeOf(third));
+});
+
+test("in one call: its idempotency key was another job's, and has expired", async () => {
+  const keyed = { ...submission(next), idempotency_key: "spent" };
+  await enqueue(deps, [{ ...submission({ type: "noop" }), idempotency_key: "spent" }], options);
+  await deps.database.sql`UPDATE idempotency_keys SET expires_at = now() - interval '1 s'`;
+  const outcomes = await enqueue(deps, [keyed, submission(next)], options);
+  const [first = "", second = ""] = outcomes.map((one) => ("job" in one ? one.job.id : ""));
+  expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
+});
