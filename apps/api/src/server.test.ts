@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { parseAnswer } from "../test/bad-input/wire.ts";
 import { jobLine, lineClient } from "../test/line-client.ts";
 import { rawSocket } from "../test/raw-socket.ts";
@@ -248,9 +248,18 @@ test("a stream of jobs has times of its own: it is not cut off when nothing move
   stream.read();
   await stream.send(jobLine("a line of a stream"));
   await eventually(() => expect(stream.answers()).toHaveLength(1));
-  expect(served.map(({ timeout }) => timeout)).toEqual([0]);
+  const timeouts = () => served.map(({ timeout }) => timeout);
+  expect(timeouts()).toEqual([0]);
+  const [socket] = served;
+  const told: (number | undefined)[] = [];
+  vi.spyOn(socket as Socket, "setTimeout").mockImplementation(function (this: Socket, ms) {
+    told.push(ms);
+    return this;
+  });
   stream.end();
   await stream.closed;
+  // As for any other, before the connection is done with.
+  expect(told[0]).toBe(120_000);
 });
 
 test("a port in use is refused with Node's own error", async () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { incomingOf, type ApiContext } from "../context.ts";
 import { lingerAfterAnswer } from "./linger.ts";
 import { ProblemError } from "../answers/problem.ts";
-import { allowTime } from "./unhurried.ts";
+import { allowTime, endTime } from "./unhurried.ts";
 
 /** A body that is read while it arrives, and no faster than it is asked for. */
 export type Arriving = {
@@ -46,6 +46,7 @@ export function arrivingBody(c: ApiContext): Arriving {
       }
     },
     leave() {
+      endTime(incoming);
       for (const event of events) incoming.off(event, look);
       // Without a listener it would bring the process down.
       incoming.on("error", () => {});

@@ -1,4 +1,5 @@
 import { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { createGathered, type Gathered } from "./gathered.ts";
 
 /** Once so much waits to be read, no more is taken from the connection. */
@@ -15,6 +16,13 @@ export class MergingMessage extends IncomingMessage {
   #waiting: Gathered | undefined;
   #wanted = false;
   #all_here = false;
+
+  constructor(socket: Socket) {
+    super(socket);
+    // Or Node would ask for pieces before anybody reads them, and keep up to 64 KiB as they came.
+    const { _readableState } = this as unknown as { _readableState: { highWaterMark: number } };
+    _readableState.highWaterMark = 1;
+  }
 
   /** What Node's parser calls with each piece, and with null at the end. False when it should wait. */
   override push(piece: Uint8Array | null): boolean {
