@@ -248,8 +248,7 @@ test("a stream of jobs has times of its own: it is not cut off when nothing move
   stream.read();
   await stream.send(jobLine("a line of a stream"));
   await eventually(() => expect(stream.answers()).toHaveLength(1));
-  const timeouts = () => served.map(({ timeout }) => timeout);
-  expect(timeouts()).toEqual([0]);
+  expect(served.map(({ timeout }) => timeout)).toEqual([0]);
   const [socket] = served;
   const told: (number | undefined)[] = [];
   vi.spyOn(socket as Socket, "setTimeout").mockImplementation(function (this: Socket, ms) {
