@@ -77,3 +77,14 @@ test("in one call: its idempotency key was another job's, and has expired", asyn
   const [first = "", second = ""] = outcomes.map((one) => ("job" in one ? one.job.id : ""));
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
 });
+
+test("in a caller's transaction: many of a group that meet each other's keys are all admitted in one go", async () => {
+  const pairs = Array.from(
+    { length: 20 },
+    (_, at) => ({ ...next, unique: { key: `k${at >> 1}`, on_conflict: "return" } }) as const,
+  );
+  const ids = await arrive(...pairs);
+  await admitAll({ ...deps, followUps });
+  expect(await deps.database.sql`SELECT FROM arrivals`).toEqual([]);
+  expect(await statuses(...ids.slice(0, 4))).toEqual(["queued", "cancelled", "blocked", "cancelled"]);
+});

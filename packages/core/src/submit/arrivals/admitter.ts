@@ -153,13 +153,16 @@ function createFailures() {
 async function admitTogether(deps: AdmitterDeps, ids: readonly string[], walk: Walk): Promise<number> {
   let left: Admitted["left"] = new Map(ids.map((id) => [id, undefined]));
   let held = 0;
-  for (let attempt = 0; attempt < tries_max && left.size > 0; attempt += 1) {
-    if (attempt > 0) await pause(rest_ms_max * Math.random());
+  // Looks in a row that brought none of them further: each of the others leaves fewer.
+  for (let in_vain = 0; in_vain < tries_max && left.size > 0;) {
+    if (in_vain > 0) await pause(rest_ms_max * Math.random());
+    const before = left.size;
     const admitted = await admit(deps, [...left.keys()], walk);
     await deps.followUps.admitted(admitted);
     for (const { id, tenant } of admitted.held) walk.held.set(id, { id, tenant });
     held += admitted.held.length;
     left = admitted.left;
+    in_vain = left.size < before ? 0 : in_vain + 1;
   }
   for (const group of left.values()) if (group !== undefined) walk.passed_over.add(group);
   return ids.length - left.size - held;
