@@ -57,11 +57,11 @@ WITH
       AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
-    SELECT *, coalesce(target, id) AS holder FROM ours
-    WHERE (target IS NULL OR target IN (SELECT id FROM targets)) AND NOT EXISTS (
-      SELECT FROM ours AS earlier
-      WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (ours.tenant, ours.queue, ours.group_key)
-        AND earlier.id < ours.id AND earlier.target IS NOT NULL AND earlier.target NOT IN (SELECT id FROM targets))
+    SELECT *, coalesce(target, id) AS holder FROM ours WHERE (target IS NULL OR target IN (SELECT id FROM targets))
+      AND NOT EXISTS (
+        SELECT FROM ours AS earlier
+        WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (ours.tenant, ours.queue, ours.group_key)
+          AND earlier.id < ours.id AND earlier.target IS NOT NULL AND earlier.target NOT IN (SELECT id FROM targets))
   ), named AS (
     INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
     SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
@@ -88,6 +88,7 @@ WITH
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
+      
   ), 
   members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL), joined AS (
     INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
@@ -163,7 +164,7 @@ WITH
          (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         (CASE WHEN EXISTS (SELECT FROM taken WHERE target IS NOT NULL) OR EXISTS (
-    SELECT FROM (SELECT * FROM able WHERE id NOT IN (SELECT id FROM clear)) AS earlier
-    JOIN makes ON (earlier.tenant, earlier.queue, earlier.group_key) = (makes.tenant, makes.queue, makes.group_key)
-    WHERE earlier.id < makes.id) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;
+         (CASE WHEN EXISTS (SELECT FROM taken WHERE target IS NOT NULL) OR EXISTS (SELECT FROM makes WHERE EXISTS (
+        SELECT FROM ours AS earlier
+        WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (makes.tenant, makes.queue, makes.group_key)
+          AND earlier.id < makes.id AND earlier.id NOT IN (SELECT id FROM clear))) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;

@@ -48,11 +48,8 @@ WITH
       AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
-    SELECT *, coalesce(target, id) AS holder FROM ours
-    WHERE (target IS NULL OR target IN (SELECT id FROM targets)) AND NOT EXISTS (
-      SELECT FROM ours AS earlier
-      WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (ours.tenant, ours.queue, ours.group_key)
-        AND earlier.id < ours.id AND earlier.target IS NOT NULL AND earlier.target NOT IN (SELECT id FROM targets))
+    SELECT *, coalesce(target, id) AS holder FROM ours WHERE (target IS NULL OR target IN (SELECT id FROM targets))
+      
   ), named AS (
     INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
     SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
@@ -79,6 +76,7 @@ WITH
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
+      
   ), 
   members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL AND NOT json_array_length(parents) > 0), joined AS (
     INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)

@@ -9,6 +9,7 @@ import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { impatient } from "../database/skip-locked.ts";
+import { behind } from "./overtaking.ts";
 import { takeArrived } from "./arrivals/take-arrived.ts";
 import { lockTargets, replaceTargets } from "./unique/replace.ts";
 
@@ -131,15 +132,11 @@ const ours = (mode: Mode, hasty: boolean) =>
 // ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that is taking the key, and then looks at the row as
 // that one left it. `check_at` is the version of the row: replacing a key's job moves it as well, so that no one takes
 // the key from a job that was about to start and now is not. Unique keys come before idempotency keys, as an
-// idempotency key taken in vain names no job, and so is free. Behind one of their group whose target was not had, for which
-// somebody's lock is enough, jobs are left out before they take keys: it may yet get its place in the group.
+// idempotency key taken in vain names no job, and so is free.
 const keys = (mode: Mode) => `
   ${lockTargets("ours")}, able AS MATERIALIZED (
-    SELECT *, coalesce(target, id) AS holder FROM ours
-    WHERE (target IS NULL OR target IN (SELECT id FROM targets)) AND NOT EXISTS (
-      SELECT FROM ours AS earlier
-      WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (ours.tenant, ours.queue, ours.group_key)
-        AND earlier.id < ours.id AND earlier.target IS NOT NULL AND earlier.target NOT IN (SELECT id FROM targets))
+    SELECT *, coalesce(target, id) AS holder FROM ours WHERE (target IS NULL OR target IN (SELECT id FROM targets))
+      ${mode === "admit" ? `AND NOT ${behind("ours", "earlier.target IS NOT NULL AND earlier.target NOT IN (SELECT id FROM targets)")}` : ""}
   ), named AS (
     INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
     SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
@@ -166,6 +163,7 @@ const keys = (mode: Mode) => `
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
+      ${mode === "insert" ? `AND NOT ${behind("clear", "earlier.id NOT IN (SELECT id FROM clear)")}` : ""}
   ), ${joinGroups(`SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${ofFlow(mode, ` AND NOT ${hasParents}`)}`)}`;
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
@@ -224,14 +222,10 @@ const build = (mode: Mode, strict: boolean, hasty: boolean) => `
          (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         ${refuseIf(mode === "flow" ? `${lostAny} OR ${parentsLocked}` : strict ? lostAny : `${replacedForNothing} OR ${overtakes}`)}`;
+         ${refuseIf(mode === "flow" ? `${lostAny} OR ${parentsLocked}` : strict ? lostAny : mode === "admit" ? `${replacedForNothing} OR ${overtakes}` : replacedForNothing)}`;
 
 const lostAny = "EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled))";
-// One of its group that came before has just lost its key, and may yet get its place there.
-const overtakes = `EXISTS (
-    SELECT FROM (SELECT * FROM able WHERE id NOT IN (SELECT id FROM clear)) AS earlier
-    JOIN makes ON (earlier.tenant, earlier.queue, earlier.group_key) = (makes.tenant, makes.queue, makes.group_key)
-    WHERE earlier.id < makes.id)`;
+const overtakes = `EXISTS (SELECT FROM makes WHERE ${behind("makes", "earlier.id NOT IN (SELECT id FROM clear)")})`;
 // Another request has just taken this one's idempotency key: what it was to replace must stay as it is.
 const replacedForNothing = "EXISTS (SELECT FROM taken WHERE target IS NOT NULL)";
 

@@ -6,6 +6,7 @@ import { pause } from "../pause.ts";
 import { findKeyHolders, type KeyHolders } from "./find-key-holders.ts";
 import { arrive } from "./arrivals/arrive.ts";
 import { draft, newRow } from "./drafts.ts";
+import { groupOf } from "./held.ts";
 import { hasKey, oncePerKey, settleConflicts, settleTwins } from "./idempotency.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
@@ -135,11 +136,11 @@ const isUnique = ({ request }: Draft) => request.unique !== undefined;
 /** Whether one follows another of its group whose key may be spent: that one would be stored a round later, behind it. */
 function someFollow(drafts: readonly Draft[]): boolean {
   const groups = new Set<string>();
-  return drafts.some(({ tenant, request: { queue, group }, key }) => {
+  return drafts.some((one) => {
+    const group = groupOf(one);
     if (group === undefined) return false;
-    const name = JSON.stringify([tenant, queue, group]);
-    if (groups.has(name)) return true;
-    if (key !== null) groups.add(name);
+    if (groups.has(group)) return true;
+    if (hasKey(one)) groups.add(group);
     return false;
   });
 }

@@ -1,12 +1,17 @@
 import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
+import type { Draft } from "./insert-jobs.ts";
 
 /** What a request must have for itself for the time of its statement: the row of a group, or of a unique key. */
 export type Wanted = { of: "group" | "unique"; tenant: string; queue: string; name: string };
 
 /** What is the same for those that want the same. */
 export const nameOf = ({ of, tenant, queue, name }: Wanted): string => JSON.stringify([of, tenant, queue, name]);
+
+/** The name of a request's group, if it has one. */
+export const groupOf = ({ tenant, request: { queue, group } }: Draft): string | undefined =>
+  group === undefined ? undefined : nameOf({ of: "group", tenant, queue, name: group });
 
 /**
  * Those of what is wanted, by their names, that another transaction has locked at the moment. What is locked here is

@@ -8,13 +8,14 @@ export function oncePerKey(drafts: readonly Draft[]): Draft[] {
   const seen = new Set<string>();
   return drafts.filter((one) => {
     if (one.key === null) return true;
-    const key = nameOf(one.tenant, one.key);
+    const key = keyName(one);
     return !seen.has(key) && seen.add(key);
   });
 }
 
 export const hasKey = (one: Draft): one is Draft & { key: string } => one.key !== null;
-const nameOf = (tenant: string, key: string | null) => `${tenant} ${key}`;
+/** What is the same for those with the same key. */
+export const keyName = ({ tenant, key }: { tenant: string; key: string | null }): string => `${tenant} ${key}`;
 
 /** What drafts with known keys get: the key's job, or a mismatch. */
 export function settleConflicts(
@@ -23,9 +24,9 @@ export function settleConflicts(
   outcomes: Map<Draft, EnqueueOutcome>,
 ): void {
   if (found.length === 0) return;
-  const byKey = new Map(found.map((row) => [nameOf(row.tenant, row.key), row]));
+  const byKey = new Map(found.map((row) => [keyName(row), row]));
   for (const one of drafts) {
-    const row = one.key === null ? undefined : byKey.get(nameOf(one.tenant, one.key));
+    const row = one.key === null ? undefined : byKey.get(keyName(one));
     if (row) outcomes.set(one, answerOf(row.request_hash === one.hash, row.job));
   }
 }
@@ -38,7 +39,7 @@ export function settleTwins(drafts: readonly Draft[], outcomes: Map<Draft, Enque
   const firsts = new Map<string, Draft>();
   for (const one of drafts) {
     if (one.key === null) continue;
-    const key = nameOf(one.tenant, one.key);
+    const key = keyName(one);
     const first = firsts.get(key) ?? one;
     const outcome = outcomes.get(first);
     if (outcome?.kind === "conflict") firsts.delete(key);
@@ -53,7 +54,7 @@ export function mismatchedTwins(drafts: readonly Draft[]): Draft[] {
   const hashes = new Map<string, string>();
   return drafts.filter((one) => {
     if (one.key === null) return false;
-    const key = nameOf(one.tenant, one.key);
+    const key = keyName(one);
     hashes.set(key, hashes.get(key) ?? one.hash);
     return hashes.get(key) !== one.hash;
   });

@@ -69,6 +69,22 @@ test("in one call: what it replaces has started", async () => {
   expect(await placeOf(second)).toBeLessThan(await placeOf(third));
 });
 
+test("in one call: somebody has taken its key, and the next one has taken its own keys by then", async () => {
+  const job = { type: "noop", unique: { key: "k", on_conflict: "replace" } } as const;
+  const follower = { ...next, unique: { key: "other", on_conflict: "return" } } as const;
+  const { database, acted } = betweenLookAndStatement(async () => finish((await queue.submit(job)).id));
+  const together = [submission({ ...job, group: "g" }), { ...submission(follower), idempotency_key: "own" }];
+  const outcomes = await enqueue({ ...deps, database }, together, options);
+  expect(acted()).toBe(true);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(["created", "created"]);
+  const [first = "", second = ""] = outcomes.map((one) => ("job" in one ? one.job.id : ""));
+  expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
+  // They name it now.
+  expect((await queue.submit(follower)).id).toBe(second);
+  const again = await enqueue(deps, [{ ...submission(follower), idempotency_key: "own" }], options);
+  expect(again).toMatchObject([{ kind: "replayed", job: { id: second } }]);
+});
+
 test("in one call: its idempotency key was another job's, and has expired", async () => {
   const keyed = { ...submission(next), idempotency_key: "spent" };
   await enqueue(deps, [{ ...submission({ type: "noop" }), idempotency_key: "spent" }], options);

@@ -28,8 +28,8 @@ export class MergingMessage extends IncomingMessage {
   override push(piece: Uint8Array | null): boolean {
     if (piece === null) this.#all_here = true;
     else (this.#waiting ??= createGathered()).add(piece);
-    if (this.#wanted || this.#isEmpty()) this.#handOver();
-    return (this.#waiting?.bytes() ?? 0) < waiting_bytes_max;
+    if (this.#wanted || this.#bytes === 0) this.#handOver();
+    return this.#bytes < waiting_bytes_max;
   }
 
   override _read(size: number): void {
@@ -38,10 +38,12 @@ export class MergingMessage extends IncomingMessage {
     super._read(size);
   }
 
-  #isEmpty = () => (this.#waiting?.bytes() ?? 0) === 0;
+  get #bytes(): number {
+    return this.#waiting?.bytes() ?? 0;
+  }
 
   #handOver(): void {
-    if (!this.#isEmpty()) {
+    if (this.#bytes > 0) {
       this.#wanted = false;
       super.push(this.#waiting?.take());
     }

@@ -3,7 +3,7 @@ import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
-import { hasKey, settleConflicts } from "../idempotency.ts";
+import { hasKey, keyName, settleConflicts } from "../idempotency.ts";
 import { reportEnqueued, type EnqueueOutcome } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
@@ -141,7 +141,6 @@ function outcomesOf({ makes, joins }: Plan, rowOf: ReadonlyMap<string, ArrivedRo
   return outcomes;
 }
 
-const keyName = ({ tenant, key }: { tenant: string; key: string | null }) => `${tenant} ${key}`;
 const stepOf = (draft: Draft, role: Step["role"], key_ttl_seconds: number, reason?: string): Step => ({
   draft,
   role,

@@ -14,6 +14,8 @@ export type AdmitterDeps = Deps & {
 const rounds_max = 50;
 /** Others may take some of the keys between our look and our statement, again and again. */
 const tries_max = 5;
+/** Each settles one of those of a group that meet each other's keys; others' pages wait meanwhile. */
+const looks_max = 25;
 const rest_ms_max = 20;
 /** As many halvings as it takes to get from a page to one job, and a few more. */
 const late_in_a_row_max = 12;
@@ -153,8 +155,8 @@ function createFailures() {
 async function admitTogether(deps: AdmitterDeps, ids: readonly string[], walk: Walk): Promise<number> {
   let left: Admitted["left"] = new Map(ids.map((id) => [id, undefined]));
   let held = 0;
-  // Looks in a row that brought none of them further: each of the others leaves fewer.
-  for (let in_vain = 0; in_vain < tries_max && left.size > 0;) {
+  let in_vain = 0;
+  for (let looks = 0; looks < looks_max && in_vain < tries_max && left.size > 0; looks += 1) {
     if (in_vain > 0) await pause(rest_ms_max * Math.random());
     const before = left.size;
     const admitted = await admit(deps, [...left.keys()], walk);

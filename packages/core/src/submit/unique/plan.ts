@@ -1,6 +1,8 @@
 import type { Unique } from "@atlasqueue/contract";
 import { uniqueKeyOf, uniqueVerdict } from "./verdict.ts";
 import type { HeldKey, UniqueName } from "../find-key-holders.ts";
+import { groupOf } from "../held.ts";
+import { hasKey, keyName } from "../idempotency.ts";
 import type { KnownJob } from "../known-job.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import type { Draft } from "../insert-jobs.ts";
@@ -64,13 +66,12 @@ export function planUnique(
 
 function untilTheNextLook(): (draft: Draft, meets_new: boolean) => boolean {
   const keys = new Set<string>();
-  const groups = new Set<string>();
-  return ({ tenant, request: { queue, group }, key }, meets_new) => {
-    const in_group = group === undefined ? undefined : JSON.stringify([tenant, queue, group]);
-    const with_key = key === null ? undefined : JSON.stringify([tenant, key]);
-    const waits = meets_new || keys.has(with_key ?? "") || groups.has(in_group ?? "");
-    if (with_key) keys.add(with_key);
-    if (waits && in_group) groups.add(in_group);
+  const groups = new Set<string | undefined>();
+  return (draft, meets_new) => {
+    const group = groupOf(draft);
+    const waits = meets_new || (hasKey(draft) && keys.has(keyName(draft))) || groups.has(group);
+    if (hasKey(draft)) keys.add(keyName(draft));
+    if (waits && group !== undefined) groups.add(group);
     return waits;
   };
 }
