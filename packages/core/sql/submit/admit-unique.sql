@@ -42,7 +42,7 @@ WITH
     FOR UPDATE SKIP LOCKED
   ), skipped AS MATERIALIZED (
     SELECT id, tenant, queue, group_key FROM asked
-    WHERE role = 'make' AND group_key IS NOT NULL AND id NOT IN (SELECT id FROM arrived)
+    WHERE role <> 'note' AND group_key IS NOT NULL AND id NOT IN (SELECT id FROM arrived)
   ), ours AS MATERIALIZED (
     SELECT * FROM asked
     WHERE (id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting))

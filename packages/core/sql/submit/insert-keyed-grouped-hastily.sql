@@ -24,8 +24,17 @@ WITH
     SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $17::float8) FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING job_id
-  ), taken AS MATERIALIZED (
+  ), known AS MATERIALIZED (
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
+  ),
+  asked AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY AS asked(id, tenant, queue, group_key, place)
+    WHERE group_key IS NOT NULL
+  ), from_place AS MATERIALIZED (
+    SELECT tenant, queue, group_key, min(place) AS first FROM asked WHERE id IN (SELECT id FROM known) GROUP BY tenant, queue, group_key
+  ), taken AS MATERIALIZED (
+    SELECT id FROM known
+    UNION SELECT id FROM asked JOIN from_place USING (tenant, queue, group_key) WHERE place > first
   ), 
   members AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY

@@ -21,8 +21,8 @@ export type Draft = {
 };
 
 /**
- * What only the database knows. `taken` are the drafts whose key already exists: they got no job; `blocked` are those
- * that wait for others of their group; `run_at` has those for later.
+ * What only the database knows. `taken` are the drafts whose key already exists, and those behind them in their groups:
+ * they got no job; `blocked` are those that wait for others of their group; `run_at` has those for later.
  */
 export type Inserted = {
   created_at: Date;
@@ -165,7 +165,7 @@ const expiry = "now() + make_interval(secs => $17::float8)";
  * new get a job. A conflict waits for the other statement to end, so that a SELECT afterwards sees its row: that SELECT
  * must stay a separate statement, as this one's snapshot is older than the row.
  */
-const takeKeys = `
+const takeKeys = ({ grouped }: Kind) => `
   keyed AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL
@@ -174,8 +174,20 @@ const takeKeys = `
     SELECT tenant, key, decode(hash, 'hex'), id, ${expiry} FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING job_id
-  ), taken AS MATERIALIZED (
+  ), ${grouped ? "known" : "taken"} AS MATERIALIZED (
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
+  ),${grouped ? withFollowers : ""}`;
+
+/** One whose key is only spent is stored at the next look, and those of its group that come after it must not be before it. */
+const withFollowers = `
+  asked AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY AS asked(id, tenant, queue, group_key, place)
+    WHERE group_key IS NOT NULL
+  ), from_place AS MATERIALIZED (
+    SELECT tenant, queue, group_key, min(place) AS first FROM asked WHERE id IN (SELECT id FROM known) GROUP BY tenant, queue, group_key
+  ), taken AS MATERIALIZED (
+    SELECT id FROM known
+    UNION SELECT id FROM asked JOIN from_place USING (tenant, queue, group_key) WHERE place > first
   ),`;
 
 /** After the keys, whose locks come first everywhere: only jobs that will be stored get a place. */
@@ -187,7 +199,7 @@ const takePlaces = ({ keyed, hasty }: Kind) =>
       ${keyed ? "AND id NOT IN (SELECT id FROM taken)" : ""}`)},`;
 
 const build = (kind: Kind) => `
-  WITH ${kind.keyed ? takeKeys : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)} ${kind.inside ? `, ${notedInside}` : ""}
+  WITH ${kind.keyed ? takeKeys(kind) : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)} ${kind.inside ? `, ${notedInside}` : ""}
   SELECT now() AS created_at, ${kind.keyed ? "(SELECT json_agg(id) FROM taken)" : "NULL"} AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
          ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL)" : "NULL"} AS blocked

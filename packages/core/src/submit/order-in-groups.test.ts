@@ -1,4 +1,5 @@
-import { steppingDatabase, submission } from "@atlasqueue/testing";
+import { eventually, steppingDatabase, submission } from "@atlasqueue/testing";
+import type { TransactionSql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { createQueue, type Queue, type QueueJob } from "../queue.ts";
@@ -90,6 +91,53 @@ test("in one call: its idempotency key was another job's, and has expired", asyn
   await enqueue(deps, [{ ...submission({ type: "noop" }), idempotency_key: "spent" }], options);
   await deps.database.sql`UPDATE idempotency_keys SET expires_at = now() - interval '1 s'`;
   const outcomes = await enqueue(deps, [keyed, submission(next)], options);
+  const [first = "", second = ""] = outcomes.map((one) => ("job" in one ? one.job.id : ""));
+  expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
+});
+
+/** While somebody has locked something, and lets go of it without a change. */
+async function besideLock(lock: (sql: TransactionSql) => Promise<unknown>, act: () => Promise<void>): Promise<void> {
+  const undone = new Error("undone");
+  const held = deps.database.sql.begin(async (sql) => {
+    await lock(sql);
+    await act();
+    throw undone;
+  });
+  await expect(held).rejects.toBe(undone);
+}
+
+test("in a caller's transaction: it was to end, as its key was another job's, and somebody has locked it", async () => {
+  const { id } = await queue.submit({ type: "noop", unique: { key: "k" } });
+  const [first = "", second = ""] = await arrive({ ...next, unique: { key: "k" } }, next);
+  await besideLock(
+    (sql) => sql`SELECT FROM jobs WHERE id = ${first} FOR UPDATE`,
+    async () => {
+      await admitAll({ ...deps, followUps });
+      expect(await statuses(first, second)).toEqual(["blocked", "blocked"]);
+    },
+  );
+  await finish(id);
+  await admitAll({ ...deps, followUps });
+  expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
+});
+
+test("in one call: its idempotency key has expired, and somebody has locked that", async () => {
+  await enqueue(deps, [{ ...submission({ type: "noop" }), idempotency_key: "spent" }], options);
+  await deps.database.sql`UPDATE idempotency_keys SET expires_at = now() - interval '1 s'`;
+  const together = [{ ...submission(next), idempotency_key: "spent" }, submission(next)];
+  let looked = false;
+  let enqueued: ReturnType<typeof enqueue> | undefined;
+  await besideLock(
+    (sql) => sql`SELECT FROM idempotency_keys FOR UPDATE`,
+    async () => {
+      const database = steppingDatabase(deps.database, async (kind, _n, text) => {
+        looked ||= kind === "statement" && text.includes("INSERT INTO jobs");
+      });
+      enqueued = enqueue({ ...deps, database }, together, options);
+      await eventually(() => expect(looked).toBe(true));
+    },
+  );
+  const outcomes = (await enqueued) ?? [];
   const [first = "", second = ""] = outcomes.map((one) => ("job" in one ? one.job.id : ""));
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
 });

@@ -6,7 +6,8 @@ import { impatient } from "../../database/skip-locked.ts";
  * locks, as with jobs to be replaced.
  *
  * What another process is admitting, or has ended, is skipped. As that process may be waiting for a key, with the group
- * still to come, no job behind such a one in its group takes a place before it. A `hasty` statement is impatient.
+ * still to come, no job behind such a one in its group takes a place before it; nor behind one that was to end here, as
+ * the next look may find that it is to run. A `hasty` statement is impatient.
  */
 export const takeArrived = (hasty: boolean) => `waiting AS MATERIALIZED (
     SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
@@ -15,7 +16,7 @@ export const takeArrived = (hasty: boolean) => `waiting AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
   ), skipped AS MATERIALIZED (
     SELECT id, tenant, queue, group_key FROM asked
-    WHERE role = 'make' AND group_key IS NOT NULL AND id NOT IN (SELECT id FROM arrived)
+    WHERE role <> 'note' AND group_key IS NOT NULL AND id NOT IN (SELECT id FROM arrived)
   ), ours AS MATERIALIZED (
     SELECT * FROM asked
     WHERE ${hasty ? `${impatient} AND ` : ""}(id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting))
