@@ -47,6 +47,9 @@ export type PassedOver = Set<string>;
  * and the statement throws when it would have to wait for what no look can see (`isLocked`), or passes over its only job.
  * In a busy group it must wait: each look could meet another statement's lock.
  *
+ * A key of one that is taken between look and statement undoes all of it when another of its group is behind it; never
+ * when it is `careful`, which takes more looks.
+ *
  * @example
  * const { outcomes, left } = await admit(deps, ids);
  */
@@ -54,6 +57,7 @@ export async function admit(
   deps: Deps,
   ids: readonly string[],
   { passed_over, waits }: { passed_over: PassedOver; waits: boolean } = { passed_over: new Set(), waits: true },
+  careful = false,
 ): Promise<Admitted> {
   const execute = executeOn(deps.database);
   const all = await readArrived(execute, ids);
@@ -79,7 +83,7 @@ export async function admit(
   const outcomes = new Map<Draft, EnqueueOutcome>();
   settleConflicts(waiting, known.keyed, outcomes);
   const open = waiting.filter((one) => !outcomes.has(one));
-  const plan = planUnique(open, names, known.held, true);
+  const plan = planUnique(open, names, known.held, { arrived: true, careful });
   for (const [one, outcome] of plan.refused) outcomes.set(one, outcome);
 
   const named = new Set(known.keyed.map(keyName));

@@ -159,7 +159,7 @@ async function admitTogether(deps: AdmitterDeps, ids: readonly string[], walk: W
   for (let looks = 0; looks < looks_max && in_vain < tries_max && left.size > 0; looks += 1) {
     if (in_vain > 0) await pause(rest_ms_max * Math.random());
     const before = left.size;
-    const admitted = await admit(deps, [...left.keys()], walk);
+    const admitted = await admit(deps, [...left.keys()], walk, in_vain > 0);
     await deps.followUps.admitted(admitted);
     for (const { id, tenant } of admitted.held) walk.held.set(id, { id, tenant });
     held += admitted.held.length;

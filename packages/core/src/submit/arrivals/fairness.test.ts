@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { submission } from "@atlasqueue/testing";
+import { steppingDatabase, submission } from "@atlasqueue/testing";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { executeOn } from "../../database/statement.ts";
 import { draft } from "../drafts.ts";
+import { enqueue } from "../enqueue.ts";
 import type { Admitted, ArrivedJob } from "./admit.ts";
 import { admitAll } from "./admitter.ts";
 import { newArrivalsCursor } from "./arrivals-round.ts";
@@ -112,5 +113,28 @@ test("tenants that are more than a page holds take turns too", async () => {
   expect(new Set(order).size).toBe(250);
   await admitAll(admitting, cursor);
   expect(order).toHaveLength(500);
+  expect(await tenantsLeft()).toEqual([]);
+});
+
+test("nor for one whose unique keys change between each look and its statement", async () => {
+  const keyed = { group: "g", unique: { key: "k", on_conflict: "replace" }, delay_seconds: 600 } as const;
+  const change = async (n: number) => {
+    const options = { idempotency_ttl_seconds: 60 };
+    await enqueue(deps, [{ ...submission({ ...keyed, payload: { n } }), tenant: "greedy" }], options);
+  };
+  await change(0);
+  const pair = [keyed, { group: "g" }].map((one) => draft({ ...submission(one), tenant: "greedy" }));
+  await arrive(executeOn(deps.database), pair, 60);
+  await arriveOf("modest", 1);
+  const { order, admitting } = recording();
+  let changes = 0;
+  const database = steppingDatabase(deps.database, async (kind, _n, text) => {
+    if (kind === "statement" && text.includes("able AS MATERIALIZED")) await change((changes += 1));
+  });
+  await admitAll({ ...admitting, database });
+  expect(changes).toBeGreaterThan(1);
+  expect(order).toEqual(["modest"]);
+  expect(await tenantsLeft()).toEqual(["greedy"]);
+  await admitAll(admitting);
   expect(await tenantsLeft()).toEqual([]);
 });

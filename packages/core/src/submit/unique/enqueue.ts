@@ -21,7 +21,7 @@ export async function enqueueUnique(
   held: readonly HeldKey[],
   { idempotency_ttl_seconds, strict, impatient }: InsertOptions,
 ): Promise<Outcomes> {
-  const plan = planUnique(drafts, names, held, false);
+  const plan = planUnique(drafts, names, held, { arrived: false });
   // In an all-or-nothing call, a job that collides with its neighbour is refused like any other.
   if (strict)
     for (const [one, { draft }] of plan.rejects) plan.refused.set(one, { kind: "conflict", job_id: draft.id });

@@ -34,13 +34,14 @@ export function uniqueNameOf({ tenant, request, payload }: Draft): UniqueName {
  * What to do about drafts, by what their unique keys named a moment ago; in order, as a later one may meet an earlier
  * one's job. Those that have `arrived` then wait for the next look: each is already a job, and ends only when the other
  * one is sure to exist. So do those that share an idempotency key with an earlier one, and those behind one of their group
- * that waits, as it may get its place there.
+ * that waits, as it may get its place there. When it is `careful`, so do those behind one of their group that has a key of
+ * either kind, as somebody may take that meanwhile: whatever is taken then, nothing is overtaken.
  */
 export function planUnique(
   drafts: readonly Draft[],
   names: ReadonlyMap<Draft, UniqueName>,
   held: readonly HeldKey[],
-  arrived: boolean,
+  { arrived, careful = false }: { arrived: boolean; careful?: boolean },
 ): Plan {
   const byName = new Map(held.map((one) => [textOf(one), one]));
   const slots = new Map<string, Slot>();
@@ -56,22 +57,23 @@ export function planUnique(
     return slot;
   };
   const plan: Plan = { makes: [], joins: [], refused: new Map(), rejects: new Map() };
-  const waits = arrived ? untilTheNextLook() : () => false;
+  const waits = arrived ? untilTheNextLook(careful) : () => false;
   for (const draft of drafts) {
     const slot = slotOf(draft);
-    if (!waits(draft, slot?.make !== undefined)) take(plan, draft, slot);
+    if (!waits(draft, slot)) take(plan, draft, slot);
   }
   return plan;
 }
 
-function untilTheNextLook(): (draft: Draft, meets_new: boolean) => boolean {
+function untilTheNextLook(careful: boolean): (draft: Draft, slot: Slot | undefined) => boolean {
   const keys = new Set<string>();
   const groups = new Set<string | undefined>();
-  return (draft, meets_new) => {
+  return (draft, slot) => {
     const group = groupOf(draft);
-    const waits = meets_new || (hasKey(draft) && keys.has(keyName(draft))) || groups.has(group);
+    const waits = slot?.make !== undefined || (hasKey(draft) && keys.has(keyName(draft))) || groups.has(group);
     if (hasKey(draft)) keys.add(keyName(draft));
-    if (waits && group !== undefined) groups.add(group);
+    const may_be_lost = careful && (slot !== undefined || hasKey(draft));
+    if ((waits || may_be_lost) && group !== undefined) groups.add(group);
     return waits;
   };
 }
