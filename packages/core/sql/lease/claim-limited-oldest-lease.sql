@@ -17,7 +17,7 @@ WITH open AS MATERIALIZED (
       ELSE octet_length(payload::text) END AS bytes FROM jobs
         WHERE jobs.id = front.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
       WHERE (
-    front.group_key IS NULL OR served.group_rate_limit IS NULL OR served.group_rate_limit > (
+    front.group_key IS NULL OR served.group_rate_limit IS NULL OR served.group_rate_limit >= 1 AND served.group_rate_limit >= 1 + (
       SELECT coalesce(sum(count), 0) FROM queue_starts
       WHERE 
   queue_starts.tenant = served.tenant AND queue_starts.queue = served.queue AND queue_starts.group_key = front.group_key

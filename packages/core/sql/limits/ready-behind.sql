@@ -13,11 +13,14 @@ WITH page AS MATERIALIZED (
        ORDER BY priority DESC, ready_at, id LIMIT 5000)) AS ranges
     ORDER BY priority DESC, ready_at, id LIMIT 5000
   ), starting AS MATERIALIZED (
-    SELECT page.* FROM page, queues WHERE queues.tenant = $1 AND queues.queue = $2 AND (
-    page.group_key IS NULL OR queues.group_rate_limit IS NULL OR queues.group_rate_limit > (
+    
+    SELECT numbered.* FROM queues, (
+      SELECT *, row_number() OVER (PARTITION BY group_key ORDER BY priority DESC, ready_at, id) AS number FROM page) AS numbered
+    WHERE queues.tenant = $1 AND queues.queue = $2 AND (
+    numbered.group_key IS NULL OR queues.group_rate_limit IS NULL OR queues.group_rate_limit >= number AND queues.group_rate_limit >= number + (
       SELECT coalesce(sum(count), 0) FROM queue_starts
       WHERE 
-  queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key = page.group_key
+  queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key = numbered.group_key
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.group_rate_period_seconds)
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.group_rate_period_seconds)))
     ORDER BY priority DESC, ready_at, id LIMIT $6::int

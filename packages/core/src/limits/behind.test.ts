@@ -1,6 +1,7 @@
 import { queueLimits } from "@atlasqueue/contract";
+import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { refillQueue } from "./refill.ts";
+import { createRefiller, refillQueue } from "./refill.ts";
 import { setLimits } from "./set.ts";
 import { front_jobs_max, type Behind } from "./within-rates.ts";
 import { claimReady } from "../lease/claim.ts";
@@ -58,7 +59,7 @@ test("jobs behind thousands whose groups have no start left are signalled again,
   const signal = memorySignal();
   const behind: Behind = new Map();
   const signalled = async (): Promise<string[]> => {
-    await refillQueue({ ...deps, signal }, main, behind);
+    await refillQueue({ ...deps, signal }, main, () => behind);
     return signal.take([main], 1_000);
   };
   expect(await signalled()).toEqual([near]);
@@ -71,6 +72,41 @@ test("a list in which they are already is not added to, as no worker may be ther
   await withFullFront();
   await add({}, { group: "other" }, { priority: -1 });
   const signal = memorySignal();
-  for (let look = 0; look < 4; look += 1) await refillQueue({ ...deps, signal }, main, new Map());
+  for (let look = 0; look < 4; look += 1) await refillQueue({ ...deps, signal }, main, () => new Map());
   expect((await signal.look(main)).length).toBe(3);
+});
+
+/** A front of ten groups, of which each has two starts left. */
+async function withFewStarts(): Promise<string[]> {
+  await setLimits(
+    deps,
+    main,
+    queueLimits.parse({ group_concurrency: 1_000, group_rate: { limit: 2, period_seconds: 3_600 } }),
+  );
+  for (let at = 0; at < 10; at += 1)
+    await add(...Array.from({ length: front_jobs_max / 10 }, () => ({ group: `large ${at}` })));
+  return add({ group: "other" }, {});
+}
+
+test("groups with a start left hide others with the jobs they can't start no more than those without", async () => {
+  const others = await withFewStarts();
+  const signal = memorySignal();
+  const behind: Behind = new Map();
+  await refillQueue({ ...deps, signal }, main, () => behind);
+  const signalled = await signal.take([main], 1_000);
+  expect(signalled).toHaveLength(22);
+  expect(signalled.slice(20)).toEqual(others);
+});
+
+test("nor while jobs of theirs end all the time, and free the queue", async () => {
+  const others = await withFewStarts();
+  const signal = memorySignal();
+  const refiller = createRefiller({ ...deps, signal });
+  const signalled: string[] = [];
+  await eventually(async () => {
+    refiller.freed(main);
+    signalled.push(...(await signal.take([main], 1_000)));
+    expect(signalled).toEqual(expect.arrayContaining(others));
+  });
+  refiller.stop();
 });

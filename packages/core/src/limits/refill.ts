@@ -2,23 +2,25 @@ import { isUnavailable } from "../database/errors.ts";
 import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { queueRoom } from "./room.ts";
-import { readyBehind, readyWithinRates, type Behind } from "./within-rates.ts";
+import { places_max, readyBehind, readyWithinRates, type Behind } from "./within-rates.ts";
 import { announce, hint } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
+/** Between two looks behind the front of a queue, of thousands of jobs each. */
+const rest_ms = 500;
 /** Signalled at once; those that start make room for the next. */
 const signals_max = 500;
 const wait_ms_max = 60_000;
 
 /**
  * Signal as many of a queue's next jobs as its limits have room for: what was dropped for lack of room is offered
- * again. With `behind` also jobs behind thousands whose groups have no start left. Returns when there will be more room,
- * if the rate is used up.
+ * again. With what `behindFront` returns, which is asked when it is needed, also jobs behind thousands whose groups have no start left.
+ * Returns when there will be more room, if the rate is used up.
  */
 export async function refillQueue(
   deps: Deps & { signal: Signal },
   queue: QueueRef,
-  behind?: Behind,
+  behindFront: () => Behind | undefined = () => undefined,
 ): Promise<number | null> {
   const found = await queueRoom(deps, queue);
   if (!found) return null;
@@ -27,10 +29,8 @@ export async function refillQueue(
   await hint(deps.observe, "refill", async () => {
     const front = await readyWithinRates(deps, queue, wanted);
     const { tenant, queue: name } = queue;
-    const others =
-      behind && found.by_group && front.length < wanted
-        ? await readyBehind(deps, { tenant, queues: [name] }, wanted - front.length, behind)
-        : [];
+    const behind = found.by_group && front.length < wanted ? behindFront() : undefined;
+    const others = behind ? await readyBehind(deps, { tenant, queues: [name] }, wanted - front.length, behind) : [];
     await announce(deps, await missingOf(deps.signal, queue, front, others), "front");
   });
   return null;
@@ -75,13 +75,25 @@ export type Refiller = {
  */
 export function createRefiller(deps: Deps & { signal: Signal }): Refiller {
   const timers = new Map<string, { timer: NodeJS.Timeout; at: number }>();
+  const behind: Behind = new Map();
+  const looked_at = new Map<string, number>();
+
+  /** A rate may have starts again with each sweep, and the sweep then never find the front used up. */
+  const behindFront = (name: string, queue: QueueRef): Behind | undefined => {
+    const now = performance.now();
+    const left_ms = (looked_at.get(name) ?? -rest_ms) + rest_ms - now;
+    if (left_ms > 0) return void freeIn(queue, left_ms);
+    if (looked_at.size >= places_max) looked_at.clear();
+    looked_at.set(name, now);
+    return behind;
+  };
 
   const refill = async (name: string, queue: QueueRef): Promise<void> => {
     timers.delete(name);
     try {
       // A tenant may have thousands of limited queues with room at once.
       const own = { ...deps, database: onBehalfOf(deps.database, { tenant: queue.tenant }) };
-      const retry_in_ms = await refillQueue(own, queue);
+      const retry_in_ms = await refillQueue(own, queue, () => behindFront(name, queue));
       if (retry_in_ms !== null) freeIn(queue, retry_in_ms);
     } catch (error) {
       // The sweep offers the queue's jobs too; nothing may be thrown from a timer.

@@ -49,9 +49,12 @@ export const roomIn = (row: string, runs = running(row)) => `
     (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + ${row}.rate_period_seconds * 1000 FROM queue_starts
      WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})::float8 AS retry_in_ms`;
 
-/** A condition on rows with a group_key: by the group rate of the queue `row`, its group may start another job. */
-export const groupMayStart = (row: string, job: string) => `(
-    ${job}.group_key IS NULL OR ${row}.group_rate_limit IS NULL OR ${row}.group_rate_limit > (
+/**
+ * A condition on rows with a group_key: by the group rate of the queue `row`, its group may start another job, or as many as
+ * `number` says.
+ */
+export const groupMayStart = (row: string, job: string, number = "1") => `(
+    ${job}.group_key IS NULL OR ${row}.group_rate_limit IS NULL OR ${row}.group_rate_limit >= ${number} AND ${row}.group_rate_limit >= ${number} + (
       SELECT coalesce(sum(count), 0) FROM queue_starts
       WHERE ${startsWithin(row, `= ${job}.group_key`, "group_rate_period_seconds")}))`;
 

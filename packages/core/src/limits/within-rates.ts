@@ -12,9 +12,15 @@ import { groupMayStart } from "./room.ts";
  */
 export const front_jobs_max = 5_000;
 
+/** Of ready `jobs` of the queue $2 of tenant $1 those that may start by its group rate: of each group as many as it has starts left. */
+const withinRate = (jobs: string) => `
+    SELECT numbered.* FROM queues, (
+      SELECT *, row_number() OVER (PARTITION BY group_key ORDER BY priority DESC, ready_at, id) AS number FROM ${jobs}) AS numbered
+    WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "numbered", "number")}`;
+
 /**
- * Ready jobs in the front of a queue with limits in the order they should run, without those whose groups have used up
- * their rate.
+ * Ready jobs in the front of a queue with limits in the order they should run, of each group no more than it has starts
+ * left.
  */
 export async function readyWithinRates(
   deps: Pick<Deps, "database">,
@@ -28,17 +34,21 @@ const withinRates = composed(
   "limits/ready-within-rates",
   ["tenant", "queue", "jobs_max"],
   `
-  SELECT front.id, front.tenant, front.queue, front.priority FROM queues, LATERAL (
-    SELECT * FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
-    ORDER BY priority DESC, ready_at, id LIMIT ${front_jobs_max}) AS front
-  WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "front")}
-  ORDER BY front.priority DESC, front.ready_at, front.id LIMIT $3::int`,
+  WITH front AS MATERIALIZED (
+    SELECT id, tenant, queue, priority, ready_at, group_key FROM jobs
+    WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
+    ORDER BY priority DESC, ready_at, id
+    LIMIT (SELECT CASE WHEN group_rate_limit IS NULL THEN $3::int ELSE ${front_jobs_max} END FROM queues WHERE tenant = $1 AND queue = $2)
+  )
+  SELECT id, tenant, queue, priority FROM (${withinRate("front")}) AS starting
+  ORDER BY priority DESC, ready_at, id LIMIT $3::int`,
 );
 
 /** How far the looks behind each queue's front have come. */
 export type Behind = Map<string, Place>;
 
-const places_max = 10_000;
+/** Of queues, for what is remembered of them. */
+export const places_max = 10_000;
 /** Whose backlogs are looked at together. */
 const queues_max = 4;
 
@@ -94,7 +104,7 @@ const behindPlace = composed(
   `
   WITH page AS MATERIALIZED (${readyAfterPlace(`${placeColumns}, ready_at, group_key`, front_jobs_max)}
   ), starting AS MATERIALIZED (
-    SELECT page.* FROM page, queues WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "page")}
+    ${withinRate("page")}
     ORDER BY priority DESC, ready_at, id LIMIT $6::int
   )
   SELECT id, priority, ready, true AS may_start, ready_at FROM starting
