@@ -159,6 +159,7 @@ test.each([
   ["an asterisk", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400],
   ["a backslash", "GET /v1\\jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400],
   ["headers of 20 KB", `GET /health HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431],
+  ["201 headers", `GET /health HTTP/1.1\r\nHost: x\r\n${"X: 1\r\n".repeat(200)}\r\n`, 431],
   ["a bad chunk", post("Idempotency-Key: k\r\nTransfer-Encoding: chunked", "zz\r\n"), 400],
   ["two lengths", post("Idempotency-Key: k\r\nContent-Length: 1\r\nContent-Length: 2", "{}"), 400],
   ["two Hosts", "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400],

@@ -35,7 +35,7 @@ const defaultTimeouts: ServerTimeouts = {
   // Well above half a minute, which a request may wait for a job.
   stalled_ms: 120_000,
 };
-/** More than there are long polls at once; each takes a file and some ten kilobytes. */
+/** More than there are long polls at once; each takes a file and some twenty kilobytes, what is in line apart. */
 const connections_max_default = 20_000;
 const header_bytes_max = 16_384;
 /** Longer than common load balancers' idle timeout, so that they are the ones to hang up. */
@@ -77,7 +77,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
       if (stopping) outgoing.setHeader("connection", "close");
       const fault = wireFaultOf(incoming);
       if (fault === undefined) void listener(incoming, outgoing);
-      else refuse(incoming, outgoing, "malformed_request", fault);
+      else refuse(incoming, outgoing, fault.kind, fault.detail);
     }),
   );
   server.timeout = timeouts.stalled_ms;

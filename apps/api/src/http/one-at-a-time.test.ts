@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -9,13 +9,12 @@ import { oneAtATime } from "./one-at-a-time.ts";
 let begun: string[] = [];
 /** Answers what has begun. */
 let answer: (() => void)[] = [];
-const server = createServer(
-  oneAtATime((incoming, outgoing) => {
-    begun.push(incoming.url ?? "");
-    const close = incoming.url === "/last";
-    answer.push(() => outgoing.writeHead(200, close ? { connection: "close" } : {}).end(`answer to ${incoming.url}`));
-  }),
-);
+const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  begun.push(incoming.url ?? "");
+  const close = incoming.url === "/last";
+  answer.push(() => outgoing.writeHead(200, close ? { connection: "close" } : {}).end(`answer to ${incoming.url}`));
+};
+const server = createServer(oneAtATime(listener));
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
 afterAll(() => void server.close());
 beforeEach(() => {
@@ -99,4 +98,36 @@ test("of a client that sends much behind a slow request no more is read until th
     answer[answered]?.();
   }
   expect((await socket.answer).match(/answer to/g)).toHaveLength(122);
+});
+
+test("what is in line on all connections together has a bound, and room comes back with what begins and with who hangs up", async () => {
+  const small = createServer(oneAtATime(listener, 100_000));
+  await new Promise<void>((resolve) => small.listen(0, "127.0.0.1", resolve));
+  const at = (small.address() as AddressInfo).port;
+  const headers = Array.from({ length: 150 }, (_, n) => `h${n}: 1\r\n`).join("");
+  const large = `GET /large HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+  const inLine = async (count: number) => {
+    const socket = await rawSocket(at);
+    await socket.writeAll(get("/first") + large.repeat(count));
+    return socket;
+  };
+  // Each takes 20,000, and one network's share is three quarters.
+  const first = await inLine(3);
+  await beginning("/first");
+  const second = await inLine(3);
+  expect(await second.answer).toBe("");
+  answer[0]?.();
+  await beginning("/first", "/first", "/large");
+  first.end();
+  small.closeAllConnections();
+  await first.answer;
+  const third = await inLine(3);
+  await beginning("/first", "/first", "/large", "/first");
+  for (let n = 3; n < 7; n += 1) {
+    answer[n]?.();
+    await eventually(() => expect(begun).toHaveLength(Math.min(n + 2, 7)));
+  }
+  third.end();
+  expect((await third.answer).match(/answer to/g)).toHaveLength(4);
+  small.close();
 });

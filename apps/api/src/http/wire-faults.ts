@@ -3,11 +3,28 @@ import type { ProblemKind } from "@atlasqueue/contract";
 import { lingerAfterAnswer } from "./body/linger.ts";
 import { plainProblem } from "./answers/plain-problem.ts";
 
+/** Far more than clients and proxies send. Node keeps some hundred bytes of each, however short it is. */
+const header_lines_max = 200;
+
+export type WireFault = { kind: ProblemKind; detail: string };
+
 /**
  * What is wrong with a request that Node accepts but others read differently, so that a proxy in front of us might have
- * meant another one: two Hosts, of which Node keeps the first, and body codings that Node passes on undecoded.
+ * meant another one: two Hosts, of which Node keeps the first, and body codings that Node passes on undecoded. And headers
+ * that take far more room than their bytes.
  */
-export function wireFaultOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
+export function wireFaultOf(incoming: IncomingMessage): WireFault | undefined {
+  const lines = incoming.rawHeaders.length / 2;
+  if (lines > header_lines_max)
+    return {
+      kind: "headers_too_large",
+      detail: `A request may have at most ${header_lines_max} headers; got ${lines}`,
+    };
+  const detail = readDifferently(incoming);
+  return detail === undefined ? undefined : { kind: "malformed_request", detail };
+}
+
+function readDifferently({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
     return `Transfer-Encoding must be chunked and nothing else; got ${JSON.stringify(coding.slice(0, 100))}`;

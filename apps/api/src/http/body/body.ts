@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { incomingOf, type ApiContext } from "../context.ts";
 import { countKeys, refuseRepeatedKeys } from "./repeated-keys.ts";
 import { holderOf } from "../input/holder.ts";
@@ -67,6 +68,10 @@ function requireJson(c: ApiContext): void {
 
 function hasBody(c: ApiContext): boolean {
   const headers = incomingOf(c)?.headers;
-  if (!headers) return c.req.raw.body !== null;
+  return headers ? bringsBody(headers) : c.req.raw.body !== null;
+}
+
+/** Whether a body follows the headers of a request. */
+export function bringsBody(headers: IncomingHttpHeaders): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
