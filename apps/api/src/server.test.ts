@@ -113,12 +113,14 @@ test("a chunked body is given up at the limit, however much would follow", async
 
 test("a client that sends all of a large body before it reads still gets its 413", async () => {
   const content = "x".repeat(20_000_000);
-  const socket = await rawSocket(server.port);
+  const patient = await startServer(api.app, { ...local, logger: api.deps.logger });
+  const socket = await rawSocket(patient.port);
   // A slow client, as on a busy machine, may be cut off after a while, but with its answer.
   await socket.writeAll(post(`Idempotency-Key: k\r\nContent-Length: ${content.length}`, content)).catch(() => {});
   const { status, headers, body: said } = parseAnswer(await socket.answer);
   expect(status).toBe(413);
   expect(said).toHaveLength(Number(headers.get("content-length")));
+  await patient.stop(100);
 });
 
 test("a body in many pieces, cut inside a character, is put together", async () => {
@@ -173,6 +175,23 @@ test.each([
   expect(answer).toContain(`HTTP/1.1 ${status} `);
   expect(answer).toMatch(/content-type: application\/problem\+json/i);
   expect(answer).toMatch(/x-request-id: /i);
+});
+
+test.each([
+  ["two Hosts", "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"],
+  ["an expectation", "GET /health HTTP/1.1\r\nHost: x\r\nExpect: moon\r\n\r\n"],
+  [
+    "a body that is too large",
+    `POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n${" ".repeat(9_000)}`,
+  ],
+])("what follows a request that ends its connection is not carried out: %s", async (name, refused) => {
+  const key = `behind ${name}`;
+  const behind = post(`Idempotency-Key: ${key}\r\nContent-Length: ${body.length}`, body);
+  const socket = await rawSocket(server.port);
+  await socket.writeAll(refused + behind);
+  expect((await socket.answer).match(/HTTP\/1\.1 4/g)).toHaveLength(1);
+  const headers = { "content-type": "application/json", "idempotency-key": key };
+  expect((await fetch(`${server.url}/v1/jobs`, { method: "POST", headers, body })).status).toBe(201);
 });
 
 test("a stop takes no more requests, and finishes those in flight", async () => {

@@ -10,7 +10,7 @@ import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
 import { network } from "./http/input/address.ts";
 import { oneAtATime } from "./http/one-at-a-time.ts";
-import { refuse, refuseExpectation, wireFaultOf } from "./http/wire-faults.ts";
+import { refuse, wireFaultOf } from "./http/wire-faults.ts";
 import type { Hono } from "hono";
 
 export type ServerOptions = {
@@ -62,6 +62,12 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     autoCleanupIncoming: false,
   });
   let stopping = false;
+  const inTurn = oneAtATime((incoming, outgoing) => {
+    if (stopping) outgoing.setHeader("connection", "close");
+    const fault = wireFaultOf(incoming);
+    if (fault === undefined) void listener(incoming, outgoing);
+    else refuse(incoming, outgoing, fault.kind, fault.detail);
+  });
   const server = createServer(
     {
       headersTimeout: timeouts.headers_ms,
@@ -73,17 +79,12 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
       requireHostHeader: false,
       IncomingMessage: MergingMessage,
     },
-    oneAtATime((incoming, outgoing) => {
-      if (stopping) outgoing.setHeader("connection", "close");
-      const fault = wireFaultOf(incoming);
-      if (fault === undefined) void listener(incoming, outgoing);
-      else refuse(incoming, outgoing, fault.kind, fault.detail);
-    }),
+    inTurn,
   );
   server.timeout = timeouts.stalled_ms;
   shareConnections(server, createShares(options.connections_max ?? connections_max_default));
   server.on("clientError", answerClientError);
-  server.on("checkExpectation", refuseExpectation);
+  server.on("checkExpectation", inTurn);
   server.on("connect", refuseConnect);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { promisify } from "node:util";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { rawSocket } from "../../test/raw-socket.ts";
@@ -73,6 +74,19 @@ test("when a client hangs up, what it still had in line never begins", async () 
   answer[1]?.();
   await other.answer;
   expect(begun).toEqual(["/1", "/last"]);
+});
+
+test("nothing that follows the last answer of a connection begins, in line already or sent later", async () => {
+  const socket = await rawSocket(port());
+  await socket.writeAll(get("/last") + get("/in-line"));
+  await beginning("/last");
+  const connections = () => promisify(server.getConnections.bind(server))();
+  answer[0]?.();
+  socket.write(get("/later"));
+  expect((await socket.answer).match(/answer to/g)).toHaveLength(1);
+  socket.end();
+  await eventually(async () => expect(await connections()).toBe(0));
+  expect(begun).toEqual(["/last"]);
 });
 
 test("a client with more than 32 requests in line is disconnected", async () => {

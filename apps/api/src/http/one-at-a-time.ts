@@ -15,15 +15,15 @@ const line_bytes = 100;
 const waiting_bytes_max = 65_536;
 
 /** `read_bytes`: what its connection had brought when it got in line. */
-type Waiting = { start: () => void; read_bytes: number; bytes: number; holder: string };
+type Waiting = { start: () => void; incoming: IncomingMessage; read_bytes: number; bytes: number; holder: string };
 type Begin = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /**
  * Begin the requests of a connection one after another: each once the one before has been answered, and its answer is on its
- * way. Node hands over all that it finds in what it has read, which is hundreds of short ones, and their answers would wait
- * in memory for a client that reads none. A client that has more than 32 of them waiting is disconnected, and of one that
- * sends much no more is read meanwhile. Those in line on all connections have a bound together, in shares of the networks
- * they come from, as there may be 20,000: a client whose request finds no room is disconnected too.
+ * way; after an answer that ends the connection none. Node hands over all that it finds in what it has read, which is
+ * hundreds of short ones, and their answers would wait in memory for a client that reads none. A client that has more than
+ * 32 of them waiting is disconnected, and of one that sends much no more is read meanwhile. What is in line on all
+ * connections has a bound as well, in shares of the networks it comes from: there may be 20,000.
  *
  * @example
  * const server = createServer(oneAtATime((incoming, outgoing) => outgoing.end()));
@@ -44,16 +44,21 @@ export function oneAtATime(begin: Begin, bytes_max = in_line_bytes_max): Begin {
     if (watched.has(socket)) return;
     watched.add(socket);
     socket.on("resume", () => holdBack(socket));
-    socket.once("close", () => {
-      for (const { holder, bytes } of lines.get(socket) ?? []) room.give(holder, bytes);
-      lines.delete(socket);
-    });
+    socket.once("close", () => drop(socket));
+  };
+  const drop = (socket: Socket): void => {
+    for (const { incoming, holder, bytes } of lines.get(socket) ?? []) {
+      room.give(holder, bytes);
+      incoming.resume();
+    }
+    lines.delete(socket);
   };
   return (incoming, outgoing) => {
     const { socket } = incoming;
+    if (isOver(socket)) return void incoming.resume();
     const start = () => {
       outgoing.once("close", () => {
-        if (socket.destroyed) return;
+        if (isOver(socket)) return drop(socket);
         const next = lines.get(socket)?.shift();
         if (!next) return void lines.delete(socket);
         room.give(next.holder, next.bytes);
@@ -69,13 +74,16 @@ export function oneAtATime(begin: Begin, bytes_max = in_line_bytes_max): Begin {
     }
     const holder = network(socket.remoteAddress ?? "unknown");
     const bytes = bytesOf(incoming);
-    const is_let_in = line.length < waiting_max && !socket.destroyed && room.take(holder, bytes) === "taken";
+    const is_let_in = line.length < waiting_max && room.take(holder, bytes) === "taken";
     if (!is_let_in) return void socket.destroy();
     watch(socket);
-    line.push({ start, read_bytes: socket.bytesRead, bytes, holder });
+    line.push({ start, incoming, read_bytes: socket.bytesRead, bytes, holder });
     holdBack(socket);
   };
 }
+
+/** Its last answer has been sent: what still comes is discarded, as it would never be answered. */
+const isOver = (socket: Socket): boolean => socket.destroyed || socket.writableEnded;
 
 /** What it takes while it waits, roughly, and with a body what of that may be read. */
 function bytesOf({ rawHeaders, headers }: IncomingMessage): number {

@@ -11,7 +11,7 @@ export type WireFault = { kind: ProblemKind; detail: string };
 /**
  * What is wrong with a request that Node accepts but others read differently, so that a proxy in front of us might have
  * meant another one: two Hosts, of which Node keeps the first, and body codings that Node passes on undecoded. And headers
- * that take far more room than their bytes.
+ * that take far more room than their bytes, and an expectation that we don't know.
  */
 export function wireFaultOf(incoming: IncomingMessage): WireFault | undefined {
   const lines = incoming.rawHeaders.length / 2;
@@ -19,6 +19,12 @@ export function wireFaultOf(incoming: IncomingMessage): WireFault | undefined {
     return {
       kind: "headers_too_large",
       detail: `A request may have at most ${header_lines_max} headers; got ${lines}`,
+    };
+  const { expect } = incoming.headers;
+  if (expect !== undefined && !/^100-continue$/i.test(expect))
+    return {
+      kind: "expectation_failed",
+      detail: `Expect may only be 100-continue; got ${JSON.stringify(expect.slice(0, 100))}`,
     };
   const detail = readDifferently(incoming);
   return detail === undefined ? undefined : { kind: "malformed_request", detail };
@@ -41,10 +47,4 @@ export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, kind
   const { status, headers, text } = plainProblem(kind, detail, incoming.url ?? "");
   lingerAfterAnswer(incoming);
   outgoing.writeHead(status, headers).end(text);
-}
-
-/** For the "checkExpectation" event: anything but 100-continue, which Node handles. */
-export function refuseExpectation(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  const got = JSON.stringify(String(incoming.headers.expect).slice(0, 100));
-  refuse(incoming, outgoing, "expectation_failed", `Expect may only be 100-continue; got ${got}`);
 }
