@@ -3,6 +3,7 @@ export type { CallerTransaction } from "./database/caller-transaction.ts";
 export { connectDatabase, type Database, type DatabaseOptions, type Sql } from "./database/connect.ts";
 export { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";
 export { migrateDatabase } from "./database/migrate.ts";
+export type { MigrateOptions } from "./database/migrating/apply-missing.ts";
 export type { Retention } from "./maintenance/retention.ts";
 export { observeAll, type AtlasEvent, type EventName, type Observe } from "./observe/events.ts";
 export { createLogger, logEvents, type DestinationStream, type Logger, type LogTap } from "./observe/log.ts";

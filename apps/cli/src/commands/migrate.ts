@@ -7,7 +7,7 @@ export function defineMigrate(command: Command, env: Env): void {
     orExit(async () => {
       const url = readDatabaseUrl(env);
       const { migrateDatabase } = await import("@atlasqueue/core");
-      await migrateDatabase(url);
+      await migrateDatabase(url, { tell: (line) => void process.stderr.write(`${line}\n`) });
       const { host, pathname } = new URL(url);
       process.stdout.write(`${host}${pathname} has the newest schema\n`);
     }),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Explanation, Job, OpenQueueProvisioned, SubmitJobInput, WorkerList } from "@atlasqueue/contract";
+import { connectDatabase } from "@atlasqueue/core";
 import { createDatabase, eventually, postgresUrl, spawnProcess } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { runCli } from "../../test/run-cli.ts";
@@ -132,6 +133,23 @@ test("a SIGTERM ends a start whose handlers are never loaded, worker processes i
   starting.kill("SIGTERM");
   expect(await starting.waitForExit(30_000)).toEqual({ code: 0, signal: null });
   expect(starting.lines.filter((line) => !line.startsWith("{"))).toEqual([]);
+});
+
+test("a SIGTERM ends a start whose migration waits for another process's", async () => {
+  const url = await emptyDatabase();
+  const other = connectDatabase({ url, connections_max: 1, timeout_ms: 15_000 });
+  onTestFinished(() => other.close());
+  await other.sql.begin(async (migrating) => {
+    await migrating.unsafe(`SELECT pg_advisory_xact_lock(${0x41746c617351})`);
+    const starting = await spawnProcess(mainFile, {
+      args: ["start"],
+      env: { ...startEnv(folder.path), DATABASE_URL: url, PATH: "/nonexistent" },
+    });
+    await starting.waitForLine("another process is migrating this database");
+    starting.kill("SIGTERM");
+    expect(await starting.waitForExit()).toEqual({ code: 0, signal: null });
+    expect(starting.errorLines).toEqual([]);
+  });
 });
 
 /** An unmigrated database on the run's server. */

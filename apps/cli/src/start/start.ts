@@ -42,14 +42,14 @@ export async function startSystem(given: Env, { stdout, stop }: StartOptions): P
     const database = await databaseServer(settings, undo);
     if (stop.aborted) return await undo.run().then(() => undefined);
     const redis = await redisServer(settings, undo);
-    await migrateDatabase(database.url);
+    // Our reader may leave (`start | head`): a queue goes on without an audience.
+    stdout.on("error", () => {});
+    await migrateDatabase(database.url, { stop, tell: (line) => void stdout.write(`${line}\n`) });
     if (stop.aborted) return await undo.run().then(() => undefined);
 
     const urls = { DATABASE_URL: database.url, REDIS_URL: redis.kind === "none" ? undefined : redis.url };
     const api_config = readApiConfig({ ...env, ...urls });
     const worker_config = readWorkerConfig({ ...env, ...urls });
-    // Our reader may leave (`start | head`): a queue goes on without an audience.
-    stdout.on("error", () => {});
     const output = heldLog(stdout);
     // One signal for both when it is in memory, lent to the worker; otherwise a connection each.
     const shared = redis.kind === "none" ? { signal: memorySignal() } : {};

@@ -2,52 +2,43 @@ import { fileURLToPath } from "node:url";
 import { executeIn } from "./caller-transaction.ts";
 import postgres from "./driver.ts";
 import { loadMigrator } from "./drizzle.ts";
+import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
 import { requirePostgresOn } from "./server/version.ts";
 
 // At the root of the repository, or what the build copied into the package.
 const folder = import.meta.url.endsWith(".ts") ? "../../../../drizzle" : "../drizzle";
 export const migrationsFolder = fileURLToPath(new URL(folder, import.meta.url));
-// "AtlasQ" in ASCII: any fixed number that other programs in the same database are unlikely to pick.
-const migrationLock = 0x41746c617351;
-
-type Migration = { sql: readonly string[]; hash: string; folderMillis: number };
 
 /**
  * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those with
- * nothing to do return at once. Throws `SettingError` when the server is too old, before anything is changed.
+ * nothing to do return at once. It waits for tables that others use, half a second at a time, for as long as it takes.
+ * Throws `SettingError` when the server is too old, before anything is changed.
  *
  * @example
- * await migrateDatabase("postgres://localhost/atlasqueue");
+ * await migrateDatabase("postgres://localhost/atlasqueue", { tell: console.error });
  */
-export async function migrateDatabase(url: string): Promise<void> {
-  // Two connections, as the lock lives in a separate transaction: a pooler may not keep a session's locks.
-  const sql = postgres(url, { max: 2, onnotice: () => {}, fetch_types: false, connect_timeout: 10 });
-  try {
+export async function migrateDatabase(url: string, { stop, tell }: MigrateOptions = {}): Promise<void> {
+  stop?.throwIfAborted();
+  // One to work with, one to see who is in its way. Unnamed statements: a pooler may have each try on another connection.
+  const options = { max: 2, prepare: false, onnotice: () => {}, fetch_types: false, connect_timeout: 10 };
+  const sql = postgres(url, options);
+  const work = async () => {
     await requirePostgresOn(executeIn(sql));
-    await sql.begin(async (lock) => {
-      await lock`SELECT pg_advisory_xact_lock(${migrationLock})`;
-      await applyMissing(sql, loadMigrator().readMigrationFiles({ migrationsFolder }));
-    });
+    await applyMissing(sql, loadMigrator().readMigrationFiles({ migrationsFolder }), { stop, tell });
+  };
+  try {
+    await unlessStopped(work(), stop);
   } finally {
-    await sql.end({ timeout: 5 });
+    await sql.end({ timeout: stop?.aborted ? 1 : 5 });
   }
 }
 
-/**
- * Keeps drizzle's own account of what was applied, but each file has a transaction of its own, where drizzle's has one for
- * all: it would hold each table it has changed until the last one is, and the version that runs meanwhile takes them in
- * another order. What goes wrong stops there, and the next try goes on.
- */
-export async function applyMissing(sql: postgres.Sql, migrations: readonly Migration[]): Promise<void> {
-  await sql`CREATE SCHEMA IF NOT EXISTS drizzle`;
-  await sql`CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint)`;
-  const [row] = await sql<{ last: number | null }[]>`
-    SELECT max(created_at)::float8 AS last FROM drizzle.__drizzle_migrations`;
-  for (const { sql: statements, hash, folderMillis } of migrations) {
-    if (folderMillis <= (row?.last ?? 0)) continue;
-    await sql.begin(async (one) => {
-      for (const statement of statements) await one.unsafe(statement);
-      await one`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${hash}, ${folderMillis})`;
-    });
-  }
+/** Rejects at the abort, even while the server does not answer. */
+function unlessStopped(work: Promise<void>, stop: AbortSignal | undefined): Promise<void> {
+  if (!stop) return work;
+  return new Promise((resolve, reject) => {
+    const end = () => reject(stop.reason);
+    stop.addEventListener("abort", end, { once: true });
+    void work.then(resolve, reject).finally(() => stop.removeEventListener("abort", end));
+  });
 }

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { createDatabase, eventually, postgresUrl } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import postgres from "./driver.ts";
-import { applyMissing } from "./migrate.ts";
+import { applyMissing } from "./migrating/apply-missing.ts";
 
 // Expand, then contract: while a release rolls out, the one before it still runs, on the newer schema. So a migration
 // only adds, and what is no longer used goes in the release after the next. `packages/testing/system/rolling.test.ts`

@@ -1,0 +1,164 @@
+import { pause } from "../../pause.ts";
+import type { Sent } from "../server/cancel-late.ts";
+import type postgres from "../driver.ts";
+import { inTheWay, onlyVacuum, waitingLine, type InTheWay } from "./in-the-way.ts";
+import { onceAMinute } from "./once-a-minute.ts";
+
+export type Migration = { sql: readonly string[]; hash: string; folderMillis: number };
+
+export type MigrateOptions = {
+  /** Aborted: ends what is under way, which is rolled back, and rejects with its reason. */
+  stop?: AbortSignal | undefined;
+  /** Told in a line what it waits for, as long as it does: at most once a minute the same. */
+  tell?: ((line: string) => void) | undefined;
+};
+
+// "AtlasQ" in ASCII: any fixed number that other programs in the same database are unlikely to pick.
+const migrationLock = 0x41746c617351;
+
+/** Who waits for a table has everybody who comes later wait behind it: well below the deadline of an API's statements. */
+const lock_ms = 500;
+/** Between two tries the others pass. Longer each time, as a transaction that has stayed is likely to stay. */
+const rest_ms_min = 1_000;
+const rest_ms_max = 4_000;
+const turn_ms = 250;
+/** A statement that is still under way after this long may be waiting for others. */
+const look_ms = 250;
+/**
+ * How long we may be silent in a transaction. The server's own limit may be shorter than our rests; without one, a
+ * process that stands still would keep its table from everybody.
+ */
+const idle_ms = 10_000;
+
+/**
+ * Takes the turn to migrate, if no other process has it: only asked for, as waiting for it in a transaction would hold
+ * back VACUUM. An autovacuum gives way to who has waited for `deadlock_timeout`. PostgreSQL 16 has no
+ * `transaction_timeout`.
+ */
+const takeTurn = `
+  SELECT pg_backend_pid() AS pid, pg_try_advisory_xact_lock(${migrationLock}) AS taken,
+    set_config('lock_timeout', CASE WHEN $1 THEN (
+      SELECT least(setting::int + 100, 1400)::text FROM pg_settings WHERE name = 'deadlock_timeout'
+    ) ELSE '${lock_ms}' END, true),
+    set_config('idle_in_transaction_session_timeout', '${idle_ms}', true),
+    set_config('statement_timeout', '0', true),
+    CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
+      THEN set_config('transaction_timeout', '0', true) END`;
+
+const account = [
+  "CREATE SCHEMA IF NOT EXISTS drizzle",
+  `CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
+];
+
+type Outcome =
+  | { kind: "applied" }
+  | { kind: "not_our_turn" }
+  | { kind: "held_up"; at: string; by: readonly InTheWay[] };
+
+/**
+ * Keeps drizzle's own account of what was applied, but each file has a transaction of its own, where drizzle's has one for
+ * all: it would hold each table it has changed until the last one is, and the version that runs meanwhile takes them in
+ * another order. What goes wrong stops there, and the next try goes on.
+ *
+ * A file that others hold up is rolled back whole and tried again, for as long as it takes. The lock that gives the turn
+ * lives in the same transaction, and what is missing is read under it: whoever loses the one has lost the other.
+ */
+export async function applyMissing(
+  sql: postgres.Sql,
+  migrations: readonly Migration[],
+  { stop, tell }: MigrateOptions = {},
+): Promise<void> {
+  const say = onceAMinute(tell);
+  let rest_ms = 0;
+  let patient = false;
+  while (firstMissing(migrations, await lastApplied(sql))) {
+    const outcome = await tryNext(sql, migrations, { rest_ms, patient, say, stop });
+    switch (outcome.kind) {
+      case "applied":
+        rest_ms = 0;
+        patient = false;
+        break;
+      case "not_our_turn":
+        say("another process is migrating this database; waiting for its end");
+        await pause(jittered(turn_ms), stop);
+        break;
+      case "held_up":
+        if (outcome.by.length === 0) say(waitingLine(outcome.at, []));
+        rest_ms = Math.min(Math.max(rest_ms * 2, rest_ms_min), rest_ms_max);
+        patient = onlyVacuum(outcome.by);
+        break;
+      default:
+        outcome satisfies never;
+    }
+    stop?.throwIfAborted();
+  }
+}
+
+type Try = { rest_ms: number; patient: boolean; say: (line: string) => void; stop: AbortSignal | undefined };
+
+async function tryNext(
+  sql: postgres.Sql,
+  migrations: readonly Migration[],
+  { rest_ms, patient, say, stop }: Try,
+): Promise<Outcome> {
+  let at = "";
+  let by: readonly InTheWay[] = [];
+  try {
+    // Explicit, as under another default the account would be read as it was before the turn.
+    return await sql.begin("isolation level read committed", async (tx): Promise<Outcome> => {
+      const [turn] = await tx.unsafe<{ pid: number; taken: boolean }[]>(takeTurn, [patient]);
+      if (!turn?.taken) return { kind: "not_our_turn" };
+      // With the turn, so that however many migrate, a table is asked for by one; and with nothing else.
+      if (rest_ms > 0) await pause(jittered(rest_ms), stop);
+      const next = firstMissing(migrations, await lastApplied(tx));
+      if (!next) return { kind: "applied" };
+      const look = async () => {
+        const found = await inTheWay(sql, turn.pid).catch(() => []);
+        if (found.length === 0) return;
+        by = found;
+        say(waitingLine(at, found));
+      };
+      for (const statement of [...account, ...next.sql]) {
+        stop?.throwIfAborted();
+        at = statement;
+        await watched(tx.unsafe(statement), look, stop);
+      }
+      await tx`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${next.hash}, ${next.folderMillis})`;
+      return { kind: "applied" };
+    });
+  } catch (error) {
+    stop?.throwIfAborted();
+    if (!isHeldUp(error)) throw error;
+    return { kind: "held_up", at, by };
+  }
+}
+
+/** Looks once when it takes long, and ends it on the server at the abort, which would go on with it unheard. */
+async function watched(query: postgres.PendingQuery<postgres.Row[]>, look: () => Promise<void>, stop?: AbortSignal) {
+  const timer = setTimeout(() => void look(), look_ms);
+  const cancel = () => void (query as unknown as Sent).canceller?.(query).catch(() => {});
+  stop?.addEventListener("abort", cancel, { once: true });
+  try {
+    await query;
+  } finally {
+    clearTimeout(timer);
+    stop?.removeEventListener("abort", cancel);
+  }
+}
+
+/** 0 when nothing is. */
+async function lastApplied(sql: postgres.Sql | postgres.TransactionSql): Promise<number> {
+  const [there] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS yes`;
+  if (!there?.["yes"]) return 0;
+  const [row] = await sql<{ last: number | null }[]>`
+    SELECT max(created_at)::float8 AS last FROM drizzle.__drizzle_migrations`;
+  return row?.last ?? 0;
+}
+
+const firstMissing = (migrations: readonly Migration[], last: number) =>
+  migrations.find(({ folderMillis }) => folderMillis > last);
+
+const jittered = (ms: number) => ms * (1 + Math.random() / 4);
+
+/** It waited too long for a lock, or lost in a deadlock. */
+const isHeldUp = (error: unknown) => /^(55P03|40P01)$/.test(String((error as { code?: unknown }).code));

@@ -1,0 +1,119 @@
+import { createDatabase, eventually, postgresUrl, tcpProxy, type CreatedDatabase } from "@atlasqueue/testing";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import postgres from "../driver.ts";
+import { migrateDatabase } from "../migrate.ts";
+import { applyMissing } from "./apply-missing.ts";
+
+let created: CreatedDatabase;
+let sql: postgres.Sql;
+const connect = (url: string): postgres.Sql => {
+  const opened = postgres(url, { max: 3, onnotice: () => {}, prepare: false });
+  onTestFinished(() => opened.end({ timeout: 0 }));
+  return opened;
+};
+beforeEach(async () => {
+  created = await createDatabase(postgresUrl());
+  onTestFinished(() => created.drop());
+  sql = connect(created.url);
+});
+
+const lock = `SELECT pg_advisory_xact_lock(${0x41746c617351})`;
+const file = (folderMillis: number, ...statements: string[]) => ({
+  sql: statements,
+  hash: String(folderMillis),
+  folderMillis,
+});
+const applied = async () =>
+  (await sql`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY id`).map(({ hash }) => hash);
+const running = async (statement: string) =>
+  sql<{ pid: number }[]>`
+    SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query = ${statement}`;
+
+test("the limits that a server sets to statements and transactions end neither a long file nor those that wait for it", async () => {
+  const [known] = await sql`SELECT FROM pg_settings WHERE name = 'transaction_timeout'`;
+  const limits = [
+    "idle_in_transaction_session_timeout",
+    "statement_timeout",
+    ...(known ? ["transaction_timeout"] : []),
+  ];
+  for (const limit of limits) await sql.unsafe(`ALTER DATABASE ${created.name} SET ${limit} = '4s'`);
+  // What was read before the turn came would be taken for the newest.
+  await sql.unsafe(`ALTER DATABASE ${created.name} SET default_transaction_isolation = 'serializable'`);
+  const files = [
+    file(1, "CREATE TABLE one AS SELECT name, setting FROM pg_settings WHERE name LIKE '%\\_timeout'"),
+    file(2, "CREATE TABLE two (a int)", "SELECT pg_sleep(5)"),
+    file(3, "CREATE TABLE three (a int)"),
+  ];
+  await Promise.all([1, 2, 3].map(() => applyMissing(connect(created.url), files)));
+  expect(await applied()).toEqual(["1", "2", "3"]);
+  const ours = await sql<
+    { name: string; setting: string }[]
+  >`SELECT * FROM one WHERE name = ANY(${limits}) ORDER BY name`;
+  // A transaction that rests is not idle for as long as it rests; one whose process stands still is.
+  expect(ours.map(({ setting }) => setting)).toEqual(["10000", "0", ...(known ? ["0"] : [])]);
+});
+
+test("one that is killed leaves its file to another, whole", async () => {
+  const files = [file(1, "CREATE TABLE one (a int)"), file(2, "CREATE TABLE two (a int)", "SELECT pg_sleep(600)")];
+  const killed = applyMissing(connect(created.url), files).catch((error: unknown) => error);
+  const [{ pid = 0 } = {}] = await eventually(async () => {
+    const found = await running("SELECT pg_sleep(600)");
+    return found.length > 0 && found;
+  });
+  const told: string[] = [];
+  const mended = [files[0] as (typeof files)[0], file(2, "CREATE TABLE two (a int)")];
+  const next = applyMissing(connect(created.url), mended, { tell: (line) => void told.push(line) });
+  await eventually(() => expect(told).toEqual([expect.stringContaining("another process")]));
+  await sql`SELECT pg_terminate_backend(${pid})`;
+  await next;
+  expect(await killed).toBeInstanceOf(Error);
+  expect(await applied()).toEqual(["1", "2"]);
+});
+
+test("one that stands still in the middle of a file keeps it to itself for seconds only", async () => {
+  const proxy = await tcpProxy(created.url);
+  onTestFinished(() => proxy.close());
+  const pause = "SELECT pg_sleep(0.5)";
+  const files = [file(1, "CREATE TABLE one (a int)", pause, "CREATE TABLE two (a int)")];
+  const frozen = applyMissing(connect(proxy.url), files).catch((error: unknown) => error);
+  await eventually(async () => expect(await running(pause)).toHaveLength(1));
+  proxy.blackhole();
+  await applyMissing(connect(created.url), files);
+  expect(await applied()).toEqual(["1"]);
+  proxy.reset();
+  expect(await frozen).toBeInstanceOf(Error);
+  expect(await applied()).toEqual(["1"]);
+});
+
+test("with nothing to do it returns at once, whoever else migrates", async () => {
+  await migrateDatabase(created.url);
+  await sql.begin(async (other) => {
+    await other.unsafe(lock);
+    await migrateDatabase(created.url);
+  });
+});
+
+test("told to stop while another process has the turn, it ends", async () => {
+  const stopping = new AbortController();
+  const told: string[] = [];
+  await sql.begin(async (other) => {
+    await other.unsafe(lock);
+    const { signal: stop } = stopping;
+    const migrating = migrateDatabase(created.url, { stop, tell: (line) => void told.push(line) });
+    await eventually(() => expect(told).toEqual([expect.stringContaining("another process")]));
+    stopping.abort(new Error("enough"));
+    await expect(migrating).rejects.toThrow("enough");
+    await expect(migrateDatabase(created.url, { stop })).rejects.toThrow("enough");
+  });
+});
+
+test("told to stop while the server does not answer, it ends", async () => {
+  const proxy = await tcpProxy(created.url);
+  onTestFinished(() => proxy.close());
+  proxy.blackhole();
+  const stopping = new AbortController();
+  const migrating = migrateDatabase(proxy.url, { stop: stopping.signal }).catch((error: unknown) => error);
+  await eventually(() => proxy.accepted() > 0);
+  stopping.abort(new Error("enough"));
+  expect(await migrating).toEqual(new Error("enough"));
+});
