@@ -146,10 +146,15 @@ async function watched(query: postgres.PendingQuery<postgres.Row[]>, look: () =>
   }
 }
 
-/** 0 when nothing is. */
+/**
+ * 0 when nothing is. Not with `to_regclass`: where the server process has found no such schema before, that says so again
+ * until the next transaction, and the turn may have come in the middle of this one.
+ */
 async function lastApplied(sql: postgres.Sql | postgres.TransactionSql): Promise<number> {
-  const [there] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS yes`;
-  if (!there?.["yes"]) return 0;
+  const there = await sql`
+    SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = 'drizzle' AND relname = '__drizzle_migrations'`;
+  if (there.length === 0) return 0;
   const [row] = await sql<{ last: number | null }[]>`
     SELECT max(created_at)::float8 AS last FROM drizzle.__drizzle_migrations`;
   return row?.last ?? 0;

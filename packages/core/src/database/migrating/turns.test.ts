@@ -53,6 +53,29 @@ test("the limits that a server sets to statements and transactions end neither a
   expect(ours.map(({ setting }) => setting)).toEqual(["10000", "0", ...(known ? ["0"] : [])]);
 });
 
+test("what another one applied up to the moment of the turn is seen, the account itself included", async () => {
+  const files = [file(1, "CREATE TABLE one (a int)")];
+  // The other one ends while the server works on our question for the turn. Shortly after it is the same to the server's
+  // process, which believes that a schema is missing until it has locked something else.
+  const end = () =>
+    sql.unsafe(`
+    CREATE SCHEMA drizzle;
+    CREATE TABLE drizzle.__drizzle_migrations (id serial, hash text, created_at bigint);
+    INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES ('1', 1)`);
+  const own = connect(created.url);
+  const begin = (how: string, work: (tx: postgres.TransactionSql) => Promise<unknown>) =>
+    own.begin(how, (tx) => {
+      const unsafe = async (...question: Parameters<typeof tx.unsafe>) => {
+        const answer = await tx.unsafe(...question);
+        await end();
+        return answer;
+      };
+      return work(new Proxy(tx, { get: (_, name) => (name === "unsafe" ? unsafe : Reflect.get(tx, name)) }));
+    });
+  await applyMissing(new Proxy(own, { get: (_, name) => (name === "begin" ? begin : Reflect.get(own, name)) }), files);
+  expect(await applied()).toEqual(["1"]);
+});
+
 test("one that is killed leaves its file to another, whole", async () => {
   const files = [file(1, "CREATE TABLE one (a int)"), file(2, "CREATE TABLE two (a int)", "SELECT pg_sleep(600)")];
   const killed = applyMissing(connect(created.url), files).catch((error: unknown) => error);
