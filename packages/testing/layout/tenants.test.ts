@@ -10,11 +10,11 @@ const aboutTheServer = "asks about the server or the schema, not about jobs";
 /** Statements no caller can point at another tenant's rows, and why. */
 const exempt: Record<string, string> = {
   "database/server/cancel-late.ts": aboutTheServer,
+  "database/migrating/account.ts": aboutTheServer,
   "database/migrating/apply-missing.ts": aboutTheServer,
   "database/migrating/in-the-way.ts": aboutTheServer,
   "database/server/refresh-statistics.ts": aboutTheServer,
   "database/replicated.ts": aboutTheServer,
-  "database/schema-state.ts": aboutTheServer,
   "database/server/clock.ts": aboutTheServer,
   "database/server/connections.ts": aboutTheServer,
   "database/server/version.ts": aboutTheServer,

@@ -115,8 +115,8 @@ test("a database that lacks a migration is one line naming the one that it has a
   const older = await testDatabase();
   const { sql } = older.database;
   await sql`
-    DELETE FROM drizzle.__drizzle_migrations
-    WHERE created_at = (SELECT max(created_at) FROM drizzle.__drizzle_migrations)`;
+    DELETE FROM drizzle.atlasqueue_migrations
+    WHERE created_at = (SELECT max(created_at) FROM drizzle.atlasqueue_migrations)`;
   for (const program of ["api", "worker"]) {
     const { waitForExit, errorLines } = await start({ DATABASE_URL: older.url, WORKER_METRICS_PORT: "0" }, program);
     expect(await waitForExit()).toEqual({ code: 1, signal: null });
@@ -133,8 +133,8 @@ test("a database that is a version ahead is served", async () => {
   const newer = await testDatabase();
   const { sql } = newer.database;
   await sql`
-    INSERT INTO drizzle.__drizzle_migrations (hash, created_at)
-    SELECT 'of a later version', max(created_at) + 1 FROM drizzle.__drizzle_migrations`;
+    INSERT INTO drizzle.atlasqueue_migrations (hash, created_at)
+    SELECT 'of a later version', max(created_at) + 1 FROM drizzle.atlasqueue_migrations`;
   const api = await start({ DATABASE_URL: newer.url });
   await api.waitForLine("api_started");
   api.kill("SIGTERM");

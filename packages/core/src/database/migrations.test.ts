@@ -100,7 +100,7 @@ test("each migration has a transaction of its own: one that waits for its table 
   });
   expect(await applying).toMatchObject({ message: expect.stringContaining("wrong") });
   const applied = async () =>
-    (await sql`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY id`).map(({ hash }) => hash);
+    (await sql`SELECT hash FROM drizzle.atlasqueue_migrations ORDER BY id`).map(({ hash }) => hash);
   expect(await applied()).toEqual(["1", "2"]);
   // What failed left nothing behind, and the next try goes on from there.
   const mended = { sql: ["ALTER TABLE two ADD COLUMN c int"], hash: "3", folderMillis: 3 };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { SettingError } from "../program/settings.ts";
 import type { Database } from "./connect.ts";
 import { migrationsFolder } from "./migrate.ts";
+import { appliedMigrations } from "./migrating/account.ts";
 import { executeOn } from "./statement.ts";
 
 /** How the database's schema stands to the one that this program was made with, in numbers of migrations. */
@@ -32,17 +33,11 @@ export async function schemaState(database: Database): Promise<SchemaState> {
   const shipped = (JSON.parse(journal) as Journal).entries.toSorted((one, other) => one.when - other.when);
   const newest = shipped.at(-1);
   const numbers = { shipped: shipped.length, needs: newest?.tag ?? "" };
-  const execute = executeOn(database);
-  const [there] = await execute<{ found: string | null }>({
-    text: "SELECT to_regclass('drizzle.__drizzle_migrations')::text AS found",
-    params: [],
-  });
-  if (!there?.found) return { kind: "missing", applied: 0, at: undefined, ...numbers };
-  const rows = await execute<{ at: number }>({
-    text: "SELECT created_at::float8 AS at FROM drizzle.__drizzle_migrations ORDER BY created_at",
-    params: [],
-  });
-  const last = rows.at(-1)?.at ?? 0;
+  const rows = await appliedMigrations(
+    executeOn(database),
+    shipped.map(({ when }) => when),
+  );
+  const last = rows.at(-1) ?? 0;
   const wanted = newest?.when ?? 0;
   const kind = rows.length === 0 ? "missing" : last < wanted ? "behind" : last > wanted ? "ahead" : "current";
   return { kind, applied: rows.length, at: shipped.findLast(({ when }) => when <= last)?.tag, ...numbers };

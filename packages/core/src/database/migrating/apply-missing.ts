@@ -1,6 +1,9 @@
 import { pause } from "../../pause.ts";
 import type { Sent } from "../server/cancel-late.ts";
 import type postgres from "../driver.ts";
+import type { Execute } from "../statement.ts";
+import { executeIn } from "../caller-transaction.ts";
+import { adoptAccount, appliedMigrations, makeAccount, noteApplied } from "./account.ts";
 import { inTheWay, onlyVacuum, waitingLine, type InTheWay } from "./in-the-way.ts";
 import { onceAMinute } from "./once-a-minute.ts";
 
@@ -45,19 +48,13 @@ const takeTurn = `
     CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
       THEN set_config('transaction_timeout', '0', true) END`;
 
-const account = [
-  "CREATE SCHEMA IF NOT EXISTS drizzle",
-  `CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
-];
-
 type Outcome =
   | { kind: "applied" }
   | { kind: "not_our_turn" }
   | { kind: "held_up"; at: string; by: readonly InTheWay[] };
 
 /**
- * Keeps drizzle's own account of what was applied, but each file has a transaction of its own, where drizzle's has one for
- * all: it would hold each table it has changed until the last one is, and the version that runs meanwhile takes them in
+ * Does what drizzle's migrator does, but each file has a transaction of its own, where drizzle has one for all: it would hold each table it has changed until the last one is, and the version that runs meanwhile takes them in
  * another order. What goes wrong stops there, and the next try goes on.
  *
  * A file that others hold up is rolled back whole and tried again, for as long as it takes. The lock that gives the turn
@@ -71,7 +68,7 @@ export async function applyMissing(
   const say = onceAMinute(tell);
   let rest_ms = 0;
   let patient = false;
-  while (firstMissing(migrations, await lastApplied(sql))) {
+  while (await firstMissing(executeIn(sql), migrations)) {
     const outcome = await tryNext(sql, migrations, { rest_ms, patient, say, stop });
     switch (outcome.kind) {
       case "applied":
@@ -110,7 +107,7 @@ async function tryNext(
       if (!turn?.taken) return { kind: "not_our_turn" };
       // With the turn, so that however many migrate, a table is asked for by one; and with nothing else.
       if (rest_ms > 0) await pause(jittered(rest_ms), stop);
-      const next = firstMissing(migrations, await lastApplied(tx));
+      const next = await firstMissing(executeIn(tx), migrations);
       if (!next) return { kind: "applied" };
       const look = async () => {
         const found = await inTheWay(sql, turn.pid).catch(() => []);
@@ -118,12 +115,17 @@ async function tryNext(
         by = found;
         say(waitingLine(at, found));
       };
-      for (const statement of [...account, ...next.sql]) {
-        stop?.throwIfAborted();
-        at = statement;
-        await watched(tx.unsafe(statement), look, stop);
-      }
-      await tx`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${next.hash}, ${next.folderMillis})`;
+      const run = async (statements: readonly string[]) => {
+        for (const statement of statements) {
+          stop?.throwIfAborted();
+          at = statement;
+          await watched(tx.unsafe(statement), look, stop);
+        }
+      };
+      await run(makeAccount);
+      await adoptAccount(executeIn(tx), madeAt(migrations));
+      await run(next.sql);
+      await noteApplied(executeIn(tx), { hash: next.hash, made_at: next.folderMillis });
       return { kind: "applied" };
     });
   } catch (error) {
@@ -146,22 +148,12 @@ async function watched(query: postgres.PendingQuery<postgres.Row[]>, look: () =>
   }
 }
 
-/**
- * 0 when nothing is. Not with `to_regclass`: where the server process has found no such schema before, that says so again
- * until the next transaction, and the turn may have come in the middle of this one.
- */
-async function lastApplied(sql: postgres.Sql | postgres.TransactionSql): Promise<number> {
-  const there = await sql`
-    SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    WHERE nspname = 'drizzle' AND relname = '__drizzle_migrations'`;
-  if (there.length === 0) return 0;
-  const [row] = await sql<{ last: number | null }[]>`
-    SELECT max(created_at)::float8 AS last FROM drizzle.__drizzle_migrations`;
-  return row?.last ?? 0;
+async function firstMissing(execute: Execute, migrations: readonly Migration[]): Promise<Migration | undefined> {
+  const last = (await appliedMigrations(execute, madeAt(migrations))).at(-1) ?? 0;
+  return migrations.find(({ folderMillis }) => folderMillis > last);
 }
 
-const firstMissing = (migrations: readonly Migration[], last: number) =>
-  migrations.find(({ folderMillis }) => folderMillis > last);
+const madeAt = (migrations: readonly Migration[]) => migrations.map(({ folderMillis }) => folderMillis);
 
 const jittered = (ms: number) => ms * (1 + Math.random() / 4);
 

@@ -27,7 +27,7 @@ const file = (folderMillis: number, ...statements: string[]) => ({
   folderMillis,
 });
 const applied = async () =>
-  (await sql`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY id`).map(({ hash }) => hash);
+  (await sql`SELECT hash FROM drizzle.atlasqueue_migrations ORDER BY id`).map(({ hash }) => hash);
 const waiting = async () =>
   (
     await sql<{ query: string }[]>`

@@ -24,7 +24,7 @@ const file = (folderMillis: number, ...statements: string[]) => ({
   folderMillis,
 });
 const applied = async () =>
-  (await sql`SELECT hash FROM drizzle.__drizzle_migrations ORDER BY id`).map(({ hash }) => hash);
+  (await sql`SELECT hash FROM drizzle.atlasqueue_migrations ORDER BY id`).map(({ hash }) => hash);
 const running = async (statement: string) =>
   sql<{ pid: number }[]>`
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query = ${statement}`;
@@ -60,14 +60,16 @@ test("what another one applied up to the moment of the turn is seen, the account
   const end = () =>
     sql.unsafe(`
     CREATE SCHEMA drizzle;
-    CREATE TABLE drizzle.__drizzle_migrations (id serial, hash text, created_at bigint);
-    INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES ('1', 1)`);
+    CREATE TABLE drizzle.atlasqueue_migrations (id serial, hash text, created_at bigint);
+    INSERT INTO drizzle.atlasqueue_migrations (hash, created_at) VALUES ('1', 1)`);
+  let ending: Promise<unknown> | undefined;
+  const ended = () => (ending ??= end());
   const own = connect(created.url);
   const begin = (how: string, work: (tx: postgres.TransactionSql) => Promise<unknown>) =>
     own.begin(how, (tx) => {
       const unsafe = async (...question: Parameters<typeof tx.unsafe>) => {
         const answer = await tx.unsafe(...question);
-        await end();
+        await ended();
         return answer;
       };
       return work(new Proxy(tx, { get: (_, name) => (name === "unsafe" ? unsafe : Reflect.get(tx, name)) }));
