@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ProblemKind } from "@atlasqueue/contract";
+import { lingerAfterAnswer } from "../body/linger.ts";
 import { hasTime } from "../body/unhurried.ts";
 import { plainProblem } from "./plain-problem.ts";
 
@@ -20,7 +21,11 @@ export function answerClientError(error: NodeJS.ErrnoException, stream: unknown)
 }
 
 /** For the "connect" event: we are not a proxy. */
-export function refuseConnect(_request: IncomingMessage, stream: Duplex): void {
+export function refuseConnect(request: IncomingMessage, stream: Duplex): void {
+  // Node has let go of it, with all its listeners: a client that resets it would bring the process down.
+  stream.on("error", () => {});
+  stream.resume();
+  lingerAfterAnswer(request);
   // Node says that it is a socket, unless it was handed another stream.
   sayProblem(stream as Socket, "method_not_allowed", "This is not a proxy: CONNECT is not accepted", "");
 }
