@@ -9,7 +9,7 @@ import { createAdvancer } from "./maintenance/advancer.ts";
 import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createRollups } from "./rollups/flush.ts";
-import { createRefiller } from "./limits/refill.ts";
+import { createRefiller } from "./limits/refiller.ts";
 import { readyJobs } from "./queues/ready.ts";
 import { announce, hint } from "./signal/announce.ts";
 import { createOfferInTurns } from "./turns/offer.ts";

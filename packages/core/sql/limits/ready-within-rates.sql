@@ -4,8 +4,7 @@
 WITH front AS MATERIALIZED (
     SELECT id, tenant, queue, priority, ready_at, group_key FROM jobs
     WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
-    ORDER BY priority DESC, ready_at, id
-    LIMIT (SELECT CASE WHEN group_rate_limit IS NULL THEN $3::int ELSE 5000 END FROM queues WHERE tenant = $1 AND queue = $2)
+    ORDER BY priority DESC, ready_at, id LIMIT 5000
   )
   SELECT id, tenant, queue, priority FROM (
     SELECT numbered.* FROM queues, (

@@ -1,7 +1,8 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { createRefiller, refillQueue } from "./refill.ts";
+import { refillQueue } from "./refill.ts";
+import { createRefiller } from "./refiller.ts";
 import { setLimits } from "./set.ts";
 import { front_jobs_max, type Behind } from "./within-rates.ts";
 import { claimReady } from "../lease/claim.ts";
@@ -59,7 +60,7 @@ test("jobs behind thousands whose groups have no start left are signalled again,
   const signal = memorySignal();
   const behind: Behind = new Map();
   const signalled = async (): Promise<string[]> => {
-    await refillQueue({ ...deps, signal }, main, () => behind);
+    await refillQueue({ ...deps, signal }, main, { behind });
     return signal.take([main], 1_000);
   };
   expect(await signalled()).toEqual([near]);
@@ -72,7 +73,7 @@ test("a list in which they are already is not added to, as no worker may be ther
   await withFullFront();
   await add({}, { group: "other" }, { priority: -1 });
   const signal = memorySignal();
-  for (let look = 0; look < 4; look += 1) await refillQueue({ ...deps, signal }, main, () => new Map());
+  for (let look = 0; look < 4; look += 1) await refillQueue({ ...deps, signal }, main, { behind: new Map() });
   expect((await signal.look(main)).length).toBe(3);
 });
 
@@ -92,7 +93,7 @@ test("groups with a start left hide others with the jobs they can't start no mor
   const others = await withFewStarts();
   const signal = memorySignal();
   const behind: Behind = new Map();
-  await refillQueue({ ...deps, signal }, main, () => behind);
+  await refillQueue({ ...deps, signal }, main, { behind });
   const signalled = await signal.take([main], 1_000);
   expect(signalled).toHaveLength(22);
   expect(signalled.slice(20)).toEqual(others);

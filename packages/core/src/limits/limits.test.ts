@@ -138,10 +138,10 @@ test("the queue's next jobs are signalled as far as there is room, none while it
   const signal = memorySignal();
   await limit({ concurrency: 2 });
   const ids = await add(5);
-  await refillQueue({ ...deps, signal }, main);
+  await refillQueue({ ...deps, signal }, main, "front");
   expect(await signal.take([main], 10)).toEqual(ids.slice(0, 2));
   await claim(deps, ids.slice(0, 1), claimer);
-  await refillQueue({ ...deps, signal }, main);
+  await refillQueue({ ...deps, signal }, main, "front");
   expect(await signal.take([main], 10)).toEqual(ids.slice(1, 2));
   await pauseQueue(deps, main);
   expect(await queueRoom(deps, main)).toBeUndefined();
@@ -152,7 +152,7 @@ test("jobs already signalled are not signalled again, as no worker may be there 
   const redis = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
   for (const signal of [memorySignal(), redis]) {
     await deps.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
-    const offer = () => refillQueue({ ...deps, signal }, main);
+    const offer = () => refillQueue({ ...deps, signal }, main, "front");
     const length = async () => (await signal.look(main)).length;
     await limit({ concurrency: 100 });
     const ids = await add(5);

@@ -37,7 +37,7 @@ async function runAll(claiming: () => Promise<Lease[]>): Promise<string[]> {
 
 const byAge = () => claimReady(deps, 10, claimer);
 async function bySignal(): Promise<Lease[]> {
-  await refillQueue(deps, main);
+  await refillQueue(deps, main, "front");
   return claim(deps, await deps.signal.take([main], 10), claimer);
 }
 

@@ -172,7 +172,7 @@ test("groups that have used up their rate hold up no others, with Redis or witho
   expect((await claim(deps, ids, claimer)).length).toBe(600);
   const [other = "", another = ""] = [...(await add(1)), ...(await add(1, { group: "other" }))];
   const signal = memorySignal();
-  await refillQueue({ ...deps, signal }, main);
+  await refillQueue({ ...deps, signal }, main, "front");
   expect(await signal.take([main], 1_000)).toEqual([other, another]);
   expect((await claimReady(deps, 1, claimer)).map(({ id }) => id)).toEqual([other]);
   expect((await claimReady(deps, 5, claimer)).map(({ id }) => id)).toEqual([another]);

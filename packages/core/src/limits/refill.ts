@@ -1,39 +1,47 @@
-import { isUnavailable } from "../database/errors.ts";
-import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { queueRoom } from "./room.ts";
-import { places_max, readyBehind, readyWithinRates, type Behind } from "./within-rates.ts";
+import { near_jobs_max, readyBehind, readyInFront, readyNear, type Behind } from "./within-rates.ts";
 import { announce, hint } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
-/** Between two looks behind the front of a queue, of thousands of jobs each. */
-const rest_ms = 500;
 /** Signalled at once; those that start make room for the next. */
-const signals_max = 500;
-const wait_ms_max = 60_000;
+const signals_max = near_jobs_max;
+
+/**
+ * How far to look for jobs whose groups have a start left, when the first ones have none: not at all, in all of the front,
+ * or with `behind` also behind it.
+ */
+export type Reach = "near" | "front" | { behind: Behind };
+
+/** `retry_in_ms`: when there will be more room, if the rate is used up. `more`: a longer reach may find others. */
+export type Refilled = { retry_in_ms: number | null; more: boolean };
 
 /**
  * Signal as many of a queue's next jobs as its limits have room for: what was dropped for lack of room is offered
- * again. With what `behindFront` returns, which is asked when it is needed, also jobs behind thousands whose groups have no start left.
- * Returns when there will be more room, if the rate is used up.
+ * again.
+ *
+ * @example
+ * const { retry_in_ms } = await refillQueue(deps, { tenant: "default", queue: "mail" }, "near");
  */
-export async function refillQueue(
-  deps: Deps & { signal: Signal },
-  queue: QueueRef,
-  behindFront: () => Behind | undefined = () => undefined,
-): Promise<number | null> {
+export async function refillQueue(deps: Deps & { signal: Signal }, queue: QueueRef, reach: Reach): Promise<Refilled> {
   const found = await queueRoom(deps, queue);
-  if (!found) return null;
-  if (found.room === 0) return found.retry_in_ms;
+  if (!found) return { retry_in_ms: null, more: false };
+  if (found.room === 0) return { retry_in_ms: found.retry_in_ms, more: false };
   const wanted = Math.min(found.room, signals_max);
+  let more = false;
   await hint(deps.observe, "refill", async () => {
-    const front = await readyWithinRates(deps, queue, wanted);
+    const near = await readyNear(deps, { ...queue, by_group: found.by_group }, wanted);
+    more = near.more && reach === "near";
+    const goes_on = near.more && reach !== "near";
+    const front = goes_on ? await readyInFront(deps, queue, wanted) : near.jobs;
     const { tenant, queue: name } = queue;
-    const behind = found.by_group && front.length < wanted ? behindFront() : undefined;
-    const others = behind ? await readyBehind(deps, { tenant, queues: [name] }, wanted - front.length, behind) : [];
+    const others =
+      goes_on && typeof reach === "object" && front.length < wanted
+        ? await readyBehind(deps, { tenant, queues: [name] }, wanted - front.length, reach.behind)
+        : [];
     await announce(deps, await missingOf(deps.signal, queue, front, others), "front");
   });
-  return null;
+  return { retry_in_ms: null, more };
 }
 
 /**
@@ -55,70 +63,4 @@ async function missingOf(
   const missing = jobs.filter(({ priority }, at) => place === -1 || at < place || priority !== 0);
   const room = length < jobs.length + others.length;
   return [...missing, ...others.filter(({ priority }) => room || priority !== 0)];
-}
-
-export type Refiller = {
-  /** A job of a queue with limits has finished. */
-  freed(queue: QueueRef): void;
-  /** There will be room again in `delay_ms`. */
-  freeIn(queue: QueueRef, delay_ms: number): void;
-  stop(): void;
-};
-
-/**
- * Keeps queues with limits moving in the process that finishes their jobs: at once, and when a rate has room again.
- * What it misses the sweep does, a second later.
- *
- * @example
- * const refiller = createRefiller(deps);
- * refiller.freed({ tenant: "default", queue: "mail" });
- */
-export function createRefiller(deps: Deps & { signal: Signal }): Refiller {
-  const timers = new Map<string, { timer: NodeJS.Timeout; at: number }>();
-  const behind: Behind = new Map();
-  const looked_at = new Map<string, number>();
-
-  /** A rate may have starts again with each sweep, and the sweep then never find the front used up. */
-  const behindFront = (name: string, queue: QueueRef): Behind | undefined => {
-    const now = performance.now();
-    const left_ms = (looked_at.get(name) ?? -rest_ms) + rest_ms - now;
-    if (left_ms > 0) return void freeIn(queue, left_ms);
-    if (looked_at.size >= places_max) looked_at.clear();
-    looked_at.set(name, now);
-    return behind;
-  };
-
-  const refill = async (name: string, queue: QueueRef): Promise<void> => {
-    timers.delete(name);
-    try {
-      // A tenant may have thousands of limited queues with room at once.
-      const own = { ...deps, database: onBehalfOf(deps.database, { tenant: queue.tenant }) };
-      const retry_in_ms = await refillQueue(own, queue, () => behindFront(name, queue));
-      if (retry_in_ms !== null) freeIn(queue, retry_in_ms);
-    } catch (error) {
-      // The sweep offers the queue's jobs too; nothing may be thrown from a timer.
-      const during = "offering jobs of a limited queue";
-      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
-      else deps.observe({ event: "refill_failed", queue: queue.queue, error: String(error) });
-    }
-  };
-
-  const freeIn = (queue: QueueRef, delay_ms: number): void => {
-    const name = `${queue.tenant} ${queue.queue}`;
-    const wait_ms = Math.min(Math.max(1, Math.ceil(delay_ms)), wait_ms_max);
-    const at = performance.now() + wait_ms;
-    const known = timers.get(name);
-    if (known && known.at <= at) return;
-    clearTimeout(known?.timer);
-    timers.set(name, { timer: setTimeout(() => void refill(name, queue), wait_ms), at });
-  };
-
-  return {
-    freed: (queue) => freeIn(queue, 1),
-    freeIn,
-    stop() {
-      for (const { timer } of timers.values()) clearTimeout(timer);
-      timers.clear();
-    },
-  };
 }

@@ -12,37 +12,70 @@ import { groupMayStart } from "./room.ts";
  */
 export const front_jobs_max = 5_000;
 
+/** As many as are signalled at once. */
+export const near_jobs_max = 500;
+
 /** Of ready `jobs` of the queue $2 of tenant $1 those that may start by its group rate: of each group as many as it has starts left. */
 const withinRate = (jobs: string) => `
     SELECT numbered.* FROM queues, (
       SELECT *, row_number() OVER (PARTITION BY group_key ORDER BY priority DESC, ready_at, id) AS number FROM ${jobs}) AS numbered
     WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "numbered", "number")}`;
 
+/** A queue with limits; `by_group`: it has a group rate. */
+type Limited = QueueRef & { by_group: boolean };
+
 /**
- * Ready jobs in the front of a queue with limits in the order they should run, of each group no more than it has starts
- * left.
+ * The first ready jobs of a queue with limits in the order they should run, of each group no more than it has starts left.
+ * Mostly these are enough: counting those of each group in all of the front takes ten times as long. `more`: there are
+ * fewer than were asked for, but others behind these 500.
  */
-export async function readyWithinRates(
+export async function readyNear(
+  deps: Pick<Deps, "database">,
+  { tenant, queue, by_group }: Limited,
+  jobs_max: number,
+): Promise<{ jobs: ReadyJob[]; more: boolean }> {
+  const execute = executeOn(deps.database);
+  const text = by_group ? nearWithinRate : first;
+  const jobs = [...(await execute<ReadyJob>({ text, params: [tenant, queue, jobs_max] }))];
+  const may_be_more = by_group && jobs.length < jobs_max;
+  return { jobs, more: may_be_more && (await execute({ text: beyond, params: [tenant, queue] })).length > 0 };
+}
+
+/** The same, in all of the front of a queue with a group rate. */
+export async function readyInFront(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,
   jobs_max: number,
 ): Promise<ReadyJob[]> {
-  return [...(await executeOn(deps.database)<ReadyJob>({ text: withinRates, params: [tenant, queue, jobs_max] }))];
+  const params = [tenant, queue, jobs_max];
+  return [...(await executeOn(deps.database)<ReadyJob>({ text: frontWithinRate, params }))];
 }
 
-const withinRates = composed(
-  "limits/ready-within-rates",
-  ["tenant", "queue", "jobs_max"],
-  `
-  WITH front AS MATERIALIZED (
+// Whatever is outside of them, the planner knows by these bounds how little there is to do.
+const front = (rows_max: number) => `
     SELECT id, tenant, queue, priority, ready_at, group_key FROM jobs
     WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
-    ORDER BY priority DESC, ready_at, id
-    LIMIT (SELECT CASE WHEN group_rate_limit IS NULL THEN $3::int ELSE ${front_jobs_max} END FROM queues WHERE tenant = $1 AND queue = $2)
-  )
-  SELECT id, tenant, queue, priority FROM (${withinRate("front")}) AS starting
+    ORDER BY priority DESC, ready_at, id LIMIT ${rows_max}`;
+const textOf = (name: string, with_front: string, rows: string) =>
+  composed(
+    `limits/${name}`,
+    ["tenant", "queue", "jobs_max"],
+    `
+  ${with_front}SELECT id, tenant, queue, priority FROM (${rows}) AS starting
   ORDER BY priority DESC, ready_at, id LIMIT $3::int`,
+  );
+const ratedTextOf = (name: string, rows_max: number) =>
+  textOf(name, `WITH front AS MATERIALIZED (${front(rows_max)}\n  )\n  `, withinRate("front"));
+const first = textOf("ready-front", "", front(front_jobs_max));
+const nearWithinRate = ratedTextOf("ready-near-within-rates", near_jobs_max);
+const beyond = composed(
+  "limits/ready-beyond",
+  ["tenant", "queue"],
+  `
+  SELECT true AS more FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
+  ORDER BY priority DESC, ready_at, id LIMIT 1 OFFSET ${near_jobs_max}`,
 );
+const frontWithinRate = ratedTextOf("ready-within-rates", front_jobs_max);
 
 /** How far the looks behind each queue's front have come. */
 export type Behind = Map<string, Place>;
@@ -53,7 +86,7 @@ export const places_max = 10_000;
 const queues_max = 4;
 
 /**
- * Jobs behind the front of queues, like `readyWithinRates`, where thousands in front have used up their rates and have
+ * Jobs behind the front of queues, like `readyInFront`, where thousands in front have used up their rates and have
  * no start left: the next ones after those of the last look, and from the end on the first ones again. None of queues that have
  * no more jobs than a front has.
  *

@@ -42,7 +42,7 @@ async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Prom
   if (!queue.in_turns) await signal.endOverflow(queue);
   // As many as may start; more would be taken in vain.
   if (queue.limited) {
-    await refillQueue(deps, queue);
+    await refillQueue(deps, queue, "front");
     return (await signal.look(queue)).length;
   }
   let pushed = 0;

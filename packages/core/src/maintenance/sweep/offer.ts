@@ -16,7 +16,7 @@ export function createOffer(deps: LoopDeps): Offer {
   return async (queue) => {
     if (queue.in_turns) return offerInTurns(queue);
     if (!queue.limited) return reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
-    await refillQueue(deps, queue, () => behind);
+    await refillQueue(deps, queue, { behind });
     return 0;
   };
 }
