@@ -4,7 +4,7 @@ import type postgres from "../driver.ts";
 import type { Execute } from "../statement.ts";
 import { executeIn } from "../caller-transaction.ts";
 import { adoptAccount, appliedMigrations, makeAccount, noteApplied } from "./account.ts";
-import { inTheWay, onlyVacuum, waitingLine, type InTheWay } from "./in-the-way.ts";
+import { allNew, inTheWay, onlyVacuum, waitingLine, type InTheWay } from "./in-the-way.ts";
 import { onceAMinute } from "./once-a-minute.ts";
 
 export type Migration = { sql: readonly string[]; hash: string; folderMillis: number };
@@ -19,11 +19,17 @@ export type MigrateOptions = {
 // "AtlasQ" in ASCII: any fixed number that other programs in the same database are unlikely to pick.
 const migrationLock = 0x41746c617351;
 
-/** Who waits for a table has everybody who comes later wait behind it: well below the deadline of an API's statements. */
-const lock_ms = 500;
+/**
+ * Who waits for a table has everybody who comes later wait behind it: well below the deadline of an API's statements. Longer
+ * each time where those in the way come and go, as some of them always have it, and all end soon.
+ */
+const lock_ms_min = 500;
+const lock_ms_max = 4_000;
 /** Between two tries the others pass. Longer each time, as a transaction that has stayed is likely to stay. */
 const rest_ms_min = 1_000;
 const rest_ms_max = 4_000;
+/** A pooler may end a transaction that is silent for longer. */
+const silent_ms = 1_000;
 const turn_ms = 250;
 /** A statement that is still under way after this long may be waiting for others. */
 const look_ms = 250;
@@ -40,9 +46,8 @@ const idle_ms = 10_000;
  */
 const takeTurn = `
   SELECT pg_backend_pid() AS pid, pg_try_advisory_xact_lock(${migrationLock}) AS taken,
-    set_config('lock_timeout', CASE WHEN $1 THEN (
-      SELECT least(setting::int + 100, 1400)::text FROM pg_settings WHERE name = 'deadlock_timeout'
-    ) ELSE '${lock_ms}' END, true),
+    set_config('lock_timeout', greatest($2::int, CASE WHEN $1 THEN (
+      SELECT least(setting::int + 100, 1400) FROM pg_settings WHERE name = 'deadlock_timeout') END)::text, true),
     set_config('idle_in_transaction_session_timeout', '${idle_ms}', true),
     set_config('statement_timeout', '0', true),
     CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
@@ -54,8 +59,9 @@ type Outcome =
   | { kind: "held_up"; at: string; by: readonly InTheWay[] };
 
 /**
- * Does what drizzle's migrator does, but each file has a transaction of its own, where drizzle has one for all: it would hold each table it has changed until the last one is, and the version that runs meanwhile takes them in
- * another order. What goes wrong stops there, and the next try goes on.
+ * Does what drizzle's migrator does, but each file has a transaction of its own, where drizzle has one for all: it would
+ * hold each table it has changed until the last one is, and the version that runs meanwhile takes them in another order.
+ * What goes wrong stops there, and the next try goes on.
  *
  * A file that others hold up is rolled back whole and tried again, for as long as it takes. The lock that gives the turn
  * lives in the same transaction, and what is missing is read under it: whoever loses the one has lost the other.
@@ -68,12 +74,15 @@ export async function applyMissing(
   const say = onceAMinute(tell);
   let rest_ms = 0;
   let patient = false;
+  let lock_ms = lock_ms_min;
+  let before: readonly InTheWay[] = [];
   while (await firstMissing(executeIn(sql), migrations)) {
-    const outcome = await tryNext(sql, migrations, { rest_ms, patient, say, stop });
+    const outcome = await tryNext(sql, migrations, { rest_ms, patient, lock_ms, say, stop });
     switch (outcome.kind) {
       case "applied":
         rest_ms = 0;
         patient = false;
+        lock_ms = lock_ms_min;
         break;
       case "not_our_turn":
         say("another process is migrating this database; waiting for its end");
@@ -83,6 +92,8 @@ export async function applyMissing(
         if (outcome.by.length === 0) say(waitingLine(outcome.at, []));
         rest_ms = Math.min(Math.max(rest_ms * 2, rest_ms_min), rest_ms_max);
         patient = onlyVacuum(outcome.by);
+        lock_ms = allNew(outcome.by, before) ? Math.min(2 * lock_ms, lock_ms_max) : lock_ms_min;
+        before = outcome.by;
         break;
       default:
         outcome satisfies never;
@@ -91,22 +102,28 @@ export async function applyMissing(
   }
 }
 
-type Try = { rest_ms: number; patient: boolean; say: (line: string) => void; stop: AbortSignal | undefined };
+type Try = {
+  rest_ms: number;
+  patient: boolean;
+  lock_ms: number;
+  say: (line: string) => void;
+  stop: AbortSignal | undefined;
+};
 
 async function tryNext(
   sql: postgres.Sql,
   migrations: readonly Migration[],
-  { rest_ms, patient, say, stop }: Try,
+  { rest_ms, patient, lock_ms, say, stop }: Try,
 ): Promise<Outcome> {
   let at = "";
   let by: readonly InTheWay[] = [];
   try {
     // Explicit, as under another default the account would be read as it was before the turn.
     return await sql.begin("isolation level read committed", async (tx): Promise<Outcome> => {
-      const [turn] = await tx.unsafe<{ pid: number; taken: boolean }[]>(takeTurn, [patient]);
+      const [turn] = await tx.unsafe<{ pid: number; taken: boolean }[]>(takeTurn, [patient, lock_ms]);
       if (!turn?.taken) return { kind: "not_our_turn" };
       // With the turn, so that however many migrate, a table is asked for by one; and with nothing else.
-      if (rest_ms > 0) await pause(jittered(rest_ms), stop);
+      await restIn(tx, jittered(rest_ms), stop);
       const next = await firstMissing(executeIn(tx), migrations);
       if (!next) return { kind: "applied" };
       const look = async () => {
@@ -130,8 +147,16 @@ async function tryNext(
     });
   } catch (error) {
     stop?.throwIfAborted();
-    if (!isHeldUp(error)) throw error;
+    if (!isHeldUp(error, at)) throw error;
     return { kind: "held_up", at, by };
+  }
+}
+
+async function restIn(tx: postgres.TransactionSql, rest_ms: number, stop: AbortSignal | undefined): Promise<void> {
+  for (let left = rest_ms; left > 0; left -= silent_ms) {
+    await pause(Math.min(left, silent_ms), stop);
+    stop?.throwIfAborted();
+    await tx.unsafe("SELECT 1");
   }
 }
 
@@ -157,5 +182,8 @@ const madeAt = (migrations: readonly Migration[]) => migrations.map(({ folderMil
 
 const jittered = (ms: number) => ms * (1 + Math.random() / 4);
 
-/** It waited too long for a lock, or lost in a deadlock. */
-const isHeldUp = (error: unknown) => /^(55P03|40P01)$/.test(String((error as { code?: unknown }).code));
+/** It waited too long for a lock, or lost in a deadlock; or somebody made the same schema meanwhile. */
+const isHeldUp = (error: unknown, at: string): boolean =>
+  (makeAccount.includes(at) ? /^(55P03|40P01|23505|42P06|42P07)$/ : /^(55P03|40P01)$/).test(
+    String((error as { code?: unknown }).code),
+  );

@@ -5,6 +5,7 @@ import { applyMissing } from "./apply-missing.ts";
 
 // Somebody reads a table for hours (a backup, a report, a console left open), and a migration wants it for itself.
 
+let url: string;
 let sql: postgres.Sql;
 let stranger: postgres.Sql;
 const told: string[] = [];
@@ -13,6 +14,7 @@ beforeEach(async () => {
   told.length = 0;
   const created = await createDatabase(postgresUrl());
   onTestFinished(() => created.drop());
+  url = created.url;
   sql = postgres(created.url, { max: 6, onnotice: () => {} });
   stranger = postgres(created.url, { max: 1, onnotice: () => {}, connection: { application_name: "a console" } });
   onTestFinished(async () => void (await Promise.all([sql, stranger].map((one) => one.end({ timeout: 0 })))));
@@ -100,4 +102,21 @@ test("told to stop while it waits for a table, it ends and leaves nothing waitin
     await eventually(async () => expect(await waiting()).toEqual([]));
   });
   expect((await sql`SELECT * FROM two`).columns.map(({ name }) => name)).toEqual(["a"]);
+});
+
+test("callers whose transactions come and go, some of them at any time, do not keep it from its table", async () => {
+  let over = false;
+  const callers = postgres(url, { max: 12, onnotice: () => {} });
+  onTestFinished(() => callers.end({ timeout: 0 }));
+  const calling = Array.from({ length: 12 }, async () => {
+    while (!over)
+      await callers.begin(async (tx) => {
+        await tx`INSERT INTO two VALUES (1)`;
+        await tx`SELECT pg_sleep(1.2)`;
+      });
+  });
+  await applyMissing(sql, [file(1, "CREATE INDEX two_b ON two (a)")], { tell });
+  over = true;
+  await Promise.all(calling);
+  expect(await applied()).toEqual(["1"]);
 });
