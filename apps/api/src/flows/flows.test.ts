@@ -107,8 +107,8 @@ test("a job that others wait for is not deleted before they are cancelled", asyn
   const refused = await remove(0);
   expect([refused.status, await refused.json()]).toMatchObject([409, { title: "Other jobs wait for this one" }]);
   await api.send("POST", `/v1/jobs/${ids[1]}/cancel`);
-  expect((await remove(1)).status).toBe(204);
-  expect((await remove(0)).status).toBe(204);
+  // What follows the cancellation may have them locked for a moment.
+  for (const at of [1, 0]) await eventually(async () => expect((await remove(at)).status).toBe(204));
 });
 
 test("under one key an act is done once", async () => {
