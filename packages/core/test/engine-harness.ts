@@ -1,5 +1,5 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Deps } from "../src/deps.ts";
 import { findJob } from "../src/jobs/find.ts";
@@ -35,10 +35,13 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
   });
   afterAll(() => own.drop());
   beforeEach(async () => {
-    await deps.database.sql`
-      TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers,
-               job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, flow_notes,
-               queues, queue_starts, queue_counts, queue_changes`;
+    // A statement that the last test gave up may still be under way, and takes the tables in another order: a deadlock.
+    await eventually(
+      () => deps.database.sql`
+        TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers,
+                 job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, flow_notes,
+                 queues, queue_starts, queue_counts, queue_changes`,
+    );
     recorded.events.length = 0;
     deps.signal = memorySignal();
   });

@@ -8,10 +8,9 @@ import { editAndRetry } from "./edit-and-retry.ts";
 
 const { deps, url } = engineHarness();
 
-/** More than all the buffers on the way, so that the server has a part of the statement and waits for the rest. */
-const payload_bytes = 20_000_000;
-/** BEGIN, the lock, the retry, and two pieces of the statement with the payload. */
-const questions = 5;
+/** Many of the pieces in which the network carries it. */
+const payload_bytes = 2_000_000;
+const fill = "x".repeat(1_000);
 
 test("a process that stands still in the middle of sending a payload does not keep the job and its group for good", async () => {
   const outcomes = await enqueue(deps, [submission({ group: "g" })], { idempotency_ttl_seconds: 60 });
@@ -21,8 +20,13 @@ test("a process that stands still in the middle of sending a payload does not ke
   const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000 });
   try {
     await database.sql`SELECT`;
-    const still = proxy.freezeAfterQuestions(questions);
-    const payload = { fill: "x".repeat(payload_bytes) };
+    const still = new Promise<void>((resolve) =>
+      proxy.splitQuestions((piece) => {
+        if (piece.includes(fill)) void proxy.freezeAfterQuestions(1).then(resolve);
+        return [piece];
+      }),
+    );
+    const payload = { fill: fill.repeat(payload_bytes / fill.length) };
     const edited = editAndRetry({ ...deps, database }, "default", id, { payload }, 2 * payload_bytes);
     const ended = edited.then(
       () => "done",
