@@ -9,14 +9,17 @@ import { engineHarness, main } from "../../test/engine-harness.ts";
 
 const { deps, add } = engineHarness();
 
-/** A refiller whose statements that include `part` wait for `open`, and are counted. */
+/** A refiller whose statements that include `part` wait for `open`; told is when they began. */
 function heldAt(part: string) {
   const signal = memorySignal();
   const gate = Promise.withResolvers<void>();
-  let looks = 0;
+  const began: number[] = [];
+  let near = 0;
   const database = steppingDatabase(deps.database, async (kind, _n, text) => {
-    if (kind !== "statement" || !text.includes(part)) return;
-    looks += 1;
+    if (kind !== "statement") return;
+    if (text.includes("AS by_group")) near += 1;
+    if (!text.includes(part)) return;
+    began.push(performance.now());
     await gate.promise;
   });
   const refiller = createRefiller({ ...deps, database, signal });
@@ -24,7 +27,7 @@ function heldAt(part: string) {
     gate.resolve();
     refiller.stop();
   });
-  return { refiller, signal, looks: () => looks, open: () => gate.resolve() };
+  return { refiller, signal, began, looks: () => began.length, near: () => near, open: () => gate.resolve() };
 }
 
 test("while a queue is refilled, the ends of any number of its jobs ask for one more refill", async () => {
@@ -67,4 +70,22 @@ test("a tenant's queues look past their first jobs one after another; its near r
   expect(held.looks()).toBe(1);
   held.open();
   await eventually(async () => expect(held.looks()).toBeGreaterThanOrEqual(3));
+});
+
+test("a queue rests between two further looks, for one that was asked for during the first too", async () => {
+  const group_rate = { limit: 1, period_seconds: 3_600 };
+  await setLimits(deps, main, queueLimits.parse({ group_concurrency: 1_000, group_rate }));
+  await add(...Array.from({ length: 600 }, () => ({ group: "large" })));
+  const held = heldAt("LIMIT 5000");
+  held.refiller.freed(main);
+  await eventually(async () => expect(held.looks()).toBe(1));
+  // The further look has asked for the room too. Once the third refill begins, the second has asked for another such look.
+  for (const refills of [3, 4]) {
+    held.refiller.freed(main);
+    await eventually(async () => expect(held.near()).toBeGreaterThanOrEqual(refills));
+  }
+  const opened = performance.now();
+  held.open();
+  await eventually(async () => expect(held.looks()).toBe(2));
+  expect((held.began[1] ?? 0) - opened).toBeGreaterThan(490);
 });

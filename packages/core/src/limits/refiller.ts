@@ -97,6 +97,8 @@ function createFurtherLooks(look: (queue: QueueRef, behind: Behind) => Promise<v
     await before;
     asked.delete(name);
     if (stopped) return;
+    // Asked for while the one before it was under way.
+    if (restOf(name) > 0) return wanted(queue);
     await look(queue, behind);
     if (ended_at.size >= places_max) ended_at.clear();
     ended_at.set(name, performance.now());
@@ -107,18 +109,16 @@ function createFurtherLooks(look: (queue: QueueRef, behind: Behind) => Promise<v
     await own;
     if (lines.get(queue.tenant) === own) lines.delete(queue.tenant);
   };
+  const restOf = (name: string): number => (ended_at.get(name) ?? -rest_ms) + rest_ms - performance.now();
+  const wanted = (queue: QueueRef): void => {
+    const name = nameOf(queue);
+    if (asked.has(name)) return;
+    const begin = () => void getInLine(name, queue);
+    asked.set(name, setTimeout(begin, Math.max(0, Math.ceil(restOf(name)))));
+  };
 
   return {
-    wanted(queue: QueueRef): void {
-      const name = nameOf(queue);
-      if (asked.has(name)) return;
-      const rest_until = (ended_at.get(name) ?? -rest_ms) + rest_ms;
-      const wait_ms = Math.max(0, rest_until - performance.now());
-      asked.set(
-        name,
-        setTimeout(() => void getInLine(name, queue), wait_ms),
-      );
-    },
+    wanted,
     stop(): void {
       stopped = true;
       for (const timer of asked.values()) clearTimeout(timer);
