@@ -16,12 +16,15 @@ import { fail } from "./settle/fail.ts";
 
 let servers: Servers;
 let admin: Database;
+let committer: Database;
 let url: string;
 let deps: Deps;
 beforeAll(async () => {
   servers = await ownServers();
   await migrateDatabase(servers.postgres.url);
-  admin = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  const direct = { url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 };
+  admin = connectDatabase(direct);
+  committer = connectDatabase(direct);
   await admin.sql.unsafe(`
     CREATE ROLE plain LOGIN PASSWORD 'plain';
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO plain;
@@ -39,6 +42,7 @@ afterEach(async () => {
   await deps.database.close();
 });
 afterAll(async () => {
+  await committer.close();
   await admin.close();
   await servers.stop();
 });
@@ -47,14 +51,28 @@ afterAll(async () => {
 async function standby(name: string): Promise<void> {
   await admin.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
   await admin.sql`SELECT pg_reload_conf()`;
-  // Each session reads it separately, between two statements.
+  // Each session reads it separately, between two statements; whether commits wait a process of the server's tells them.
   await eventually(async () => {
     const asked = await bounded(deps.database, deps.database.sql`SHOW synchronous_standby_names`);
     expect(asked).toEqual([{ synchronous_standby_names: name }]);
-    const [row] = await admin.sql<{ waiting: number }[]>`
-      SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
-    expect(row?.waiting).toBe(0);
+    expect(await waiting()).toBe(0);
+    expect(await aCommitWaits()).toBe(name !== "");
   });
+}
+
+async function aCommitWaits(): Promise<boolean> {
+  let waits: boolean | undefined;
+  const probe = committer.sql`SELECT pg_logical_emit_message(true, 'probe', '')`.then(
+    () => (waits ??= false),
+    () => {},
+  );
+  await eventually(async () => {
+    if ((await waiting()) > 0) waits ??= true;
+    expect(waits).toBeDefined();
+  });
+  if (waits) await endWaits();
+  await probe;
+  return waits === true;
 }
 
 /** How many statements are waiting for the standby. */
