@@ -2,6 +2,7 @@ import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
 import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
+import { ofSeveralHosts } from "./several-hosts.ts";
 import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
@@ -98,8 +99,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     fetch_types: false,
     onnotice: () => {},
     connection: { application_name: options.application_name ?? "atlasqueue" },
-    // Of several hosts, the one that takes writes; a single host is used as it is, so that at least reads are answered.
-    ...(namesSeveralHosts(options.url) && { target_session_attrs: "read-write" }),
+    ...ofSeveralHosts(options.url),
     // What follows comes from our patch, in patches/.
     discard(error: unknown) {
       if (!isReadOnly(error)) return false;
@@ -147,8 +147,4 @@ export function connectDatabase(options: DatabaseOptions): Database {
     retire: retireAll,
     close: async () => void (await Promise.all([sql, control, spare].map((each) => each.end({ timeout: 2 })))),
   };
-}
-
-function namesSeveralHosts(url: string): boolean {
-  return /^[^/]*\/\/[^/?]*,/.test(url) && !url.includes("target_session_attrs=");
 }

@@ -4,6 +4,7 @@ import postgres from "./driver.ts";
 import { loadMigrator } from "./drizzle.ts";
 import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
 import { requirePostgresOn } from "./server/version.ts";
+import { ofSeveralHosts } from "./several-hosts.ts";
 
 // At the root of the repository, or what the build copied into the package.
 const folder = import.meta.url.endsWith(".ts") ? "../../../../drizzle" : "../drizzle";
@@ -20,7 +21,14 @@ export const migrationsFolder = fileURLToPath(new URL(folder, import.meta.url));
 export async function migrateDatabase(url: string, { stop, tell }: MigrateOptions = {}): Promise<void> {
   stop?.throwIfAborted();
   // One to work with, one to see who is in its way. Unnamed statements: a pooler may have each try on another connection.
-  const options = { max: 2, prepare: false, onnotice: () => {}, fetch_types: false, connect_timeout: 10 };
+  const options = {
+    max: 2,
+    prepare: false,
+    onnotice: () => {},
+    fetch_types: false,
+    connect_timeout: 10,
+    ...ofSeveralHosts(url),
+  };
   const sql = postgres(url, options);
   const work = async () => {
     await requirePostgresOn(executeIn(sql));

@@ -2,6 +2,7 @@ import { eventually, ownServers, tcpProxy, type Servers } from "@atlasqueue/test
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectDatabase, type Database } from "./connect.ts";
 import { isReadOnly, isUnavailable } from "./errors.ts";
+import { migrateDatabase } from "./migrate.ts";
 import { executeOn } from "./statement.ts";
 
 // Two servers, one of which takes no writes, like a demoted primary. Both have the same login.
@@ -36,11 +37,15 @@ async function takesWrites({ postgres }: Servers, yes: boolean): Promise<void> {
   await admin.close();
 }
 
-/** A pool with those ports of 127.0.0.1, in this order. */
-function poolOf(...ports: number[]): Database {
+/** With those ports of 127.0.0.1, in this order. */
+function urlOf(...ports: number[]): string {
   const url = new URL(here.postgres.url);
   const hosts = ports.map((port) => `127.0.0.1:${port}`).join(",");
-  const database = open(`postgres://${url.username}:${url.password}@${hosts}${url.pathname}`);
+  return `postgres://${url.username}:${url.password}@${hosts}${url.pathname}`;
+}
+
+function poolOf(...ports: number[]): Database {
+  const database = open(urlOf(...ports));
   onTestFinished(() => database.close());
   return database;
 }
@@ -75,6 +80,14 @@ test("of several hosts, one that takes no writes is skipped", async () => {
   await takesWrites(here, false);
   const database = poolOf(1, portOf(here.postgres.url), portOf(there.postgres.url));
   expect(await write(database)).toBe(portOf(there.postgres.url));
+});
+
+test("of several hosts, the one that takes writes is migrated", async () => {
+  await takesWrites(here, false);
+  await migrateDatabase(urlOf(portOf(here.postgres.url), portOf(there.postgres.url)));
+  const database = open(there.postgres.url);
+  onTestFinished(() => database.close());
+  expect(await database.sql`SELECT FROM jobs`).toEqual([]);
 });
 
 test("a demoted server is abandoned for the promoted one, over the same pool", async () => {

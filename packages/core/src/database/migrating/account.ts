@@ -10,7 +10,10 @@ const own = "atlasqueue_migrations";
 const drizzles = "__drizzle_migrations";
 
 export const makeAccount = [
-  "CREATE SCHEMA IF NOT EXISTS drizzle",
+  // With IF NOT EXISTS it takes the right to make one where there is one too.
+  `DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'drizzle') THEN CREATE SCHEMA drizzle; END IF;
+  END $$`,
   `CREATE TABLE IF NOT EXISTS drizzle.${own} (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint NOT NULL)`,
 ];
 
@@ -28,6 +31,10 @@ export async function appliedMigrations(execute: Execute, shipped: readonly numb
       ? await execute<{ at: number }>({ text: ofShipped, params: [numberArray(shipped)] })
       : [];
   return rows.map(({ at }) => at);
+}
+
+export async function hasAccount(execute: Execute): Promise<boolean> {
+  return (await tablesOf(execute)).has(own);
 }
 
 /** Take over what an earlier version wrote down, once. */
@@ -48,9 +55,11 @@ async function tablesOf(execute: Execute): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
+// One of drizzle's that we may not read is an application's: whoever migrated before wrote ours.
 const tables = `
   SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-  WHERE nspname = 'drizzle' AND relname IN ('${own}', '${drizzles}')`;
+  WHERE nspname = 'drizzle' AND (relname = '${own}' OR relname = '${drizzles}' AND has_schema_privilege(pg_namespace.oid, 'USAGE')
+                                                    AND has_table_privilege(pg_class.oid, 'SELECT'))`;
 const select = (table: string) => `SELECT created_at::float8 AS at FROM drizzle.${table}`;
 const ofShipped = `${select(drizzles)} WHERE created_at = ANY($1::bigint[]) ORDER BY created_at`;
 const adopt = `

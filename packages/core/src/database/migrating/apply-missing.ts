@@ -1,9 +1,9 @@
 import { pause } from "../../pause.ts";
 import type { Sent } from "../server/cancel-late.ts";
 import type postgres from "../driver.ts";
-import type { Execute } from "../statement.ts";
+import { sentWhole, type Execute, type Statement } from "../statement.ts";
 import { executeIn } from "../caller-transaction.ts";
-import { adoptAccount, appliedMigrations, makeAccount, noteApplied } from "./account.ts";
+import { adoptAccount, appliedMigrations, hasAccount, makeAccount, noteApplied } from "./account.ts";
 import { allNew, inTheWay, onlyVacuum, waitingLine, type InTheWay } from "./in-the-way.ts";
 import { onceAMinute } from "./once-a-minute.ts";
 
@@ -44,9 +44,9 @@ const idle_ms = 10_000;
  * back VACUUM. An autovacuum gives way to who has waited for `deadlock_timeout`. PostgreSQL 16 has no
  * `transaction_timeout`.
  */
-const takeTurn = `
+const takeTurn = (patient: boolean, lock_ms: number) => `
   SELECT pg_backend_pid() AS pid, pg_try_advisory_xact_lock(${migrationLock}) AS taken,
-    set_config('lock_timeout', greatest($2::int, CASE WHEN $1 THEN (
+    set_config('lock_timeout', greatest(${lock_ms}, CASE WHEN ${patient} THEN (
       SELECT least(setting::int + 100, 1400) FROM pg_settings WHERE name = 'deadlock_timeout') END)::text, true),
     set_config('idle_in_transaction_session_timeout', '${idle_ms}', true),
     set_config('statement_timeout', '0', true),
@@ -120,11 +120,12 @@ async function tryNext(
   try {
     // Explicit, as under another default the account would be read as it was before the turn.
     return await sql.begin("isolation level read committed", async (tx): Promise<Outcome> => {
-      const [turn] = await tx.unsafe<{ pid: number; taken: boolean }[]>(takeTurn, [patient, lock_ms]);
+      const [turn] = await tx.unsafe<{ pid: number; taken: boolean }[]>(takeTurn(patient, lock_ms));
       if (!turn?.taken) return { kind: "not_our_turn" };
       // With the turn, so that however many migrate, a table is asked for by one; and with nothing else.
       await restIn(tx, jittered(rest_ms), stop);
-      const next = await firstMissing(executeIn(tx), migrations);
+      const execute = executeWhole(tx);
+      const next = await firstMissing(execute, migrations);
       if (!next) return { kind: "applied" };
       const look = async () => {
         const found = await inTheWay(sql, turn.pid).catch(() => []);
@@ -139,10 +140,12 @@ async function tryNext(
           await watched(tx.unsafe(statement), look, stop);
         }
       };
-      await run(makeAccount);
-      await adoptAccount(executeIn(tx), madeAt(migrations));
+      if (!(await hasAccount(execute))) {
+        await run(makeAccount);
+        await adoptAccount(execute, madeAt(migrations));
+      }
       await run(next.sql);
-      await noteApplied(executeIn(tx), { hash: next.hash, made_at: next.folderMillis });
+      await noteApplied(execute, { hash: next.hash, made_at: next.folderMillis });
       return { kind: "applied" };
     });
   } catch (error) {
@@ -150,6 +153,13 @@ async function tryNext(
     if (!isHeldUp(error, at)) throw error;
     return { kind: "held_up", at, by };
   }
+}
+
+/** The server would wait for the second half of a statement without counting as idle. */
+function executeWhole(tx: postgres.TransactionSql): Execute {
+  const how = { ...sentWhole, prepare: false };
+  return async <Row>({ text, params }: Statement) =>
+    (await tx.unsafe(text, [...params], how)) as unknown as readonly Row[];
 }
 
 async function restIn(tx: postgres.TransactionSql, rest_ms: number, stop: AbortSignal | undefined): Promise<void> {

@@ -1,7 +1,16 @@
 import type postgres from "../driver.ts";
 
-/** A transaction that has a lock another one waits for, or waits for it in front of that; `since` it began. */
-export type InTheWay = { pid: number; name: string; state: string | null; since: string | null; servers_own: boolean };
+/**
+ * A process whose transaction has a lock another one waits for, or waits for it in front of that. When a transaction began
+ * is shown only to those of the same role, its number to everybody.
+ */
+export type InTheWay = {
+  pid: number;
+  name: string;
+  state: string | null;
+  transaction: string | null;
+  servers_own: boolean;
+};
 
 const named_max = 5;
 const statement_chars_max = 120;
@@ -9,7 +18,8 @@ const statement_chars_max = 120;
 /** Who a server process waits for now; nobody when it works. Autovacuum is the server's own and has no user. */
 export async function inTheWay(sql: postgres.Sql, pid: number): Promise<readonly InTheWay[]> {
   return sql<InTheWay[]>`
-    SELECT DISTINCT blocker.pid, state, xact_start::text AS since, usesysid IS NULL AND blocker.pid <> 0 AS servers_own,
+    SELECT DISTINCT blocker.pid, state, usesysid IS NULL AND blocker.pid <> 0 AS servers_own,
+      (SELECT min(virtualtransaction) FROM pg_locks WHERE pg_locks.pid = blocker.pid) AS transaction,
       coalesce(nullif(application_name, ''), usename, 'unnamed') AS name
     FROM unnest(pg_blocking_pids(${pid})) AS blocker (pid) LEFT JOIN pg_stat_activity USING (pid)
     ORDER BY blocker.pid`;
@@ -20,7 +30,8 @@ export const onlyVacuum = (found: readonly InTheWay[]) =>
 
 /** Whether none of those in the way has been there before: they come and go. */
 export const allNew = (found: readonly InTheWay[], before: readonly InTheWay[]) =>
-  found.length > 0 && !found.some(({ pid, since }) => before.some((one) => one.pid === pid && one.since === since));
+  found.length > 0 &&
+  !found.some(({ pid, transaction }) => before.some((one) => one.pid === pid && one.transaction === transaction));
 
 /** What a person who runs the migration needs to see what holds it up. */
 export function waitingLine(statement: string, found: readonly InTheWay[]): string {

@@ -110,6 +110,26 @@ test("one that stands still in the middle of a file keeps it to itself for secon
   expect(await applied()).toEqual(["1"]);
 });
 
+test("one that stands still while it writes down what it did keeps its tables for seconds only", async () => {
+  await sql`CREATE TABLE one (a int)`;
+  const proxy = await tcpProxy(created.url);
+  onTestFinished(() => proxy.close());
+  const still = new Promise<void>((resolve) =>
+    proxy.splitQuestions((piece) => {
+      if (piece.includes("INSERT INTO drizzle.")) void proxy.freezeAfterQuestions(1).then(resolve);
+      return [piece];
+    }),
+  );
+  const files = [file(1, "ALTER TABLE one ADD COLUMN b int")];
+  const frozen = applyMissing(connect(proxy.url), files).catch((error: unknown) => error);
+  await still;
+  await eventually(() => sql.begin((tx) => tx`LOCK TABLE one IN ACCESS SHARE MODE NOWAIT`));
+  await applyMissing(connect(created.url), files);
+  expect(await applied()).toEqual(["1"]);
+  proxy.reset();
+  expect(await frozen).toBeInstanceOf(Error);
+});
+
 test("with nothing to do it returns at once, whoever else migrates", async () => {
   await migrateDatabase(created.url);
   await sql.begin(async (other) => {

@@ -1,0 +1,110 @@
+import { createDatabase, eventually, ownServers, type Servers } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import postgres from "../driver.ts";
+import { applyMissing } from "./apply-missing.ts";
+import { allNew, inTheWay, type InTheWay } from "./in-the-way.ts";
+
+// The migrations have a role of their own, which sees little of others, and the applications have another.
+
+let servers: Servers;
+let admin: postgres.Sql;
+let sql: postgres.Sql;
+let application: postgres.Sql;
+beforeAll(async () => {
+  servers = await ownServers();
+  const first = postgres(servers.postgres.url, { max: 1, onnotice: () => {} });
+  await first`ALTER SYSTEM SET autovacuum_naptime = '1s'`;
+  await first`SELECT pg_reload_conf()`;
+  await first`CREATE ROLE plain LOGIN PASSWORD 'plain'`;
+  await first`CREATE ROLE application LOGIN PASSWORD 'application'`;
+  await first.end();
+});
+beforeEach(async () => {
+  const created = await createDatabase(servers.postgres.url);
+  onTestFinished(() => created.drop());
+  const open = (max: number, role?: string) => {
+    const url = new URL(created.url);
+    if (role !== undefined) url.username = url.password = role;
+    const opened = postgres(url.href, { max, onnotice: () => {} });
+    onTestFinished(() => opened.end({ timeout: 0 }));
+    return opened;
+  };
+  admin = open(1);
+  await admin.unsafe(`GRANT CREATE ON DATABASE ${created.name} TO plain; GRANT CREATE ON SCHEMA public TO plain`);
+  sql = open(2, "plain");
+  application = open(1, "application");
+});
+afterAll(() => servers.stop());
+
+const file = (folderMillis: number, ...statements: string[]) => ({
+  sql: statements,
+  hash: String(folderMillis),
+  folderMillis,
+});
+const applied = async () =>
+  (await sql`SELECT hash FROM drizzle.atlasqueue_migrations ORDER BY id`).map(({ hash }) => hash);
+
+test("a migration does not wait for the end of an autovacuum, which gives way only to who has waited for a while", async () => {
+  // As slow as it may be: it would take minutes.
+  await sql`CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1,
+    autovacuum_vacuum_threshold = 1, autovacuum_enabled = false) AS SELECT generate_series(1, 200000) AS a`;
+  await sql`DELETE FROM large WHERE a % 2 = 0`;
+  await sql`ALTER TABLE large SET (autovacuum_enabled = true)`;
+  await eventually(async () =>
+    expect(await admin`SELECT FROM pg_stat_progress_vacuum WHERE relid = 'large'::regclass`).toHaveLength(1),
+  );
+  const told: string[] = [];
+  await applyMissing(sql, [file(1, "ALTER TABLE large ADD COLUMN b int")], { tell: (line) => void told.push(line) });
+  expect(told.join("\n")).toMatch(/waits for process \d+ \(autovacuum\)/);
+});
+
+test("a process of another role is seen to have begun another transaction since", async () => {
+  await sql`CREATE TABLE two (a int)`;
+  await sql`GRANT INSERT ON two TO application`;
+  /** Who is in the way of a lock of the table, beside a transaction of the application. */
+  const look = async (): Promise<readonly InTheWay[]> => {
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const beside = application.begin(async (tx) => {
+      await tx`INSERT INTO two VALUES (1)`;
+      begun.resolve();
+      await gate.promise;
+    });
+    await begun.promise;
+    const found = await sql.begin(async (tx) => {
+      const [own] = await tx<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+      const locked = tx`LOCK TABLE two`.execute();
+      const seen = await eventually(async () => {
+        const looked = [await inTheWay(sql, own?.pid ?? 0), await inTheWay(sql, own?.pid ?? 0)] as const;
+        expect(looked[0]).toHaveLength(1);
+        return looked;
+      });
+      expect(allNew(seen[1], seen[0])).toBe(false);
+      gate.resolve();
+      await locked;
+      return seen[0];
+    });
+    await beside;
+    return found;
+  };
+  const [first, second] = [await look(), await look()];
+  expect(second[0]?.pid).toBe(first[0]?.pid);
+  expect(allNew(second, first)).toBe(true);
+});
+
+test("an application's account of its migrations beside ours is left alone, where we may not read it either", async () => {
+  await admin`CREATE SCHEMA drizzle`;
+  await admin`GRANT USAGE, CREATE ON SCHEMA drizzle TO plain, application`;
+  await application`CREATE TABLE drizzle.__drizzle_migrations (id serial, hash text NOT NULL, created_at bigint)`;
+  await applyMissing(sql, [file(1, "CREATE TABLE one (a int)")]);
+  await applyMissing(sql, [file(1), file(2, "CREATE TABLE two (a int)")]);
+  expect(await applied()).toEqual(["1", "2"]);
+});
+
+test("an upgrade needs no right to make a schema any more", async () => {
+  await applyMissing(sql, [file(1, "CREATE TABLE one (a int)")]);
+  const [own] = await admin<{ name: string }[]>`SELECT current_database() AS name`;
+  await admin.unsafe(`REVOKE CREATE ON DATABASE ${own?.name} FROM plain`);
+  await applyMissing(sql, [file(1), file(2, "CREATE TABLE two (a int)")]);
+  expect(await applied()).toEqual(["1", "2"]);
+});
