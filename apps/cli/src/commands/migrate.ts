@@ -8,8 +8,13 @@ export function defineMigrate(command: Command, env: Env): void {
       const url = readDatabaseUrl(env);
       const { migrateDatabase } = await import("@atlasqueue/core");
       await migrateDatabase(url, { tell: (line) => void process.stderr.write(`${line}\n`) });
-      const { host, pathname } = new URL(url);
-      process.stdout.write(`${host}${pathname} has the newest schema\n`);
+      process.stdout.write(`${placeOf(url)} has the newest schema\n`);
     }),
   );
+}
+
+/** Without a login and settings. There may be several hosts, which is no URL to others. */
+function placeOf(url: string): string {
+  const [, place = "the database"] = /^[^/]*\/\/(?:[^/]*@)?([^?]*)/.exec(url) ?? [];
+  return place;
 }

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
-import { redisUrl, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { createDatabase, redisUrl, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { dataFolder, mainFile, startEnv } from "../../test/run-start.ts";
 
@@ -66,6 +66,33 @@ test("migrate says what it did, and what it needs", async () => {
   expect(migrated.lines).toEqual([expect.stringMatching(/has the newest schema$/)]);
   expect(await failure(["migrate"], {})).toMatch(/^DATABASE_URL is not set; it must be a URL/);
   expect(await failure(["migrate"], { DATABASE_URL: "postgres://127.0.0.1:1/x" })).toContain("cannot be reached");
+});
+
+test("migrate goes to the host that takes writes, and names all of them without the password", async () => {
+  const { username, password, port, pathname } = new URL(database.url);
+  const hosts = `127.0.0.1:1,127.0.0.1:${port}${pathname}`;
+  const DATABASE_URL = `postgres://${username}:${password}@${hosts}?application_name=x`;
+  const migrated = await spawnProcess(mainFile, { args: ["migrate"], env: { DATABASE_URL } });
+  expect(await migrated.waitForExit()).toEqual({ code: 0, signal: null });
+  expect(migrated.lines).toEqual([`${hosts} has the newest schema`]);
+});
+
+test("migrate as a role that may not, or where nothing may be written, is one line", async () => {
+  const empty = await createDatabase(database.url);
+  onTestFinished(() => empty.drop());
+  const owner = database.database.sql;
+  const role = `poor_${empty.name}`;
+  await owner.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD 'poor'`);
+  onTestFinished(async () => void (await owner.unsafe(`DROP ROLE ${role}`)));
+  const url = new URL(empty.url);
+  [url.username, url.password] = [role, "poor"];
+  expect(await failure(["migrate"], { DATABASE_URL: url.href })).toBe(
+    `the role in DATABASE_URL lacks a right: permission denied for database ${empty.name}`,
+  );
+  await owner.unsafe(`ALTER DATABASE ${empty.name} SET default_transaction_read_only = on`);
+  expect(await failure(["migrate"], { DATABASE_URL: empty.url })).toMatch(
+    /^the database in DATABASE_URL takes no writes: cannot execute/,
+  );
 });
 
 test("api and worker run on their own, and end with 0", async () => {

@@ -30,6 +30,8 @@ export function troubleLine(error: unknown): string | undefined {
     return `no permission to listen on port ${port ?? "?"}; choose one above 1023`;
   if (code === "28P01" || code === "28000") return `the database refused the login in DATABASE_URL: ${error.message}`;
   if (code === "3D000") return `the database in DATABASE_URL does not exist: ${error.message}`;
+  if (code === "42501") return `the role in DATABASE_URL lacks a right: ${error.message}`;
+  if (code === "25006") return `the database in DATABASE_URL takes no writes: ${error.message}`;
   if (code === "CONNECTION_NOT_READ-WRITE")
     return "none of the hosts in DATABASE_URL takes writes: standbys, old primaries, or a setting of theirs";
   if (isUnavailable(error)) return `the database in DATABASE_URL cannot be reached: ${error.message || code}`;

@@ -20,11 +20,11 @@ export type MigrateOptions = {
 const migrationLock = 0x41746c617351;
 
 /**
- * Who waits for a table has everybody who comes later wait behind it: well below the deadline of an API's statements. Longer
- * each time where those in the way come and go, as some of them always have it, and all end soon.
+ * Who waits for a table has everybody who comes later wait behind it. Longer each time where those in the way come and go,
+ * as some of them always have it, and all end soon; but below the deadline of an API's statements, 1.5 seconds.
  */
 const lock_ms_min = 500;
-const lock_ms_max = 4_000;
+const lock_ms_max = 1_200;
 /** Between two tries the others pass. Longer each time, as a transaction that has stayed is likely to stay. */
 const rest_ms_min = 1_000;
 const rest_ms_max = 4_000;

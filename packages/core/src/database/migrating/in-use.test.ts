@@ -120,3 +120,29 @@ test("callers whose transactions come and go, some of them at any time, do not k
   await Promise.all(calling);
   expect(await applied()).toEqual(["1"]);
 });
+
+test("however long those take, nobody waits behind it for longer than an API waits for an answer", async () => {
+  const waits_ms: number[] = [];
+  const begin = (how: string, work: (tx: postgres.TransactionSql) => Promise<unknown>) =>
+    sql.begin(how, (tx) => {
+      const unsafe = (...question: Parameters<typeof tx.unsafe>) => {
+        const [, ms] = /set_config\('lock_timeout', greatest\((\d+)/.exec(question[0]) ?? [];
+        if (ms !== undefined) waits_ms.push(Number(ms));
+        return tx.unsafe(...question);
+      };
+      return work(new Proxy(tx, { get: (_, name) => (name === "unsafe" ? unsafe : Reflect.get(tx, name)) }));
+    });
+  const spied = new Proxy(sql, { get: (_, name) => (name === "begin" ? begin : Reflect.get(sql, name)) });
+  const stopping = new AbortController();
+  let applying: Promise<void> | undefined;
+  const { signal: stop } = stopping;
+  // A try rests once it has its turn, so that each finds another transaction in its way.
+  for (let tries = 2; waits_ms.filter((ms) => ms >= 1_200).length < 2; tries += 1)
+    await beside("SELECT count(*) FROM two", async () => {
+      applying ??= applyMissing(spied, [file(1, "DROP INDEX two_a")], { stop }).catch(() => {});
+      await eventually(() => expect(waits_ms.length).toBeGreaterThanOrEqual(tries));
+    });
+  stopping.abort(new Error("enough"));
+  await applying;
+  expect(Math.max(...waits_ms)).toBe(1_200);
+});
