@@ -2,7 +2,7 @@ import postgres from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
 import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
-import { ofSeveralHosts } from "./several-hosts.ts";
+import { ofSeveralHosts } from "./server/several-hosts.ts";
 import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;

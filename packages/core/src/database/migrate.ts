@@ -3,8 +3,8 @@ import { executeIn } from "./caller-transaction.ts";
 import postgres from "./driver.ts";
 import { loadMigrator } from "./drizzle.ts";
 import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
+import { ofSeveralHosts } from "./server/several-hosts.ts";
 import { requirePostgresOn } from "./server/version.ts";
-import { ofSeveralHosts } from "./several-hosts.ts";
 
 // At the root of the repository, or what the build copied into the package.
 const folder = import.meta.url.endsWith(".ts") ? "../../../../drizzle" : "../drizzle";

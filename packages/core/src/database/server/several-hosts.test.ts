@@ -1,9 +1,9 @@
 import { eventually, ownServers, tcpProxy, type Servers } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
-import { connectDatabase, type Database } from "./connect.ts";
-import { isReadOnly, isUnavailable } from "./errors.ts";
-import { migrateDatabase } from "./migrate.ts";
-import { executeOn } from "./statement.ts";
+import { connectDatabase, type Database } from "../connect.ts";
+import { isReadOnly, isUnavailable } from "../errors.ts";
+import { migrateDatabase } from "../migrate.ts";
+import { executeOn } from "../statement.ts";
 
 // Two servers, one of which takes no writes, like a demoted primary. Both have the same login.
 
