@@ -23,6 +23,7 @@ import { requestId } from "./middleware/request-id.ts";
 import { traceRequests } from "./middleware/trace.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { RouteDeps, Services } from "./route/deps.ts";
+import { KnownPaths } from "./route/known-paths.ts";
 import { addRoutes } from "./route/serve.ts";
 import { operations, routes } from "./routes.ts";
 
@@ -48,7 +49,7 @@ export type AppDeps = Services & {
  * const response = await createApp(deps).request("/health");
  */
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>();
+  const app = new Hono<ApiEnv>({ router: new KnownPaths() });
   app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
   app.use(requestId);
