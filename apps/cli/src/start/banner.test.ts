@@ -22,6 +22,7 @@ test.each([
     "redis+sentinel://:secret@a:1,b:2/main?sentinel_username=watch&sentinel_password=secret",
     "redis+sentinel://a:1,b:2/main?sentinel_username=watch",
   ],
+  ["redis://jobs:no@secret@a:1", "redis://jobs@a:1"],
   ["redis+sentinel://a/main?sentinel_password=secret&database=2", "redis+sentinel://a/main?database=2"],
 ])("%s is shown without its passwords", (url, expected) => {
   const text = shown(url);

@@ -78,11 +78,11 @@ function redisLines(redis: RedisServer, dlq_key = ""): string[] {
   }
 }
 
-/** Several hosts are no URL to `URL`; and some drivers take the password from the query. */
+/** Several hosts are no URL to `URL`; some drivers take the password from the query; and it may have an `@` in it. */
 function withoutPassword(url: string): string {
   return url
     .replace(
-      /^([^:]+:\/\/)([^:@/?#]*)(?::[^@]*)?@/,
+      /^([^:]+:\/\/)([^:@/?#]*)(?::[^?#]*)?@/,
       (_, scheme: string, user: string) => `${scheme}${user && `${user}@`}`,
     )
     .replace(/([?&])(\w*password=[^&]*&?)+/g, "$1")
