@@ -46,6 +46,11 @@ test("a job is submitted and read over HTTP, on one connection", async () => {
   expect(await read.json()).toEqual(await created.json());
 });
 
+test("a request of HTTP/1.0 without a Host, such as a load balancer's health check, is answered; a later one is refused", async () => {
+  expect(await say("GET /health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200 /);
+  expect(await say("GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1.1 400 /);
+});
+
 test("only so many slow large bodies find room; small ones pass, and a client that hangs up frees its room", async () => {
   const full = await testApp({ bodies: createGate({ requests_max: 9, bytes_max: 40_000 }, arriving) });
   const slow = await startServer(full.app, { ...local, logger: full.deps.logger });

@@ -9,6 +9,7 @@ import { MergingMessage } from "./http/body/merging-message.ts";
 import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
 import { network } from "./http/input/address.ts";
+import { addressOldRequest } from "./http/input/no-host.ts";
 import { oneAtATime } from "./http/one-at-a-time.ts";
 import { refuse, wireFaultOf } from "./http/wire-faults.ts";
 import type { Hono } from "hono";
@@ -64,6 +65,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   let stopping = false;
   const inTurn = oneAtATime((incoming, outgoing) => {
     if (stopping) outgoing.setHeader("connection", "close");
+    addressOldRequest(incoming);
     const fault = wireFaultOf(incoming);
     if (fault === undefined) void listener(incoming, outgoing);
     else refuse(incoming, outgoing, fault.kind, fault.detail);
