@@ -23,6 +23,9 @@ test.each([
     "redis+sentinel://a:1,b:2/main?sentinel_username=watch",
   ],
   ["redis://jobs:no@secret@a:1", "redis://jobs@a:1"],
+  ["redis://jobs@b:secret@a:1", "redis://jobs@b@a:1"],
+  ["redis://@:secret@a:1", "redis://@@a:1"],
+  ["redis://jobs:secret@a:1/b@c", "redis://jobs@a:1/b@c"],
   ["redis+sentinel://a/main?sentinel_password=secret&database=2", "redis+sentinel://a/main?database=2"],
 ])("%s is shown without its passwords", (url, expected) => {
   const text = shown(url);

@@ -78,13 +78,13 @@ function redisLines(redis: RedisServer, dlq_key = ""): string[] {
   }
 }
 
-/** Several hosts are no URL to `URL`; some drivers take the password from the query; and it may have an `@` in it. */
+/** Several hosts are no URL to `URL`; some drivers take the password from the query; and a login may have an `@` in it. */
 function withoutPassword(url: string): string {
   return url
-    .replace(
-      /^([^:]+:\/\/)([^:@/?#]*)(?::[^?#]*)?@/,
-      (_, scheme: string, user: string) => `${scheme}${user && `${user}@`}`,
-    )
+    .replace(/^([^:]+:\/\/)([^/?#]*)@/, (_, scheme: string, login: string) => {
+      const [user] = login.split(":");
+      return `${scheme}${user && `${user}@`}`;
+    })
     .replace(/([?&])(\w*password=[^&]*&?)+/g, "$1")
     .replace(/[?&]$/, "");
 }

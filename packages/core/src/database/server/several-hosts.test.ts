@@ -4,6 +4,7 @@ import { connectDatabase, type Database } from "../connect.ts";
 import { isReadOnly, isUnavailable } from "../errors.ts";
 import { migrateDatabase } from "../migrate.ts";
 import { executeOn } from "../statement.ts";
+import { ofSeveralHosts } from "./several-hosts.ts";
 
 // Two servers, one of which takes no writes, like a demoted primary. Both have the same login.
 
@@ -80,6 +81,33 @@ test("of several hosts, one that takes no writes is skipped", async () => {
   await takesWrites(here, false);
   const database = poolOf(1, portOf(here.postgres.url), portOf(there.postgres.url));
   expect(await write(database)).toBe(portOf(there.postgres.url));
+});
+
+test("of several hosts, each is used also where the password has an @ and a comma in it", async () => {
+  for (const { postgres } of [here, there]) {
+    const admin = open(postgres.url);
+    await admin.sql.unsafe("CREATE ROLE careful LOGIN PASSWORD 'p@s,s'; GRANT INSERT ON written TO careful");
+    await admin.close();
+  }
+  const ports = [here, there].map(({ postgres }) => portOf(postgres.url));
+  for (const [first, second] of [ports, ports.toReversed()]) {
+    const database = open(
+      `postgres://careful:p@s,s@127.0.0.1:${first},127.0.0.1:${second}${new URL(here.postgres.url).pathname}`,
+    );
+    onTestFinished(() => database.close());
+    expect(await write(database)).toBe(first);
+  }
+});
+
+test.each([
+  ["postgres://u:p@h1,h2/db", true],
+  ["postgres://u:p@h1:1,h2:2", true],
+  ["postgres://u:p,w@h/db", false],
+  ["postgres://u:p@w,x@h/db?a=b,c", false],
+  ["postgres://h/a,b", false],
+  ["postgres://u:p@h1,h2/db?target_session_attrs=primary", false],
+])("of %s the one that takes writes is looked for: %s", (url, expected) => {
+  expect(ofSeveralHosts(url)).toEqual(expected ? { target_session_attrs: "read-write" } : {});
 });
 
 test("of several hosts, the one that takes writes is migrated", async () => {

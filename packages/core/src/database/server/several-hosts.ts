@@ -6,6 +6,8 @@
  * const sql = postgres(url, { max: 2, ...ofSeveralHosts(url) });
  */
 export function ofSeveralHosts(url: string): { target_session_attrs?: "read-write" } {
-  const several = /^[^/]*\/\/[^/?]*,/.test(url) && !url.includes("target_session_attrs=");
+  // A password may have a comma in it.
+  const [, hosts = ""] = /^[^/]*\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
+  const several = hosts.includes(",") && !url.includes("target_session_attrs=");
   return several ? { target_session_attrs: "read-write" } : {};
 }
