@@ -52,7 +52,7 @@ test("a request of HTTP/1.0 without a Host, such as a load balancer's health che
 });
 
 test("only so many slow large bodies find room; small ones pass, and a client that hangs up frees its room", async () => {
-  const full = await testApp({ bodies: createGate({ requests_max: 9, bytes_max: 40_000 }, arriving) });
+  const full = await testApp({ bodies: createGate({ requests_max: 9, bytes_max: 140_000 }, arriving) });
   const slow = await startServer(full.app, { ...local, logger: full.deps.logger });
   const send = async (key: string, bytes: number) => {
     const payload = { text: "x".repeat(bytes) };
@@ -150,6 +150,18 @@ test("a stalled body is reported as a request answered with 408", async () => {
   );
 });
 
+test("a body that a route does not take is thrown away as it comes, also while its answer takes long", async () => {
+  const created = await fetch(`${server.url}/v1/jobs`, submission("waited", { type: "a", delay_seconds: 3_600 }));
+  const { id } = (await created.json()) as { id: string };
+  const socket = await rawSocket(server.port);
+  const length = 30_000_000;
+  socket.write(`GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
+  // More than the system keeps for a connection that is not read.
+  await socket.writeAll("x".repeat(length - 1));
+  expect(socket.heard()).toBe("");
+  socket.end();
+});
+
 test("a client that hangs up in the middle of its body is not our error", async () => {
   const socket = await rawSocket(server.port);
   socket.write(post("X-Request-ID: gone\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
@@ -171,6 +183,11 @@ test.each([
   ["two lengths", post("Idempotency-Key: k\r\nContent-Length: 1\r\nContent-Length: 2", "{}"), 400],
   ["two Hosts", "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400],
   ["a coding before chunked", post("Transfer-Encoding: gzip, chunked", "0\r\n\r\n"), 400],
+  [
+    "a coding in HTTP/1.0",
+    `POST /v1/jobs HTTP/1.0\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n0\r\n\r\n`,
+    400,
+  ],
   ["a coding alone", post("Transfer-Encoding: gzip", "{}"), 400],
   ["an expectation", "GET /health HTTP/1.1\r\nHost: x\r\nExpect: moon\r\n\r\n", 417],
   ["CONNECT", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", 405],

@@ -12,6 +12,7 @@ import { network } from "./http/input/address.ts";
 import { addressOldRequest } from "./http/input/no-host.ts";
 import { oneAtATime } from "./http/one-at-a-time.ts";
 import { refuse, wireFaultOf } from "./http/wire-faults.ts";
+import { withinHeap } from "./http/within-heap.ts";
 import type { Hono } from "hono";
 
 export type ServerOptions = {
@@ -19,7 +20,7 @@ export type ServerOptions = {
   port: number;
   logger: Logger;
   timeouts?: Partial<ServerTimeouts>;
-  /** Default 20,000. */
+  /** Default 20,000; fewer where the heap is below 2 GB. */
   connections_max?: number;
 };
 
@@ -36,8 +37,10 @@ const defaultTimeouts: ServerTimeouts = {
   // Well above half a minute, which a request may wait for a job.
   stalled_ms: 120_000,
 };
-/** More than there are long polls at once; each takes a file and some twenty kilobytes, what is in line apart. */
+/** More than there are long polls at once; each takes a file and, while headers arrive, up to forty kilobytes. */
 const connections_max_default = 20_000;
+/** Of a small heap they may take four tenths. */
+const connections_heap = { part: 2.5, bytes_each: 40_000 };
 const header_bytes_max = 16_384;
 /** Longer than common load balancers' idle timeout, so that they are the ones to hang up. */
 const keep_alive_ms = 65_000;
@@ -84,7 +87,8 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     inTurn,
   );
   server.timeout = timeouts.stalled_ms;
-  shareConnections(server, createShares(options.connections_max ?? connections_max_default));
+  const connections_max = options.connections_max ?? withinHeap(connections_max_default, connections_heap);
+  shareConnections(server, createShares(connections_max));
   server.on("clientError", answerClientError);
   server.on("checkExpectation", inTurn);
   server.on("connect", refuseConnect);

@@ -1,5 +1,6 @@
 import { createShares } from "@atlasqueue/contract";
 import { NoRoomError, takeOrThrow } from "@atlasqueue/core/internal";
+import { withinHeap } from "./within-heap.ts";
 
 type GateLimits = { requests_max: number; bytes_max: number };
 export type Gate = {
@@ -22,16 +23,16 @@ type Meter = {
 };
 
 /** Far more than the database gets at once in good times; what may pile up while it is away. */
-const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: 128 * 1_048_576 };
+const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: withinHeap(128 * 1_048_576, { part: 4 }) };
 
 /** Bodies on their way: otherwise slow clients would fill the memory with what nothing has looked at yet. */
-export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: 256 * 1_048_576 };
+export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: withinHeap(256 * 1_048_576, { part: 4 }) };
 
 /** Each keeps a connection busy reading payloads. */
 export const searchLimits: GateLimits = { requests_max: 4, bytes_max: 0 };
 
 /** Large answers that nobody has read yet: otherwise slow readers would fill the memory too. */
-export const unreadLimits: GateLimits = { requests_max: 0, bytes_max: 256 * 1_048_576 };
+export const unreadLimits: GateLimits = { requests_max: 0, bytes_max: withinHeap(256 * 1_048_576, { part: 4 }) };
 
 type Words = { requests: string; bytes: string };
 const waiting: Words = {

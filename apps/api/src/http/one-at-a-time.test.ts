@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { promisify } from "node:util";
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { rawSocket } from "../../test/raw-socket.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
@@ -114,18 +114,23 @@ test("of a client that sends much behind a slow request no more is read until th
   expect((await socket.answer).match(/answer to/g)).toHaveLength(122);
 });
 
-test("what is in line on all connections together has a bound, and room comes back with what begins and with who hangs up", async () => {
+const headers = Array.from({ length: 160 }, (_, n) => `h${n}: 1\r\n`).join("");
+/** Takes 20,000, and one network's share of 100,000 is three quarters. */
+const large = `GET /large HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+async function withRoomFor100_000() {
   const small = createServer(oneAtATime(listener, 100_000));
   await new Promise<void>((resolve) => small.listen(0, "127.0.0.1", resolve));
-  const at = (small.address() as AddressInfo).port;
-  const headers = Array.from({ length: 150 }, (_, n) => `h${n}: 1\r\n`).join("");
-  const large = `GET /large HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+  onTestFinished(() => void small.close());
+  return { small, at: (small.address() as AddressInfo).port };
+}
+
+test("what is in line on all connections together has a bound, and room comes back with what begins and with who hangs up", async () => {
+  const { small, at } = await withRoomFor100_000();
   const inLine = async (count: number) => {
     const socket = await rawSocket(at);
     await socket.writeAll(get("/first") + large.repeat(count));
     return socket;
   };
-  // Each takes 20,000, and one network's share is three quarters.
   const first = await inLine(3);
   await beginning("/first");
   const second = await inLine(3);
@@ -143,5 +148,56 @@ test("what is in line on all connections together has a bound, and room comes ba
   }
   third.end();
   expect((await third.answer).match(/answer to/g)).toHaveLength(4);
-  small.close();
+});
+
+test("so has what has begun: a request without room is told so at once, and room comes back with the answers", async () => {
+  const { at } = await withRoomFor100_000();
+  const begin = async (...paths: string[]) => {
+    const socket = await rawSocket(at);
+    await socket.writeAll(large);
+    await beginning(...paths);
+    return socket;
+  };
+  const first = await begin("/large");
+  await begin("/large", "/large");
+  await begin("/large", "/large", "/large");
+  const refused = await rawSocket(at);
+  await refused.writeAll(large);
+  expect(await refused.answer).toMatch(
+    /^HTTP\/1.1 503 [\s\S]*Retry-After: 1\r\n[\s\S]*There is no room for more requests/,
+  );
+  expect(begun).toHaveLength(3);
+  answer[0]?.();
+  await eventually(() => expect(first.heard()).toContain("answer to /large"));
+  await begin("/large", "/large", "/large", "/large");
+});
+
+test("what was answered before all of it had come holds its room until it has, or its client hangs up", async () => {
+  const { at } = await withRoomFor100_000();
+  const half = `${large.slice(0, -2)}Content-Length: 10\r\n\r\n12345`;
+  const sockets = await Promise.all(
+    ["first", "second", "third"].map(async () => {
+      const socket = await rawSocket(at);
+      await socket.writeAll(half);
+      await eventually(() => expect(begun.length).toBe(answer.length));
+      return socket;
+    }),
+  );
+  await eventually(() => expect(answer).toHaveLength(3));
+  for (const each of answer) each();
+  for (const socket of sockets) await eventually(() => expect(socket.heard()).toContain("answer to /large"));
+  const ask = async () => {
+    const socket = await rawSocket(at);
+    await socket.writeAll(large);
+    return socket;
+  };
+  expect(await (await ask()).answer).toMatch(/^HTTP\/1.1 503 /);
+  await sockets[0]?.writeAll("67890");
+  await ask();
+  await eventually(() => expect(begun).toHaveLength(4));
+  sockets[1]?.end();
+  await eventually(async () => {
+    await ask();
+    expect(begun).toHaveLength(5);
+  });
 });

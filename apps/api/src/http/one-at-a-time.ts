@@ -3,11 +3,13 @@ import type { Socket } from "node:net";
 import { createShares } from "@atlasqueue/contract";
 import { bringsBody } from "./body/body.ts";
 import { network } from "./input/address.ts";
+import { refuse } from "./wire-faults.ts";
+import { withinHeap } from "./within-heap.ts";
 
 /** More than clients send without waiting for an answer. */
 const waiting_max = 32;
-/** In line on all connections together, roughly: 400 connections with 32 usual requests each. */
-const in_line_bytes_max = 67_108_864;
+/** Of the heap, for requests on all connections together, without the bodies of those that have begun: see `bytesOf`. */
+const heap_part = 8;
 /** What Node keeps for a request, and for a line of its headers, whose text it has twice. */
 const request_bytes = 3_000;
 const line_bytes = 100;
@@ -15,79 +17,113 @@ const line_bytes = 100;
 const waiting_bytes_max = 65_536;
 
 /** `read_bytes`: what its connection had brought when it got in line. */
-type Waiting = { start: () => void; incoming: IncomingMessage; read_bytes: number; bytes: number; holder: string };
+type Waiting = { start: () => void; incoming: IncomingMessage; read_bytes: number; bytes: number };
+/** `waiting`: behind the one that has begun, if there is one. */
+type Connection = { holder: string; waiting: Waiting[]; begun: boolean };
 type Begin = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+/** `bytes`: what is held of the room. */
+type Begun = { incoming: IncomingMessage; outgoing: ServerResponse; bytes: number };
 
 /**
  * Begin the requests of a connection one after another: each once the one before has been answered, and its answer is on its
  * way; after an answer that ends the connection none. Node hands over all that it finds in what it has read, which is
  * hundreds of short ones, and their answers would wait in memory for a client that reads none. A client that has more than
- * 32 of them waiting is disconnected, and of one that sends much no more is read meanwhile. What is in line on all
- * connections has a bound as well, in shares of the networks it comes from: there may be 20,000.
+ * 32 of them waiting is disconnected, and of one that sends much no more is read meanwhile.
+ *
+ * What requests take on all connections together has a bound, in shares of the networks they come from, from their arrival
+ * until both the answer is sent and the request has come whole: there may be 20,000, each with 16 KiB of headers. One
+ * that finds no room is refused, and in line its connection ends.
  *
  * @example
  * const server = createServer(oneAtATime((incoming, outgoing) => outgoing.end()));
  */
-export function oneAtATime(begin: Begin, bytes_max = in_line_bytes_max): Begin {
-  const lines = new WeakMap<Socket, Waiting[]>();
-  const watched = new WeakSet<Socket>();
+export function oneAtATime(begin: Begin, bytes_max = withinHeap(Infinity, { part: heap_part })): Begin {
+  const connections = new WeakMap<Socket, Connection>();
   const room = createShares(bytes_max);
-  const holdBack = (socket: Socket): void => {
-    const [first] = lines.get(socket) ?? [];
+
+  const connectionOf = (socket: Socket): Connection => {
+    const known = connections.get(socket);
+    if (known) return known;
+    const own = { holder: network(socket.remoteAddress ?? "unknown"), waiting: [], begun: false };
+    connections.set(socket, own);
+    // Node goes on reading after each message.
+    socket.on("resume", () => holdBack(socket, own));
+    socket.once("close", () => drop(own));
+    return own;
+  };
+  const holdBack = (socket: Socket, { waiting: [first] }: Connection): void => {
     if (!first || socket.bytesRead - first.read_bytes <= waiting_bytes_max) return;
     // Between a resume and its event the socket may count as paused already, and would tell Node nothing.
     if (socket.isPaused()) socket.emit("pause");
     else socket.pause();
   };
-  /** Node goes on reading after each message. */
-  const watch = (socket: Socket): void => {
-    if (watched.has(socket)) return;
-    watched.add(socket);
-    socket.on("resume", () => holdBack(socket));
-    socket.once("close", () => drop(socket));
-  };
-  const drop = (socket: Socket): void => {
-    for (const { incoming, holder, bytes } of lines.get(socket) ?? []) {
+  const drop = ({ holder, waiting }: Connection): void => {
+    for (const { incoming, bytes } of waiting.splice(0)) {
       room.give(holder, bytes);
       incoming.resume();
     }
-    lines.delete(socket);
   };
+  const start = ({ incoming, outgoing, bytes }: Begun, own: Connection, beginOrRefuse = begin): void => {
+    const { socket } = incoming;
+    own.begun = true;
+    outgoing.once("close", () => {
+      whenWhole(incoming, () => room.give(own.holder, bytes));
+      own.begun = false;
+      if (isOver(socket)) return drop(own);
+      const next = own.waiting.shift();
+      if (!next) return;
+      socket.resume();
+      next.start();
+    });
+    beginOrRefuse(incoming, outgoing);
+  };
+
   return (incoming, outgoing) => {
     const { socket } = incoming;
     if (isOver(socket)) return void incoming.resume();
-    const start = () => {
-      outgoing.once("close", () => {
-        if (isOver(socket)) return drop(socket);
-        const next = lines.get(socket)?.shift();
-        if (!next) return void lines.delete(socket);
-        room.give(next.holder, next.bytes);
-        socket.resume();
-        next.start();
-      });
-      begin(incoming, outgoing);
-    };
-    const line = lines.get(socket);
-    if (line === undefined) {
-      lines.set(socket, []);
-      return start();
-    }
-    const holder = network(socket.remoteAddress ?? "unknown");
+    const own = connectionOf(socket);
+    const { holder, waiting } = own;
     const bytes = bytesOf(incoming);
-    const is_let_in = line.length < waiting_max && room.take(holder, bytes) === "taken";
+    if (!own.begun) {
+      const is_taken = room.take(holder, bytes) === "taken";
+      return is_taken
+        ? start({ incoming, outgoing, bytes }, own)
+        : start({ incoming, outgoing, bytes: 0 }, own, noRoom);
+    }
+    // With what may be read of its body while it waits.
+    const waiting_bytes = bringsBody(incoming.headers) ? bytes + waiting_bytes_max : bytes;
+    const is_let_in = waiting.length < waiting_max && room.take(holder, waiting_bytes) === "taken";
     if (!is_let_in) return void socket.destroy();
-    watch(socket);
-    line.push({ start, incoming, read_bytes: socket.bytesRead, bytes, holder });
-    holdBack(socket);
+    const begins = () => {
+      room.give(holder, waiting_bytes - bytes);
+      start({ incoming, outgoing, bytes }, own);
+    };
+    waiting.push({ start: begins, incoming, read_bytes: socket.bytesRead, bytes: waiting_bytes });
+    holdBack(socket, own);
   };
+}
+
+const noRoom: Begin = (incoming, outgoing) =>
+  refuse(incoming, outgoing, "no_room", "There is no room for more requests");
+
+/** Also once its connection has ended: Node tells a request that was answered no more of that. */
+function whenWhole(incoming: IncomingMessage, then: () => void): void {
+  const { socket } = incoming;
+  if (incoming.complete || socket.destroyed) return then();
+  const over = () => {
+    incoming.off("close", over);
+    socket.off("close", over);
+    then();
+  };
+  incoming.once("close", over);
+  socket.once("close", over);
 }
 
 /** Its last answer has been sent: what still comes is discarded, as it would never be answered. */
 const isOver = (socket: Socket): boolean => socket.destroyed || socket.writableEnded;
 
-/** What it takes while it waits, roughly, and with a body what of that may be read. */
-function bytesOf({ rawHeaders, headers }: IncomingMessage): number {
+/** What a request takes, roughly, without its body. */
+function bytesOf({ rawHeaders }: IncomingMessage): number {
   const text_bytes = rawHeaders.reduce((sum, text) => sum + text.length, 0);
-  const head_bytes = request_bytes + (rawHeaders.length / 2) * line_bytes + text_bytes;
-  return bringsBody(headers) ? head_bytes + waiting_bytes_max : head_bytes;
+  return request_bytes + (rawHeaders.length / 2) * line_bytes + text_bytes;
 }

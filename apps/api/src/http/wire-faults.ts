@@ -30,8 +30,10 @@ export function wireFaultOf(incoming: IncomingMessage): WireFault | undefined {
   return detail === undefined ? undefined : { kind: "malformed_request", detail };
 }
 
-function readDifferently({ headers, rawHeaders }: IncomingMessage): string | undefined {
+function readDifferently({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   const coding = headers["transfer-encoding"];
+  // Which knows none, and goes by the length alone.
+  if (coding !== undefined && httpVersion === "1.0") return "HTTP/1.0 has no Transfer-Encoding; send a Content-Length";
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
     return `Transfer-Encoding must be chunked and nothing else; got ${JSON.stringify(coding.slice(0, 100))}`;
   let hosts = 0;

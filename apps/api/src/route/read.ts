@@ -4,7 +4,7 @@ import { invalid } from "../http/answers/problem.ts";
 import { arrivingBody } from "../http/body/arriving.ts";
 import { requireMedia } from "../http/body/media.ts";
 import { readJson, type Arrivals } from "../http/body/body.ts";
-import { requireNoBody } from "../http/body/no-body.ts";
+import { discardBody, requireNoBody } from "../http/body/no-body.ts";
 import type { BodyBounds } from "../http/body/read-bytes.ts";
 import type { ApiContext } from "../http/context.ts";
 import { holderOf } from "../http/input/holder.ts";
@@ -43,7 +43,11 @@ export function readerOf(
     bytes: 0,
     idempotency_key: undefined,
   });
-  if (!body) return readHead;
+  if (!body)
+    return (c) => {
+      discardBody(c);
+      return readHead(c);
+    };
   if (body.lines)
     return (c) => {
       const head = readHead(c);

@@ -18,6 +18,7 @@ export function plainProblem(kind: ProblemKind, detail: string, path: string): P
     "Content-Length": Buffer.byteLength(text),
     "X-Request-ID": body.instance,
     Connection: "close",
+    ...(kind === "no_room" && { "Retry-After": "1" }),
     ...(kind === "method_not_allowed" && { Allow: "DELETE, GET, HEAD, POST, PUT" }),
   };
   return { status: body.status, headers, text };

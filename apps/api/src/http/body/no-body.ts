@@ -1,5 +1,5 @@
-import { readJsonOrNothing, type Arrivals } from "./body.ts";
-import type { ApiContext } from "../context.ts";
+import { bringsBody, readJsonOrNothing, type Arrivals } from "./body.ts";
+import { incomingOf, type ApiContext } from "../context.ts";
 import { invalid } from "../answers/problem.ts";
 
 const body_bytes_max = 1_024;
@@ -11,4 +11,10 @@ export async function requireNoBody(c: ApiContext, arrivals: Arrivals): Promise<
   const { value } = body;
   if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0) return;
   throw invalid([{ pointer: "", message: "must be empty, or an empty JSON object" }]);
+}
+
+/** For a route that takes none: what is sent nevertheless is thrown away as it comes, however long the answer takes. */
+export function discardBody(c: ApiContext): void {
+  const incoming = incomingOf(c);
+  if (incoming && bringsBody(incoming.headers)) incoming.resume();
 }

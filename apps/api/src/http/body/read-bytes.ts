@@ -13,8 +13,8 @@ export type BodyBounds = {
   error_at?: number | undefined;
 };
 
-/** Up to this size a body is no larger than what Node and the system buffer for its connection anyway. */
-const small_bytes_max = 65_536;
+/** Up to this size a body is no larger than what is counted for the headers of its request (see `oneAtATime`). */
+const small_bytes_max = 4_096;
 
 type Room = { add(bytes: number): void };
 type Read = { bytes: Uint8Array; keys: number };

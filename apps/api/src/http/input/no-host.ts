@@ -9,7 +9,8 @@ import type { IncomingMessage } from "node:http";
  */
 export function addressOldRequest({ httpVersion, headers, socket }: IncomingMessage): void {
   if (httpVersion !== "1.0" || headers.host !== undefined) return;
-  const address = socket.localAddress?.replace(/^::ffff:(?=\d+\.)/, "");
+  // A zone has no place in a URL.
+  const address = socket.localAddress?.replace(/^::ffff:(?=\d+\.)|%.*/, "");
   if (address === undefined) return;
   headers.host = `${address.includes(":") ? `[${address}]` : address}:${socket.localPort}`;
 }

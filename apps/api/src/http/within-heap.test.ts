@@ -1,0 +1,10 @@
+import { getHeapStatistics } from "node:v8";
+import { expect, test } from "vitest";
+import { withinHeap } from "./within-heap.ts";
+
+test("a bound is as given where the heap allows it, and its part of the heap where it does not", () => {
+  const { heap_size_limit } = getHeapStatistics();
+  expect(withinHeap(1_000, { part: 4 })).toBe(1_000);
+  expect(withinHeap(Infinity, { part: 4 })).toBe(Math.floor(heap_size_limit / 4));
+  expect(withinHeap(Infinity, { part: 2.5, bytes_each: 40_000 })).toBe(Math.floor(heap_size_limit / 100_000));
+});

@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startSystem, type System } from "./system.ts";
+
+// What many connections have begun and leave unfinished must not end a process that has little memory, as in a container.
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem();
+});
+afterAll(() => system.stop());
+
+const connections = 6_000;
+const lines = Array.from({ length: 180 }, (_, at) => `h${at}: ${"x".repeat(75)}\r\n`).join("");
+const post = (path: string, headers: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}`;
+
+test.each([
+  ["headers that never end", () => post("/v1/session", lines)],
+  [
+    "a body without a token",
+    () => `${post("/v1/session", `${lines}Content-Length: 4000`)}\r\n\r\n${"x".repeat(3_900)}`,
+  ],
+  [
+    "a refused request whose body is to come",
+    () => `GET /v1/queues HTTP/1.1\r\nHost: x\r\n${lines}Content-Length: 9\r\n\r\n`,
+  ],
+  [
+    "a body that nobody reads while a result is waited for",
+    (token: string, id: string) =>
+      `GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${lines}` +
+      `Content-Length: 90000\r\n\r\n${"x".repeat(64_000)}`,
+  ],
+])("an API with a small heap outlives thousands of connections with %s", async (name, textOf) => {
+  const made = await system.cli(["tokens", "create", "--name", name.slice(0, 40), "--scopes", "admin"]);
+  await made.waitForExit();
+  const token = /aq_[\w-]+/.exec(made.lines.join("\n"))?.[0] ?? "";
+  const env = { AUTH: "required", LOG_LEVEL: "ERROR", NODE_OPTIONS: "--max-old-space-size=112" };
+  const { url, process } = await system.startApi(env);
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": name };
+  const submit = () => fetch(`${url}/v1/jobs`, { method: "POST", headers, body: '{"type":"a","delay_seconds":3600}' });
+  const { id } = (await (await submit()).json()) as { id: string };
+
+  const text = textOf(token, id);
+  const sockets: Socket[] = [];
+  for (let at = 0; at < connections; at += 200)
+    await Promise.all(Array.from({ length: 200 }, async () => sockets.push(await opened(url, text))));
+  for (const socket of sockets) socket.destroy();
+  expect((await submit()).status).toBe(200);
+  expect(process.errorLines).toEqual([]);
+  await process.stop();
+});
+
+/** It has sent the text, or was closed. */
+async function opened(url: string, text: string): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
+  socket.on("error", () => {}).resume();
+  await Promise.race([once(socket, "close"), new Promise((resolve) => socket.write(text, resolve))]);
+  return socket;
+}
