@@ -153,7 +153,7 @@ test("a token expires by itself, even if just used", async () => {
   });
 });
 
-const server = (network: string) => ({ incoming: { socket: { remoteAddress: network } } });
+const server = (network: string) => ({ incoming: { headers: {}, socket: { remoteAddress: network } } });
 
 test("guesses cannot flood the database, and callers with known tokens do not suffer for them", async () => {
   const guarded = await guardedApp();
