@@ -94,7 +94,12 @@ function serve(
     });
   };
 
-  return (c) => after(letIn(c, deps), () => readAndWork(c));
+  return (c) => {
+    const answered = after(letIn(c, deps), () => readAndWork(c));
+    // Nobody else knows of it once its caller has hung up.
+    if (answered instanceof Promise) deps.underWay.add(answered);
+    return answered;
+  };
 }
 
 /**
