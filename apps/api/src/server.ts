@@ -11,6 +11,7 @@ import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts
 import { network } from "./http/input/address.ts";
 import { addressOldRequest } from "./http/input/no-host.ts";
 import { oneAtATime } from "./http/one-at-a-time.ts";
+import { createUnderWay } from "./http/under-way.ts";
 import { refuse, wireFaultOf } from "./http/wire-faults.ts";
 import { withinHeap } from "./http/within-heap.ts";
 import type { Hono } from "hono";
@@ -48,7 +49,10 @@ const keep_alive_ms = 65_000;
 export type RunningServer = {
   url: string;
   port: number;
-  /** Takes no more requests, waits for those in flight up to `deadline_ms`, then cuts them off. */
+  /**
+   * Takes no more requests, waits for those in flight up to `deadline_ms`, then cuts them off. Resolves when each has heard
+   * that its connection has ended; what was being done for it may go on.
+   */
   stop(deadline_ms: number): Promise<void>;
 };
 
@@ -89,6 +93,8 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   server.timeout = timeouts.stalled_ms;
   const connections_max = options.connections_max ?? withinHeap(connections_max_default, connections_heap);
   shareConnections(server, createShares(connections_max));
+  const connections = createUnderWay();
+  server.on("connection", (socket) => connections.add(new Promise((resolve) => socket.once("close", resolve))));
   server.on("clientError", answerClientError);
   server.on("checkExpectation", inTurn);
   server.on("connect", refuseConnect);
@@ -97,9 +103,11 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   return {
     url: `http://${shownHost(options.host)}:${port}`,
     port,
-    stop(deadline_ms) {
+    async stop(deadline_ms) {
       stopping = true;
-      return close(server, deadline_ms);
+      await close(server, deadline_ms);
+      // A server counts a connection as gone before its requests are told.
+      await connections.over();
     },
   };
 }

@@ -11,6 +11,7 @@ import {
   type Deps,
   type EnqueueOptions,
 } from "@atlasqueue/core/internal";
+import { createUnderWay } from "./http/under-way.ts";
 import { createJobStreams } from "./jobs/stream/open-streams.ts";
 
 /** What lives as long as the API and is shared by requests: group commits, long polls, timers. */
@@ -25,6 +26,7 @@ export function createServices(
     longPoll: createLongPoll({ ...deps, followUps }),
     finishedWaits: createFinishedWaits(deps),
     jobStreams: createJobStreams(),
+    underWay: createUnderWay(),
     liveEvents: createLiveEvents(deps),
     overviewOf: createOverview(deps),
     queueBound: createQueueBound(deps, options),

@@ -119,9 +119,13 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       draining.abort();
       // It cuts them off by itself at the deadline.
       await ended("the requests", server.stop(config.shutdown_ms), config.shutdown_ms + cut_off_ms_max);
+      // The server has answered, or cut off, everyone. What was begun for those who have hung up is finished, but for
+      // submissions that wait for somebody's lock; and what it leased goes back.
+      await Promise.all([
+        ended("the submissions", services.submitter.close({ give_up: true })),
+        ended("what was begun", services.underWay.over()),
+      ]);
       await ended("what was leased too late", services.longPoll.returned());
-      // The server has answered, or cut off, everyone.
-      await ended("the submissions", services.submitter.close({ give_up: true }));
       await Promise.all([
         ended("the tokens", authenticator.close()),
         ended("the sweep", sweeping),

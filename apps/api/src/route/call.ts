@@ -38,8 +38,6 @@ export type Call<O extends Operation> = {
    * its way.
    */
   ifUndelivered(undo: () => void): void;
-  /** Let the caller in once more, in a call that goes on for long: throws if its token has ended meanwhile. */
-  letInAgain(): Promise<void>;
   /** What the caller is told of something thrown that ends only a part of the call. It is logged like any other. */
   problemOf(thrown: unknown): ProblemError;
   /** Work counted among the requests waiting for the database, for an operation whose gate is its "own". */
@@ -63,6 +61,8 @@ type Known = {
   /** The tenant whose things the request may touch: its caller's. */
   tenant: string;
   caller: Caller;
+  /** In a call that goes on for long: throws if its token has ended meanwhile. It takes no permit. */
+  letInAgain(): Promise<void>;
 };
 
 type Requested<O> = O extends { request: infer R } ? R : unknown;

@@ -20,6 +20,7 @@ import type { Turns } from "../http/body/turns.ts";
 import type { Access } from "../http/context.ts";
 import type { JobStreams } from "../jobs/stream/open-streams.ts";
 import type { Gate } from "../http/gate.ts";
+import type { UnderWay } from "../http/under-way.ts";
 import type { Cursors } from "../http/input/cursor.ts";
 
 /** What the process that serves the API gives it: settings, and services that live as long as it does. */
@@ -37,6 +38,8 @@ export type Services = Deps &
     finishedWaits: FinishedWaits;
     liveEvents: LiveEvents;
     jobStreams: JobStreams;
+    /** Requests that are not answered yet, and what goes on behind an answer. */
+    underWay: UnderWay;
     overviewOf: OverviewReader;
     body_bytes_max: number;
     payload_bytes_max: number;

@@ -2,12 +2,12 @@ import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
 import { onBehalfOf, type ActRow } from "@atlasqueue/core/internal";
 import type { Hono } from "hono";
 import { audited } from "../audit/audited.ts";
-import { guardOf } from "../access/guard.ts";
+import { guardOf, letInAgain } from "../access/guard.ts";
 import { charge, chargeMore } from "../access/charge.ts";
 import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
-import type { ApiContext, ApiEnv } from "../http/context.ts";
+import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
 import { holdUntilRead } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
@@ -17,7 +17,7 @@ import type { RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
 import type { Operation } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
-import type { Guard, Route } from "./route.ts";
+import type { Route } from "./route.ts";
 
 /** What an ended token may still do is bounded: this, and for how long it is remembered, together 5 s. */
 const slow_ms = 500;
@@ -72,7 +72,7 @@ function serve(
     if (operation.method !== "get") deps.unread.requireShare(holderOf(c));
     const delivery = createDelivery(c);
     const own = depsFor(c, deps, operation.method === "get" ? delivery.hungUp : undefined);
-    const call = callOf(c, input, delivery, { deps: own, letIn, app });
+    const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, app });
     const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
     const result = operation.gate === "own" ? act() : call.hold(async () => act());
     return result instanceof Promise ? finish(c, call, delivery, result) : answer(c, result);
@@ -94,7 +94,12 @@ function serve(
     });
   };
 
-  return (c) => after(letIn(c, deps), () => readAndWork(c));
+  return (c) => {
+    const answered = after(letIn(c, deps), () => readAndWork(c));
+    // Nobody else knows of it once its caller has hung up.
+    if (answered instanceof Promise) deps.underWay.add(answered);
+    return answered;
+  };
 }
 
 /**
@@ -106,11 +111,12 @@ function depsFor(c: ApiContext, deps: RouteDeps, gone: (() => AbortSignal) | und
   return tenant === undefined ? deps : { ...deps, database: onBehalfOf(deps.database, { tenant, gone }) };
 }
 
-type Around = { deps: RouteDeps; letIn: Guard; app: Hono<ApiEnv> };
+type Asker = { caller: Caller | undefined; tenant: string | undefined; letInAgain(): Promise<void> };
+type Around = { deps: RouteDeps; scope: Operation["scope"]; app: Hono<ApiEnv> };
 
-function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, letIn, app }: Around): Call<Operation> {
+function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, app }: Around): Call<Operation> {
   const caller = c.get("caller");
-  const call: Call<Operation> & { caller: typeof caller; tenant: string | undefined } = {
+  const call: Call<Operation> & Asker = {
     deps,
     caller,
     tenant: caller?.tenant,
@@ -133,7 +139,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, letIn, 
     hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,
     problemOf: (thrown) => problemOf(deps, thrown, c),
-    letInAgain: async () => letIn(c, deps),
+    letInAgain: async () => scope && letInAgain(c, deps.access, scope),
     hold: (work) => deps.gate.hold(holderOf(c), input.bytes, work),
   };
   return call;

@@ -70,6 +70,29 @@ test("holders take turns: one request is not behind all of another's, and finds 
   expect(await add("greedy", 0)).toEqual({ kind: "stored" });
 }, 60_000);
 
+test("once it is given up, what is on its way has its outcome, and what waits is rejected", async () => {
+  const stored = Promise.withResolvers<void>();
+  const sent: string[] = [];
+  const line = createGroupCommit<string, string>(
+    async (items) => {
+      sent.push(...items);
+      await stored.promise;
+      return items.map((item) => `${item} is stored`);
+    },
+    10_000,
+    { rows_max: 1, flights_max: 1 },
+  );
+  const [first, second] = [line.submit("a", 1), line.submit("b", 1)];
+  const refused = expect(second).rejects.toThrow(DatabaseTimeoutError);
+  await new Promise(setImmediate);
+  line.giveUp();
+  await refused;
+  stored.resolve();
+  expect(await first).toBe("a is stored");
+  await line.idle();
+  expect(sent).toEqual(["a"]);
+});
+
 test("what fails after its caller was told to give up ends no process", async () => {
   const aside = Promise.withResolvers<string>();
   const stored = Promise.withResolvers<void>();

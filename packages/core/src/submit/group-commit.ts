@@ -27,7 +27,7 @@ export type GroupCommit<Item, Outcome> = {
   submit(item: Item, bytes: number, rows?: number): Promise<Outcome>;
   /** Resolves when everything submitted has been answered. */
   idle(): Promise<void>;
-  /** Nobody waits for the answers any more: what waits, now or later, is rejected. */
+  /** Nobody waits for the answers any more: what waits, now or later, is rejected. What is on its way has its outcome. */
   giveUp(): void;
 };
 
@@ -153,10 +153,10 @@ export function createGroupCommit<Item, Outcome>(
     const now = performance.now();
     const moves = now - answered_at < timeout_ms;
     const late = now - timeout_ms * (moves ? waits_max : 1);
-    const isLate = (one: One) => given_up || one.at <= late;
-    for (const one of [...flying, ...[...resting].flat()])
-      if (isLate(one)) one.reject(new DatabaseTimeoutError(timeout_ms));
-    for (const one of waiting.remove(isLate)) one.reject(new DatabaseTimeoutError(timeout_ms));
+    const isLate = (one: One) => one.at <= late;
+    const isOver = (one: One) => given_up || isLate(one);
+    const over = [...[...flying].filter(isLate), ...[...resting].flat().filter(isOver), ...waiting.remove(isOver)];
+    for (const one of over) one.reject(new DatabaseTimeoutError(timeout_ms));
     if (busy()) return;
     clearInterval(watch);
     watch = undefined;

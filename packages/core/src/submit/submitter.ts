@@ -35,7 +35,8 @@ export type Submitter = {
   submitFlow(flow: Flow): Promise<FlowOutcome>;
   /**
    * Resolves when everything submitted has been answered. Submit nothing after calling it. With `give_up` nobody waits
-   * for the answers any more, and nothing is begun or tried again: what somebody's lock holds up could take minutes.
+   * for the answers any more: what is on its way is stored, and nothing is begun or tried again, as what somebody's lock
+   * holds up could take minutes.
    */
   close(how?: { give_up: boolean }): Promise<void>;
 };

@@ -73,6 +73,7 @@ export function runStream(call: StreamCall): Run {
       if (lines.length > 0) {
         const flight = answerBatch(call, lines, before);
         before = flight;
+        deps.underWay.add(flight);
         flights.add(flight);
       }
       if (typeof why === "string" && why !== "stopped") end({ end: why });

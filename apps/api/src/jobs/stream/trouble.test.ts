@@ -1,6 +1,6 @@
 import { revokeToken } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../../test/guarded-app.ts";
 import { jobLine, lineClient } from "../../../test/line-client.ts";
 import { rawSocket } from "../../../test/raw-socket.ts";
@@ -36,6 +36,33 @@ test("a stream may go on for longer than other requests", async () => {
   client.end();
   await client.closed;
   expect(client.last()).toMatchObject({ end: "complete" });
+});
+
+test("what a stream stores for a client that was cut is under way until it is stored", async () => {
+  const { api, port, count } = await app({ jobStreams: createJobStreams({}, 1) });
+  const [storing, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { submit } = api.deps.submitter;
+  vi.spyOn(api.deps.submitter, "submit").mockImplementation(async (...call) => {
+    storing.resolve();
+    await letGo.promise;
+    return submit(...call);
+  });
+  const client = (await lineClient(port)).read();
+  await client.send(jobLine("begun", { queue: "begun" }));
+  await storing.promise;
+  let is_over = false;
+  const over = api.deps.underWay.over().then(() => (is_over = true));
+  client.cut();
+  // Its place is free: it has ended.
+  await eventually(async () => {
+    const next = await lineClient(port);
+    next.cut();
+    expect(next.status).toBe(200);
+  });
+  expect(is_over).toBe(false);
+  letGo.resolve();
+  await over;
+  expect(await count("begun")).toBe(1);
 });
 
 test("a stream that sends nothing is answered what is left, and ended", async () => {

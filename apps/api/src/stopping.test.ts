@@ -1,0 +1,242 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { Writable } from "node:stream";
+import { memorySignal } from "@atlasqueue/core";
+import { eventually, testDatabase } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { jobLine, lineClient } from "../test/line-client.ts";
+import { readApiConfig } from "./config.ts";
+import { startApi } from "./start-api.ts";
+
+/** An API whose statements on some rows wait in PostgreSQL until they are let go. */
+async function heldApi(env: Record<string, string> = {}) {
+  const { database, url, drop } = await testDatabase();
+  onTestFinished(drop);
+  const { sql } = database;
+  const lines: string[] = [];
+  const log = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const settings = { DATABASE_URL: url, API_PORT: "0", DATABASE_TIMEOUT_SECONDS: "30", ...env };
+  const api = await startApi(readApiConfig(settings), { signal: memorySignal(), log });
+  onTestFinished(() => api.stop());
+  const sockets: Socket[] = [];
+  const note = (told: unknown) => void sockets.push((told as { request: IncomingMessage }).request.socket);
+  subscribe("http.server.request.start", note);
+  onTestFinished(() => void unsubscribe("http.server.request.start", note));
+
+  const call = (path: string, body?: object, init: RequestInit = {}) =>
+    fetch(`${api.url}${path}`, {
+      ...init,
+      method: "POST",
+      headers: { ...(body && { "content-type": "application/json" }), ...(init.headers as Record<string, string>) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  return {
+    api,
+    sql,
+    call,
+    lines,
+    add: async (job: object) => {
+      const added = await call(
+        "/v1/jobs",
+        { type: "a", ...job },
+        { headers: { "idempotency-key": crypto.randomUUID() } },
+      );
+      return ((await added.json()) as { id: string }).id;
+    },
+    /** What writes such a row waits, from now on. */
+    async hold(table: "jobs" | "queues", when: string) {
+      await sql.unsafe(`
+        CREATE FUNCTION wait_here() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN PERFORM pg_advisory_xact_lock_shared(17); RETURN NEW; END $$;
+        CREATE TRIGGER wait_here BEFORE INSERT OR UPDATE ON ${table} FOR EACH ROW WHEN (${when})
+          EXECUTE FUNCTION wait_here()`);
+      const holder = await sql.reserve();
+      await holder`SELECT pg_advisory_lock(17)`;
+      return async () => {
+        await holder`SELECT pg_advisory_unlock(17)`;
+        holder.release();
+      };
+    },
+    /** Something waits there. */
+    waits: () =>
+      eventually(async () => {
+        const [found] = await sql<{ some: boolean }[]>`
+          SELECT count(*) > 0 AS some FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+        expect(found?.some).toBe(true);
+      }),
+    /** Begins to stop, and resolves when nothing is connected any more. */
+    async stopAfter(hangUp: () => void) {
+      const stopped = api.stop();
+      await eventually(() => expect(fetch(`${api.url}/livez`)).rejects.toThrow("fetch failed"));
+      const open = sockets.filter(({ closed }) => !closed);
+      const gone = Promise.all(open.map((socket) => once(socket, "close")));
+      hangUp();
+      await gone;
+      return { stopped };
+    },
+    job: async (id: string) => (await sql`SELECT status, attempts FROM jobs WHERE id = ${id}`)[0],
+  };
+}
+type Api = Awaited<ReturnType<typeof heldApi>>;
+
+/** Hangs up while the call is held, as the API stops; and lets it go when nobody is connected. */
+async function hangUpOn(
+  { waits, stopAfter, lines }: Api,
+  letGo: () => Promise<void>,
+  ask: (signal: AbortSignal) => Promise<unknown>,
+) {
+  const client = new AbortController();
+  const lost = expect(ask(client.signal)).rejects.toThrow("abort");
+  await waits();
+  const { stopped } = await stopAfter(() => client.abort());
+  await lost;
+  // What stops at once has stopped by then.
+  await waits();
+  await letGo();
+  await stopped;
+  expect(lines.join("")).not.toContain("stop_late");
+}
+
+const tool = { name: "lease_job", arguments: { queue_name: "q" } };
+test.each([
+  ["/v1/queues/q/lease", { worker_id: "w" }],
+  ["/queues/q/lease", { worker_id: "w", lease_seconds: 30 }],
+  ["/mcp?toolsets=work", { jsonrpc: "2.0", id: 1, method: "tools/call", params: tool }],
+])("a claim whose client hangs up as the API stops is taken back before it has stopped: %s", async (path, body) => {
+  const api = await heldApi();
+  const id = await api.add({ queue: "q", max_attempts: 1 });
+  const letGo = await api.hold("jobs", "NEW.status = 'running'");
+  await hangUpOn(api, letGo, (signal) => api.call(path, body, { signal }));
+  expect(await api.job(id)).toEqual({ status: "queued", attempts: 0 });
+});
+
+test("so is one that is cut off at the deadline", async () => {
+  const api = await heldApi({ SHUTDOWN_SECONDS: "0" });
+  const id = await api.add({ queue: "q", max_attempts: 1 });
+  const letGo = await api.hold("jobs", "NEW.status = 'running'");
+  const lost = expect(api.call("/v1/queues/q/lease", { worker_id: "w" })).rejects.toThrow("fetch failed");
+  await api.waits();
+  const stopped = api.api.stop();
+  await lost;
+  await letGo();
+  await stopped;
+  expect(await api.job(id)).toEqual({ status: "queued", attempts: 0 });
+});
+
+test("so is what a settlement leased next", async () => {
+  const api = await heldApi();
+  const first = await api.add({ queue: "q", group: "g", max_attempts: 1 });
+  const second = await api.add({ queue: "q", group: "g", max_attempts: 1 });
+  const leased = await api.call("/v1/queues/q/lease", { worker_id: "w" });
+  const { jobs } = (await leased.json()) as { jobs: { lease_token: string }[] };
+  const acks = [{ id: first, lease_token: jobs[0]?.lease_token }];
+  const letGo = await api.hold("jobs", "NEW.status = 'running'");
+  await hangUpOn(api, letGo, (signal) => api.call("/v1/leases/settle", { acks, next: { worker_id: "w" } }, { signal }));
+  expect(await api.job(first)).toEqual({ status: "succeeded", attempts: 1 });
+  expect(await api.job(second)).toEqual({ status: "queued", attempts: 0 });
+});
+
+test("so is one whose answer nobody has read", async () => {
+  const api = await heldApi({ SHUTDOWN_SECONDS: "0" });
+  const id = await api.add({ queue: "q", max_attempts: 1 });
+  // As when the system's buffers for a connection are full.
+  const keep = (told: unknown) => {
+    const { socket } = (told as { request: IncomingMessage }).request;
+    Object.assign(socket, { _write() {}, _writev: undefined });
+  };
+  subscribe("http.server.request.start", keep);
+  onTestFinished(() => void unsubscribe("http.server.request.start", keep));
+  const lost = expect(api.call("/v1/queues/q/lease", { worker_id: "w" })).rejects.toThrow("fetch failed");
+  await eventually(async () => expect(await api.job(id)).toEqual({ status: "running", attempts: 1 }));
+  await api.api.stop();
+  await lost;
+  expect(await api.job(id)).toEqual({ status: "queued", attempts: 0 });
+});
+
+const acts = [
+  ["queue.pause", "/v1/queues/q/pause", "queues", "NEW.paused_at IS NOT NULL"],
+  ["schedule.run", "/v1/schedules/s/run", "jobs", "true"],
+] as const;
+test.each(acts)("an act whose client hangs up as the API stops is finished: %s", async (action, path, table, when) => {
+  const api = await heldApi();
+  await api.add({ queue: "q" });
+  await api.call("/v1/schedules", { name: "s", cron: "0 0 1 1 *", job: { type: "a", queue: "q" } });
+  const letGo = await api.hold(table, when);
+  // Otherwise it would be done again under its key.
+  const headers = { "idempotency-key": "k" };
+  await hangUpOn(api, letGo, (signal) => api.call(path, undefined, { signal, headers }));
+  const entries = await api.sql`SELECT finished FROM audit_log WHERE action = ${action}`;
+  expect(entries).toMatchObject([{ finished: true }]);
+});
+
+test("a submission that waits for somebody's lock is not waited for", async () => {
+  const { api, add, call, sql, lines } = await heldApi({ SHUTDOWN_SECONDS: "0" });
+  await add({ queue: "q", group: "g" });
+  const stranger = await sql.reserve();
+  await stranger`BEGIN`;
+  await stranger`SELECT FROM job_groups FOR UPDATE`;
+  const job = { type: "a", queue: "q", group: "g" };
+  const sent = call("/v1/jobs", job, { headers: { "idempotency-key": "k" } });
+  const lost = expect(sent).rejects.toThrow("fetch failed");
+  // By then it has met the lock.
+  await add({ queue: "q", group: "other" });
+  await api.stop();
+  await lost;
+  await stranger`ROLLBACK`;
+  stranger.release();
+  expect(lines.join("")).not.toContain("stop_late");
+});
+
+test("what cannot be finished does not keep the API from stopping, and the log says so", async () => {
+  const { api, add, call, hold, waits, lines } = await heldApi({ SHUTDOWN_SECONDS: "0" });
+  await add({ queue: "q" });
+  const letGo = await hold("jobs", "NEW.status = 'running'");
+  const lost = expect(call("/v1/queues/q/lease", { worker_id: "w" })).rejects.toThrow("fetch failed");
+  await waits();
+  await api.stop();
+  await lost;
+  expect(lines.join("")).toContain('"event":"stop_late","part":"what was begun"');
+  await letGo();
+});
+
+test.each(["stay", "hang up"])(
+  "nobody who waits, listens or streams keeps the API from stopping: they %s",
+  async (how) => {
+    const { api, add, call, lines } = await heldApi({ SHUTDOWN_SECONDS: "60" });
+    const id = await add({ queue: "other" });
+    const client = new AbortController();
+    const { signal } = client;
+    const events = await fetch(`${api.url}/v1/events`, { signal });
+    const stream = (await lineClient(api.port, { signal })).read();
+    await stream.send(jobLine("k", { queue: "other" }));
+    await eventually(() => expect(stream.answers()).toHaveLength(1));
+    const waiting = [
+      call("/v1/queues/q/lease", { worker_id: "w", wait_seconds: 20 }, { signal }).then((answer) => answer.text()),
+      fetch(`${api.url}/v1/jobs/${id}?wait_seconds=20`, { signal }).then((answer) => answer.text()),
+      events.text(),
+    ];
+    // Whatever has come before it has been begun.
+    await fetch(`${api.url}/livez`);
+    const stopped = api.stop();
+    if (how === "hang up") client.abort();
+    const told = await Promise.allSettled(waiting);
+    await stream.closed;
+    await stopped;
+    expect(lines.join("")).not.toContain("stop_late");
+    if (how === "hang up") return;
+    expect(told.map((one) => (one.status === "fulfilled" ? one.value : ""))).toEqual([
+      JSON.stringify({ jobs: [] }),
+      expect.stringContaining(id),
+      expect.stringContaining("draining"),
+    ]);
+    expect(stream.last()).toMatchObject({ end: "draining" });
+  },
+);
