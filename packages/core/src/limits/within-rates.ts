@@ -87,7 +87,7 @@ const queues_max = 4;
 
 /**
  * Jobs behind the front of queues, like `readyInFront`, where thousands in front have used up their rates and have
- * no start left: the next ones after those of the last look, and from the end on the first ones again. None of queues that have
+ * no start left: the next ones after those of the last look, and after the end the first ones again. None of queues that have
  * no more jobs than a front has.
  *
  * @example
@@ -109,10 +109,11 @@ export async function readyBehind(
     const { id, priority, ready } = behind.get(name) ?? end;
     type Row = Place & { may_start: boolean };
     const rows = await execute<Row>({ text: behindPlace, params: [tenant, queue, priority, ready, id, left] });
-    for (const row of rows) if (row.may_start) found.push({ tenant, queue, id: row.id, priority: row.priority });
+    const starting = rows.filter(({ may_start }) => may_start);
+    for (const job of starting) found.push({ tenant, queue, id: job.id, priority: job.priority });
     if (behind.size > places_max) behind.clear();
-    // The last of a whole page, or of as many as there was room for. At the end it starts over.
-    const last = rows.at(-1);
+    // As many as were asked for, or a whole page with fewer. Any other page is the last one.
+    const last = starting.length === left ? starting.at(-1) : rows.find(({ may_start }) => !may_start);
     if (last) behind.set(name, { id: last.id, priority: last.priority, ready: last.ready });
     else behind.delete(name);
   }
