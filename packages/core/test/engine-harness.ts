@@ -67,6 +67,13 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     /** Like jobs, in one submission. */
     addMany: (count: number, request: Partial<SubmitJobInput> = {}) =>
       add(...Array.from({ length: count }, () => request)),
+    /** Ready jobs of a group each, whose rates have no start left. */
+    async addUsedUp(count: number, priority = 0): Promise<void> {
+      await add(...Array.from({ length: count }, (_, at) => ({ group: `used up, of ${priority}: ${at}`, priority })));
+      await deps.database.sql`
+        INSERT INTO queue_starts SELECT tenant, queue, group_key, statement_timestamp(), 1 FROM jobs
+        WHERE priority = ${priority} AND group_key LIKE 'used up%'`;
+    },
     take,
     /** queued → running → succeeded. */
     finish: async (id: string | undefined) => complete(deps, [{ lease: await take(id), result: null }]),

@@ -3,6 +3,7 @@ import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { Signal } from "../signal/signal.ts";
 import { refillQueue, type Reach } from "./refill.ts";
+import { createStock, type Stock } from "./stock.ts";
 import { places_max, type Behind } from "./within-rates.ts";
 
 export type Refiller = {
@@ -23,13 +24,14 @@ const rest_ms = 500;
  *
  * A queue is refilled once at a time, however many of its jobs end meanwhile. Where the first jobs have no start left it
  * looks further: twice a second, as a rate may have starts again with each sweep, which then never finds them used up; and for
- * one queue of a tenant at a time.
+ * one queue of a tenant at a time. What such a look finds beyond the room there is goes in the `stock`, for the ends of jobs
+ * until the next look.
  *
  * @example
  * const refiller = createRefiller(deps);
  * refiller.freed({ tenant: "default", queue: "mail" });
  */
-export function createRefiller(deps: Deps & { signal: Signal }): Refiller {
+export function createRefiller(deps: Deps & { signal: Signal }, stock: Stock = createStock()): Refiller {
   const timers = new Map<string, { timer: NodeJS.Timeout; at: number }>();
   const under_way = new Map<string, { again: boolean }>();
   const further = createFurtherLooks((queue, behind) => refill(queue, { behind }));
@@ -39,7 +41,7 @@ export function createRefiller(deps: Deps & { signal: Signal }): Refiller {
     try {
       // A tenant may have thousands of limited queues with room at once.
       const own = { ...deps, database: onBehalfOf(deps.database, { tenant: queue.tenant }) };
-      const { retry_in_ms, more } = await refillQueue(own, queue, reach);
+      const { retry_in_ms, more } = await refillQueue(own, queue, reach, stock);
       if (retry_in_ms !== null) freeIn(queue, retry_in_ms);
       if (more && !stopped) further.wanted(queue);
     } catch (error) {
@@ -80,6 +82,7 @@ export function createRefiller(deps: Deps & { signal: Signal }): Refiller {
       for (const { timer } of timers.values()) clearTimeout(timer);
       timers.clear();
       further.stop();
+      stock.stop();
     },
   };
 }

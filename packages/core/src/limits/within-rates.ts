@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { textArray } from "../database/literals.ts";
+import { textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { placeColumns, readyAfterPlace, type Place } from "../queues/places.ts";
@@ -26,18 +26,23 @@ type Limited = QueueRef & { by_group: boolean };
 
 /**
  * The first ready jobs of a queue with limits in the order they should run, of each group no more than it has starts left.
- * Mostly these are enough: counting those of each group in all of the front takes ten times as long. `more`: there are
- * fewer than were asked for, but others behind these 500.
+ * Mostly these are enough: counting those of each group in all of the front takes ten times as long. `stocked` ids count
+ * with them, in their places. `more`: without these there are fewer than were asked for, but others behind the first 500.
  */
 export async function readyNear(
   deps: Pick<Deps, "database">,
   { tenant, queue, by_group }: Limited,
   jobs_max: number,
+  stocked: readonly string[] = [],
 ): Promise<{ jobs: ReadyJob[]; more: boolean }> {
   const execute = executeOn(deps.database);
-  const text = by_group ? nearWithinRate : first;
-  const jobs = [...(await execute<ReadyJob>({ text, params: [tenant, queue, jobs_max] }))];
-  const may_be_more = by_group && jobs.length < jobs_max;
+  const params = [tenant, queue, jobs_max];
+  if (!by_group) return { jobs: [...(await execute<ReadyJob>({ text: first, params }))], more: false };
+  const near = { text: nearWithinRate, params };
+  const orStocked = { text: nearOrStocked, params: [...params, uuidArray(stocked)] };
+  const jobs = [...(await execute<ReadyJob>(stocked.length > 0 ? orStocked : near))];
+  const known = new Set(stocked);
+  const may_be_more = jobs.filter(({ id }) => !known.has(id)).length < jobs_max;
   return { jobs, more: may_be_more && (await execute({ text: beyond, params: [tenant, queue] })).length > 0 };
 }
 
@@ -51,23 +56,31 @@ export async function readyInFront(
   return [...(await executeOn(deps.database)<ReadyJob>({ text: frontWithinRate, params }))];
 }
 
+const frontColumns = "id, tenant, queue, priority, ready_at, group_key";
 // Whatever is outside of them, the planner knows by these bounds how little there is to do.
 const front = (rows_max: number) => `
-    SELECT id, tenant, queue, priority, ready_at, group_key FROM jobs
+    SELECT ${frontColumns} FROM jobs
     WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
     ORDER BY priority DESC, ready_at, id LIMIT ${rows_max}`;
-const textOf = (name: string, with_front: string, rows: string) =>
+// The first of these ids that may start: only as many are read.
+const ofStock = `
+    SELECT ready.* FROM queues, unnest($4::uuid[]) AS stocked(id), LATERAL (
+      SELECT ${frontColumns} FROM jobs
+      WHERE jobs.id = stocked.id AND jobs.tenant = $1 AND jobs.queue = $2 AND status = 'queued' OFFSET 0) AS ready
+    WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "ready")} LIMIT $3::int`;
+const textOf = (name: string, with_front: string, rows: string, ...last: string[]) =>
   composed(
     `limits/${name}`,
-    ["tenant", "queue", "jobs_max"],
+    ["tenant", "queue", "jobs_max", ...last],
     `
   ${with_front}SELECT id, tenant, queue, priority FROM (${rows}) AS starting
   ORDER BY priority DESC, ready_at, id LIMIT $3::int`,
   );
-const ratedTextOf = (name: string, rows_max: number) =>
-  textOf(name, `WITH front AS MATERIALIZED (${front(rows_max)}\n  )\n  `, withinRate("front"));
+const ratedTextOf = (name: string, rows: string, ...last: string[]) =>
+  textOf(name, `WITH front AS MATERIALIZED (${rows}\n  )\n  `, withinRate("front"), ...last);
 const first = textOf("ready-front", "", front(front_jobs_max));
-const nearWithinRate = ratedTextOf("ready-near-within-rates", near_jobs_max);
+const nearWithinRate = ratedTextOf("ready-near-within-rates", front(near_jobs_max));
+const nearOrStocked = ratedTextOf("ready-near-or-stocked", `(${front(near_jobs_max)}) UNION (${ofStock})`, "ids");
 const beyond = composed(
   "limits/ready-beyond",
   ["tenant", "queue"],
@@ -75,7 +88,7 @@ const beyond = composed(
   SELECT true AS more FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
   ORDER BY priority DESC, ready_at, id LIMIT 1 OFFSET ${near_jobs_max}`,
 );
-const frontWithinRate = ratedTextOf("ready-within-rates", front_jobs_max);
+const frontWithinRate = ratedTextOf("ready-within-rates", front(front_jobs_max));
 
 /** How far the looks behind each queue's front have come. */
 export type Behind = Map<string, Place>;
@@ -87,7 +100,8 @@ const queues_max = 4;
 
 /**
  * Jobs behind the front of queues, like `readyInFront`, where thousands in front have used up their rates and have
- * no start left: the next ones after those of the last look, and from the end on the first ones again. None of queues that have
+ * no start left: the next ones after those of the last look, and after the end the first ones again. Where a page has more than
+ * `passed_max` of them, the next look finds the others, and those that found no room, in it again. None of queues that have
  * no more jobs than a front has.
  *
  * @example
@@ -98,6 +112,7 @@ export async function readyBehind(
   { tenant, queues }: { tenant: string; queues: readonly string[] },
   jobs_max: number,
   behind: Behind = new Map(),
+  passed_max = jobs_max,
 ): Promise<ReadyJob[]> {
   const execute = executeOn(deps.database);
   const fronts = await execute<Place & { queue: string }>({ text: ends, params: [tenant, textArray(queues)] });
@@ -109,10 +124,12 @@ export async function readyBehind(
     const { id, priority, ready } = behind.get(name) ?? end;
     type Row = Place & { may_start: boolean };
     const rows = await execute<Row>({ text: behindPlace, params: [tenant, queue, priority, ready, id, left] });
-    for (const row of rows) if (row.may_start) found.push({ tenant, queue, id: row.id, priority: row.priority });
+    const starting = rows.filter(({ may_start }) => may_start);
+    for (const job of starting) found.push({ tenant, queue, id: job.id, priority: job.priority });
+    if (starting.length > passed_max) continue;
     if (behind.size > places_max) behind.clear();
-    // The last of a whole page, or of as many as there was room for. At the end it starts over.
-    const last = rows.at(-1);
+    // As many as were asked for, or a whole page with fewer. Any other page is the last one.
+    const last = starting.length === left ? starting.at(-1) : rows.find(({ may_start }) => !may_start);
     if (last) behind.set(name, { id: last.id, priority: last.priority, ready: last.ready });
     else behind.delete(name);
   }
