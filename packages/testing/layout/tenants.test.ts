@@ -11,8 +11,10 @@ const aboutTheServer = "asks about the server or the schema, not about jobs";
 const exempt: Record<string, string> = {
   "database/server/cancel-late.ts": aboutTheServer,
   "database/migrating/account.ts": aboutTheServer,
-  "database/migrating/apply-missing.ts": aboutTheServer,
   "database/migrating/in-the-way.ts": aboutTheServer,
+  "database/migrating/take-turn.ts": aboutTheServer,
+  "database/migrating/try-next.ts": aboutTheServer,
+  "database/migrating/wait-for-standby.ts": aboutTheServer,
   "database/server/refresh-statistics.ts": aboutTheServer,
   "database/replicated.ts": aboutTheServer,
   "database/server/clock.ts": aboutTheServer,

@@ -64,7 +64,7 @@ export type DatabaseOptions = {
 };
 
 /** What our patch adds to the driver's pool. */
-type Patched = { load(): { idle: number; busy: number; waiting: number }; retire(): void };
+export type Patched = { load(): { idle: number; busy: number; waiting: number }; retire(): void };
 
 /** After this long in silence a connection is checked. */
 const keep_alive_seconds = 10;

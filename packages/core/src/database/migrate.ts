@@ -1,9 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { executeIn } from "./caller-transaction.ts";
-import postgres from "./driver.ts";
 import { loadMigrator } from "./drizzle.ts";
 import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
-import { ofSeveralHosts } from "./server/several-hosts.ts";
+import { connectMigrator } from "./migrating/connect.ts";
 import { requirePostgresOn } from "./server/version.ts";
 
 // At the root of the repository, or what the build copied into the package.
@@ -12,27 +11,19 @@ export const migrationsFolder = fileURLToPath(new URL(folder, import.meta.url));
 
 /**
  * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those with
- * nothing to do return at once. It waits for tables that others use, half a second at a time, for as long as it takes.
- * Throws `SettingError` when the server is too old, before anything is changed.
+ * nothing to do return at once. It waits for tables that others use, half a second at a time, for as long as it takes, and
+ * at its end until a synchronous standby has what was applied. Throws `SettingError` when the server is too old, or what an
+ * earlier version wrote down may not be read, before anything is changed.
  *
  * @example
  * await migrateDatabase("postgres://localhost/atlasqueue", { tell: console.error });
  */
 export async function migrateDatabase(url: string, { stop, tell }: MigrateOptions = {}): Promise<void> {
   stop?.throwIfAborted();
-  // One to work with, one to see who is in its way. Unnamed statements: a pooler may have each try on another connection.
-  const options = {
-    max: 2,
-    prepare: false,
-    onnotice: () => {},
-    fetch_types: false,
-    connect_timeout: 10,
-    ...ofSeveralHosts(url),
-  };
-  const sql = postgres(url, options);
+  const { sql, watch } = connectMigrator(url);
   const work = async () => {
     await requirePostgresOn(executeIn(sql));
-    await applyMissing(sql, loadMigrator().readMigrationFiles({ migrationsFolder }), { stop, tell });
+    await applyMissing(sql, loadMigrator().readMigrationFiles({ migrationsFolder }), { stop, tell, watch });
   };
   try {
     await unlessStopped(work(), stop);

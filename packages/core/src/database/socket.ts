@@ -3,6 +3,9 @@ import { Socket } from "node:net";
 /** A socket of the pool. `excuse()` counts as an answer: the server is known to be busy with the query. */
 export type WatchedSocket = Socket & { excuse(): void };
 
+/** Its driver says whether it is waiting, and may not say of what a socket ended: `onEnd` is told. */
+type Watch = { silence_ms_max: number; isWaiting: () => boolean; onEnd?: (error: Error | null) => void };
+
 const looks_max = 4;
 
 /**
@@ -13,7 +16,7 @@ const looks_max = 4;
  */
 export function openSocket(
   to: { host: string; port: number; path?: string | false },
-  { silence_ms_max, isWaiting }: { silence_ms_max: number; isWaiting: () => boolean },
+  { silence_ms_max, isWaiting, onEnd }: Watch,
 ): WatchedSocket {
   const socket = new Socket();
   let read = 0;
@@ -35,6 +38,7 @@ export function openSocket(
   const destroy = socket._destroy.bind(socket);
   socket._destroy = (error, done) => {
     clearInterval(watch);
+    onEnd?.(error);
     destroy(error, done);
   };
   socket.setNoDelay(true);

@@ -1,3 +1,4 @@
+import { SettingError } from "../../program/settings.ts";
 import { numberArray } from "../literals.ts";
 import type { Execute } from "../statement.ts";
 
@@ -9,16 +10,22 @@ const own = "atlasqueue_migrations";
 /** Where versions before the first release wrote it, as the last one of each is told by when it was made. */
 const drizzles = "__drizzle_migrations";
 
-export const makeAccount = [
+const makeSchema = "CREATE SCHEMA drizzle";
+const makeTable = `CREATE TABLE IF NOT EXISTS drizzle.${own} (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint NOT NULL)`;
+
+/** What has to be made before the first migration is written down; nothing later. */
+export async function missingAccount(execute: Execute): Promise<readonly string[]> {
+  if ((await tablesOf(execute)).has(own)) return [];
   // With IF NOT EXISTS it takes the right to make one where there is one too.
-  `DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'drizzle') THEN CREATE SCHEMA drizzle; END IF;
-  END $$`,
-  `CREATE TABLE IF NOT EXISTS drizzle.${own} (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint NOT NULL)`,
-];
+  const schemas = await execute({ text: "SELECT FROM pg_namespace WHERE nspname = 'drizzle'", params: [] });
+  return schemas.length > 0 ? [makeTable] : [makeSchema, makeTable];
+}
+
+export const isOfAccount = (statement: string) => statement === makeSchema || statement === makeTable;
 
 /**
- * When those that were applied were made, in order; `shipped` are those that this program has.
+ * When those that were applied were made, in order; `shipped` are those that this program has. Throws `SettingError` where
+ * an earlier version wrote that down as a role whose tables we may not read.
  *
  * @example
  * const last = (await appliedMigrations(execute, shipped)).at(-1) ?? 0;
@@ -31,10 +38,6 @@ export async function appliedMigrations(execute: Execute, shipped: readonly numb
       ? await execute<{ at: number }>({ text: ofShipped, params: [numberArray(shipped)] })
       : [];
   return rows.map(({ at }) => at);
-}
-
-export async function hasAccount(execute: Execute): Promise<boolean> {
-  return (await tablesOf(execute)).has(own);
 }
 
 /** Take over what an earlier version wrote down, once. */
@@ -51,15 +54,24 @@ export async function noteApplied(execute: Execute, { hash, made_at }: { hash: s
  * transaction, and the turn may have come in the middle of this one.
  */
 async function tablesOf(execute: Execute): Promise<ReadonlySet<string>> {
-  const rows = await execute<{ name: string }>({ text: tables, params: [] });
-  return new Set(rows.map(({ name }) => name));
+  const rows = await execute<{ name: string; shown: boolean; begun: boolean }>({ text: tables, params: [] });
+  const found = new Set(rows.filter(({ name, shown }) => shown || name === own).map(({ name }) => name));
+  if (found.size === 0 && rows.some(({ begun }) => begun)) throw Object.assign(new SettingError(hidden), refused);
+  return found;
 }
 
-// One of drizzle's that we may not read is an application's: whoever migrated before wrote ours.
+// One of drizzle's that we may not read is an application's, unless there are tables of ours: whoever made them wrote it.
 const tables = `
-  SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-  WHERE nspname = 'drizzle' AND (relname = '${own}' OR relname = '${drizzles}' AND has_schema_privilege(pg_namespace.oid, 'USAGE')
-                                                    AND has_table_privilege(pg_class.oid, 'SELECT'))`;
+  SELECT relname AS name,
+    has_schema_privilege(pg_namespace.oid, 'USAGE') AND has_table_privilege(pg_class.oid, 'SELECT') AS shown,
+    EXISTS (SELECT FROM pg_tables WHERE schemaname = 'public' AND tablename = 'lease_batches') AS begun
+  FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+  WHERE nspname = 'drizzle' AND relname IN ('${own}', '${drizzles}')`;
+const hidden =
+  `the role in DATABASE_URL has not made the tables of AtlasQueue that are in this database, and drizzle.${drizzles}, where ` +
+  "it is written down how far they are, may not be read: migrate as the role that migrated before";
+/** As PostgreSQL says it of what may not be read: a program that does not migrate may start. */
+const refused = { code: "42501" };
 const select = (table: string) => `SELECT created_at::float8 AS at FROM drizzle.${table}`;
 const ofShipped = `${select(drizzles)} WHERE created_at = ANY($1::bigint[]) ORDER BY created_at`;
 const adopt = `

@@ -25,19 +25,21 @@ export async function inTheWay(sql: postgres.Sql, pid: number): Promise<readonly
     ORDER BY blocker.pid`;
 }
 
-export const onlyVacuum = (found: readonly InTheWay[]) =>
-  found.length > 0 && found.every(({ servers_own }) => servers_own);
+/** Whether nobody else is in the way, as far as could be seen. */
+export const onlyVacuum = (found: readonly InTheWay[]) => found.every(({ servers_own }) => servers_own);
 
-/** Whether none of those in the way has been there before: they come and go. */
+/**
+ * Whether none of those in the way has been there before: they come and go. Of whom nobody saw neither is known; as behind
+ * a pooler, where those who wait for our lock have all connections. Then they may well do.
+ */
 export const allNew = (found: readonly InTheWay[], before: readonly InTheWay[]) =>
-  found.length > 0 &&
   !found.some(({ pid, transaction }) => before.some((one) => one.pid === pid && one.transaction === transaction));
 
 /** What a person who runs the migration needs to see what holds it up. */
 export function waitingLine(statement: string, found: readonly InTheWay[]): string {
   const named = found.slice(0, named_max).map(nameOf);
   const more = found.length > named_max ? [`${found.length - named_max} more`] : [];
-  const by = found.length === 0 ? "others" : [...named, ...more].join(", ");
+  const by = found.length === 0 ? "others (it could not see whom)" : [...named, ...more].join(", ");
   return `a migration waits for ${by}, and tries again until it gets through: ${shortened(statement)}`;
 }
 

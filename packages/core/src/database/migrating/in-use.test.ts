@@ -121,10 +121,11 @@ test("callers whose transactions come and go, some of them at any time, do not k
   expect(await applied()).toEqual(["1"]);
 });
 
-test("however long those take, nobody waits behind it for longer than an API waits for an answer", async () => {
+/** Those of `pool`, and what each try sets for the time that it waits for a lock at most. */
+function watchedTries(pool: postgres.Sql): { pool: postgres.Sql; waits_ms: readonly number[] } {
   const waits_ms: number[] = [];
   const begin = (how: string, work: (tx: postgres.TransactionSql) => Promise<unknown>) =>
-    sql.begin(how, (tx) => {
+    pool.begin(how, (tx) => {
       const unsafe = (...question: Parameters<typeof tx.unsafe>) => {
         const [, ms] = /set_config\('lock_timeout', greatest\((\d+)/.exec(question[0]) ?? [];
         if (ms !== undefined) waits_ms.push(Number(ms));
@@ -132,17 +133,38 @@ test("however long those take, nobody waits behind it for longer than an API wai
       };
       return work(new Proxy(tx, { get: (_, name) => (name === "unsafe" ? unsafe : Reflect.get(tx, name)) }));
     });
-  const spied = new Proxy(sql, { get: (_, name) => (name === "begin" ? begin : Reflect.get(sql, name)) });
+  return {
+    pool: new Proxy(pool, { get: (_, name) => (name === "begin" ? begin : Reflect.get(pool, name)) }),
+    waits_ms,
+  };
+}
+
+test("however long those take, nobody waits behind it for longer than an API waits for an answer", async () => {
+  const { pool, waits_ms } = watchedTries(sql);
   const stopping = new AbortController();
   let applying: Promise<void> | undefined;
   const { signal: stop } = stopping;
   // A try rests once it has its turn, so that each finds another transaction in its way.
   for (let tries = 2; waits_ms.filter((ms) => ms >= 1_200).length < 2; tries += 1)
     await beside("SELECT count(*) FROM two", async () => {
-      applying ??= applyMissing(spied, [file(1, "DROP INDEX two_a")], { stop }).catch(() => {});
+      applying ??= applyMissing(pool, [file(1, "DROP INDEX two_a")], { stop }).catch(() => {});
       await eventually(() => expect(waits_ms.length).toBeGreaterThanOrEqual(tries));
     });
   stopping.abort(new Error("enough"));
   await applying;
   expect(Math.max(...waits_ms)).toBe(1_200);
+});
+
+test("where it cannot see who is in its way, as behind a pooler without a free connection, it waits longer too", async () => {
+  const single = postgres(url, { max: 1, onnotice: () => {} });
+  onTestFinished(() => single.end({ timeout: 0 }));
+  const { pool, waits_ms } = watchedTries(single);
+  let applying: Promise<void> | undefined;
+  await beside("SELECT count(*) FROM two", async () => {
+    applying = applyMissing(pool, [file(1, "DROP INDEX two_a")], { tell });
+    await eventually(() => expect(waits_ms).toContain(1_200));
+  });
+  await applying;
+  expect(Math.max(...waits_ms)).toBe(1_200);
+  expect(told).toEqual([expect.stringContaining("waits for others (it could not see whom)")]);
 });

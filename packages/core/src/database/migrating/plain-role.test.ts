@@ -1,6 +1,10 @@
 import { createDatabase, eventually, ownServers, type Servers } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { troubleLine } from "../../program/process.ts";
+import { connectDatabase } from "../connect.ts";
 import postgres from "../driver.ts";
+import { migrateDatabase } from "../migrate.ts";
+import { requireSchema, schemaState } from "../schema-state.ts";
 import { applyMissing } from "./apply-missing.ts";
 import { allNew, inTheWay, type InTheWay } from "./in-the-way.ts";
 
@@ -10,6 +14,7 @@ let servers: Servers;
 let admin: postgres.Sql;
 let sql: postgres.Sql;
 let application: postgres.Sql;
+let url: (role?: string) => string;
 beforeAll(async () => {
   servers = await ownServers();
   const first = postgres(servers.postgres.url, { max: 1, onnotice: () => {} });
@@ -22,10 +27,13 @@ beforeAll(async () => {
 beforeEach(async () => {
   const created = await createDatabase(servers.postgres.url);
   onTestFinished(() => created.drop());
+  url = (role) => {
+    const as = new URL(created.url);
+    if (role !== undefined) as.username = as.password = role;
+    return as.href;
+  };
   const open = (max: number, role?: string) => {
-    const url = new URL(created.url);
-    if (role !== undefined) url.username = url.password = role;
-    const opened = postgres(url.href, { max, onnotice: () => {} });
+    const opened = postgres(url(role), { max, onnotice: () => {} });
     onTestFinished(() => opened.end({ timeout: 0 }));
     return opened;
   };
@@ -107,4 +115,30 @@ test("an upgrade needs no right to make a schema any more", async () => {
   await admin.unsafe(`REVOKE CREATE ON DATABASE ${own?.name} FROM plain`);
   await applyMissing(sql, [file(1), file(2, "CREATE TABLE two (a int)")]);
   expect(await applied()).toEqual(["1", "2"]);
+});
+
+test("a role that may not use PL/pgSQL migrates", async () => {
+  await admin`REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC`;
+  await applyMissing(sql, [file(1, "CREATE TABLE one (a int)")]);
+  expect(await applied()).toEqual(["1"]);
+});
+
+test("what a version before the first release wrote down as another role, where it may not be read, is not begun anew", async () => {
+  await migrateDatabase(url());
+  // As such a version left it.
+  await admin`ALTER TABLE drizzle.atlasqueue_migrations RENAME TO __drizzle_migrations`;
+  // First in the path of its role.
+  await admin`CREATE SCHEMA plain AUTHORIZATION plain`;
+  await admin`GRANT USAGE, CREATE ON SCHEMA drizzle TO plain`;
+  const refusal = "may not be read: migrate as the role that migrated before";
+  const line = troubleLine(await migrateDatabase(url("plain")).catch((error: unknown) => error));
+  expect(line).toContain(refusal);
+  expect(await admin`SELECT FROM pg_tables WHERE schemaname = 'plain' OR tablename = 'atlasqueue_migrations'`).toEqual(
+    [],
+  );
+  const database = connectDatabase({ url: url("plain"), connections_max: 1, timeout_ms: 10_000 });
+  onTestFinished(() => database.close());
+  await expect(schemaState(database)).rejects.toThrow(refusal);
+  // It may have all that it needs.
+  await requireSchema(database);
 });
