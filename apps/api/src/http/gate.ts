@@ -23,7 +23,7 @@ type Meter = {
 };
 
 /** Far more than the database gets at once in good times; what may pile up while it is away. */
-const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: withinHeap(128 * 1_048_576, { part: 4 }) };
+const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: withinHeap(256 * 1_048_576, { part: 4 }) };
 
 /** Bodies on their way: otherwise slow clients would fill the memory with what nothing has looked at yet. */
 export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: withinHeap(256 * 1_048_576, { part: 4 }) };

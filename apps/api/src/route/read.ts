@@ -18,6 +18,8 @@ export type Input = {
   query: unknown;
   body: unknown;
   bytes: number;
+  /** What its keys and values take in memory beside that, roughly. */
+  weight: number;
   idempotency_key: string | undefined;
 };
 
@@ -41,6 +43,7 @@ export function readerOf(
     query: query ? readQuery(c, query) : any_query ? undefined : refuseQuery(c),
     body: undefined,
     bytes: 0,
+    weight: 0,
     idempotency_key: undefined,
   });
   if (!body)
@@ -65,16 +68,17 @@ export function readerOf(
       if (typeof key === "object") throw invalid([key]);
       return { ...head, idempotency_key: key };
     }
-    const sent = await readJson(c, bounds, deps);
-    const key = readKey(c);
-    const rest = () => deps.turns.take(holderOf(c));
-    const checked =
-      body.list === undefined
-        ? validate(body.schema, sent.value)
-        : await validateInParts(body.schema, sent.value, body.list, rest);
-    const faults = [...(typeof key === "object" ? [key] : []), ...(checked.kind === "invalid" ? checked.faults : [])];
-    if (typeof key === "object" || checked.kind === "invalid") throw invalid(faults);
-    return { ...head, body: checked.value, bytes: sent.bytes, idempotency_key: key };
+    return readJson(c, bounds, deps, async ({ value, bytes, weight }) => {
+      const key = readKey(c);
+      const rest = () => deps.turns.take(holderOf(c));
+      const checked =
+        body.list === undefined
+          ? validate(body.schema, value)
+          : await validateInParts(body.schema, value, body.list, rest);
+      const faults = [...(typeof key === "object" ? [key] : []), ...(checked.kind === "invalid" ? checked.faults : [])];
+      if (typeof key === "object" || checked.kind === "invalid") throw invalid(faults);
+      return { ...head, body: checked.value, bytes, weight, idempotency_key: key };
+    });
   };
 }
 

@@ -96,7 +96,7 @@ test("a handler gets what was checked, and its answer has the status and headers
   expect([response.status, response.headers.get("location")]).toEqual([201, "/v1/things/ab"]);
   expect(await response.json()).toEqual({ text: "ab" });
   expect(calls).toEqual([{ tenant: "default", name: "ab", colour: "red", size: 9, idempotency_key: "k" }]);
-  expect(held).toEqual([JSON.stringify({ size: 9 }).length]);
+  expect(held).toEqual([JSON.stringify({ size: 9 }).length + 64]);
 });
 
 test("the path is checked first, then the query, then the key and the body together", async () => {

@@ -140,7 +140,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, 
     ifUndelivered: delivery.ifUndelivered,
     problemOf: (thrown) => problemOf(deps, thrown, c),
     letInAgain: async () => scope && letInAgain(c, deps.access, scope),
-    hold: (work) => deps.gate.hold(holderOf(c), input.bytes, work),
+    hold: (work) => deps.gate.hold(holderOf(c), input.bytes + input.weight, work),
   };
   return call;
 }

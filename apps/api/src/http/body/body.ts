@@ -8,8 +8,8 @@ import { readBytes, type BodyBounds } from "./read-bytes.ts";
 import { requireMedia } from "./media.ts";
 import type { Turns } from "./turns.ts";
 
-/** A parsed body and how many bytes it had. */
-export type JsonBody = { value: unknown; bytes: number };
+/** A parsed body, how many bytes it had, and what it takes in memory beside them, roughly. */
+export type JsonBody = { value: unknown; bytes: number; weight: number };
 
 /** What a body waits for: room while it arrives, and its turn to be parsed. */
 export type Arrivals = { bodies: Gate; turns: Turns };
@@ -19,14 +19,21 @@ const at_once_bytes_max = 8_192;
 
 /**
  * Read and parse a JSON body within its bounds; a larger one is refused without reading it to the end. Throws
- * `ProblemError` for anything but JSON in UTF-8, and for duplicate keys; `validate` checks the rest.
+ * `ProblemError` for anything but JSON in UTF-8, and for duplicate keys; `check` sees to the rest. Until it is done, the
+ * body has its room.
  *
  * @example
- * const { value } = await readJson(c, { bytes_max: 1_048_576 }, deps);
+ * const input = await readJson(c, { bytes_max: 1_048_576 }, deps, async ({ value }) => checked(value));
  */
-export async function readJson(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals): Promise<JsonBody> {
+export async function readJson<T>(
+  c: ApiContext,
+  bounds: BodyBounds,
+  arrivals: Arrivals,
+  check: (body: JsonBody) => Promise<T>,
+): Promise<T> {
   requireJson(c);
-  return (await readParsed(c, bounds, arrivals)) ?? { ...parseJson(new Uint8Array()), bytes: 0 };
+  const nothing = () => ({ ...parseJson(new Uint8Array()), bytes: 0, weight: 0 });
+  return readParsed(c, bounds, arrivals, async (body) => check(body ?? nothing()));
 }
 
 /** For routes with an optional body: undefined for none, whatever its declared type. */
@@ -35,15 +42,20 @@ export async function readJsonOrNothing(
   bounds: BodyBounds,
   arrivals: Arrivals,
 ): Promise<JsonBody | undefined> {
-  return hasBody(c) ? readParsed(c, bounds, arrivals) : undefined;
+  return hasBody(c) ? readParsed(c, bounds, arrivals, async (body) => body) : undefined;
 }
 
-async function readParsed(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals): Promise<JsonBody | undefined> {
+async function readParsed<T>(
+  c: ApiContext,
+  bounds: BodyBounds,
+  arrivals: Arrivals,
+  check: (body: JsonBody | undefined) => Promise<T>,
+): Promise<T> {
   const holder = holderOf(c);
   const room = arrivals.bodies.meter(holder);
   try {
-    const { bytes, keys } = await readBytes(c, bounds, room);
-    if (bytes.length === 0) return undefined;
+    const { bytes, keys, weight } = await readBytes(c, bounds, room);
+    if (bytes.length === 0) return await check(undefined);
     requireJson(c);
     const large = bytes.length > at_once_bytes_max;
     const rest = () => arrivals.turns.take(holder);
@@ -53,7 +65,7 @@ async function readParsed(c: ApiContext, bounds: BodyBounds, arrivals: Arrivals)
     if (large) await rest();
     if (countKeys(value) !== keys) await refuseRepeatedKeys(text, rest);
     if (large) await rest();
-    return { value, bytes: bytes.length };
+    return await check({ value, bytes: bytes.length, weight });
   } finally {
     room.release();
   }

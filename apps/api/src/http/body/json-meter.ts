@@ -5,12 +5,17 @@ import { invalid, ProblemError } from "../answers/problem.ts";
 export type JsonMeter = {
   /** How many keys have come so far. */
   keys(): number;
+  /** What has come so far takes in memory once it is parsed, beside its bytes, roughly. */
+  weight(): number;
   /**
    * Look at the next bytes of a body; returns what to keep of them. Throws `ProblemError` when there are too many
    * values.
    */
   push(chunk: Uint8Array): Uint8Array;
 };
+
+/** An empty object, with its place in what it is in; an array takes 40, a key with a small value about as much. */
+const value_bytes = 64;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -76,7 +81,7 @@ export function createJsonMeter(error_at?: number): JsonMeter {
     return cutter ? cutter.push(chunk) : chunk;
   };
 
-  return { keys: () => keys, push };
+  return { keys: () => keys, weight: () => values * value_bytes, push };
 }
 
 function tooMany(depth_most: number): ProblemError {

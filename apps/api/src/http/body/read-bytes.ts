@@ -17,9 +17,12 @@ export type BodyBounds = {
 const small_bytes_max = 4_096;
 
 type Room = { add(bytes: number): void };
-type Read = { bytes: Uint8Array; keys: number };
+type Read = { bytes: Uint8Array; keys: number; weight: number };
 
-/** The bytes of a body, as far as they are kept. Room is taken for what has arrived, never for what was declared. */
+/**
+ * The bytes of a body, as far as they are kept. Room is taken for what has arrived, never for what was declared; and for
+ * what it will take when it is parsed, which for tiny values is twenty times as much.
+ */
 export async function readBytes(c: ApiContext, bounds: BodyBounds, room: Room): Promise<Read> {
   const incoming = incomingOf(c);
   const sent_max = bounds.error_at === undefined ? bounds.bytes_max : limits.error_body_bytes_max;
@@ -29,21 +32,25 @@ export async function readBytes(c: ApiContext, bounds: BodyBounds, room: Room): 
   const take = taker(bounds.bytes_max, sent_max, meter, room);
   // Without a server there is nothing to wait for: the bytes are here.
   const bytes = incoming ? await readIncoming(incoming, take) : take(new Uint8Array(await c.req.arrayBuffer()));
-  return { bytes, keys: meter.keys() };
+  return { bytes, keys: meter.keys(), weight: meter.weight() };
 }
 
 /** What to keep of each chunk. Throws when it is one too many. */
 function taker(bytes_max: number, sent_max: number, meter: JsonMeter, room: Room) {
   let sent = 0;
   let kept = 0;
+  let counted = 0;
   return (chunk: Uint8Array): Uint8Array => {
     sent += chunk.length;
     if (sent > sent_max) throw tooLarge(sent_max);
     const keep = meter.push(chunk);
-    const free = Math.max(0, small_bytes_max - kept);
     kept += keep.length;
     if (kept > bytes_max) throw tooLarge(bytes_max);
-    if (keep.length > free) room.add(keep.length - free);
+    const over = kept + meter.weight() - small_bytes_max - counted;
+    if (over > 0) {
+      room.add(over);
+      counted += over;
+    }
     return keep;
   };
 }

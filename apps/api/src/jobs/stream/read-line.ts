@@ -18,6 +18,22 @@ const lines_at_once_max = 50;
 
 type Reading = { payload_bytes_max: number; rest: () => Promise<void> };
 
+/** What lines take in memory while they are stored, roughly: as they came, and parsed. Those that are refused unread count as they came. */
+export function weightOf(lines: readonly Line[]): number {
+  let weight = 0;
+  for (const { bytes } of lines) {
+    const meter = createJsonMeter();
+    try {
+      meter.push(bytes);
+      weight += meter.weight();
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error;
+    }
+    weight += bytes.length;
+  }
+  return weight;
+}
+
 /** What lines ask for. One that is wrong is wrong alone. */
 export async function readLines(lines: readonly Line[], reading: Reading): Promise<Asked[]> {
   const asked: Asked[] = [];

@@ -9,7 +9,7 @@ import { admitLines, type Refusals } from "./admit.ts";
 import { ended, refused, takenOrRefused, type Ending } from "./answers.ts";
 import { createFlights } from "./flights.ts";
 import { waitForPermits } from "./permits.ts";
-import { readLines, type Asked } from "./read-line.ts";
+import { readLines, weightOf, type Asked } from "./read-line.ts";
 import { storeLines, type Stored } from "./store.ts";
 
 /** Lines stored together, and how many such batches are under way at once: what may be unanswered. */
@@ -116,16 +116,13 @@ async function answerBatch(
   before: Promise<Answered> | undefined,
 ): Promise<Answered> {
   const { deps, tenant } = call;
-  const bytes = lines.reduce((sum, line) => sum + line.bytes.length, 0);
   const refusals: Refusals = new Map();
-  let asked: Asked[] = [];
+  let asked: Asked[] = lines.map(({ number: line, bytes }) => ({ line, bytes: bytes.length }));
   let stored = new Map<number, Stored>();
   try {
-    asked = await readLines(lines, {
-      payload_bytes_max: deps.payload_bytes_max,
-      rest: () => deps.turns.take(tenant),
-    });
-    await deps.gate.hold(tenant, bytes, async () => {
+    await deps.gate.hold(tenant, weightOf(lines), async () => {
+      const rest = () => deps.turns.take(tenant);
+      asked = await readLines(lines, { payload_bytes_max: deps.payload_bytes_max, rest });
       const admitted = await admitLines({ ...deps, ...call }, asked, refusals);
       const outcomes = await storeLines(deps.submitter, admitted, before);
       stored = new Map(admitted.map(({ line }, at) => [line, outcomes[at] as Stored]));
