@@ -73,6 +73,28 @@ test("jobs that come in all the time behind such hide none between them that fou
   }
 });
 
+test("a backlog far behind such that outlasts its room hides none of those before it that may start later", async () => {
+  const limits = { concurrency: 1, group_rate: { limit: 1, period_seconds: 3_600 } };
+  await setLimits(deps, main, queueLimits.parse(limits));
+  await addUsedUp(front_jobs_max);
+  await addUsedUp(front_jobs_max, -1);
+  await add(...Array.from({ length: 10 }, (_, at) => ({ group: `far ${at}`, priority: -2 })));
+  const signal = memorySignal();
+  const behind: Behind = new Map();
+  const stock = createStock();
+  const signalled = async (looks: number): Promise<string[]> => {
+    const found: string[] = [];
+    for (let look = 0; look < looks; look += 1) {
+      await refillQueue({ ...deps, signal }, main, { behind }, stock);
+      found.push(...(await signal.take([main], 1_000)));
+    }
+    return found;
+  };
+  expect(await signalled(3)).not.toEqual([]);
+  const [later = ""] = await add({});
+  expect(await signalled(3)).toContain(later);
+});
+
 test("what is found behind such and has no room yet is kept for the next refills, and found again when it is lost", async () => {
   await withFullFront();
   const ids = await add(...Array.from({ length: 20 }, (_, at) => ({ group: `other ${at}` })));
@@ -100,6 +122,18 @@ test("a list in which they are already is not added to, as no worker may be ther
   const signal = memorySignal();
   for (let look = 0; look < 4; look += 1) await refillQueue({ ...deps, signal }, main, { behind: new Map() });
   expect((await signal.look(main)).length).toBe(3);
+});
+
+test("nor by processes that know of different ones, as their jobs end one after another", async () => {
+  await withFullFront();
+  const ids = await add(...Array.from({ length: 40 }, (_, at) => ({ group: `other ${at}` })));
+  const signal = memorySignal();
+  const [one, two] = [createStock(), createStock()];
+  one.put(main, ids.slice(0, 20));
+  two.put(main, ids.slice(20));
+  for (let end = 0; end < 10; end += 1)
+    for (const stock of [one, two]) await refillQueue({ ...deps, signal }, main, "near", stock);
+  expect((await signal.look(main)).length).toBeLessThanOrEqual(40);
 });
 
 /** A front of ten groups, of which each has two starts left. */

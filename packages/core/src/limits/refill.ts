@@ -42,7 +42,7 @@ export async function refillQueue(
     const { front, others } =
       near.more && reach !== "near"
         ? await readyFurther(deps, queue, reach, wanted, stock)
-        : { front: near.jobs, others: [] };
+        : { front: near.jobs, others: near.kept };
     await announce(deps, await missingOf(deps.signal, queue, front, others), "front");
   });
   return { retry_in_ms: null, more };
@@ -72,7 +72,8 @@ async function readyFurther(
 /**
  * Those not signalled already, or the list would grow by all of them with each sweep while no worker takes any. It is
  * in order, so when it is long enough its next id shows what is missing. The `others` come from behind all these: they are
- * signalled unless it is long enough for them too. Prioritised ones are kept once each.
+ * signalled unless it is long enough for them too, as another process, or a later look, has others. Prioritised ones are kept
+ * once each.
  */
 async function missingOf(
   signal: Signal,

@@ -27,23 +27,26 @@ type Limited = QueueRef & { by_group: boolean };
 /**
  * The first ready jobs of a queue with limits in the order they should run, of each group no more than it has starts left.
  * Mostly these are enough: counting those of each group in all of the front takes ten times as long. `stocked` ids count
- * with them, in their places. `more`: without these there are fewer than were asked for, but others behind the first 500.
+ * with them, in their places, and are apart in `kept`. `more`: without these there are fewer than were asked for, but others
+ * behind the first 500.
  */
 export async function readyNear(
   deps: Pick<Deps, "database">,
   { tenant, queue, by_group }: Limited,
   jobs_max: number,
   stocked: readonly string[] = [],
-): Promise<{ jobs: ReadyJob[]; more: boolean }> {
+): Promise<{ jobs: ReadyJob[]; kept: ReadyJob[]; more: boolean }> {
   const execute = executeOn(deps.database);
   const params = [tenant, queue, jobs_max];
-  if (!by_group) return { jobs: [...(await execute<ReadyJob>({ text: first, params }))], more: false };
+  if (!by_group) return { jobs: [...(await execute<ReadyJob>({ text: first, params }))], kept: [], more: false };
   const near = { text: nearWithinRate, params };
   const orStocked = { text: nearOrStocked, params: [...params, uuidArray(stocked)] };
-  const jobs = [...(await execute<ReadyJob>(stocked.length > 0 ? orStocked : near))];
+  const found = await execute<ReadyJob>(stocked.length > 0 ? orStocked : near);
   const known = new Set(stocked);
-  const may_be_more = jobs.filter(({ id }) => !known.has(id)).length < jobs_max;
-  return { jobs, more: may_be_more && (await execute({ text: beyond, params: [tenant, queue] })).length > 0 };
+  const jobs = found.filter(({ id }) => !known.has(id));
+  const kept = found.filter(({ id }) => known.has(id));
+  const more = jobs.length < jobs_max && (await execute({ text: beyond, params: [tenant, queue] })).length > 0;
+  return { jobs, kept, more };
 }
 
 /** The same, in all of the front of a queue with a group rate. */
@@ -100,9 +103,9 @@ const queues_max = 4;
 
 /**
  * Jobs behind the front of queues, like `readyInFront`, where thousands in front have used up their rates and have
- * no start left: the next ones after those of the last look, and after the end the first ones again. Where a page has more than
- * `passed_max` of them, the next look finds the others, and those that found no room, in it again. None of queues that have
- * no more jobs than a front has.
+ * no start left: the next ones after those of the last look, and after the end the first ones again. After a page with more than
+ * `passed_max` of them too: those that found no room are found in it again, but not before others in front of them that may
+ * start meanwhile. None of queues that have no more jobs than a front has.
  *
  * @example
  * const jobs = await readyBehind(deps, { tenant: "default", queues: ["mail"] }, 10, behind);
@@ -126,7 +129,10 @@ export async function readyBehind(
     const rows = await execute<Row>({ text: behindPlace, params: [tenant, queue, priority, ready, id, left] });
     const starting = rows.filter(({ may_start }) => may_start);
     for (const job of starting) found.push({ tenant, queue, id: job.id, priority: job.priority });
-    if (starting.length > passed_max) continue;
+    if (starting.length > passed_max) {
+      behind.delete(name);
+      continue;
+    }
     if (behind.size > places_max) behind.clear();
     // As many as were asked for, or a whole page with fewer. Any other page is the last one.
     const last = starting.length === left ? starting.at(-1) : rows.find(({ may_start }) => !may_start);
