@@ -124,6 +124,7 @@ const isOver = (socket: Socket): boolean => socket.destroyed || socket.writableE
 
 /** What a request takes, roughly, without its body. */
 function bytesOf({ rawHeaders }: IncomingMessage): number {
-  const text_bytes = rawHeaders.reduce((sum, text) => sum + text.length, 0);
-  return request_bytes + (rawHeaders.length / 2) * line_bytes + text_bytes;
+  let bytes = request_bytes + (rawHeaders.length / 2) * line_bytes;
+  for (const text of rawHeaders) bytes += text.length;
+  return bytes;
 }

@@ -1,4 +1,4 @@
-import { showValue, validate, validateInParts, type Fault } from "@atlasqueue/contract";
+import { showValue, validate, validateInParts, type Checked, type Fault } from "@atlasqueue/contract";
 import type { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
 import { arrivingBody } from "../http/body/arriving.ts";
@@ -68,16 +68,19 @@ export function readerOf(
       if (typeof key === "object") throw invalid([key]);
       return { ...head, idempotency_key: key };
     }
-    return readJson(c, bounds, deps, async ({ value, bytes, weight }) => {
+    return readJson(c, bounds, deps, ({ value, bytes, weight }) => {
       const key = readKey(c);
+      const result = (checked: Checked<unknown>): Input => {
+        const faults = [
+          ...(typeof key === "object" ? [key] : []),
+          ...(checked.kind === "invalid" ? checked.faults : []),
+        ];
+        if (typeof key === "object" || checked.kind === "invalid") throw invalid(faults);
+        return { ...head, body: checked.value, bytes, weight, idempotency_key: key };
+      };
+      if (body.list === undefined) return result(validate(body.schema, value));
       const rest = () => deps.turns.take(holderOf(c));
-      const checked =
-        body.list === undefined
-          ? validate(body.schema, value)
-          : await validateInParts(body.schema, value, body.list, rest);
-      const faults = [...(typeof key === "object" ? [key] : []), ...(checked.kind === "invalid" ? checked.faults : [])];
-      if (typeof key === "object" || checked.kind === "invalid") throw invalid(faults);
-      return { ...head, body: checked.value, bytes, weight, idempotency_key: key };
+      return validateInParts(body.schema, value, body.list, rest).then(result);
     });
   };
 }

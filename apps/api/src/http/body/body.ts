@@ -25,16 +25,18 @@ const at_once_bytes_max = 8_192;
  * @example
  * const input = await readJson(c, { bytes_max: 1_048_576 }, deps, async ({ value }) => checked(value));
  */
-export async function readJson<T>(
+export function readJson<T>(
   c: ApiContext,
   bounds: BodyBounds,
   arrivals: Arrivals,
-  check: (body: JsonBody) => Promise<T>,
+  check: (body: JsonBody) => T | Promise<T>,
 ): Promise<T> {
   requireJson(c);
-  const nothing = () => ({ ...parseJson(new Uint8Array()), bytes: 0, weight: 0 });
-  return readParsed(c, bounds, arrivals, async (body) => check(body ?? nothing()));
+  return readParsed(c, bounds, arrivals, (body) => check(body ?? nothing()));
 }
+
+/** As any other text that is no JSON, it is refused. */
+const nothing = (): JsonBody => ({ ...parseJson(new Uint8Array()), bytes: 0, weight: 0 });
 
 /** For routes with an optional body: undefined for none, whatever its declared type. */
 export async function readJsonOrNothing(
@@ -42,14 +44,14 @@ export async function readJsonOrNothing(
   bounds: BodyBounds,
   arrivals: Arrivals,
 ): Promise<JsonBody | undefined> {
-  return hasBody(c) ? readParsed(c, bounds, arrivals, async (body) => body) : undefined;
+  return hasBody(c) ? readParsed(c, bounds, arrivals, (body) => body) : undefined;
 }
 
 async function readParsed<T>(
   c: ApiContext,
   bounds: BodyBounds,
   arrivals: Arrivals,
-  check: (body: JsonBody | undefined) => Promise<T>,
+  check: (body: JsonBody | undefined) => T | Promise<T>,
 ): Promise<T> {
   const holder = holderOf(c);
   const room = arrivals.bodies.meter(holder);

@@ -5,7 +5,7 @@ import { invalid, ProblemError } from "../answers/problem.ts";
 export type JsonMeter = {
   /** How many keys have come so far. */
   keys(): number;
-  /** What has come so far takes in memory once it is parsed, beside its bytes, roughly. */
+  /** What the values that have come so far take in memory once they are parsed, beside their bytes, roughly. */
   weight(): number;
   /**
    * Look at the next bytes of a body; returns what to keep of them. Throws `ProblemError` when there are too many
