@@ -2,14 +2,11 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { parseAnswer } from "../test/bad-input/wire.ts";
 import { jobLine, lineClient } from "../test/line-client.ts";
-import { rawSocket } from "../test/raw-socket.ts";
+import { rawPost as post, rawSocket, say } from "../test/raw-socket.ts";
 import { submission, testApp } from "../test/test-app.ts";
-import { arriving, createGate } from "./http/gate.ts";
 import { startServer, type RunningServer } from "./server.ts";
 
 let api: Awaited<ReturnType<typeof testApp>>;
@@ -25,17 +22,6 @@ afterAll(async () => {
   await api.stop();
 });
 
-const body = '{"type":"a"}';
-const post = (headers: string, content = body) =>
-  `POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${content}`;
-
-/** Send once, and read until the server hangs up. */
-async function say(data: string | Uint8Array): Promise<string> {
-  const socket = await rawSocket(server.port);
-  socket.write(data);
-  return socket.answer;
-}
-
 test("a job is submitted and read over HTTP, on one connection", async () => {
   const created = await fetch(`${server.url}/v1/jobs`, submission("http", { type: "a", payload: { name: "é😀" } }));
   expect(created.status).toBe(201);
@@ -47,128 +33,20 @@ test("a job is submitted and read over HTTP, on one connection", async () => {
 });
 
 test("a request of HTTP/1.0 without a Host, such as a load balancer's health check, is answered; a later one is refused", async () => {
-  expect(await say("GET /health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200 /);
-  expect(await say("GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1.1 400 /);
-});
-
-test("only so many slow large bodies find room; small ones pass, and a client that hangs up frees its room", async () => {
-  const full = await testApp({ bodies: createGate({ requests_max: 9, bytes_max: 140_000 }, arriving) });
-  const slow = await startServer(full.app, { ...local, logger: full.deps.logger });
-  const send = async (key: string, bytes: number) => {
-    const payload = { text: "x".repeat(bytes) };
-    return (await fetch(`${slow.url}/v1/jobs`, submission(key, { type: "a", payload }))).status;
-  };
-  const stalled = await rawSocket(slow.port);
-  await stalled.writeAll(post("Idempotency-Key: stalled\r\nContent-Length: 150000", `{"a":"${"x".repeat(90_000)}`));
-  await eventually(async () => expect(await send("large", 100_000)).toBe(429));
-  expect(await send("small", 100)).toBe(201);
-  const chunked = await fetch(`${slow.url}/v1/jobs`, {
-    ...submission("chunked", { type: "a" }),
-    body: new Blob(['{"type":"a"}']).stream(),
-    duplex: "half",
-  } as RequestInit);
-  expect(chunked.status).toBe(201);
-  stalled.end();
-  await eventually(async () => expect(await send("large", 100_000)).toBe(201));
-  await slow.stop(100);
-  await full.stop();
-});
-
-test("a cancel takes a body that turns out empty, whatever its declared type", async () => {
-  const created = await fetch(`${server.url}/v1/jobs`, submission("empty", { type: "a" }));
-  const { id } = (await created.json()) as { id: string };
-  const head = "HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nConnection: close\r\n";
-  const chunked = await say(`POST /jobs/${id}/cancel ${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
-  expect(chunked).toContain("HTTP/1.1 200");
-  const none = await say(`POST /v1/jobs/${id}/cancel ${head}Content-Length: 0\r\n\r\n`);
-  expect(none).toContain("HTTP/1.1 409");
+  expect(await say(server.port, "GET /health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.1 200 /);
+  expect(await say(server.port, "GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1.1 400 /);
 });
 
 test("a GET may have a body", async () => {
-  expect(await say("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi")).toContain(
-    "HTTP/1.1 200",
-  );
+  expect(
+    await say(server.port, "GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"),
+  ).toContain("HTTP/1.1 200");
 });
 
 test("HEAD answers like GET, without the body", async () => {
   const response = await fetch(`${server.url}/health`, { method: "HEAD" });
   expect(response.status).toBe(200);
   expect(await response.text()).toBe("");
-});
-
-test("a chunked body is given up at the limit, however much would follow", async () => {
-  // With the usual timeouts, as a busy machine may take a while to send this much.
-  const patient = await startServer(api.app, { ...local, logger: api.deps.logger });
-  const socket = await rawSocket(patient.port);
-  socket.write(post("Idempotency-Key: k\r\nTransfer-Encoding: chunked", ""));
-  const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
-  let sent = 0;
-  await eventually(
-    async () => {
-      sent += 1;
-      socket.write(chunk);
-      return !socket.isOpen();
-    },
-    { interval_ms: 1 },
-  );
-  expect(await socket.answer).toContain("HTTP/1.1 413");
-  expect(sent).toBeGreaterThan(16);
-  await patient.stop(100);
-});
-
-test("a client that sends all of a large body before it reads still gets its 413", async () => {
-  const content = "x".repeat(20_000_000);
-  const patient = await startServer(api.app, { ...local, logger: api.deps.logger });
-  const socket = await rawSocket(patient.port);
-  // A slow client, as on a busy machine, may be cut off after a while, but with its answer.
-  await socket.writeAll(post(`Idempotency-Key: k\r\nContent-Length: ${content.length}`, content)).catch(() => {});
-  const { status, headers, body: said } = parseAnswer(await socket.answer);
-  expect(status).toBe(413);
-  expect(said).toHaveLength(Number(headers.get("content-length")));
-  await patient.stop(100);
-});
-
-test("a body in many pieces, cut inside a character, is put together", async () => {
-  const socket = await rawSocket(server.port);
-  const bytes = Buffer.from('{"type":"é"}');
-  socket.write(post(`Connection: close\r\nIdempotency-Key: pieces\r\nContent-Length: ${bytes.length}`, ""));
-  for (const byte of bytes) {
-    socket.write(Uint8Array.of(byte));
-    await nextTurn();
-  }
-  const answer = await socket.answer;
-  expect(answer).toContain("HTTP/1.1 201");
-  expect(answer).toContain('"type":"é"');
-});
-
-test("a stalled body is reported as a request answered with 408", async () => {
-  const answer = await say(post("X-Request-ID: stalled\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
-  expect(answer).toContain("HTTP/1.1 408");
-  expect(answer).toContain("application/problem+json");
-  await eventually(() =>
-    expect(api.events).toContainEqual(expect.objectContaining({ request_id: "stalled", status_code: 408 })),
-  );
-});
-
-test("a body that a route does not take is thrown away as it comes, also while its answer takes long", async () => {
-  const created = await fetch(`${server.url}/v1/jobs`, submission("waited", { type: "a", delay_seconds: 3_600 }));
-  const { id } = (await created.json()) as { id: string };
-  const socket = await rawSocket(server.port);
-  const length = 30_000_000;
-  socket.write(`GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
-  // More than the system keeps for a connection that is not read.
-  await socket.writeAll("x".repeat(length - 1));
-  expect(socket.heard()).toBe("");
-  socket.end();
-});
-
-test("a client that hangs up in the middle of its body is not our error", async () => {
-  const socket = await rawSocket(server.port);
-  socket.write(post("X-Request-ID: gone\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
-  socket.end();
-  await eventually(() =>
-    expect(api.events).toContainEqual(expect.objectContaining({ request_id: "gone", status_code: 408 })),
-  );
 });
 
 test.each([
@@ -193,7 +71,7 @@ test.each([
   ["CONNECT", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", 405],
   ["a length and chunks", post("Content-Length: 3\r\nTransfer-Encoding: chunked", "0\r\n\r\n"), 400],
 ])("%s is answered with a problem: %s", async (_name, data, status) => {
-  const answer = await say(data);
+  const answer = await say(server.port, data);
   expect(answer).toContain(`HTTP/1.1 ${status} `);
   expect(answer).toMatch(/content-type: application\/problem\+json/i);
   expect(answer).toMatch(/x-request-id: /i);
@@ -208,6 +86,7 @@ test.each([
   ],
 ])("what follows a request that ends its connection is not carried out: %s", async (name, refused) => {
   const key = `behind ${name}`;
+  const body = '{"type":"a"}';
   const behind = post(`Idempotency-Key: ${key}\r\nContent-Length: ${body.length}`, body);
   const socket = await rawSocket(server.port);
   await socket.writeAll(refused + behind);

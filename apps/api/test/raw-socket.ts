@@ -34,3 +34,14 @@ function allOf(socket: Socket, chunks: Buffer[]): Promise<string> {
     socket.once("end", tell).once("close", tell);
   });
 }
+
+/** Send once, and read until the server hangs up. */
+export async function say(port: number, data: string | Uint8Array): Promise<string> {
+  const socket = await rawSocket(port);
+  socket.write(data);
+  return socket.answer;
+}
+
+/** @example rawPost("Content-Length: 12", '{"type":"a"}'); */
+export const rawPost = (headers: string, content: string) =>
+  `POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${content}`;

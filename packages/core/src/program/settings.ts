@@ -3,6 +3,7 @@ import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { logLevels, type LogLevel } from "../observe/log-levels.ts";
 import { parseRedisUrl, RedisUrlError, redisUrlAccepts } from "../signal/redis/address.ts";
+import { databaseUrlAccepts, databaseUrlFault } from "./database-url.ts";
 import { isTraceUrlTemplate } from "../tracing/trace-url.ts";
 
 /** What a setting takes, worded to complete "must be …" in the error. */
@@ -28,8 +29,7 @@ export const setting = {
       "true or false",
     ),
   text: (accepts = "a text that is not empty") => described(z.string().min(1), accepts),
-  databaseUrl: () =>
-    described(z.string().refine(isDatabaseUrl), "a URL such as postgres://user:password@host:5432/database"),
+  databaseUrl: () => described(z.string().superRefine(databaseUrlTold), databaseUrlAccepts),
   redisUrl: () => described(z.string().superRefine(redisUrlFault), redisUrlAccepts),
   /** The path of a PEM file; its value is what is in the file. */
   pemFile: (what: "certificates" | "a private key") =>
@@ -88,16 +88,13 @@ function parts() {
   );
 }
 
-/** `URL` allows only one host, so each is tried in its place. */
-function isDatabaseUrl(text: string): boolean {
-  const [, before, hosts, after] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(text) ?? [];
-  return (
-    hosts !== undefined && hosts.split(",").every((host) => URL.canParse(`${before}${host}${after}`) && host !== "")
-  );
-}
-
 /** An issue whose message completes "<setting> must …" by itself. */
 const told = { code: "custom", params: { told: true } } as const;
+
+function databaseUrlTold(text: string, context: z.RefinementCtx): void {
+  const message = databaseUrlFault(text);
+  if (message !== undefined) context.addIssue({ ...told, input: undefined, message });
+}
 
 function redisUrlFault(text: string, context: z.RefinementCtx): void {
   try {

@@ -1,0 +1,134 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseAnswer } from "../../../test/bad-input/wire.ts";
+import { rawPost as post, rawSocket, say } from "../../../test/raw-socket.ts";
+import { submission, testApp } from "../../../test/test-app.ts";
+import { startServer, type RunningServer } from "../../server.ts";
+import { arriving, createGate } from "../gate.ts";
+
+// How bodies arrive at a server that listens.
+
+let api: Awaited<ReturnType<typeof testApp>>;
+let server: RunningServer;
+const local = { host: "127.0.0.1", port: 0 };
+beforeAll(async () => {
+  api = await testApp();
+  const timeouts = { headers_ms: 200, request_ms: 400, check_interval_ms: 50 };
+  server = await startServer(api.app, { ...local, logger: api.deps.logger, timeouts });
+});
+afterAll(async () => {
+  await server.stop(100);
+  await api.stop();
+});
+
+test("only so many slow large bodies find room; small ones pass, and a client that hangs up frees its room", async () => {
+  const full = await testApp({ bodies: createGate({ requests_max: 9, bytes_max: 140_000 }, arriving) });
+  const slow = await startServer(full.app, { ...local, logger: full.deps.logger });
+  const send = async (key: string, bytes: number) => {
+    const payload = { text: "x".repeat(bytes) };
+    return (await fetch(`${slow.url}/v1/jobs`, submission(key, { type: "a", payload }))).status;
+  };
+  const stalled = await rawSocket(slow.port);
+  await stalled.writeAll(post("Idempotency-Key: stalled\r\nContent-Length: 150000", `{"a":"${"x".repeat(90_000)}`));
+  await eventually(async () => expect(await send("large", 100_000)).toBe(429));
+  expect(await send("small", 100)).toBe(201);
+  const chunked = await fetch(`${slow.url}/v1/jobs`, {
+    ...submission("chunked", { type: "a" }),
+    body: new Blob(['{"type":"a"}']).stream(),
+    duplex: "half",
+  } as RequestInit);
+  expect(chunked.status).toBe(201);
+  stalled.end();
+  await eventually(async () => expect(await send("large", 100_000)).toBe(201));
+  await slow.stop(100);
+  await full.stop();
+});
+
+test("a cancel takes a body that turns out empty, whatever its declared type", async () => {
+  const created = await fetch(`${server.url}/v1/jobs`, submission("empty", { type: "a" }));
+  const { id } = (await created.json()) as { id: string };
+  const head = "HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nConnection: close\r\n";
+  const chunked = await say(server.port, `POST /jobs/${id}/cancel ${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
+  expect(chunked).toContain("HTTP/1.1 200");
+  const none = await say(server.port, `POST /v1/jobs/${id}/cancel ${head}Content-Length: 0\r\n\r\n`);
+  expect(none).toContain("HTTP/1.1 409");
+});
+
+test("a chunked body is given up at the limit, however much would follow", async () => {
+  // With the usual timeouts, as a busy machine may take a while to send this much.
+  const patient = await startServer(api.app, { ...local, logger: api.deps.logger });
+  const socket = await rawSocket(patient.port);
+  socket.write(post("Idempotency-Key: k\r\nTransfer-Encoding: chunked", ""));
+  const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+  let sent = 0;
+  await eventually(
+    async () => {
+      sent += 1;
+      socket.write(chunk);
+      return !socket.isOpen();
+    },
+    { interval_ms: 1 },
+  );
+  expect(await socket.answer).toContain("HTTP/1.1 413");
+  expect(sent).toBeGreaterThan(16);
+  await patient.stop(100);
+});
+
+test("a client that sends all of a large body before it reads still gets its 413", async () => {
+  const content = "x".repeat(20_000_000);
+  const patient = await startServer(api.app, { ...local, logger: api.deps.logger });
+  const socket = await rawSocket(patient.port);
+  // A slow client, as on a busy machine, may be cut off after a while, but with its answer.
+  await socket.writeAll(post(`Idempotency-Key: k\r\nContent-Length: ${content.length}`, content)).catch(() => {});
+  const { status, headers, body: said } = parseAnswer(await socket.answer);
+  expect(status).toBe(413);
+  expect(said).toHaveLength(Number(headers.get("content-length")));
+  await patient.stop(100);
+});
+
+test("a body in many pieces, cut inside a character, is put together", async () => {
+  const socket = await rawSocket(server.port);
+  const bytes = Buffer.from('{"type":"é"}');
+  socket.write(post(`Connection: close\r\nIdempotency-Key: pieces\r\nContent-Length: ${bytes.length}`, ""));
+  for (const byte of bytes) {
+    socket.write(Uint8Array.of(byte));
+    await nextTurn();
+  }
+  const answer = await socket.answer;
+  expect(answer).toContain("HTTP/1.1 201");
+  expect(answer).toContain('"type":"é"');
+});
+
+test("a stalled body is reported as a request answered with 408", async () => {
+  const answer = await say(
+    server.port,
+    post("X-Request-ID: stalled\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'),
+  );
+  expect(answer).toContain("HTTP/1.1 408");
+  expect(answer).toContain("application/problem+json");
+  await eventually(() =>
+    expect(api.events).toContainEqual(expect.objectContaining({ request_id: "stalled", status_code: 408 })),
+  );
+});
+
+test("a body that a route does not take is thrown away as it comes, also while its answer takes long", async () => {
+  const created = await fetch(`${server.url}/v1/jobs`, submission("waited", { type: "a", delay_seconds: 3_600 }));
+  const { id } = (await created.json()) as { id: string };
+  const socket = await rawSocket(server.port);
+  const length = 30_000_000;
+  socket.write(`GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
+  // More than the system keeps for a connection that is not read.
+  await socket.writeAll("x".repeat(length - 1));
+  expect(socket.heard()).toBe("");
+  socket.end();
+});
+
+test("a client that hangs up in the middle of its body is not our error", async () => {
+  const socket = await rawSocket(server.port);
+  socket.write(post("X-Request-ID: gone\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
+  socket.end();
+  await eventually(() =>
+    expect(api.events).toContainEqual(expect.objectContaining({ request_id: "gone", status_code: 408 })),
+  );
+});
