@@ -40,7 +40,7 @@ test("of those that others hold locked, behind thousands whose groups have no st
     await stranger`SELECT FROM jobs WHERE id IN ${stranger(ids.slice(0, 30))} FOR UPDATE`;
     expect(await claimReady(deps, 10, { ...claimer, behind })).toEqual([]);
     const [place] = behind.values();
-    expect(ids.slice(0, 10)).toContain(place?.id);
+    expect(ids.slice(0, 10)).toContain(place?.next?.id);
   });
 });
 
@@ -95,6 +95,24 @@ test("a backlog far behind such that outlasts its room hides none of those befor
   expect(await signalled(3)).toContain(later);
 });
 
+test("a page far behind with more than there is room for is looked at every second time, and what it had is kept meanwhile", async () => {
+  await addUsedUp(front_jobs_max);
+  await addUsedUp(front_jobs_max, -1);
+  await addUsedUp(front_jobs_max, -2);
+  const ids = await add(...Array.from({ length: 10 }, (_, at) => ({ group: `far ${at}`, priority: -3 })));
+  await setLimits(deps, main, queueLimits.parse({ concurrency: 2, group_rate: { limit: 1, period_seconds: 3_600 } }));
+  const signal = memorySignal();
+  const behind: Behind = new Map();
+  const stock = createStock(() => 0);
+  const found: number[] = [];
+  for (let look = 0; look < 8; look += 1) {
+    await refillQueue({ ...deps, signal }, main, { behind }, stock);
+    found.push((await signal.take([main], 10)).length);
+    if (look >= 2) expect(stock.of(main)).toEqual(ids);
+  }
+  expect(found).toEqual([0, 0, 2, 0, 2, 0, 2, 2]);
+});
+
 test("what is found behind such and has no room yet is kept for the next refills, and found again when it is lost", async () => {
   await withFullFront();
   const ids = await add(...Array.from({ length: 20 }, (_, at) => ({ group: `other ${at}` })));
@@ -129,8 +147,8 @@ test("nor by processes that know of different ones, as their jobs end one after 
   const ids = await add(...Array.from({ length: 40 }, (_, at) => ({ group: `other ${at}` })));
   const signal = memorySignal();
   const [one, two] = [createStock(), createStock()];
-  one.put(main, ids.slice(0, 20));
-  two.put(main, ids.slice(20));
+  one.add(main, ids.slice(0, 20));
+  two.add(main, ids.slice(20));
   for (let end = 0; end < 10; end += 1)
     for (const stock of [one, two]) await refillQueue({ ...deps, signal }, main, "near", stock);
   expect((await signal.look(main)).length).toBeLessThanOrEqual(40);

@@ -3,6 +3,7 @@ import { queueRoom } from "./room.ts";
 import type { Stock } from "./stock.ts";
 import { near_jobs_max, readyBehind, readyInFront, readyNear, type Behind } from "./within-rates.ts";
 import { announce, hint } from "../signal/announce.ts";
+import { notSignalled } from "../signal/not-signalled.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
 /** Signalled at once; those that start make room for the next. */
@@ -39,11 +40,8 @@ export async function refillQueue(
     const stocked = reach === "near" ? stock?.of(queue) : [];
     const near = await readyNear(deps, { ...queue, by_group: found.by_group }, wanted, stocked);
     more = near.more && reach === "near";
-    const { front, others } =
-      near.more && reach !== "near"
-        ? await readyFurther(deps, queue, reach, wanted, stock)
-        : { front: near.jobs, others: near.kept };
-    await announce(deps, await missingOf(deps.signal, queue, front, others), "front");
+    const further = near.more && reach !== "near";
+    await offer(deps, queue, further ? await readyFurther(deps, queue, reach, wanted, stock) : near.jobs);
   });
   return { retry_in_ms: null, more };
 }
@@ -55,38 +53,26 @@ async function readyFurther(
   reach: Exclude<Reach, "near">,
   wanted: number,
   stock: Stock | undefined,
-): Promise<{ front: ReadyJob[]; others: ReadyJob[] }> {
+): Promise<ReadyJob[]> {
   const jobs_max = stock ? signals_max : wanted;
   const front = await readyInFront(deps, queue, jobs_max);
   const left = jobs_max - front.length;
   const room = Math.max(0, wanted - front.length);
   const of = { tenant: queue.tenant, queues: [queue.queue] };
   const others = reach !== "front" && left > 0 ? await readyBehind(deps, of, left, reach.behind, room) : [];
-  stock?.put(
+  stock?.add(
     queue,
     [...front, ...others].map(({ id }) => id),
   );
-  return { front: front.slice(0, wanted), others: others.slice(0, room) };
+  return [...front.slice(0, wanted), ...others.slice(0, room)];
 }
 
-/**
- * Those not signalled already, or the list would grow by all of them with each sweep while no worker takes any. It is
- * in order, so when it is long enough its next id shows what is missing. The `others` come from behind all these: they are
- * signalled unless it is long enough for them too, as another process, or a later look, has others. Prioritised ones are kept
- * once each.
- */
-async function missingOf(
-  signal: Signal,
-  queue: QueueRef,
-  jobs: readonly ReadyJob[],
-  others: readonly ReadyJob[],
-): Promise<ReadyJob[]> {
-  const { length, next, in_turns } = await signal.look(queue);
+/** Signals those that are not yet. A list that was full has the first ones again, and then takes others as before. */
+async function offer(deps: Deps & { signal: Signal }, queue: QueueRef, jobs: readonly ReadyJob[]): Promise<void> {
+  const { signal } = deps;
+  const lists = await signal.look(queue);
   // As they did before, until whoever ended it died.
-  if (in_turns) await signal.setTurns(queue, false);
-  if (in_turns) return [...jobs, ...others];
-  const place = length < jobs.length ? -1 : jobs.findIndex(({ id }) => id === next);
-  const missing = jobs.filter(({ priority }, at) => place === -1 || at < place || priority !== 0);
-  const room = length < jobs.length + others.length;
-  return [...missing, ...others.filter(({ priority }) => room || priority !== 0)];
+  if (lists.in_turns) await signal.setTurns(queue, false);
+  await announce(deps, lists.in_turns ? jobs : await notSignalled(signal, queue, jobs, lists), "front");
+  if (lists.overflowed && lists.length <= jobs.length) await signal.endOverflow(queue);
 }

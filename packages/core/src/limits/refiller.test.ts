@@ -186,8 +186,8 @@ test("once it is stopped, nothing is kept of what was found, nor of what a look 
   await eventually(() => expect(held.looks()).toBe(2));
   held.refiller.stop();
   expect(held.stock.of(main)).toEqual([]);
-  const put = vi.spyOn(held.stock, "put");
+  const added = vi.spyOn(held.stock, "add");
   held.open();
-  await eventually(() => expect(put).toHaveBeenCalled());
+  await eventually(() => expect(added).toHaveBeenCalled());
   expect(held.stock.of(main)).toEqual([]);
 });

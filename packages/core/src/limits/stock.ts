@@ -1,4 +1,5 @@
 import type { QueueRef } from "../deps.ts";
+import { near_jobs_max } from "./within-rates.ts";
 
 /** Of all queues together: 10 MB. Beyond it, the queues that were looked at longest ago are left to their next look. */
 export const ids_max = 100_000;
@@ -9,8 +10,8 @@ const lasts_ms = 2_000;
 export type Stock = {
   /** None when the look was too long ago. */
   of(queue: QueueRef): readonly string[];
-  /** In place of what an earlier look found. */
-  put(queue: QueueRef, ids: readonly string[]): void;
+  /** In front of what earlier looks found, of which it keeps as many as are ever signalled at once. */
+  add(queue: QueueRef, ids: readonly string[]): void;
   /** Empties it for good. */
   stop(): void;
 };
@@ -21,7 +22,7 @@ export type Stock = {
  * processes, offer the same ones, and one that found no room after all is offered again.
  *
  * @example
- * stock.put({ tenant: "default", queue: "mail" }, ids);
+ * stock.add({ tenant: "default", queue: "mail" }, ids);
  * const ids = stock.of({ tenant: "default", queue: "mail" });
  */
 export function createStock(now: () => number = () => performance.now()): Stock {
@@ -46,12 +47,14 @@ export function createStock(now: () => number = () => performance.now()): Stock 
       forgetOld();
       return found.get(nameOf(queue))?.ids ?? [];
     },
-    put(queue, ids) {
-      const name = nameOf(queue);
-      forget(name);
+    add(queue, ids) {
       if (stopped || ids.length === 0) return;
-      found.set(name, { ids, until: now() + lasts_ms });
-      count += ids.length;
+      forgetOld();
+      const name = nameOf(queue);
+      const all = [...new Set([...ids, ...(found.get(name)?.ids ?? [])])].slice(0, near_jobs_max);
+      forget(name);
+      found.set(name, { ids: all, until: now() + lasts_ms });
+      count += all.length;
       forgetOld();
     },
     stop() {

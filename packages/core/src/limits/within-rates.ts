@@ -27,26 +27,24 @@ type Limited = QueueRef & { by_group: boolean };
 /**
  * The first ready jobs of a queue with limits in the order they should run, of each group no more than it has starts left.
  * Mostly these are enough: counting those of each group in all of the front takes ten times as long. `stocked` ids count
- * with them, in their places, and are apart in `kept`. `more`: without these there are fewer than were asked for, but others
- * behind the first 500.
+ * with them, in their places. `more`: without these there are fewer than were asked for, but others behind the first 500.
  */
 export async function readyNear(
   deps: Pick<Deps, "database">,
   { tenant, queue, by_group }: Limited,
   jobs_max: number,
   stocked: readonly string[] = [],
-): Promise<{ jobs: ReadyJob[]; kept: ReadyJob[]; more: boolean }> {
+): Promise<{ jobs: ReadyJob[]; more: boolean }> {
   const execute = executeOn(deps.database);
   const params = [tenant, queue, jobs_max];
-  if (!by_group) return { jobs: [...(await execute<ReadyJob>({ text: first, params }))], kept: [], more: false };
+  if (!by_group) return { jobs: [...(await execute<ReadyJob>({ text: first, params }))], more: false };
   const near = { text: nearWithinRate, params };
   const orStocked = { text: nearOrStocked, params: [...params, uuidArray(stocked)] };
-  const found = await execute<ReadyJob>(stocked.length > 0 ? orStocked : near);
+  const jobs = [...(await execute<ReadyJob>(stocked.length > 0 ? orStocked : near))];
   const known = new Set(stocked);
-  const jobs = found.filter(({ id }) => !known.has(id));
-  const kept = found.filter(({ id }) => known.has(id));
-  const more = jobs.length < jobs_max && (await execute({ text: beyond, params: [tenant, queue] })).length > 0;
-  return { jobs, kept, more };
+  const unknown = jobs.filter(({ id }) => !known.has(id)).length;
+  const more = unknown < jobs_max && (await execute({ text: beyond, params: [tenant, queue] })).length > 0;
+  return { jobs, more };
 }
 
 /** The same, in all of the front of a queue with a group rate. */
@@ -94,7 +92,13 @@ const beyond = composed(
 const frontWithinRate = ratedTextOf("ready-within-rates", front(front_jobs_max));
 
 /** How far the looks behind each queue's front have come. */
-export type Behind = Map<string, Place>;
+export type Behind = Map<string, Progress>;
+
+/**
+ * `next`: behind it is the next page; without it, the first one. `rich`: so is one that had more than there was room for.
+ * `returns`: the next look is at that one.
+ */
+type Progress = { next: Place | undefined; rich: Place | undefined; returns: boolean };
 
 /** Of queues, for what is remembered of them. */
 export const places_max = 10_000;
@@ -104,8 +108,8 @@ const queues_max = 4;
 /**
  * Jobs behind the front of queues, like `readyInFront`, where thousands in front have used up their rates and have
  * no start left: the next ones after those of the last look, and after the end the first ones again. After a page with more than
- * `passed_max` of them too: those that found no room are found in it again, but not before others in front of them that may
- * start meanwhile. None of queues that have no more jobs than a front has.
+ * `passed_max` of them too, as others in front of them may start meanwhile; every second look is at that page again, whose
+ * jobs found no room. None of queues that have no more jobs than a front has.
  *
  * @example
  * const jobs = await readyBehind(deps, { tenant: "default", queues: ["mail"] }, 10, behind);
@@ -124,20 +128,22 @@ export async function readyBehind(
     const left = jobs_max - found.length;
     if (left === 0) break;
     const name = `${tenant} ${queue}`;
-    const { id, priority, ready } = behind.get(name) ?? end;
+    const { next, rich, returns } = behind.get(name) ?? { next: undefined, rich: undefined, returns: false };
+    const after = (returns ? rich : next) ?? end;
+    const { id, priority, ready } = after;
     type Row = Place & { may_start: boolean };
     const rows = await execute<Row>({ text: behindPlace, params: [tenant, queue, priority, ready, id, left] });
     const starting = rows.filter(({ may_start }) => may_start);
     for (const job of starting) found.push({ tenant, queue, id: job.id, priority: job.priority });
-    if (starting.length > passed_max) {
-      behind.delete(name);
-      continue;
-    }
-    if (behind.size > places_max) behind.clear();
+    const is_rich = starting.length > passed_max;
     // As many as were asked for, or a whole page with fewer. Any other page is the last one.
     const last = starting.length === left ? starting.at(-1) : rows.find(({ may_start }) => !may_start);
-    if (last) behind.set(name, { id: last.id, priority: last.priority, ready: last.ready });
-    else behind.delete(name);
+    const progress = returns
+      ? { next, rich: is_rich ? after : undefined, returns: false }
+      : { next: is_rich ? undefined : last, rich: is_rich ? after : rich, returns: rich !== undefined && !is_rich };
+    behind.delete(name);
+    if (behind.size > places_max) behind.clear();
+    if (progress.next || progress.rich) behind.set(name, progress);
   }
   return found;
 }

@@ -53,6 +53,15 @@ test("pausing or resuming again changes nothing, and is reported once", async ()
   ]);
 });
 
+test("pausing and resuming a queue again and again does not make its list longer", async () => {
+  const ids = await add({}, {}, {});
+  for (let turn = 0; turn < 3; turn += 1) {
+    await pauseQueue(deps, main);
+    await resumeQueue(deps, main);
+  }
+  expect(await deps.signal.take([main], 10)).toEqual(ids);
+});
+
 test("the sweep leaves paused queues alone, and a resumed one is signalled at once, oldest first", async () => {
   const ids = await add({}, {}, {});
   await add({ queue: "mail" });

@@ -2,7 +2,8 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyJobs } from "./ready.ts";
-import { announce } from "../signal/announce.ts";
+import { announce, hint } from "../signal/announce.ts";
+import { notSignalled } from "../signal/not-signalled.ts";
 import type { Signal } from "../signal/signal.ts";
 
 /** Signalled at once when a queue is resumed; the sweep signals the others when these are taken. */
@@ -48,7 +49,11 @@ export async function resumeQueue(deps: Deps & { signal: Signal }, ref: QueueRef
   const [row] = await executeOn(deps.database)({ text: resume, params: [tenant, queue] });
   if (!row) return { resumed: false };
   deps.observe({ event: "queue_resumed", tenant, queue });
-  await announce(deps, await readyJobs(deps, ref, 0, signals_max), "front");
+  const jobs = await readyJobs(deps, ref, 0, signals_max);
+  await hint(deps.observe, "resume", async () => {
+    const lists = await deps.signal.look(ref);
+    await announce(deps, lists.in_turns ? jobs : await notSignalled(deps.signal, ref, jobs, lists), "front");
+  });
   return { resumed: true };
 }
 

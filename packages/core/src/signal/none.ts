@@ -21,6 +21,7 @@ export function noSignal(): Signal {
     take: nothing,
     wait: nothing,
     look: async () => ({ length: 0, next: undefined, overflowed: false, in_turns: false }),
+    skipTo: async () => undefined,
     endOverflow: async () => {},
     takeTurn: async () => true,
     mark: async () => {},

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { QueueRef } from "../deps.ts";
+import { skipped_max } from "./signal.ts";
 import { job, main, never, withEachSignal } from "../../test/signal-drivers.ts";
 
 const other: QueueRef = { tenant: "default", queue: "other" };
@@ -26,6 +27,24 @@ withEachSignal((start) => {
     await signal.push([job("new")]);
     await signal.pushFront([job("older"), job("old"), job("urgent", 3)]);
     expect(await signal.take([main], 10)).toEqual(["urgent", "older", "old", "new"]);
+  });
+
+  test("drops what is in front of the first of some ids, and nothing when none of them is near", async () => {
+    const signal = start();
+    await signal.push([job("old"), job("older"), job("a"), job("b"), job("c")]);
+    await signal.push([job("urgent", 3)]);
+    await signal.push([job("of another", 0, other)]);
+    expect(await signal.skipTo(main, ["none", "urgent", "of another"])).toBeUndefined();
+    expect(await signal.skipTo(main, ["c", "none", "a"])).toBe("a");
+    expect(await signal.skipTo(main, ["c", "none", "a"])).toBe("a");
+    await signal.pushFront([job("front")]);
+    expect(await signal.skipTo(main, ["b"])).toBe("b");
+    expect(await signal.take([main], 10)).toEqual(["urgent", "b", "c"]);
+    expect(await signal.skipTo(main, ["b"])).toBeUndefined();
+    await signal.push(Array.from({ length: skipped_max + 1 }, (_, at) => job(`job-${at}`)));
+    expect(await signal.skipTo(main, [`job-${skipped_max}`])).toBeUndefined();
+    expect(await signal.skipTo(main, [`job-${skipped_max - 1}`])).toBe(`job-${skipped_max - 1}`);
+    expect(await signal.take([main], 10)).toEqual([`job-${skipped_max - 1}`, `job-${skipped_max}`]);
   });
 
   test("keeps the queues apart, and takes from several in the order given", async () => {

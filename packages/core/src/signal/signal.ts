@@ -9,7 +9,7 @@ export type ReadyJob = QueueRef & { id: string; priority: number };
 export type ReadyInGroup = ReadyJob & { group: string | null };
 
 /** The lists of one queue. `next` is the id (or junk) that would be handed out next. */
-type QueueSignals = { length: number; next: string | undefined; overflowed: boolean; in_turns: boolean };
+export type QueueSignals = { length: number; next: string | undefined; overflowed: boolean; in_turns: boolean };
 
 /**
  * Tells workers that jobs are ready: hints, never the truth. Losing all of it costs latency and no job. Every method
@@ -43,6 +43,11 @@ export type Signal = {
    */
   wait(queues: readonly QueueRef[], timeout_ms: number, stop: AbortSignal): Promise<Woken | undefined>;
   look(queue: QueueRef): Promise<QueueSignals>;
+  /**
+   * Drop what would be handed out before the first of these ids, which must have no priority, and give that id. If none
+   * of them is among the next thousand, nothing is dropped and the answer is undefined.
+   */
+  skipTo(queue: QueueRef, ids: readonly string[]): Promise<string | undefined>;
   /** The ids that an overflow dropped have all been pushed again. */
   endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller across all processes in each period, so that a fleet sweeps once, not once per worker. */
@@ -115,3 +120,6 @@ export const wakeMark = "wake";
 export const signals_max = 1_000_000;
 /** How many jobs of one group there are at most in the lists of a queue whose groups take turns. */
 export const rounds_max = 100_000;
+
+/** How far `skipTo` looks. */
+export const skipped_max = 1_000;

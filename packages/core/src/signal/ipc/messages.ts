@@ -26,6 +26,7 @@ const call = z.discriminatedUnion("method", [
   z.object({ method: z.literal("take"), given: z.tuple([z.array(queue), z.int()]) }),
   z.object({ method: z.literal("wait"), given: z.tuple([z.array(queue), z.number()]) }),
   z.object({ method: z.literal("look"), given: z.tuple([queue]) }),
+  z.object({ method: z.literal("skipTo"), given: z.tuple([queue, ids]) }),
   z.object({ method: z.literal("endOverflow"), given: z.tuple([queue]) }),
   z.object({ method: z.literal("takeTurn"), given: z.tuple([z.string(), z.number()]) }),
   z.object({ method: z.literal("mark"), given: z.tuple([z.string(), z.number()]) }),

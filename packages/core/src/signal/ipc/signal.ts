@@ -4,7 +4,7 @@ import { lateIds } from "./late-ids.ts";
 import { fromHost, type Call, type ToHost } from "./messages.ts";
 import { listeners } from "../notices.ts";
 import type { SeenWorker, VanishedWorker } from "../presence.ts";
-import { SignalUnavailableError, type Signal, type Topic, type Woken } from "../signal.ts";
+import { SignalUnavailableError, type QueueSignals, type Signal, type Topic, type Woken } from "../signal.ts";
 import type { Permit } from "../token-bucket.ts";
 
 export type IpcSignal = Signal & {
@@ -15,7 +15,6 @@ export type IpcSignal = Signal & {
 type Asked = { resolve(value: unknown): void; reject(error: Error): void; stop(): void };
 type Given<M extends Call["method"]> = Extract<Call, { method: M }>["given"];
 
-type QueueLook = Awaited<ReturnType<Signal["look"]>>;
 type DeadLook = Awaited<ReturnType<Signal["deadLetters"]["look"]>>;
 /** As JSON leaves it: without undefined members. */
 type Json<T> = { [K in keyof T]?: T[K] };
@@ -107,7 +106,8 @@ export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000)
         stop.removeEventListener("abort", stopped);
       }
     },
-    look: async (queue) => withNone(await call<Json<QueueLook>, "look">("look", queue), "next"),
+    look: async (queue) => withNone(await call<Json<QueueSignals>, "look">("look", queue), "next"),
+    skipTo: (queue, ids) => call("skipTo", queue, [...ids]),
     endOverflow: (queue) => call("endOverflow", queue),
     takeTurn: (name, period_ms) => call("takeTurn", name, period_ms),
     mark: (name, lasts_ms) => call("mark", name, lasts_ms),

@@ -2,10 +2,11 @@ import type { QueueRef } from "../../deps.ts";
 import { localPermits } from "../token-bucket.ts";
 import { defaultKeys, queueKeys } from "../keys.ts";
 import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
+import { createDeque, type Deque } from "./deque.ts";
 import { memoryNotices } from "../notices.ts";
 import { memoryPresence } from "../presence.ts";
 import { turnQueue, type TurnQueue } from "../turns/memory.ts";
-import { signals_max, type DeadLetterList, type Signal } from "../signal.ts";
+import { signals_max, skipped_max, type DeadLetterList, type Signal } from "../signal.ts";
 
 type Lists = {
   plain: Deque;
@@ -123,6 +124,9 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       const { plain, overflowed = false, turns: in_turns } = lookAt(queue) ?? {};
       return { length: lengthAt(queue), next: plain?.first(), overflowed, in_turns: in_turns !== undefined };
     },
+    async skipTo(queue, ids) {
+      return lookAt(queue)?.plain.skipTo(new Set(ids), skipped_max);
+    },
     async endOverflow(queue) {
       const lists = lookAt(queue);
       if (lists) lists.overflowed = false;
@@ -151,7 +155,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
 }
 
 function emptyLists(): Lists {
-  return { plain: deque(), prioritised: priorityQueue(), overflowed: false, turns: undefined };
+  return { plain: createDeque(), prioritised: priorityQueue(), overflowed: false, turns: undefined };
 }
 
 function woken(waiters: Set<() => void>, any: () => boolean, timeout_ms: number, stop: AbortSignal): Promise<void> {
@@ -191,35 +195,5 @@ function memoryDeadLetters(): DeadLetterList {
       ids.clear();
       cursor = undefined;
     },
-  };
-}
-
-type Deque = {
-  push(id: string): void;
-  unshift(id: string): void;
-  shift(): string | undefined;
-  first(): string | undefined;
-  length(): number;
-};
-
-/** Two stacks, so that a backlog of a million ids is not moved at every shift. */
-function deque(): Deque {
-  let front: string[] = [];
-  let back: string[] = [];
-  const turnOver = () => {
-    if (front.length === 0) [front, back] = [back.reverse(), []];
-  };
-  return {
-    push: (id) => void back.push(id),
-    unshift: (id) => void front.push(id),
-    shift() {
-      turnOver();
-      return front.pop();
-    },
-    first() {
-      turnOver();
-      return front.at(-1);
-    },
-    length: () => front.length + back.length,
   };
 }

@@ -59,6 +59,19 @@ if #out < n then
 end${keepMark}
 return out`;
 
+/** KEYS: list. ARGV: how far to look, ids. Drops what is in front of the first of these ids, and returns that. */
+const skipTo = `
+local known = {}
+for i = 2, #ARGV do known[ARGV[i]] = true end
+local page = redis.call('LRANGE', KEYS[1], -ARGV[1], -1)
+for i = #page, 1, -1 do
+  if known[page[i]] then
+    if i < #page then redis.call('RPOP', KEYS[1], #page - i) end
+    return page[i]
+  end
+end
+return false`;
+
 /** KEYS: list, members. ARGV: ids. The set makes "once each" a constant-time check. */
 const addDeadLetters = `
 local added = 0
@@ -145,6 +158,7 @@ export const scripts = {
   signalPushInTurns: { lua: pushInTurnsScript, numberOfKeys: 3 },
   signalSetTurns: { lua: setTurnsScript, numberOfKeys: 4 },
   signalTake: { lua: take, numberOfKeys: 2 },
+  signalSkipTo: { lua: skipTo, numberOfKeys: 1 },
   deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },
   deadLettersCarryOn: { lua: carryOnDeadLetters, numberOfKeys: 3 },
   deadLettersNoteLeaving: { lua: noteLeaving, numberOfKeys: 2 },

@@ -7,7 +7,7 @@ import { redisLink } from "./link.ts";
 import { redisNotices } from "./notices.ts";
 import { redisPermits } from "./permits.ts";
 import { redisPresence } from "./presence.ts";
-import { signals_max, type ReadyJob, type Signal } from "../signal.ts";
+import { signals_max, skipped_max, type ReadyJob, type Signal } from "../signal.ts";
 import type { RedisTls } from "./dial.ts";
 import { redisTurns } from "../turns/redis.ts";
 import { redisWait } from "./wait.ts";
@@ -98,6 +98,10 @@ export function redisSignal(options: RedisSignalOptions): Signal {
         overflowed: why !== null && !in_turns,
         in_turns,
       };
+    },
+    async skipTo(queue, ids) {
+      const { list } = queueKeys(keys, queue);
+      return (await available(list, () => commands.signalSkipTo(list, skipped_max, ...ids))) ?? undefined;
     },
     async endOverflow(queue) {
       const { overflow } = queueKeys(keys, queue);

@@ -1,0 +1,78 @@
+import { queueLimits } from "@atlasqueue/contract";
+import { expect, test } from "vitest";
+import { refillQueue } from "./refill.ts";
+import { setLimits } from "./set.ts";
+import { front_jobs_max } from "./within-rates.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import { engineHarness, main } from "../../test/engine-harness.ts";
+
+const { deps, addMany, addUsedUp, take } = engineHarness();
+
+const signalled = (ids: readonly string[]): ReadyJob[] => ids.map((id) => ({ ...main, id, priority: 0 }));
+const length = async () => (await deps.signal.look(main)).length;
+const refill = () => refillQueue(deps, main, "near");
+
+test("a list does not grow by jobs that were on their way to a claim when their queue was refilled", async () => {
+  await setLimits(deps, main, queueLimits.parse({ concurrency: 1_000 }));
+  const ids = await addMany(600);
+  await deps.signal.push(signalled(ids));
+  for (let at = 0; at < 50; at += 5) {
+    const taken = await deps.signal.take([main], 5);
+    expect(taken).toEqual(ids.slice(at, at + 5));
+    // By two processes.
+    await Promise.all([refill(), refill()]);
+    for (const id of taken) await take(id);
+    await refill();
+  }
+  expect(await length()).toBe(550);
+});
+
+test("what may not start any more is dropped from the front of the list, rather than signalled over", async () => {
+  await setLimits(deps, main, queueLimits.parse({ group_rate: { limit: 1, period_seconds: 3_600 } }));
+  await addUsedUp(200);
+  const used_up = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs ORDER BY id`;
+  const others = await addMany(30);
+  await deps.signal.push(signalled([...used_up.map(({ id }) => id), ...others]));
+  await refill();
+  expect(await deps.signal.take([main], 100)).toEqual(others);
+});
+
+test("a list that has none of a queue's next jobs near its front has them put there", async () => {
+  await setLimits(deps, main, queueLimits.parse({ concurrency: 10 }));
+  const ids = await addMany(20);
+  await deps.signal.push(signalled(ids.slice(10)));
+  await refill();
+  await refill();
+  expect(await deps.signal.take([main], 100)).toEqual(ids);
+});
+
+test("what may start again behind thousands of used-up jobs goes in front of a long list of younger ones", async () => {
+  await setLimits(deps, main, queueLimits.parse({ group_rate: { limit: 1, period_seconds: 3_600 } }));
+  await addUsedUp(front_jobs_max);
+  const ids = await addMany(600);
+  await deps.signal.push(signalled(ids.slice(20)));
+  await refillQueue(deps, main, { behind: new Map() });
+  await refillQueue(deps, main, { behind: new Map() });
+  expect(await deps.signal.take([main], 1_000)).toEqual(ids);
+});
+
+test("a list that is long with nothing that may start is emptied, not made longer and longer", async () => {
+  await setLimits(deps, main, queueLimits.parse({ concurrency: 10 }));
+  const ids = await addMany(20);
+  await deps.signal.push(signalled(Array.from({ length: 10_001 }, () => crypto.randomUUID())));
+  await refill();
+  expect(await deps.signal.take([main], 20_000)).toEqual(ids.slice(0, 10));
+});
+
+test("a list that was full takes new jobs again once it is empty, and not before", async () => {
+  await setLimits(deps, main, queueLimits.parse({ concurrency: 10 }));
+  const signal = memorySignal(15);
+  const ids = await addMany(20);
+  for (const job of signalled(ids)) await signal.push([job]);
+  await refillQueue({ ...deps, signal }, main, "near");
+  expect(await signal.look(main)).toMatchObject({ length: 15, overflowed: true });
+  await signal.take([main], 15);
+  await refillQueue({ ...deps, signal }, main, "near");
+  expect(await signal.look(main)).toMatchObject({ length: 10, overflowed: false });
+});
