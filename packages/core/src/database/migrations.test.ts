@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { createDatabase, eventually, postgresUrl } from "@atlasqueue/testing";
+import { createDatabase, eventually, postgresUrl, testDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import postgres from "./driver.ts";
 import { applyMissing } from "./migrating/apply-missing.ts";
@@ -74,6 +74,24 @@ test("a migration locks one table that is in use, as it and the version that run
   expect(several.filter((name) => name > "0030")).toEqual([]);
   expect(changedBy('ALTER TABLE "a" ADD COLUMN "x" text;\nCREATE INDEX "i" ON "b" ("x");')).toEqual(["a", "b"]);
 });
+
+test("each table says which row is meant, as one that a publication has is not written to otherwise", async () => {
+  const { database, drop } = await testDatabase();
+  onTestFinished(drop);
+  const tables = await database.sql<{ name: string; known_by: string | null }[]>`
+    SELECT relname AS name, CASE
+        WHEN relreplident = 'f' THEN 'row'
+        WHEN relreplident = 'd' AND EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary) THEN 'key'
+      END AS known_by
+    FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace::regnamespace::text IN ('public', 'drizzle')
+    ORDER BY relname`;
+  expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(["jobs", "atlasqueue_migrations"]));
+  expect(tables.filter(({ known_by }) => known_by === null)).toEqual([]);
+  // Whoever follows them looks for each row in the whole table, or an index of it: these stay short.
+  expect(tables.filter(({ known_by }) => known_by === "row").map(({ name }) => name)).toEqual(short);
+});
+
+const short = ["flow_notes", "group_handovers", "inside_submissions", "queue_changes", "queue_starts"];
 
 test("each migration has a transaction of its own: one that waits for its table holds no other", async () => {
   const created = await createDatabase(postgresUrl());
