@@ -17,8 +17,9 @@ test.each([
   ["postgres:///queue", "be a URL such as"],
   ["postgres://queue:s3cret@db1,/queue", "be a URL such as"],
   ["postgres://queue:s3cret@db:port/queue", "be a URL such as"],
-  ["postgres://queue:s3cret%@db/queue", "have %25 for each % in its user, password and host"],
-  ["postgres://queue:s3cret@db1,db%zz/queue", "have %25 for each %"],
+  ["postgres://queue:s3cret%@db/queue", "have %25 for each % in its user and password"],
+  ["postgres://queue:s3cret@%2Fvar%2Frun%2Fpostgresql:5432,db2:5432/queue", "name its hosts without any %"],
+  ["postgres://queue:s3cret@db1:6432,db2/queue", "name a port for each of its hosts or for none"],
   ["postgres://queue:s3cret@[::1]:5432/queue", "name its host rather than an IPv6 address"],
   [
     "postgres://queue:s3cret@db/queue?target_session_attrs=any",
