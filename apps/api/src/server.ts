@@ -13,7 +13,7 @@ import { addressOldRequest } from "./http/input/no-host.ts";
 import { oneAtATime } from "./http/one-at-a-time.ts";
 import { createUnderWay } from "./http/under-way.ts";
 import { refuse, wireFaultOf } from "./http/wire-faults.ts";
-import { withinHeap } from "./http/within-heap.ts";
+import { connection_bytes, withinHeap } from "./http/within-heap.ts";
 import type { Hono } from "hono";
 
 export type ServerOptions = {
@@ -41,7 +41,7 @@ const defaultTimeouts: ServerTimeouts = {
 /** More than there are long polls at once; each takes a file and, while headers arrive, up to forty kilobytes. */
 const connections_max_default = 20_000;
 /** Of a small heap they may take four tenths. */
-const connections_heap = { part: 2.5, bytes_each: 40_000 };
+const connections_heap = { part: 2.5, bytes_each: connection_bytes };
 const header_bytes_max = 16_384;
 /** Longer than common load balancers' idle timeout, so that they are the ones to hang up. */
 const keep_alive_ms = 65_000;

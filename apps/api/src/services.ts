@@ -11,8 +11,12 @@ import {
   type Deps,
   type EnqueueOptions,
 } from "@atlasqueue/core/internal";
+import { connection_bytes, withinHeap } from "./http/within-heap.ts";
 import { createUnderWay } from "./http/under-way.ts";
 import { createJobStreams } from "./jobs/stream/open-streams.ts";
+
+/** Each keeps a connection, and an address that tenants share, such as a load balancer's, has three quarters of those. */
+const waiters_max = withinHeap(10_000, { part: 10, bytes_each: connection_bytes });
 
 /** What lives as long as the API and is shared by requests: group commits, long polls, timers. */
 export function createServices(
@@ -23,8 +27,8 @@ export function createServices(
   return {
     followUps,
     submitter: createSubmitter({ ...deps, followUps }, options),
-    longPoll: createLongPoll({ ...deps, followUps }),
-    finishedWaits: createFinishedWaits(deps),
+    longPoll: createLongPoll({ ...deps, followUps }, waiters_max),
+    finishedWaits: createFinishedWaits(deps, waiters_max),
     jobStreams: createJobStreams(),
     underWay: createUnderWay(),
     liveEvents: createLiveEvents(deps),

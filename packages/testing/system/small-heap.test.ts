@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../src/index.ts";
 import { startSystem, type System } from "./system.ts";
 
 // What many connections have begun and leave unfinished, and bodies that take far more memory than bytes, must not end a
@@ -41,6 +42,25 @@ test.each([
   const sockets: Socket[] = [];
   for (let at = 0; at < connections; at += 200)
     await Promise.all(Array.from({ length: 200 }, async () => sockets.push(await opened(url, text))));
+  for (const socket of sockets) socket.destroy();
+  await outlived();
+});
+
+test("an API with a small heap has connections left at an address from which a tenant waits for all the jobs it may", async () => {
+  const { url, token, submit, outlived } = await smallApi("waits");
+  const { id } = (await (await submit()).json()) as { id: string };
+  const wait =
+    `GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+    "Connection: close\r\n\r\n";
+  const sockets: Socket[] = [];
+  let refused = 0;
+  for (let at = 0; at < 600; at += 1) {
+    const socket = await opened(url, wait);
+    socket.on("data", (answer) => (refused += Number(answer.includes("HTTP/1.1 429 "))));
+    sockets.push(socket);
+  }
+  // Where there are too many connections, they end without a word.
+  await eventually(() => expect(refused).toBeGreaterThan(400));
   for (const socket of sockets) socket.destroy();
   await outlived();
 });

@@ -17,17 +17,22 @@ export type FinishedWaits = {
 
 /** A notice can be lost: all waits share one look into Postgres each second. */
 const look_ms = 1_000;
-const waiters_max = 10_000;
+const waiters_max_default = 10_000;
 
 /**
  * Wakes callers waiting for jobs to finish: by the notice from the process that settled them, with one query a second
  * for all as the safety net.
  *
+ * `waiters_max`: of all tenants together, which share it.
+ *
  * @example
  * const finished = watch.until(id, 20_000, gone);
  * await finished;
  */
-export function createFinishedWaits(deps: Pick<Deps, "database"> & { signal: Signal }): FinishedWaits {
+export function createFinishedWaits(
+  deps: Pick<Deps, "database"> & { signal: Signal },
+  waiters_max = waiters_max_default,
+): FinishedWaits {
   const waiting = new Map<string, Set<() => void>>();
   const waits = createShares(waiters_max);
   let unlisten: (() => void) | undefined;

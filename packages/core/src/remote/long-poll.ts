@@ -29,7 +29,7 @@ export type LongPoll = {
   returned(): Promise<void>;
 };
 
-const waiters_max = 10_000;
+const waiters_max_default = 10_000;
 /** At the end, for jobs that must go back but that the database has not taken yet. */
 const returns_ms_max = 5_000;
 /** How long one wait on the signal lasts; it starts over when a queue joins those waited for. */
@@ -46,11 +46,16 @@ const poll_ms_max = 1_000;
  * Where remote workers get their jobs. Calls that have to wait line up per queue, and one wait on the signal serves
  * them all: a waiting call is a timer and an entry in a list, and asks neither Redis nor Postgres.
  *
+ * `waiters_max`: of all tenants together, which share it.
+ *
  * @example
  * const longPoll = createLongPoll({ database, signal, observe, followUps });
  * const jobs = await longPoll.lease({ tenant, queue, worker_id, lease_seconds: 30, jobs_max: 1, wait_ms: 20_000 }, hungUp);
  */
-export function createLongPoll(deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> }): LongPoll {
+export function createLongPoll(
+  deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled"> },
+  waiters_max = waiters_max_default,
+): LongPoll {
   const closing = new AbortController();
   const asked = createAskedQueues();
   const returns = createLeaseReturns(deps);
