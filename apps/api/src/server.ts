@@ -13,7 +13,7 @@ import { addressOldRequest } from "./http/input/no-host.ts";
 import { oneAtATime } from "./http/one-at-a-time.ts";
 import { createUnderWay } from "./http/under-way.ts";
 import { refuse, wireFaultOf } from "./http/wire-faults.ts";
-import { withinHeap } from "./http/within-heap.ts";
+import { withinHeap } from "@atlasqueue/core/internal";
 import type { Hono } from "hono";
 
 export type ServerOptions = {
