@@ -12,6 +12,7 @@ import { createRateLimiter } from "./access/rate-limiter.ts";
 import type { ApiEnv, Authenticator } from "./http/context.ts";
 import { createCursors } from "./http/input/cursor.ts";
 import { arriving, bodyLimits, createGate, searching, searchLimits, unread, unreadLimits } from "./http/gate.ts";
+import { createAnswerRoom } from "./http/answers/room.ts";
 import { createTurns } from "./http/body/turns.ts";
 import { answerErrors } from "./http/answers/on-error.ts";
 import { accessLog } from "./middleware/access-log.ts";
@@ -27,7 +28,7 @@ import { KnownPaths } from "./route/known-paths.ts";
 import { addRoutes } from "./route/serve.ts";
 import { operations, routes } from "./routes.ts";
 
-type OwnParts = Pick<RouteDeps, "gate" | "bodies" | "unread" | "provisionPermits" | "signInPermits">;
+type OwnParts = Pick<RouteDeps, "gate" | "bodies" | "unread" | "answers" | "provisionPermits" | "signInPermits">;
 export type AppDeps = Services & {
   logger: Logger;
   /** The key cursors are signed with, the same in every process; default: this app's own. */
@@ -67,6 +68,7 @@ export function routeDeps(deps: AppDeps): RouteDeps {
   return {
     gate: createGate(),
     searches: createGate(searchLimits, searching),
+    answers: createAnswerRoom(),
     bodies: createGate(bodyLimits, arriving),
     unread: createGate(unreadLimits, unread),
     turns: createTurns(),

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createShares, type Shares } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
+import { withinHeap } from "@atlasqueue/core/internal";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { answerClientError, refuseConnect } from "./http/answers/client-error.ts";
 import { MergingMessage } from "./http/body/merging-message.ts";
@@ -13,7 +14,6 @@ import { addressOldRequest } from "./http/input/no-host.ts";
 import { oneAtATime } from "./http/one-at-a-time.ts";
 import { createUnderWay } from "./http/under-way.ts";
 import { refuse, wireFaultOf } from "./http/wire-faults.ts";
-import { connection_bytes, withinHeap } from "./http/within-heap.ts";
 import type { Hono } from "hono";
 
 export type ServerOptions = {
@@ -40,6 +40,8 @@ const defaultTimeouts: ServerTimeouts = {
 };
 /** More than there are long polls at once; each takes a file and, while headers arrive, up to forty kilobytes. */
 const connections_max_default = 20_000;
+/** What a connection takes while headers arrive. */
+export const connection_bytes = 40_000;
 /** Of a small heap they may take four tenths. */
 const connections_heap = { part: 2.5, bytes_each: connection_bytes };
 const header_bytes_max = 16_384;

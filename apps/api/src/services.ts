@@ -8,12 +8,13 @@ import {
   createQueueBound,
   createStorageQuota,
   createSubmitter,
+  withinHeap,
   type Deps,
   type EnqueueOptions,
 } from "@atlasqueue/core/internal";
-import { connection_bytes, withinHeap } from "./http/within-heap.ts";
 import { createUnderWay } from "./http/under-way.ts";
 import { createJobStreams } from "./jobs/stream/open-streams.ts";
+import { connection_bytes } from "./server.ts";
 
 /** Each keeps a connection, and an address that tenants share, such as a load balancer's, has three quarters of those. */
 const waiters_max = withinHeap(10_000, { part: 10, bytes_each: connection_bytes });

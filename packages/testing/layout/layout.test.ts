@@ -102,7 +102,7 @@ test("process.env is read only in an app's config.ts and by what starts a proces
       /process\.env/,
       new RegExp(
         `${allowed.source}|^packages/testing/(src/spawn-process|published/run)\\.ts$|^apps/dashboard/build/ensure-built\\.ts$` +
-          "|^apps/faults/src/rig/(preload|processes)\\.ts$",
+          "|^apps/faults/src/rig/(preload|processes)\\.ts$|^packages/core/src/room/within-heap\\.ts$",
       ),
     ),
   ).toEqual([]);

@@ -22,6 +22,7 @@ import {
   type DeadPlace,
   type GroupPlace,
 } from "@atlasqueue/core/internal";
+import { roomForJobs } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleJob } from "../route/examples.ts";
@@ -74,6 +75,7 @@ const list = route(
     description: "A page of large jobs ends after about 4 MiB.",
     scope: "read",
     request: { query: listDeadQuery },
+    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForJobs(limit),
     answers: {
       200: {
         description:

@@ -1,6 +1,5 @@
 import { createShares } from "@atlasqueue/contract";
-import { NoRoomError, takeOrThrow } from "@atlasqueue/core/internal";
-import { withinHeap } from "./within-heap.ts";
+import { NoRoomError, takeOrThrow, withinHeap } from "@atlasqueue/core/internal";
 
 type GateLimits = { requests_max: number; bytes_max: number };
 export type Gate = {

@@ -4,7 +4,7 @@ import { createShares } from "@atlasqueue/contract";
 import { bringsBody } from "./body/body.ts";
 import { network } from "./input/address.ts";
 import { refuse } from "./wire-faults.ts";
-import { withinHeap } from "./within-heap.ts";
+import { withinHeap } from "@atlasqueue/core/internal";
 
 /** More than clients send without waiting for an answer. */
 const waiting_max = 32;

@@ -17,6 +17,7 @@ import {
   findJobByKey,
   listAttempts,
   listJobs,
+  page_bytes_max,
   parentsOf,
   searchJobs,
   showJob,
@@ -24,6 +25,7 @@ import {
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
+import { roomForJobs, roomForText } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId, exampleJob, exampleParents } from "../route/examples.ts";
 import { route } from "../route/route.ts";
@@ -54,6 +56,8 @@ export const list = route(
       "it may says in `searched` how many those were, and how far back it came.",
     scope: "read",
     request: { query: listJobsQuery },
+    reads: ({ query: { limit, key } }: { query: { limit: number; key?: string | undefined } }) =>
+      roomForJobs(key === undefined ? limit : 1),
     answers: {
       200: {
         description:
@@ -149,8 +153,13 @@ export const attempts = route(
     summary: "List a job's attempts",
     scope: "read",
     request: { path },
+    reads: () => roomForText(page_bytes_max),
     answers: {
-      200: { description: "In their order.", schema: attemptList, example: { items: [exampleAttempt] } },
+      200: {
+        description: "The newest 500, or as many as have about 4 MiB of logs, in their order.",
+        schema: attemptList,
+        example: { items: [exampleAttempt] },
+      },
     },
     problems: ["validation", "not_found"],
   },

@@ -1,5 +1,6 @@
 import { leaseAnswer, leaseRequest, queueName } from "@atlasqueue/contract";
 import { z } from "zod";
+import { roomForLeases } from "../http/answers/room.ts";
 import { route } from "../route/route.ts";
 import { exampleLease, showLeases } from "./show-leases.ts";
 
@@ -36,11 +37,16 @@ export const lease = route(
   },
   async ({ deps, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {
     const { max_jobs, wait_seconds, ...claimer } = body;
-    const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, trace };
+    const room = deps.answers.place(tenant, roomForLeases(max_jobs), { ahead: true });
+    const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, room, trace };
     const { longPoll } = deps;
-    const leases = await longPoll.lease(wish, hungUp());
-    // With no attempt spent: no one knows of them.
-    ifUndelivered(() => void longPoll.returns.giveBack(leases));
-    return { jobs: await showLeases(deps, tenant, leases) };
+    try {
+      const leases = await longPoll.lease(wish, hungUp());
+      // With no attempt spent: no one knows of them.
+      ifUndelivered(() => void longPoll.returns.giveBack(leases));
+      return { jobs: await showLeases(deps, tenant, leases, room) };
+    } finally {
+      room.leave();
+    }
   },
 );

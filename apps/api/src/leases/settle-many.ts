@@ -1,6 +1,7 @@
 import { limits, settleAnswer, settleRequest } from "@atlasqueue/contract";
 import { releaseRemote, settleRemote, type Held, type RemoteOutcome } from "@atlasqueue/core/internal";
 import { invalid } from "../http/answers/problem.ts";
+import { roomForLeases } from "../http/answers/room.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
@@ -47,21 +48,27 @@ export const settleMany = route(
     nacks.forEach(({ error_data }, at) =>
       requireSmall(error_data, `/nacks/${at}/error_data`, bytes, limits.error_data_bytes_max),
     );
-    const { longPoll } = deps;
-    const go_on = next && { ...next, returns: longPoll.returns };
-    // At once: a row that somebody keeps locked holds up only what is done to that job.
-    const settling = settleRemote(deps, tenant, acks, nacks, go_on);
-    const releasing = releaseRemote(deps, tenant, releases ?? []);
-    await Promise.allSettled([settling, releasing]);
-    const outcomes = await settling;
-    // With no attempt spent: no one knows of them. Without any, what is done stays done, read or not.
-    if (outcomes.next.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(outcomes.next));
-    const released = await releasing;
-    const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
-      items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
-    const leased = next && { next: await showLeases(deps, tenant, outcomes.next) };
-    const given = releases && { releases: show(releases, released) };
-    return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
+    // Without room for other jobs none come: what is settled must not wait for it.
+    const room = next && deps.answers.place(tenant, roomForLeases(acks.length));
+    try {
+      const { longPoll } = deps;
+      const go_on = next && room?.enterNow() ? { ...next, returns: longPoll.returns } : undefined;
+      // At once: a row that somebody keeps locked holds up only what is done to that job.
+      const settling = settleRemote(deps, tenant, acks, nacks, go_on);
+      const releasing = releaseRemote(deps, tenant, releases ?? []);
+      await Promise.allSettled([settling, releasing]);
+      const outcomes = await settling;
+      // With no attempt spent: no one knows of them. Without any, what is done stays done, read or not.
+      if (outcomes.next.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(outcomes.next));
+      const released = await releasing;
+      const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
+        items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
+      const leased = room && { next: await showLeases(deps, tenant, outcomes.next, room) };
+      const given = releases && { releases: show(releases, released) };
+      return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
+    } finally {
+      room?.leave();
+    }
   },
 );
 

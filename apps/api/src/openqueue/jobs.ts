@@ -9,6 +9,7 @@ import {
 import { cancel as cancelJob, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
+import { roomForJobs } from "../http/answers/room.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleOpenQueueJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -25,9 +26,12 @@ export const list = route(
     path: "/jobs",
     id: "openQueueListJobs",
     summary: "List jobs, newest first",
-    description: "For anything beyond the last offset, `/v1/jobs` has a cursor.",
+    description:
+      "For anything beyond the last offset, `/v1/jobs` has a cursor. A page of large jobs ends after about 4 MiB: the next " +
+      "one begins at `offset` plus the number of its items.",
     scope: "read",
     request: { query: openQueueListQuery },
+    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForJobs(limit),
     answers: {
       200: {
         description: "A page; `total` counts everything the filter matches, on every page.",

@@ -20,6 +20,7 @@ import {
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";
+import { roomForLeases } from "../http/answers/room.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
@@ -61,14 +62,20 @@ export const lease = route(
   },
   async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
     const { longPoll } = deps;
-    const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
-    ifUndelivered(() => void longPoll.returns.giveBack(leases));
-    const [held] = leases;
-    // Read again by its key; it is gone if it was just cancelled.
-    const row = held && (await findJob({ database: ahead(deps.database) }, tenant, held.id));
-    if (!row?.locked_until || row.lease_token !== held?.lease_token) return null;
-    const lease_expires_at = row.locked_until.toISOString();
-    return { job: showOpenQueueJob(row), lease_token: held.lease_token, lease_expires_at };
+    // It is read twice.
+    const room = deps.answers.place(tenant, roomForLeases(2), { ahead: true });
+    try {
+      const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0, room }, hungUp());
+      ifUndelivered(() => void longPoll.returns.giveBack(leases));
+      const [held] = leases;
+      // Read again by its key; it is gone if it was just cancelled.
+      const row = held && (await findJob({ database: ahead(deps.database) }, tenant, held.id));
+      if (!row?.locked_until || row.lease_token !== held?.lease_token) return null;
+      const lease_expires_at = row.locked_until.toISOString();
+      return { job: showOpenQueueJob(row), lease_token: held.lease_token, lease_expires_at };
+    } finally {
+      room.leave();
+    }
   },
 );
 

@@ -26,7 +26,7 @@ export function answererOf(operation: Operation): (c: ApiContext, result: unknow
       return (c, result) => {
         const { body, content_type, headers } = result as Text;
         c.set("answer_chars", body.length);
-        return answerText(c.get("request_id"), 200, body, content_type, headers);
+        return answerText(c.get("request_id"), 200, body, content_type, { ...c.get("limit_headers"), ...headers });
       };
     case "stream":
       return (c, result) => answerStream(c, result as Stream);

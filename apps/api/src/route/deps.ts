@@ -13,6 +13,7 @@ import type {
   RemoteSettlementDeps,
   StorageQuota,
   Submitter,
+  WaitingRoom,
 } from "@atlasqueue/core/internal";
 import type { Auditor } from "../audit/auditor.ts";
 import type { Docs } from "../docs/docs.ts";
@@ -56,6 +57,8 @@ export type RouteDeps = Services & {
   gate: Gate;
   /** Bounds the searches under way. */
   searches: Gate;
+  /** Bounds what is read from the database for answers that may have many payloads. */
+  answers: WaitingRoom;
   /** Bounds the large bodies arriving at once. */
   bodies: Gate;
   /** Bounds the large answers that wait to be read. */

@@ -40,6 +40,12 @@ export type Operation = {
    * says so (`call.hold`): it waits for something else, or for nothing.
    */
   gate?: "own";
+  /**
+   * Of a read whose answer may have many payloads: what they take in memory at most, by the checked request. It has room
+   * for that from before it is handled until it is answered. A handler that does more than read takes the room itself
+   * (`deps.answers`).
+   */
+  reads?: (input: never) => number;
   /** OpenQueue's errors are `{"detail": …}`; all others are problem+json. */
   surface?: "openqueue";
   /**

@@ -42,8 +42,10 @@ function serve(
   const read = readerOf(operation, deps);
   const answer = answererOf(operation);
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
+  const readsOf = operation.reads as ((call: Call<Operation>) => number) | undefined;
   // The reader has checked the call against this very operation.
-  const run = handle as (call: Call<Operation>) => unknown;
+  const handleCall = handle as (call: Call<Operation>) => unknown;
+  const run = readsOf ? inRoomFor(readsOf, handleCall) : handleCall;
 
   const finish = async (
     c: ApiContext,
@@ -99,6 +101,23 @@ function serve(
     // Nobody else knows of it once its caller has hung up.
     if (answered instanceof Promise) deps.underWay.add(answered);
     return answered;
+  };
+}
+
+/**
+ * In room for what is read, as soon as it is there. The answer's text is made before anything can come that is read for
+ * the next one.
+ */
+function inRoomFor(readsOf: (call: Call<Operation>) => number, handle: (call: Call<Operation>) => unknown) {
+  return async (call: Call<Operation> & Partial<Asker>): Promise<unknown> => {
+    const place = call.deps.answers.place(call.tenant ?? "", readsOf(call));
+    const entered = place.enter(call.hungUp);
+    try {
+      if (entered) await entered;
+      return await handle(call);
+    } finally {
+      place.leave();
+    }
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type SeenSchedule,
 } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
+import { roomForJobs } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -25,11 +26,14 @@ const list = route(
     id: "listSchedules",
     tag: "Schedules",
     summary: "List the schedules",
+    description: "A page of large payloads ends after about 4 MiB.",
     scope: "read",
     request: { query: listSchedulesQuery },
+    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForJobs(limit),
     answers: {
       200: {
-        description: "A page of schedules, ordered by name.",
+        description:
+          "A page of schedules, ordered by name. It may be short and still have a `next_cursor`; null means there is no more.",
         schema: schedulePage,
         example: { items: [exampleSchedule], next_cursor: null },
       },

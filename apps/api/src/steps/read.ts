@@ -1,10 +1,12 @@
-import { jobId, jobSteps, type JobSteps } from "@atlasqueue/contract";
-import { findJobSteps } from "@atlasqueue/core/internal";
+import { jobId, jobSteps, limits, type JobSteps } from "@atlasqueue/contract";
+import { findJobStepsText } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
+import { roomForText } from "../http/answers/room.ts";
 import { exampleLockedUntil } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 
+const content_type = "application/json";
 const example: JobSteps = {
   steps: [{ name: "charge", result: { charge_id: "ch_17" }, attempt: 1, finished_at: exampleLockedUntil }],
   signals: [{ name: "approved", payload: { by: "ada" }, sent_at: exampleLockedUntil }],
@@ -22,8 +24,12 @@ export const read = route(
       "What its handler has done and keeps through retries, the signals it was sent, and those it waited for.",
     scope: "read",
     request: { path: z.strictObject({ id: jobId }) },
-    answers: { 200: { description: "Each in its order.", schema: jobSteps, example } },
+    reads: () => roomForText(limits.steps_bytes_max + limits.signals_bytes_max),
+    answers: { 200: { description: "Each in its order.", schema: jobSteps, content_type, example } },
     problems: ["validation", "not_found"],
   },
-  async ({ deps, tenant, path: { id } }) => (await findJobSteps(deps, tenant, id)) ?? unknownJob(),
+  async ({ deps, tenant, path: { id } }) => ({
+    body: (await findJobStepsText(deps, tenant, id)) ?? unknownJob(),
+    content_type,
+  }),
 );

@@ -11,9 +11,7 @@ import type * as Migrator from "drizzle-orm/migrator";
  */
 const load = createRequire(import.meta.url);
 
-export const { and, asc, desc, DrizzleQueryError, eq, getTableColumns, gt, isNull, sql } = load(
-  "drizzle-orm",
-) as typeof Orm;
+export const { and, desc, DrizzleQueryError, eq, getTableColumns, isNull, sql } = load("drizzle-orm") as typeof Orm;
 
 export const {
   bigint,

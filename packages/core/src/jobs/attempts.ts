@@ -1,11 +1,13 @@
 import type { Attempt, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { bytesOf, fitting } from "./page-bytes.ts";
 
 const attempts_max = 500;
 
 /**
- * The attempts of a tenant's job, the oldest first, the newest 500 of them; undefined when there is no such job.
+ * The attempts of a tenant's job, the oldest first, the newest 500 of them, or as many as fit into a page with
+ * their logs; undefined when there is no such job.
  * Failed, lost and cancelled ones are in the history, as is a succeeded one that logged; otherwise the job itself tells
  * of that one and the running one.
  */
@@ -39,10 +41,12 @@ export async function listAttempts(
 const text = `
   WITH job AS (SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2), past AS (
     SELECT * FROM job_attempts WHERE job_id IN (SELECT id FROM job) ORDER BY id DESC LIMIT $3::int
-  )
+  ), page AS MATERIALIZED (
+    SELECT *, ${bytesOf("logs")} + ${bytesOf("error")} AS bytes FROM past
+  ), ${fitting("id DESC")}
   SELECT NULL AS attempt, NULL AS worker_id, NULL AS started_at, NULL AS finished_at, NULL AS outcome, NULL AS error, NULL::json AS logs, 0 AS place FROM job
   UNION ALL
-  SELECT attempt, worker_id, started_at, finished_at, outcome, error, logs, id FROM past
+  SELECT attempt, worker_id, started_at, finished_at, outcome, error, logs, id FROM fitting
   UNION ALL
   SELECT attempts, worker_id, started_at, finished_at, status, NULL, NULL, 9223372036854775807 FROM job
   WHERE status = 'running' OR (status = 'succeeded' AND NOT EXISTS (SELECT FROM past WHERE outcome = 'succeeded'))

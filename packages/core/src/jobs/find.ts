@@ -1,8 +1,11 @@
-import { and, eq, sql } from "../database/drizzle.ts";
-import { uuidArray } from "../database/literals.ts";
+import { composed } from "../database/composed.ts";
+import { and, eq } from "../database/drizzle.ts";
+import { hidden, uuidArray } from "../database/literals.ts";
 import { plain } from "../database/plain.ts";
 import { jobs, type JobRow } from "../database/schema/index.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { fitting, jobBytes } from "./page-bytes.ts";
 
 /** One job of a tenant, or undefined: another tenant's job is as unknown as one that never existed. */
 export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<JobRow | undefined> {
@@ -15,16 +18,22 @@ export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: 
   return row;
 }
 
-/** Those of the ids that are jobs of the tenant, in no order. */
+/** Those of the ids that are jobs of the tenant, newest first, as many as fit into a page. */
 export async function findJobs(
   deps: Pick<Deps, "database">,
   tenant: string,
   ids: readonly string[],
 ): Promise<JobRow[]> {
-  return plain(deps.database, (db) =>
-    db
-      .select()
-      .from(jobs)
-      .where(and(sql`${jobs.id} = ANY(${uuidArray(ids)}::uuid[])`, eq(jobs.tenant, tenant))),
-  );
+  const rows = await executeOn(deps.database)<JobRow>({ text: several, params: [tenant, uuidArray(ids)] });
+  return [...rows];
 }
+
+const several = composed(
+  "jobs/find-several",
+  ["tenant", "ids"],
+  `
+  WITH page AS MATERIALIZED (
+    SELECT id, ${jobBytes} AS bytes FROM jobs WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1
+  ), ${fitting("id DESC")}
+  SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND tenant = $1 ORDER BY id DESC`,
+);

@@ -20,7 +20,8 @@ const stretches_max = 10;
  * A tenant's jobs, newest first, from an offset, and how many the filter matches in total. For callers that cannot keep
  * a cursor: skipping costs as much as reading, and new jobs push the others down; `listJobs` has neither flaw. The
  * total is exact. Where few jobs have the statuses, or matches are not rare, the page is exact too; otherwise it may be
- * short, as it looks only at the newest 200,000 jobs.
+ * short, as it looks only at the newest 200,000 jobs. One of large jobs ends at its bytes (`page_bytes_max`): what is
+ * left begins at the offset plus the number of its jobs.
  *
  * @example
  * const { rows, total } = await listJobsAt(deps, "default", { statuses: ["dead"] }, { limit: 50, offset: 100 });
@@ -40,8 +41,7 @@ export async function listJobsAt(
   const query = { tenant, queue: filter.queue ?? "", statuses: present, total, ...at };
   const among = indexed && total <= stretch_jobs_max ? await amongFew(deps, query) : undefined;
   const ids = among ?? (await inStretches(deps, query));
-  const rows = await findJobs(deps, tenant, ids);
-  return { rows: rows.sort((a, b) => (a.id < b.id ? 1 : -1)), total };
+  return { rows: await findJobs(deps, tenant, ids), total };
 }
 
 type Query = { tenant: string; queue: string; statuses: readonly JobStatus[]; total: number } & JobsAt;

@@ -4,6 +4,7 @@ import { textArray, uuidArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { listDead, type DeadRows } from "../dead-letters/list.ts";
 import { newId } from "../ids.ts";
+import { listJobsAt } from "./list-at.ts";
 import { listJobs } from "./list.ts";
 import { page_bytes_max } from "./page-bytes.ts";
 import { searchJobs } from "./search.ts";
@@ -23,6 +24,7 @@ beforeAll(async () => {
              json_build_object('fill', CASE WHEN ${at}::int % 3 = 0 THEN fill ELSE '' END), 'needle', 'f'
       FROM (SELECT CASE WHEN ${at}::int % 2 = 0 THEN repeat('x', 250000)
                         ELSE (SELECT string_agg(md5(n::text || ${at}::text), '') FROM generate_series(1, 7800) AS n) END AS fill) AS made`;
+  await own.database.sql`INSERT INTO queue_counts (tenant, queue, dead) VALUES (${tenant}, 'default', ${count})`;
 });
 afterAll(() => own.drop());
 
@@ -35,6 +37,11 @@ const lists: Record<string, (next: never, jobs_max?: number) => Promise<Page>> =
   "of dead letters": (next, jobs_max = 200): Promise<DeadRows> => listDead(own, tenant, {}, jobs_max, next),
   "of a group of dead letters": (next, jobs_max = 200): Promise<DeadRows> =>
     listDead(own, tenant, { type: "large", fingerprint: "f" }, jobs_max, next),
+  "from an offset": async (next, jobs_max = 200) => {
+    const offset = (next as number | undefined) ?? 0;
+    const { rows, total } = await listJobsAt(own, tenant, {}, { limit: jobs_max, offset });
+    return { rows, next: offset + rows.length < total ? offset + rows.length : undefined };
+  },
 };
 const bytesIn = ({ payload, result }: JobRow) => JSON.stringify(payload).length + JSON.stringify(result).length;
 

@@ -6,6 +6,7 @@ import type { FollowUps } from "../follow-ups.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
 import { LeaseTokenTakenError } from "../lease/token-taken.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
+import { NoRoomError } from "../shares.ts";
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
@@ -52,8 +53,19 @@ export function createHandOut(
    * Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer, or of a queue
    * that other claims keep busy. One that is gone, or whose wait is over, before it has its turn claims nothing.
    */
-  const claimFor = async (
-    call: LeaseCall,
+  const claimFor = async (call: LeaseCall, caller: Caller, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
+    const jobs = await claimInRoom(call, caller, ids).catch((error: unknown) => {
+      call.room?.leave();
+      throw error;
+    });
+    if (jobs.length > 0 && !caller.gone.aborted) return jobs;
+    call.room?.leave();
+    if (jobs.length > 0) void deps.returns.giveBack(jobs);
+    return [];
+  };
+
+  const claimInRoom = async (
+    { room, ...call }: LeaseCall,
     { gone, ends_at }: Caller,
     ids: string[] | "oldest",
   ): Promise<LeasedJob[]> => {
@@ -71,30 +83,34 @@ export function createHandOut(
         ? gone
         : AbortSignal.any([gone, AbortSignal.timeout(Math.max(0, Math.ceil(ends_at - performance.now())))]);
     const inLine = onBehalfOf(deps.database, { tenant: call.tenant, gone: waitsUntil });
-    const jobs = await inOneTurn(inLine, async (database) => {
-      const own = { ...deps, database };
-      const sent_at = performance.now();
-      const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
-        claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
-      ).catch((error: unknown) => {
-        // Whatever it may have leased goes back. A token of the caller's own is not for another try then.
-        throw call.lease_token === undefined || !outcomeUnknown(error) ? certainlyNotApplied(error) : error;
+    const work = () =>
+      inOneTurn(inLine, async (database) => {
+        const own = { ...deps, database };
+        const sent_at = performance.now();
+        const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
+          claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
+        ).catch((error: unknown) => {
+          // Whatever it may have leased goes back. A token of the caller's own is not for another try then.
+          throw call.lease_token === undefined || !outcomeUnknown(error) ? certainlyNotApplied(error) : error;
+        });
+        const held = await renewedIfLate(own, claimed, call.lease_seconds, sent_at);
+        // They went back, and its token is used up: another claim under it would be refused.
+        if (call.lease_token !== undefined && claimed.length > 0 && held.length === 0)
+          throw new DatabaseTimeoutError(deps.database.timeout_ms);
+        return held;
       });
-      const held = await renewedIfLate(own, claimed, call.lease_seconds, sent_at);
-      // They went back, and its token is used up: another claim under it would be refused.
-      if (call.lease_token !== undefined && claimed.length > 0 && held.length === 0)
-        throw new DatabaseTimeoutError(deps.database.timeout_ms);
-      return held;
-    }).catch(async (error: unknown) => {
+    try {
+      const entered = room?.enter(waitsUntil);
+      if (entered) await entered;
+      return await work();
+    } catch (error) {
       const is_gone = error instanceof CallerGoneError;
+      const unclaimed = is_gone || error instanceof LeaseTokenTakenError || error instanceof NoRoomError;
       // Otherwise they would be lost to the list.
-      if (ids !== "oldest" && (is_gone || error instanceof LeaseTokenTakenError)) await putBack(call, ids);
+      if (ids !== "oldest" && unclaimed) await putBack(call, ids);
       if (is_gone) return [];
       throw error;
-    });
-    if (jobs.length === 0 || !gone.aborted) return jobs;
-    void deps.returns.giveBack(jobs);
-    return [];
+    }
   };
 
   /** True when it got something; otherwise it keeps its place. */

@@ -1,6 +1,7 @@
 import type { TraceContext } from "@atlasqueue/contract";
 import type { QueueRef } from "../deps.ts";
 import type { LeasedJob } from "../lease/lease.ts";
+import type { Place } from "../room/waiting-room.ts";
 
 export type LeaseCall = QueueRef & {
   worker_id: string;
@@ -10,6 +11,8 @@ export type LeaseCall = QueueRef & {
   jobs_max: number;
   /** How long to wait for a job when there is none. */
   wait_ms: number;
+  /** Room for the jobs while they are read and answered: whoever is given any leaves it afterwards. */
+  room?: Place | undefined;
   /** Of the request: what is done for it is done elsewhere. */
   trace?: TraceContext | undefined;
 };

@@ -1,8 +1,8 @@
-import { and, asc, eq, gt } from "../database/drizzle.ts";
-import { plain } from "../database/plain.ts";
-import { schedules } from "../database/schema/index.ts";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { seen, type SeenSchedule } from "./find.ts";
+import { bytesOf, fitting, isCut } from "../jobs/page-bytes.ts";
+import type { SeenSchedule } from "./find.ts";
 
 export type ScheduleRows = {
   rows: SeenSchedule[];
@@ -11,7 +11,8 @@ export type ScheduleRows = {
 };
 
 /**
- * A tenant's schedules by name, at most `limit` of those after a name.
+ * A tenant's schedules by name, at most `limit` of those after a name. Each is read with its job's payload, so a page is
+ * cut at its bytes, as one of jobs is.
  *
  * @example
  * const { rows, next } = await listSchedules(deps, "default", 50);
@@ -22,14 +23,20 @@ export async function listSchedules(
   limit: number,
   after = "",
 ): Promise<ScheduleRows> {
-  const rows = await plain(deps.database, (db) =>
-    db
-      .select(seen)
-      .from(schedules)
-      .where(and(eq(schedules.tenant, tenant), gt(schedules.name, after)))
-      .orderBy(asc(schedules.name))
-      .limit(limit + 1),
-  );
-  const page = rows.slice(0, limit);
-  return { rows: page, next: rows.length > limit ? page.at(-1)?.name : undefined };
+  type Row = SeenSchedule & { cut: boolean; bytes: number; before: string };
+  const found = await executeOn(deps.database)<Row>({ text: list, params: [tenant, after, limit + 1] });
+  const rows = found.slice(0, limit).map(({ cut: _cut, bytes: _bytes, before: _before, ...row }) => row);
+  return { rows, next: found[0]?.cut || found.length > limit ? rows.at(-1)?.name : undefined };
 }
+
+// Of what is cut off no payload is read: until it is returned, a row has a pointer to it.
+const list = composed(
+  "schedules/list",
+  ["tenant", "after", "schedules_max"],
+  `
+  WITH page AS MATERIALIZED (
+    SELECT *, ${bytesOf("job")} AS bytes FROM schedules
+    WHERE tenant = $1 AND name > $2 ORDER BY name LIMIT $3::int
+  ), ${fitting("name")}
+  SELECT *, now() AS seen_at, ${isCut} AS cut FROM fitting ORDER BY name`,
+);

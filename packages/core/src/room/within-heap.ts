@@ -1,9 +1,7 @@
 import { getHeapStatistics } from "node:v8";
 
-/** What an API that does nothing has in its heap. */
+/** What a process that does nothing has in its heap. */
 const own_bytes = 64 * 1_048_576;
-/** What a connection takes while headers arrive. */
-export const connection_bytes = 40_000;
 
 /**
  * A bound on memory, or on what takes memory: as given, and in a small process less, as its heap allows `1/part` of what
