@@ -57,6 +57,17 @@ test("what may start again behind thousands of used-up jobs goes in front of a l
   expect(await deps.signal.take([main], 1_000)).toEqual(ids);
 });
 
+test("a long list that has the backlog in its order is kept while the first of it is being claimed", async () => {
+  await setLimits(deps, main, queueLimits.parse({ concurrency: 1 }));
+  const ids: string[] = [];
+  for (let at = 0; at < 11; at += 1) ids.push(...(await addMany(1_000)));
+  const stale = Array.from({ length: 10 }, () => crypto.randomUUID());
+  await deps.signal.push(signalled([...ids, ...stale]));
+  await deps.signal.take([main], 1);
+  await refill();
+  expect(await deps.signal.take([main], 20_000)).toEqual([...ids, ...stale]);
+});
+
 test("a list that is long with nothing that may start is emptied, not made longer and longer", async () => {
   await setLimits(deps, main, queueLimits.parse({ concurrency: 10 }));
   const ids = await addMany(20);

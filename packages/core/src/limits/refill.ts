@@ -73,6 +73,6 @@ async function offer(deps: Deps & { signal: Signal }, queue: QueueRef, jobs: rea
   const lists = await signal.look(queue);
   // As they did before, until whoever ended it died.
   if (lists.in_turns) await signal.setTurns(queue, false);
-  await announce(deps, lists.in_turns ? jobs : await notSignalled(signal, queue, jobs, lists), "front");
+  await announce(deps, lists.in_turns ? jobs : await notSignalled(deps, queue, jobs, lists), "front");
   if (lists.overflowed && lists.length <= jobs.length) await signal.endOverflow(queue);
 }

@@ -52,7 +52,7 @@ export async function resumeQueue(deps: Deps & { signal: Signal }, ref: QueueRef
   const jobs = await readyJobs(deps, ref, 0, signals_max);
   await hint(deps.observe, "resume", async () => {
     const lists = await deps.signal.look(ref);
-    await announce(deps, lists.in_turns ? jobs : await notSignalled(deps.signal, ref, jobs, lists), "front");
+    await announce(deps, lists.in_turns ? jobs : await notSignalled(deps, ref, jobs, lists), "front");
   });
   return { resumed: true };
 }
