@@ -2,7 +2,8 @@ import { queueLimits } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { refillQueue } from "./refill.ts";
 import { setLimits } from "./set.ts";
-import { front_jobs_max } from "./within-rates.ts";
+import { createStock } from "./stock.ts";
+import { front_jobs_max, near_jobs_max } from "./within-rates.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { engineHarness, main } from "../../test/engine-harness.ts";
@@ -35,7 +36,7 @@ test("what may not start any more is dropped from the front of the list, rather 
   const others = await addMany(30);
   await deps.signal.push(signalled([...used_up.map(({ id }) => id), ...others]));
   await refill();
-  expect(await deps.signal.take([main], 100)).toEqual(others);
+  expect(await deps.signal.take([main], 30)).toEqual(others);
 });
 
 test("a list that has none of a queue's next jobs near its front has them put there", async () => {
@@ -68,12 +69,33 @@ test("a long list that has the backlog in its order is kept while the first of i
   expect(await deps.signal.take([main], 20_000)).toEqual([...ids, ...stale]);
 });
 
-test("a list that is long with nothing that may start is emptied, not made longer and longer", async () => {
+test("a long list of which more than half is over is emptied", async () => {
   await setLimits(deps, main, queueLimits.parse({ concurrency: 10 }));
   const ids = await addMany(20);
   await deps.signal.push(signalled(Array.from({ length: 10_001 }, () => crypto.randomUUID())));
   await refill();
   expect(await deps.signal.take([main], 20_000)).toEqual(ids.slice(0, 10));
+});
+
+test("a job that is older than its place in the list goes in front of it, and nothing is lost of what was before it", async () => {
+  await setLimits(deps, main, queueLimits.parse({ concurrency: 1 }));
+  const ids = await addMany(300);
+  const due = ids[250] ?? "";
+  await deps.database.sql`UPDATE jobs SET ready_at = now() - interval '1 hour' WHERE id = ${due}`;
+  await deps.signal.push(signalled(ids));
+  await refill();
+  expect(await deps.signal.take([main], 1_000)).toEqual([due, ...ids]);
+});
+
+test("processes that know of different jobs do not make a list longer and longer", async () => {
+  await setLimits(deps, main, queueLimits.parse({ group_rate: { limit: 1, period_seconds: 3_600 } }));
+  await addUsedUp(near_jobs_max);
+  const ids = await addMany(100);
+  const [one, two] = [createStock(), createStock()];
+  one.add(main, ids.slice(0, 60));
+  two.add(main, ids.slice(40));
+  for (let end = 0; end < 10; end += 1) for (const stock of [two, one]) await refillQueue(deps, main, "near", stock);
+  expect(await deps.signal.take([main], 1_000)).toEqual(ids);
 });
 
 test("a list that was full takes new jobs again once it is empty, and not before", async () => {

@@ -1,9 +1,9 @@
 import type { Deps, QueueRef } from "../deps.ts";
+import { notSignalled } from "./not-signalled.ts";
 import { queueRoom } from "./room.ts";
 import type { Stock } from "./stock.ts";
 import { near_jobs_max, readyBehind, readyInFront, readyNear, type Behind } from "./within-rates.ts";
 import { announce, hint } from "../signal/announce.ts";
-import { notSignalled } from "../signal/not-signalled.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
 /** Signalled at once; those that start make room for the next. */

@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyJobs } from "./ready.ts";
 import { announce, hint } from "../signal/announce.ts";
-import { notSignalled } from "../signal/not-signalled.ts";
+import { notSignalled } from "../limits/not-signalled.ts";
 import type { Signal } from "../signal/signal.ts";
 
 /** Signalled at once when a queue is resumed; the sweep signals the others when these are taken. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { QueueRef } from "../deps.ts";
-import { skipped_max } from "./signal.ts";
+import { peeked_max } from "./signal.ts";
 import { job, main, never, withEachSignal } from "../../test/signal-drivers.ts";
 
 const other: QueueRef = { tenant: "default", queue: "other" };
@@ -29,22 +29,25 @@ withEachSignal((start) => {
     expect(await signal.take([main], 10)).toEqual(["urgent", "older", "old", "new"]);
   });
 
-  test("drops what is in front of the first of some ids, and nothing when none of them is near", async () => {
+  test("shows the next ones, and drops what is in front of one of them", async () => {
     const signal = start();
-    await signal.push([job("old"), job("older"), job("a"), job("b"), job("c")]);
-    await signal.push([job("urgent", 3)]);
-    await signal.push([job("of another", 0, other)]);
-    expect(await signal.skipTo(main, ["none", "urgent", "of another"])).toBeUndefined();
-    expect(await signal.skipTo(main, ["c", "none", "a"])).toBe("a");
-    expect(await signal.skipTo(main, ["c", "none", "a"])).toBe("a");
-    await signal.pushFront([job("front")]);
-    expect(await signal.skipTo(main, ["b"])).toBe("b");
-    expect(await signal.take([main], 10)).toEqual(["urgent", "b", "c"]);
-    expect(await signal.skipTo(main, ["b"])).toBeUndefined();
-    await signal.push(Array.from({ length: skipped_max + 1 }, (_, at) => job(`job-${at}`)));
-    expect(await signal.skipTo(main, [`job-${skipped_max}`])).toBeUndefined();
-    expect(await signal.skipTo(main, [`job-${skipped_max - 1}`])).toBe(`job-${skipped_max - 1}`);
-    expect(await signal.take([main], 10)).toEqual([`job-${skipped_max - 1}`, `job-${skipped_max}`]);
+    await signal.push([job("old"), job("a"), job("b"), job("urgent", 3), job("of another", 0, other)]);
+    await signal.pushFront([job("older")]);
+    const ids = async (ids_max: number) => (await signal.peek(main, ids_max)).filter((id) => id !== "wake");
+    expect(await ids(3)).toEqual(["older", "old", "a"]);
+    expect(await ids(10)).toEqual(["older", "old", "a", "b"]);
+    for (const id of ["none", "urgent", "of another", "older"]) await signal.skipTo(main, id);
+    expect(await ids(10)).toEqual(["older", "old", "a", "b"]);
+    await signal.skipTo(main, "a");
+    expect(await signal.take([main], 10)).toEqual(["urgent", "a", "b"]);
+    expect(await signal.peek(main, 10)).toEqual([]);
+    await signal.skipTo(main, "b");
+    await signal.push(Array.from({ length: peeked_max + 1 }, (_, at) => job(`job-${at}`)));
+    expect(await signal.peek(main, 2 * peeked_max)).toHaveLength(peeked_max);
+    await signal.skipTo(main, `job-${peeked_max}`);
+    expect(await signal.peek(main, 1)).toEqual(["job-0"]);
+    await signal.skipTo(main, `job-${peeked_max - 1}`);
+    expect(await signal.take([main], 10)).toEqual([`job-${peeked_max - 1}`, `job-${peeked_max}`]);
   });
 
   test("keeps the queues apart, and takes from several in the order given", async () => {

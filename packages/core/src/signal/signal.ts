@@ -43,11 +43,10 @@ export type Signal = {
    */
   wait(queues: readonly QueueRef[], timeout_ms: number, stop: AbortSignal): Promise<Woken | undefined>;
   look(queue: QueueRef): Promise<QueueSignals>;
-  /**
-   * Drop what would be handed out before the first of these ids, which must have no priority, and give that id. If none
-   * of them is among the next thousand, nothing is dropped and the answer is undefined.
-   */
-  skipTo(queue: QueueRef, ids: readonly string[]): Promise<string | undefined>;
+  /** The next ids (or junk) without a priority, in the order in which they would be handed out, a thousand at most. */
+  peek(queue: QueueRef, ids_max: number): Promise<readonly string[]>;
+  /** Drop what is in front of this id, if it is among those that `peek` may show. */
+  skipTo(queue: QueueRef, id: string): Promise<void>;
   /** The ids that an overflow dropped have all been pushed again. */
   endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller across all processes in each period, so that a fleet sweeps once, not once per worker. */
@@ -121,5 +120,5 @@ export const signals_max = 1_000_000;
 /** How many jobs of one group there are at most in the lists of a queue whose groups take turns. */
 export const rounds_max = 100_000;
 
-/** How far `skipTo` looks. */
-export const skipped_max = 1_000;
+/** How far `peek` and `skipTo` look. */
+export const peeked_max = 1_000;

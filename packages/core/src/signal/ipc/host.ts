@@ -97,6 +97,8 @@ async function perform(signal: Signal, call: Call, stop: AbortSignal = never): P
       return signal.wait(...call.given, stop);
     case "look":
       return signal.look(...call.given);
+    case "peek":
+      return signal.peek(...call.given);
     case "skipTo":
       return signal.skipTo(...call.given);
     case "endOverflow":

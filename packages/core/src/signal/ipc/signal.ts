@@ -107,7 +107,8 @@ export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000)
       }
     },
     look: async (queue) => withNone(await call<Json<QueueSignals>, "look">("look", queue), "next"),
-    skipTo: (queue, ids) => call("skipTo", queue, [...ids]),
+    peek: (queue, ids_max) => call("peek", queue, ids_max),
+    skipTo: (queue, id) => call("skipTo", queue, id),
     endOverflow: (queue) => call("endOverflow", queue),
     takeTurn: (name, period_ms) => call("takeTurn", name, period_ms),
     mark: (name, lasts_ms) => call("mark", name, lasts_ms),

@@ -5,8 +5,8 @@ export type Deque = {
   shift(): string | undefined;
   first(): string | undefined;
   length(): number;
-  /** Drops what is in front of the first of these ids, if one is among the next `far`, and gives it. */
-  skipTo(ids: ReadonlySet<string>, far: number): string | undefined;
+  /** The next ones, which stay. */
+  peek(ids_max: number): string[];
 };
 
 /**
@@ -34,15 +34,6 @@ export function createDeque(): Deque {
       return front.at(-1);
     },
     length: () => front.length + back.length,
-    skipTo(ids, far) {
-      for (let place = 0; place < far; place += 1) {
-        const id = front.at(-1 - place) ?? back[place - front.length];
-        if (id === undefined) return undefined;
-        if (!ids.has(id)) continue;
-        for (let dropped = 0; dropped < place; dropped += 1) this.shift();
-        return id;
-      }
-      return undefined;
-    },
+    peek: (ids_max) => [...front.slice(-ids_max).reverse(), ...back.slice(0, ids_max)].slice(0, ids_max),
   };
 }

@@ -6,7 +6,7 @@ import { createDeque, type Deque } from "./deque.ts";
 import { memoryNotices } from "../notices.ts";
 import { memoryPresence } from "../presence.ts";
 import { turnQueue, type TurnQueue } from "../turns/memory.ts";
-import { signals_max, skipped_max, type DeadLetterList, type Signal } from "../signal.ts";
+import { signals_max, peeked_max, type DeadLetterList, type Signal } from "../signal.ts";
 
 type Lists = {
   plain: Deque;
@@ -124,8 +124,10 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       const { plain, overflowed = false, turns: in_turns } = lookAt(queue) ?? {};
       return { length: lengthAt(queue), next: plain?.first(), overflowed, in_turns: in_turns !== undefined };
     },
-    async skipTo(queue, ids) {
-      return lookAt(queue)?.plain.skipTo(new Set(ids), skipped_max);
+    peek: async (queue, ids_max) => lookAt(queue)?.plain.peek(Math.min(ids_max, peeked_max)) ?? [],
+    async skipTo(queue, id) {
+      const plain = lookAt(queue)?.plain;
+      for (let left = plain?.peek(peeked_max).indexOf(id) ?? 0; left > 0; left -= 1) plain?.shift();
     },
     async endOverflow(queue) {
       const lists = lookAt(queue);

@@ -9,7 +9,7 @@ export type ScriptedRedis = Redis & {
   signalPushInTurns(list: string, priorities: string, rounds: string, ...words: Words): Promise<number>;
   signalSetTurns(list: string, priorities: string, overflow: string, rounds: string, in_turns: 0 | 1): Promise<number>;
   signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
-  signalSkipTo(list: string, ...ids: Words): Promise<string | null>;
+  signalSkipTo(list: string, id: string, ids_max: number): Promise<number>;
   deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
   deadLettersCarryOn(list: string, members: string, cursor: string, ...words: Words): Promise<number>;
   deadLettersNoteLeaving(leaving: string, members: string, ...ids: Words): Promise<number>;

@@ -59,18 +59,16 @@ if #out < n then
 end${keepMark}
 return out`;
 
-/** KEYS: list. ARGV: how far to look, ids. Drops what is in front of the first of these ids, and returns that. */
+/** KEYS: list. ARGV: id, how far to look. Drops what is in front of it, and returns how many that were. */
 const skipTo = `
-local known = {}
-for i = 2, #ARGV do known[ARGV[i]] = true end
-local page = redis.call('LRANGE', KEYS[1], -ARGV[1], -1)
+local page = redis.call('LRANGE', KEYS[1], -ARGV[2], -1)
 for i = #page, 1, -1 do
-  if known[page[i]] then
+  if page[i] == ARGV[1] then
     if i < #page then redis.call('RPOP', KEYS[1], #page - i) end
-    return page[i]
+    return #page - i
   end
 end
-return false`;
+return 0`;
 
 /** KEYS: list, members. ARGV: ids. The set makes "once each" a constant-time check. */
 const addDeadLetters = `
