@@ -49,7 +49,7 @@ const message = route(
     },
     problems: [],
   },
-  async ({ query, body, itself: { url, headers, fetch }, hungUp }) => {
+  async ({ deps, query, body, itself: { url, headers, fetch }, hungUp }) => {
     // Loaded when the first one speaks it: the API starts without.
     const { answerMessage } = await import("@atlasqueue/mcp");
     const bugs: unknown[] = [];
@@ -61,6 +61,7 @@ const message = route(
         toolsets: query.toolsets ?? defaultToolsets,
         version,
         report: (error) => void bugs.push(error),
+        stopping: deps.finishedWaits.closing,
       },
       { headers, body, signal },
     );
