@@ -141,6 +141,11 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, 
     problemOf: (thrown) => problemOf(deps, thrown, c),
     letInAgain: async () => scope && letInAgain(c, deps.access, scope),
     hold: (work) => deps.gate.hold(holderOf(c), input.bytes + input.weight, work),
+    holdBody: (work) => {
+      const room = deps.bodies.meter(holderOf(c));
+      room.add(input.bytes + input.weight);
+      return work().finally(room.release);
+    },
   };
   return call;
 }
