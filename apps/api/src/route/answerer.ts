@@ -1,6 +1,7 @@
 import { answerEmpty, answerJson, answerText } from "../http/answers/answer.ts";
 import { answerFixed, type Fixed, type Text } from "../http/answers/cached.ts";
 import { answerStream, type Stream } from "../http/answers/stream.ts";
+import { noteUnread } from "../http/answers/unread.ts";
 import type { ApiContext } from "../http/context.ts";
 import { resultKindOf } from "./call.ts";
 import type { Operation } from "./operation.ts";
@@ -25,7 +26,7 @@ export function answererOf(operation: Operation): (c: ApiContext, result: unknow
     case "text":
       return (c, result) => {
         const { body, content_type, headers } = result as Text;
-        c.set("answer_chars", body.length);
+        noteUnread(c, body);
         return answerText(c.get("request_id"), 200, body, content_type, headers);
       };
     case "stream":

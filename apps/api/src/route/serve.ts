@@ -8,7 +8,7 @@ import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
-import { holdUntilRead } from "../http/answers/unread.ts";
+import { holdUntilRead, requireUnreadShare } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
 import { answererOf } from "./answerer.ts";
@@ -54,7 +54,7 @@ function serve(
     try {
       const response = answer(c, await result);
       const done = operation.method !== "get" && !delivery.handsOver();
-      holdUntilRead(c, deps.unread, c.get("answer_chars") ?? 0, { done });
+      holdUntilRead(c, deps.unread, { done });
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
       return delivery.made(response);
     } catch (error) {
@@ -69,7 +69,7 @@ function serve(
   };
 
   const work = (c: ApiContext, input: Input): Response | Promise<Response> => {
-    if (operation.method !== "get") deps.unread.requireShare(holderOf(c));
+    if (operation.method !== "get") requireUnreadShare(c, deps.unread);
     const delivery = createDelivery(c);
     const own = depsFor(c, deps, operation.method === "get" ? delivery.hungUp : undefined);
     const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, app });
