@@ -1,7 +1,7 @@
 import { answerEmpty, answerJson, answerText } from "../http/answers/answer.ts";
 import { answerFixed, type Fixed, type Text } from "../http/answers/cached.ts";
+import { noteUnread } from "../http/answers/note-unread.ts";
 import { answerStream, type Stream } from "../http/answers/stream.ts";
-import { noteUnread } from "../http/answers/unread.ts";
 import type { ApiContext } from "../http/context.ts";
 import { resultKindOf } from "./call.ts";
 import type { Operation } from "./operation.ts";

@@ -1,5 +1,5 @@
 import type { ApiContext } from "../context.ts";
-import { noteUnread } from "./unread.ts";
+import { noteUnread } from "./note-unread.ts";
 
 /** What every answer carries. */
 export const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };

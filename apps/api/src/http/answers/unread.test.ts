@@ -63,17 +63,17 @@ async function stuckApi(bytes_max: number, changes: Partial<Gate> = {}) {
   const gate = { ...createGate({ requests_max: 0, bytes_max }, unread), ...changes };
   const few = await guardedApp({ unread: gate });
   const narrow = await startServer(few.app, { host: "127.0.0.1", port: 0, logger: few.deps.logger });
-  const stuck = (message: unknown) => {
+  const hold = (message: unknown) => {
     const { request } = message as { request: IncomingMessage };
     if (request.headers["x-unread"]) Object.assign(request.socket, { _write() {}, _writev: undefined });
   };
-  subscribe("http.server.request.start", stuck);
+  subscribe("http.server.request.start", hold);
   const sockets: Socket[] = [];
   const hangUp = () => {
     for (const socket of sockets) socket.resetAndDestroy();
   };
   onTestFinished(async () => {
-    unsubscribe("http.server.request.start", stuck);
+    unsubscribe("http.server.request.start", hold);
     hangUp();
     await narrow.stop(100);
     await few.stop();
@@ -114,51 +114,51 @@ async function leasedJob({ call }: StuckApi, token: string, text: string) {
 }
 
 test("answers of some KB count too, as they are sent: a character may take three bytes, and two more in the text", async () => {
-  const api = await stuckApi(1_000_000);
-  const token = await api.tokenOf();
-  const made = await api.call(token, "POST", "/v1/jobs", { type: "a", payload: { text: "漢".repeat(20_000) } });
+  const stuck = await stuckApi(1_000_000);
+  const token = await stuck.tokenOf();
+  const made = await stuck.call(token, "POST", "/v1/jobs", { type: "a", payload: { text: "漢".repeat(20_000) } });
   const path = `/v1/jobs/${made.body["id"] as string}`;
   // About 100 kB each, of which a tenant may leave seven.
-  for (let n = 0; n < 7; n += 1) api.leave(token, "GET", path);
-  await eventually(async () => expect((await api.call(token, "GET", path)).status).toBe(429));
-  const small = await api.call(token, "GET", "/v1/queues");
+  for (let n = 0; n < 7; n += 1) stuck.leave(token, "GET", path);
+  await eventually(async () => expect((await stuck.call(token, "GET", path)).status).toBe(429));
+  const small = await stuck.call(token, "GET", "/v1/queues");
   expect(small.status).toBe(200);
-  const other = await api.tokenOf();
-  expect((await api.call(other, "POST", "/v1/jobs", { type: "a", payload: { text: "x".repeat(20_000) } })).status).toBe(
-    201,
-  );
-  api.hangUp();
-  await eventually(async () => expect((await api.call(token, "GET", path)).status).toBe(200));
+  const other = await stuck.tokenOf();
+  expect(
+    (await stuck.call(other, "POST", "/v1/jobs", { type: "a", payload: { text: "x".repeat(20_000) } })).status,
+  ).toBe(201);
+  stuck.hangUp();
+  await eventually(async () => expect((await stuck.call(token, "GET", path)).status).toBe(200));
 });
 
 test("acts whose large answers nobody reads are refused before they are done, once they are too many", async () => {
-  const api = await stuckApi(10_000_000);
-  const token = await api.tokenOf();
-  const { path, ack } = await leasedJob(api, token, "x".repeat(200_000));
-  expect((await api.call(token, "POST", `${path}/ack`, ack)).status).toBe(200);
-  const refused = async () => expect((await api.call(token, "POST", `${path}/ack`, ack)).status).toBe(429);
+  const stuck = await stuckApi(10_000_000);
+  const token = await stuck.tokenOf();
+  const { path, ack } = await leasedJob(stuck, token, "x".repeat(200_000));
+  expect((await stuck.call(token, "POST", `${path}/ack`, ack)).status).toBe(200);
+  const refused = async () => expect((await stuck.call(token, "POST", `${path}/ack`, ack)).status).toBe(429);
   // 400 kB each, and there must be room for as large an answer as there is.
-  for (let n = 0; n < 20; n += 1) api.leave(token, "POST", `${path}/ack`, ack);
+  for (let n = 0; n < 20; n += 1) stuck.leave(token, "POST", `${path}/ack`, ack);
   await eventually(refused);
-  const other = await api.tokenOf();
+  const other = await stuck.tokenOf();
   expect(
-    (await api.call(other, "POST", "/v1/jobs", { type: "a", payload: { text: "x".repeat(200_000) } })).status,
+    (await stuck.call(other, "POST", "/v1/jobs", { type: "a", payload: { text: "x".repeat(200_000) } })).status,
   ).toBe(201);
-  api.hangUp();
-  await eventually(async () => expect((await api.call(token, "POST", `${path}/ack`, ack)).status).toBe(200));
+  stuck.hangUp();
+  await eventually(async () => expect((await stuck.call(token, "POST", `${path}/ack`, ack)).status).toBe(200));
 });
 
 test("one that is done when others have taken the room says so, and that its answer is missing", async () => {
   // As if all had asked for their share at once.
-  const api = await stuckApi(1_000_000, { requireShare: () => {} });
-  const token = await api.tokenOf();
-  const { path, ack } = await leasedJob(api, token, "x".repeat(100_000));
-  for (let n = 0; n < 4; n += 1) api.leave(token, "POST", `${path}/ack`, ack);
+  const stuck = await stuckApi(1_000_000, { requireShare: () => {} });
+  const token = await stuck.tokenOf();
+  const { path, ack } = await leasedJob(stuck, token, "x".repeat(100_000));
+  for (let n = 0; n < 4; n += 1) stuck.leave(token, "POST", `${path}/ack`, ack);
   await eventually(async () => {
-    const { status, body } = await api.call(token, "POST", `${path}/ack`, ack);
+    const { status, body } = await stuck.call(token, "POST", `${path}/ack`, ack);
     expect({ status, body }).toMatchObject({ status: 503, body: { maybe_done: true } });
   });
-  expect((await api.call(token, "GET", "/v1/queues")).status).toBe(200);
-  api.hangUp();
-  await eventually(async () => expect((await api.call(token, "POST", `${path}/ack`, ack)).status).toBe(200));
+  expect((await stuck.call(token, "GET", "/v1/queues")).status).toBe(200);
+  stuck.hangUp();
+  await eventually(async () => expect((await stuck.call(token, "POST", `${path}/ack`, ack)).status).toBe(200));
 });

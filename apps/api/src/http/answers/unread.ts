@@ -4,18 +4,8 @@ import type { Gate } from "../gate.ts";
 import { holderOf } from "../input/holder.ts";
 import { unavailable } from "./problem.ts";
 
-/** Up to this size an answer takes no more, in whatever writing, than is counted for its connection. */
-const small_chars_max = 4_096;
 /** As much as an act's answer takes: a job with a payload and a result of 256 KiB each, and the rest of it. */
 const act_bytes_max = 1_500_000;
-
-/** Note what an answer takes until it is read, for `holdUntilRead`: its text, and the bytes that are sent. */
-export function noteUnread(c: ApiContext, text: string): void {
-  if (text.length <= small_chars_max) return;
-  const bytes = Buffer.byteLength(text);
-  // With a character beyond Latin, each takes two bytes in the text.
-  c.set("unread_bytes", bytes + (bytes === text.length ? 1 : 2) * text.length);
-}
 
 /** Before an act: its tenant must have room for the answer, which cannot be refused once it is done. */
 export function requireUnreadShare(c: ApiContext, unread: Gate): void {
