@@ -240,3 +240,23 @@ test.each(["stay", "hang up"])(
     expect(stream.last()).toMatchObject({ end: "draining" });
   },
 );
+
+test.each([
+  ["get_job_status", (job_id: string) => ({ job_id, wait_seconds: 20 })],
+  ["enqueue_job", () => ({ type: "a", delay_seconds: 3_600, idempotency_key: "k", wait: true })],
+])("an assistant that waits for a job is told how it is when the API stops: %s", async (name, argumentsFor) => {
+  const { api, add, call } = await heldApi({ SHUTDOWN_SECONDS: "10" });
+  const id = await add({ delay_seconds: 3_600 });
+  const asked = call("/mcp", {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name, arguments: argumentsFor(id) },
+  }).then(async (answer) => ({ status: answer.status, text: await answer.text() }));
+  // Whatever has come before it has been begun.
+  await fetch(`${api.url}/livez`);
+  await api.stop();
+  const { status, text } = await asked;
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toMatchObject({ result: { structuredContent: { status: "scheduled" } } });
+});

@@ -126,6 +126,24 @@ test("an API with a small heap outlives many lists and leases of jobs full of ti
   await outlived();
 });
 
+test("an API with a small heap outlives many large messages of assistants that wait", async () => {
+  const { url, headers, submit, outlived } = await smallApi("large messages");
+  const { id } = (await (await submit()).json()) as { id: string };
+  const params = `"name":"get_job_status","arguments":{"job_id":"${id}","wait_seconds":20},"_meta":${tiny}}}`;
+  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${params}}`;
+  const send = async () => (await fetch(`${url}/mcp`, { method: "POST", headers, body })).status;
+  const asked: Promise<number>[] = [];
+  for (let at = 0; at < 30; at += 1) {
+    asked.push(send());
+    // Meanwhile it has arrived.
+    await submit();
+  }
+  await fetch(`${url}/v1/jobs/${id}/cancel`, { method: "POST", headers: { authorization: headers.authorization } });
+  const statuses = await Promise.all(asked);
+  expect([...new Set(statuses)].toSorted()).toEqual([200, 429]);
+  await outlived();
+});
+
 async function smallApi(name: string) {
   const made = await system.cli(["tokens", "create", "--name", name.slice(0, 40), "--scopes", "admin"]);
   await made.waitForExit();

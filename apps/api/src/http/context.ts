@@ -48,8 +48,8 @@ export type ApiEnv = {
     caller: Caller | undefined;
     /** What the answer says about the rate limit, if there is one. */
     limit_headers: Record<string, string> | undefined;
-    /** How long the answer is, once it is made, if it is text of its own. */
-    answer_chars: number | undefined;
+    /** What the answer takes until it is read, once it is made, unless it is small or everyone's. */
+    unread_bytes: number | undefined;
   };
 };
 export type ApiContext = Context<ApiEnv>;

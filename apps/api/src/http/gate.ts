@@ -10,14 +10,12 @@ export type Gate = {
   hold<T>(holder: string, bytes: number, work: () => Promise<T>): Promise<T>;
   /** The same when the size is not known beforehand: count bytes as they come, and release them all at the end. */
   meter(holder: string): Meter;
-  /** Throws `NoRoomError` for a holder that has used its share of the bytes. */
-  requireShare(holder: string): void;
+  /** Throws `NoRoomError` for a holder that has used its share of the bytes, but for so many. */
+  requireShare(holder: string, bytes: number): void;
 };
 
 type Meter = {
   add(bytes: number): void;
-  /** Those that are there already, and can't be refused any more. */
-  addAnyway(bytes: number): void;
   release(): void;
 };
 
@@ -59,19 +57,15 @@ export function createGate(limits: GateLimits = defaultGateLimits, what: Words =
           takeOrThrow(room, holder, bytes, what.bytes);
           counted += bytes;
         },
-        addAnyway(bytes) {
-          room.takeAnyway(holder, bytes);
-          counted += bytes;
-        },
         release() {
           room.give(holder, counted);
           counted = 0;
         },
       };
     },
-    requireShare(holder) {
-      const taken = room.take(holder, 1);
-      if (taken === "taken") room.give(holder, 1);
+    requireShare(holder, bytes) {
+      const taken = room.take(holder, bytes);
+      if (taken === "taken") room.give(holder, bytes);
       if (taken === "share_full") throw new NoRoomError(what.bytes, true);
     },
     async hold(holder, bytes, work) {

@@ -117,15 +117,15 @@ test("of a client that sends much behind a slow request no more is read until th
 const headers = Array.from({ length: 160 }, (_, n) => `h${n}: 1\r\n`).join("");
 /** Takes 20,000, and one network's share of 100,000 is three quarters. */
 const large = `GET /large HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
-async function withRoomFor100_000() {
-  const small = createServer(oneAtATime(listener, 100_000));
+async function withRoomFor(bytes: number) {
+  const small = createServer(oneAtATime(listener, bytes));
   await new Promise<void>((resolve) => small.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void small.close());
   return { small, at: (small.address() as AddressInfo).port };
 }
 
 test("what is in line on all connections together has a bound, and room comes back with what begins and with who hangs up", async () => {
-  const { small, at } = await withRoomFor100_000();
+  const { small, at } = await withRoomFor(100_000);
   const inLine = async (count: number) => {
     const socket = await rawSocket(at);
     await socket.writeAll(get("/first") + large.repeat(count));
@@ -150,8 +150,23 @@ test("what is in line on all connections together has a bound, and room comes ba
   expect((await third.answer).match(/answer to/g)).toHaveLength(4);
 });
 
+test("what may be read of bodies behind a slow request takes room once for a line, and gives it back with the last that begins", async () => {
+  const { at } = await withRoomFor(200_000);
+  const post = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`;
+  for (let line = 0; line < 3; line += 1) {
+    const before = begun.length;
+    const socket = await rawSocket(at);
+    await socket.writeAll(get("/first") + post("/second") + post("/third") + post("/last"));
+    for (let n = 1; n <= 4; n += 1) {
+      await eventually(() => expect(begun).toHaveLength(before + n));
+      answer[before + n - 1]?.();
+    }
+    expect((await socket.answer).match(/answer to \/\w+/g)).toHaveLength(4);
+  }
+});
+
 test("so has what has begun: a request without room is told so at once, and room comes back with the answers", async () => {
-  const { at } = await withRoomFor100_000();
+  const { at } = await withRoomFor(100_000);
   const begin = async (...paths: string[]) => {
     const socket = await rawSocket(at);
     await socket.writeAll(large);
@@ -173,7 +188,7 @@ test("so has what has begun: a request without room is told so at once, and room
 });
 
 test("what was answered before all of it had come holds its room until it has, or its client hangs up", async () => {
-  const { at } = await withRoomFor100_000();
+  const { at } = await withRoomFor(100_000);
   const half = `${large.slice(0, -2)}Content-Length: 10\r\n\r\n12345`;
   const sockets = await Promise.all(
     ["first", "second", "third"].map(async () => {

@@ -16,13 +16,16 @@ const line_bytes = 100;
 /** Once so much has come behind a request that waits, no more is read until it begins. */
 const waiting_bytes_max = 65_536;
 
-/** `read_bytes`: what its connection had brought when it got in line. */
-type Waiting = { start: () => void; incoming: IncomingMessage; read_bytes: number; bytes: number };
-/** `waiting`: behind the one that has begun, if there is one. */
-type Connection = { holder: string; waiting: Waiting[]; begun: boolean };
 type Begin = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 /** `bytes`: what is held of the room. */
 type Begun = { incoming: IncomingMessage; outgoing: ServerResponse; bytes: number };
+/** `read_bytes`: what its connection had brought when it got in line. */
+type Waiting = Begun & { read_bytes: number };
+/**
+ * `waiting`: behind the one that has begun, if there is one. `bodies_bytes`: what is held of the room for what may be read
+ * of the bodies of all of them.
+ */
+type Connection = { holder: string; waiting: Waiting[]; bodies_bytes: number; begun: boolean };
 
 /**
  * Begin the requests of a connection one after another: each once the one before has been answered, and its answer is on its
@@ -44,7 +47,7 @@ export function oneAtATime(begin: Begin, bytes_max = withinHeap(Infinity, { part
   const connectionOf = (socket: Socket): Connection => {
     const known = connections.get(socket);
     if (known) return known;
-    const own = { holder: network(socket.remoteAddress ?? "unknown"), waiting: [], begun: false };
+    const own = { holder: network(socket.remoteAddress ?? "unknown"), waiting: [], bodies_bytes: 0, begun: false };
     connections.set(socket, own);
     // Node goes on reading after each message.
     socket.on("resume", () => holdBack(socket, own));
@@ -57,11 +60,16 @@ export function oneAtATime(begin: Begin, bytes_max = withinHeap(Infinity, { part
     if (socket.isPaused()) socket.emit("pause");
     else socket.pause();
   };
-  const drop = ({ holder, waiting }: Connection): void => {
-    for (const { incoming, bytes } of waiting.splice(0)) {
-      room.give(holder, bytes);
+  const drop = (own: Connection): void => {
+    for (const { incoming, bytes } of own.waiting.splice(0)) {
+      room.give(own.holder, bytes);
       incoming.resume();
     }
+    noneWaits(own);
+  };
+  const noneWaits = (own: Connection): void => {
+    room.give(own.holder, own.bodies_bytes);
+    own.bodies_bytes = 0;
   };
   const start = ({ incoming, outgoing, bytes }: Begun, own: Connection, beginOrRefuse = begin): void => {
     const { socket } = incoming;
@@ -72,8 +80,9 @@ export function oneAtATime(begin: Begin, bytes_max = withinHeap(Infinity, { part
       if (isOver(socket)) return drop(own);
       const next = own.waiting.shift();
       if (!next) return;
+      if (own.waiting.length === 0) noneWaits(own);
       socket.resume();
-      next.start();
+      start(next, own);
     });
     beginOrRefuse(incoming, outgoing);
   };
@@ -90,15 +99,12 @@ export function oneAtATime(begin: Begin, bytes_max = withinHeap(Infinity, { part
         ? start({ incoming, outgoing, bytes }, own)
         : start({ incoming, outgoing, bytes: 0 }, own, noRoom);
     }
-    // With what may be read of its body while it waits.
-    const waiting_bytes = bringsBody(incoming.headers) ? bytes + waiting_bytes_max : bytes;
-    const is_let_in = waiting.length < waiting_max && room.take(holder, waiting_bytes) === "taken";
+    // No more than that is read behind the first, however many bring a body.
+    const bodies_bytes = own.bodies_bytes === 0 && bringsBody(incoming.headers) ? waiting_bytes_max : 0;
+    const is_let_in = waiting.length < waiting_max && room.take(holder, bytes + bodies_bytes) === "taken";
     if (!is_let_in) return void socket.destroy();
-    const begins = () => {
-      room.give(holder, waiting_bytes - bytes);
-      start({ incoming, outgoing, bytes }, own);
-    };
-    waiting.push({ start: begins, incoming, read_bytes: socket.bytesRead, bytes: waiting_bytes });
+    own.bodies_bytes += bodies_bytes;
+    waiting.push({ incoming, outgoing, bytes, read_bytes: socket.bytesRead });
     holdBack(socket, own);
   };
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { testApp } from "../../test/test-app.ts";
 import { createApp } from "../app.ts";
+import { arriving, createGate } from "../http/gate.ts";
 import { startServer } from "../server.ts";
 import { createServices } from "../services.ts";
 
@@ -182,6 +183,29 @@ test.each([
   expect(performance.now() - started).toBeLessThan(19_000);
   expect(requests().filter(({ status_code }) => status_code >= 500)).toEqual([]);
   expect(api.logLines().filter((line) => line.includes('"http_error"'))).toEqual([]);
+});
+
+test("a large message takes room until it is answered", async () => {
+  const bodies = createGate({ requests_max: 0, bytes_max: 400_000 }, arriving);
+  const narrow = await guardedApp({ bodies });
+  onTestFinished(() => narrow.stop());
+  const { token: own } = await narrow.token("admin");
+  const stored = await narrow.post("long", { type: "long" }, { authorization: `Bearer ${own}` });
+  const { id } = (await stored.json()) as { id: string };
+  const send = (wait_seconds: number) => {
+    const named = { name: "get_job_status", arguments: { job_id: id, wait_seconds } };
+    // 3,000 empty objects, 64 bytes each.
+    const params = { ...named, _meta: { objects: Array.from({ length: 3_000 }, () => ({})) } };
+    return narrow.send("POST", "/mcp", own, { ...old, params });
+  };
+  const before = narrow.events.length;
+  const waits = send(20);
+  // The first look at the job has been answered; the next one waits.
+  await eventually(() => narrow.events.slice(before).some(({ event }) => event === "http_request"));
+  expect((await send(0)).status).toBe(429);
+  await narrow.send("POST", `/v1/jobs/${id}/cancel`, own);
+  expect((await waits).status).toBe(200);
+  expect((await send(0)).status).toBe(200);
 });
 
 test("a job is not leased to somebody who has hung up", async () => {

@@ -49,21 +49,23 @@ const message = route(
     },
     problems: [],
   },
-  async ({ query, body, itself: { url, headers, fetch }, hungUp }) => {
-    // Loaded when the first one speaks it: the API starts without.
-    const { answerMessage } = await import("@atlasqueue/mcp");
+  async ({ deps, query, body, itself: { url, headers, fetch }, hungUp, holdBody }) => {
     const bugs: unknown[] = [];
     const signal = hungUp();
-    const { status, body: answer } = await answerMessage(
-      {
-        // A database that is away is the caller's to wait for.
-        reach: { url, fetch, retry_ms_max: 0 },
-        toolsets: query.toolsets ?? defaultToolsets,
-        version,
-        report: (error) => void bugs.push(error),
-      },
-      { headers, body, signal },
-    );
+    const options = {
+      // A database that is away is the caller's to wait for.
+      reach: { url, fetch, retry_ms_max: 0 },
+      toolsets: query.toolsets ?? defaultToolsets,
+      version,
+      report: (error: unknown) => void bugs.push(error),
+      stopping: deps.finishedWaits.closing,
+    };
+    // A tool may wait for long, and the message stays.
+    const { status, body: answer } = await holdBody(async () => {
+      // Loaded when the first one speaks it: the API starts without.
+      const { answerMessage } = await import("@atlasqueue/mcp");
+      return answerMessage(options, { headers, body, signal });
+    });
     // Nobody is there to read it; what was under way for them has ended.
     if (signal.aborted) throw new ProblemError("request_timeout", "The caller hung up");
     if (bugs.length > 0) throw bugs[0];

@@ -1,5 +1,6 @@
 import { answerEmpty, answerJson, answerText } from "../http/answers/answer.ts";
 import { answerFixed, type Fixed, type Text } from "../http/answers/cached.ts";
+import { noteUnread } from "../http/answers/note-unread.ts";
 import { answerStream, type Stream } from "../http/answers/stream.ts";
 import type { ApiContext } from "../http/context.ts";
 import { resultKindOf } from "./call.ts";
@@ -25,7 +26,7 @@ export function answererOf(operation: Operation): (c: ApiContext, result: unknow
     case "text":
       return (c, result) => {
         const { body, content_type, headers } = result as Text;
-        c.set("answer_chars", body.length);
+        noteUnread(c, body);
         return answerText(c.get("request_id"), 200, body, content_type, { ...c.get("limit_headers"), ...headers });
       };
     case "stream":

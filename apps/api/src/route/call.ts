@@ -42,6 +42,8 @@ export type Call<O extends Operation> = {
   problemOf(thrown: unknown): ProblemError;
   /** Work counted among the requests waiting for the database, for an operation whose gate is its "own". */
   hold<T>(work: () => Promise<T>): Promise<T>;
+  /** Work that keeps the body for longer, counted among the bodies that arrive, for such an operation. */
+  holdBody<T>(work: () => Promise<T>): Promise<T>;
 } & (O extends { scope: Scope | "any" } ? Known : unknown);
 
 /** What a request says of its sender beyond what it asks for. */

@@ -27,6 +27,7 @@ const thing = {
 const calls: unknown[] = [];
 const undone: string[] = [];
 const held: number[] = [];
+let done = 0;
 const gate: Gate = {
   ...createGate(),
   hold(_holder, bytes, work) {
@@ -74,7 +75,10 @@ const routes: Route[] = [
       permits: ({ many }: { many: number }) => many,
       answers: found,
     },
-    () => ({ text: "done" }),
+    () => {
+      done += 1;
+      return { text: "done" };
+    },
   ),
 ];
 
@@ -125,15 +129,16 @@ test("what an answer hands over is taken back if the answer cannot be made", asy
   expect(undone).toEqual(["unmade"]);
 });
 
-test("a request for many things takes as many permits, and is refused before its handler runs", async () => {
+test("a request for many things takes as many permits, its body counted meanwhile, and is refused before its handler runs", async () => {
   const left = async (many: number) => {
     const { headers } = await post("/v1/many", { many });
     return Number(/r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]);
   };
   expect((await left(1)) - (await left(3))).toBe(3);
-  const handled = held.length;
+  const [counted, handled] = [held.length, done];
   expect((await post("/v1/many", { many: 100 })).status).toBe(429);
-  expect(held).toHaveLength(handled);
+  expect(held).toHaveLength(counted + 1);
+  expect(done).toBe(handled);
 });
 
 test("a handler that returns what its operation does not declare does not even compile", () => {

@@ -8,11 +8,11 @@ import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
-import { holdUntilRead } from "../http/answers/unread.ts";
+import { holdUntilRead, requireUnreadShare } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
 import { answererOf } from "./answerer.ts";
-import type { Call, Visitor } from "./call.ts";
+import { resultKindOf, type Call, type Visitor } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
 import type { Operation } from "./operation.ts";
@@ -41,6 +41,7 @@ function serve(
   const letIn = guard ?? guardOf(operation);
   const read = readerOf(operation, deps);
   const answer = answererOf(operation);
+  const goes_on = resultKindOf(operation) === "stream";
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   const readsOf = operation.reads as ((call: Call<Operation>) => number) | undefined;
   // The reader has checked the call against this very operation.
@@ -56,9 +57,9 @@ function serve(
     try {
       const response = answer(c, await result);
       const done = operation.method !== "get" && !delivery.handsOver();
-      holdUntilRead(c, deps.unread, c.get("answer_chars") ?? 0, { done });
+      holdUntilRead(c, deps.unread, { done });
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
-      return delivery.made(response);
+      return goes_on ? response : delivery.made(response);
     } catch (error) {
       delivery.failed();
       throw error;
@@ -70,29 +71,29 @@ function serve(
     return run(call);
   };
 
-  const work = (c: ApiContext, input: Input): Response | Promise<Response> => {
-    if (operation.method !== "get") deps.unread.requireShare(holderOf(c));
+  const admit = async (c: ApiContext, input: Input, late: boolean): Promise<void> => {
+    // Whoever took their time to send a body: their token may have ended meanwhile.
+    if (late) await deps.access.authenticator.callerOf(c);
+    if (permitsOf) await chargeMore(c, deps.access, permitsOf(input.body));
+  };
+
+  const work = (c: ApiContext, input: Input, late: boolean): Response | Promise<Response> => {
+    if (operation.method !== "get") requireUnreadShare(c, deps.unread);
     const delivery = createDelivery(c);
     const own = depsFor(c, deps, operation.method === "get" ? delivery.hungUp : undefined);
     const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, app });
     const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
-    const result = operation.gate === "own" ? act() : call.hold(async () => act());
+    // Its body is there already, and counts while its caller is asked for more.
+    const begin = late || permitsOf ? () => admit(c, input, late).then(act) : act;
+    const result = operation.gate === "own" ? begin() : call.hold(async () => begin());
     return result instanceof Promise ? finish(c, call, delivery, result) : answer(c, result);
   };
-
-  const charged = permitsOf
-    ? async (c: ApiContext, input: Input) => {
-        await chargeMore(c, deps.access, permitsOf(input.body));
-        return work(c, input);
-      }
-    : work;
 
   const readAndWork = (c: ApiContext): Response | Promise<Response> => {
     const began_at = performance.now();
     return after(read(c), (input) => {
-      if (performance.now() - began_at < slow_ms || !c.get("caller")) return charged(c, input);
-      // Whoever took their time to send a body: their token may have ended meanwhile.
-      return after(deps.access.authenticator.callerOf(c), () => charged(c, input));
+      const late = performance.now() - began_at >= slow_ms && c.get("caller") !== undefined;
+      return work(c, input, late);
     });
   };
 
@@ -160,6 +161,11 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, 
     problemOf: (thrown) => problemOf(deps, thrown, c),
     letInAgain: async () => scope && letInAgain(c, deps.access, scope),
     hold: (work) => deps.gate.hold(holderOf(c), input.bytes + input.weight, work),
+    holdBody: (work) => {
+      const room = deps.bodies.meter(holderOf(c));
+      room.add(input.bytes + input.weight);
+      return work().finally(room.release);
+    },
   };
   return call;
 }

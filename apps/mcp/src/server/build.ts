@@ -24,6 +24,8 @@ export type ServerOptions = {
   toolsets: readonly Toolset[];
   version: string;
   report: Report;
+  /** Aborts when the server stops: tools that wait answer with what there is. */
+  stopping?: AbortSignal;
 };
 
 const instructions =
@@ -40,7 +42,8 @@ const instructions =
  * @example
  * const server = buildServer({ reach: { url, token }, toolsets: ["read"], version, report }, "modern");
  */
-export function buildServer({ reach, toolsets, version, report }: ServerOptions, era: "modern" | "legacy"): Server {
+export function buildServer(options: ServerOptions, era: "modern" | "legacy"): Server {
+  const { reach, toolsets, version, report, stopping } = options;
   const { url, token, fetch: ask, retry_ms_max } = reach;
   const client = createClient({
     url,
@@ -69,7 +72,7 @@ export function buildServer({ reach, toolsets, version, report }: ServerOptions,
     if (!found) throw new ProtocolError(ProtocolErrorCode.InvalidParams, noTool(params.name, toolsets));
     const { signal } = context.mcpReq;
     const takes_tasks = era === "modern" && takesTasks(context);
-    const answer = await callTool(found, params.arguments, { client, signal, cuts: [], takes_tasks }, report);
+    const answer = await callTool(found, params.arguments, { client, signal, stopping, cuts: [], takes_tasks }, report);
     return "ongoing" in answer ? createdTask(answer.ongoing) : answer;
   });
 

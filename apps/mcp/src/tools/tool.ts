@@ -9,6 +9,8 @@ export type Context = {
   client: Client;
   /** Aborts when the caller hangs up, or cancels the call. */
   signal: AbortSignal;
+  /** Aborts when the server stops: nothing is waited for any longer. */
+  stopping: AbortSignal | undefined;
   /** What was left out of the answer: a tool adds to it. */
   cuts: Cuts;
   /** The caller can await a job as a task of its own. */

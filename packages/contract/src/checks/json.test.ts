@@ -62,3 +62,13 @@ test("a value is shown on one line, cut", () => {
   expect(showValue(undefined)).toBe("nothing");
   expect(showValue("x".repeat(1_000)).length).toBe(101);
 });
+
+test("a document with thousands of bad keys, however deep, has a few faults of a few hundred characters", () => {
+  const keys = Array.from({ length: 5_000 }, (_, at) => [`${at}\0`, 1]);
+  expect(findFaults({ keys: Object.fromEntries(keys) })).toHaveLength(20);
+  let deep: unknown = Array.from({ length: 30 }, () => "\0");
+  for (let level = 0; level < 40; level += 1) deep = { [`${level} ${"k".repeat(60)}`]: deep };
+  const faults = findFaults(deep);
+  expect(faults).toHaveLength(20);
+  for (const { pointer } of faults) expect(pointer.length).toBeLessThanOrEqual(200);
+});

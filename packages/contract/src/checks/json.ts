@@ -8,6 +8,8 @@ export type Fault = { pointer: string; message: string };
 
 /** A document with thousands of faults is answered with the first few. */
 const faults_max = 20;
+/** Of keys of 64 characters, a hundred levels deep, each would have thousands. */
+const pointer_chars_max = 200;
 
 /**
  * What JSON allows but PostgreSQL or JavaScript would refuse, round or lose: NUL and lone surrogates, numbers outside
@@ -40,16 +42,13 @@ function visit(value: unknown, pointer: string, depth_left: number, faults: Faul
   if (faults.length >= faults_max) return;
   if (typeof value === "string") {
     const fault = faultOfText(value);
-    if (fault) faults.push({ pointer, message: fault });
+    if (fault) faults.push(faultAt(pointer, fault));
   } else if (typeof value === "number") {
     const fault = faultOfNumber(value);
-    if (fault) faults.push({ pointer, message: fault });
+    if (fault) faults.push(faultAt(pointer, fault));
   } else if (typeof value === "object" && value !== null) {
     if (depth_left === 0) {
-      faults.push({
-        pointer: pointer.slice(0, 200),
-        message: `must not nest deeper than ${limits.json_depth_max} levels`,
-      });
+      faults.push(faultAt(pointer, `must not nest deeper than ${limits.json_depth_max} levels`));
       return;
     }
     if (Array.isArray(value)) {
@@ -57,13 +56,19 @@ function visit(value: unknown, pointer: string, depth_left: number, faults: Faul
       return;
     }
     for (const key of Object.keys(value)) {
+      if (faults.length >= faults_max) return;
       const here = `${pointer}/${pointerSegment(key)}`;
       const fault = faultOfText(key);
-      if (fault) faults.push({ pointer: here, message: `the key ${fault}` });
+      if (fault) faults.push(faultAt(here, `the key ${fault}`));
       visit((value as Record<string, unknown>)[key], here, depth_left - 1, faults);
     }
   }
 }
+
+const faultAt = (pointer: string, message: string): Fault => ({
+  pointer: pointer.slice(0, pointer_chars_max).toWellFormed(),
+  message,
+});
 
 function faultOfText(text: string): string | undefined {
   if (text.includes("\0")) return "must not contain the NUL character \\u0000";

@@ -26,7 +26,10 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown): Checke
   if (parsed.success) return { kind: "valid", value: parsed.data };
   // A list of a hundred thousand bad items has as many issues, and no one reads past the first few.
   const issues = parsed.error.issues.slice(0, issues_max);
-  return { kind: "invalid", faults: once(issues.flatMap((issue) => faultsOf(schema, input, issue))) };
+  return {
+    kind: "invalid",
+    faults: once(issues.flatMap((issue) => faultsOf(schema, input, issue))).slice(0, issues_max),
+  };
 }
 
 /** For a body with far more fields than any request has: zod is slow to list thousands of them. */

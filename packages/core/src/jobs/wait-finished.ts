@@ -13,6 +13,8 @@ export type FinishedWaits = {
   until(job: { tenant: string; id: string }, wait_ms: number, gone: AbortSignal): Promise<void>;
   /** From now on no call waits. */
   close(): void;
+  /** Aborts then, for those who would ask again. */
+  closing: AbortSignal;
 };
 
 /** A notice can be lost: all waits share one look into Postgres each second. */
@@ -37,7 +39,7 @@ export function createFinishedWaits(
   const waits = createShares(waiters_max);
   let unlisten: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let closed = false;
+  const closing = new AbortController();
 
   const wake = (ids: readonly string[]) => {
     for (const id of ids) for (const resolve of waiting.get(id) ?? []) resolve();
@@ -57,7 +59,7 @@ export function createFinishedWaits(
 
   return {
     until({ tenant, id }, wait_ms, gone) {
-      if (closed || gone.aborted) return Promise.resolve();
+      if (closing.signal.aborted || gone.aborted) return Promise.resolve();
       takeOrThrow(waits, tenant, 1, "requests that wait for a job to finish");
       return new Promise((resolve) => {
         unlisten ??= deps.signal.notices.listen("finished", wake);
@@ -76,10 +78,11 @@ export function createFinishedWaits(
       });
     },
     close() {
-      closed = true;
       clearTimeout(timer);
       unlisten?.();
       for (const resolves of waiting.values()) for (const resolve of resolves) resolve();
+      closing.abort();
     },
+    closing: closing.signal,
   };
 }

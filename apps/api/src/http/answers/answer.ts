@@ -1,4 +1,5 @@
 import type { ApiContext } from "../context.ts";
+import { noteUnread } from "./note-unread.ts";
 
 /** What every answer carries. */
 export const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
@@ -14,7 +15,7 @@ export function answerJson(c: ApiContext, status: number, body: unknown, headers
   const limit = c.get("limit_headers");
   const all = limit ? { ...limit, ...headers } : headers;
   const text = JSON.stringify(body);
-  c.set("answer_chars", text?.length);
+  if (text !== undefined) noteUnread(c, text);
   return answerText(c.get("request_id"), status, text, "application/json", all);
 }
 

@@ -1,5 +1,5 @@
 import type { ApiContext } from "../context.ts";
-import { hangUpOf } from "../input/hang-up.ts";
+import { hangUpOf, type HangUp } from "../input/hang-up.ts";
 
 export type Delivery = {
   /** Aborts when the caller hangs up before the whole answer is on its way. */
@@ -8,7 +8,7 @@ export type Delivery = {
   ifUndelivered(undo: () => void): void;
   /** Whether anything would be taken back. */
   handsOver(): boolean;
-  /** The answer is made, and on its way from now on. */
+  /** The answer is made, all of it, and on its way from now on. */
   made(answer: Response): Response;
   /** There will be another answer. */
   failed(): void;
@@ -24,20 +24,24 @@ export type Delivery = {
  * return delivery.made(answerJson(c, 200, jobs));
  */
 export function createDelivery(c: ApiContext): Delivery {
-  let gone: AbortSignal | undefined;
+  let hangUp: HangUp | undefined;
   let undo: (() => void) | undefined;
   // Most requests never ask.
-  const hungUp = () => (gone ??= hangUpOf(c));
+  const hungUp = () => (hangUp ??= hangUpOf(c)).signal;
   // No getter: each one would be a hidden class of its own, which the engine keeps long after the request.
   return {
     hungUp,
     ifUndelivered: (work) => void (undo = work),
     handsOver: () => undo !== undefined,
     made(answer) {
-      if (undo && hungUp().aborted) undo();
-      else if (undo) hungUp().addEventListener("abort", undo, { once: true });
+      if (!undo) hangUp?.forget();
+      else if (hungUp().aborted) undo();
+      else hungUp().addEventListener("abort", undo, { once: true });
       return answer;
     },
-    failed: () => undo?.(),
+    failed() {
+      hangUp?.forget();
+      undo?.();
+    },
   };
 }

@@ -1,9 +1,11 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../../test/guarded-app.ts";
-import { createGate, unread } from "../gate.ts";
+import { createGate, unread, type Gate } from "../gate.ts";
 import { startServer, type RunningServer } from "../../server.ts";
 
 let api: Awaited<ReturnType<typeof guardedApp>>;
@@ -56,51 +58,107 @@ test("a caller who asks for large pages and reads none is refused more, until it
   await eventually(async () => expect(await list(greedy)).toBe(200));
 });
 
-test("acts whose large answers nobody reads are refused before they are done, once they are too many", async () => {
-  const few = await guardedApp({ unread: createGate({ requests_max: 0, bytes_max: 1_000_000 }, unread) });
+/** An API whose answers to requests with `X-Unread` stay in its memory, as when the system's buffers for a connection are full. */
+async function stuckApi(bytes_max: number, changes: Partial<Gate> = {}) {
+  const gate = { ...createGate({ requests_max: 0, bytes_max }, unread), ...changes };
+  const few = await guardedApp({ unread: gate });
   const narrow = await startServer(few.app, { host: "127.0.0.1", port: 0, logger: few.deps.logger });
-  const { token } = await makeToken(few.deps, ["admin"], await makeTenant(few.deps));
-  const other = await makeToken(few.deps, ["admin"], await makeTenant(few.deps));
-  const call = (path: string, body: object, as = token) =>
-    fetch(`${narrow.url}${path}`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        "idempotency-key": crypto.randomUUID(),
-        authorization: `Bearer ${as}`,
-      },
-      body: JSON.stringify(body),
-    });
-  const large = { type: "a", payload: { text: "x".repeat(200_000) } };
-  const { id } = (await (await call("/v1/jobs", large)).json()) as { id: string };
-  const leased = (await (await call("/v1/queues/default/lease", { worker_id: "w" })).json()) as {
-    jobs: { lease_token: string }[];
+  const hold = (message: unknown) => {
+    const { request } = message as { request: IncomingMessage };
+    if (request.headers["x-unread"]) Object.assign(request.socket, { _write() {}, _writev: undefined });
   };
-  const ack = { lease_token: leased.jobs[0]?.lease_token };
-  const acked = async () => {
-    const answer = await call(`/v1/jobs/${id}/ack`, ack);
-    await answer.arrayBuffer();
-    return answer.status;
-  };
-  expect(await acked()).toBe(200);
-  const body = JSON.stringify(ack);
-  const request =
-    `POST /v1/jobs/${id}/ack HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  subscribe("http.server.request.start", hold);
   const sockets: Socket[] = [];
-  const ask = async () => {
+  const hangUp = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  onTestFinished(async () => {
+    unsubscribe("http.server.request.start", hold);
+    hangUp();
+    await narrow.stop(100);
+    await few.stop();
+  });
+  const tokenOf = async () => (await makeToken(few.deps, ["admin"], await makeTenant(few.deps))).token;
+  const call = async (token: string, method: string, path: string, body?: object) => {
+    const answer = await fetch(`${narrow.url}${path}`, {
+      method,
+      headers: {
+        "idempotency-key": crypto.randomUUID(),
+        authorization: `Bearer ${token}`,
+        ...(body && { "content-type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  /** Nobody reads the answer. */
+  const leave = (token: string, method: string, path: string, body?: object) => {
+    const text = body ? JSON.stringify(body) : "";
+    const brings = body ? `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n` : "";
     const socket = connect({ port: narrow.port, host: "127.0.0.1" });
     sockets.push(socket.on("error", () => {}));
-    socket.pause();
-    await once(socket, "connect");
-    // Most of them are taken by the system's buffers.
-    socket.write(request.repeat(30));
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nX-Unread: 1\r\nAuthorization: Bearer ${token}\r\n${brings}\r\n${text}`,
+    );
   };
-  while (sockets.length < 8) await ask();
-  await eventually(async () => expect(await acked()).toBe(429));
-  expect((await call("/v1/jobs", large, other.token)).status).toBe(201);
-  for (const socket of sockets) socket.destroy();
-  await eventually(async () => expect(await acked()).toBe(200));
-  await narrow.stop(100);
-  await few.stop();
+  return { tokenOf, call, leave, hangUp };
+}
+type StuckApi = Awaited<ReturnType<typeof stuckApi>>;
+
+/** A job that the tenant has leased. */
+async function leasedJob({ call }: StuckApi, token: string, text: string) {
+  const { body: job } = await call(token, "POST", "/v1/jobs", { type: "a", payload: { text } });
+  const { body } = await call(token, "POST", "/v1/queues/default/lease", { worker_id: "w" });
+  const [{ lease_token } = { lease_token: "" }] = body["jobs"] as { lease_token: string }[];
+  return { path: `/v1/jobs/${job["id"] as string}`, ack: { lease_token } };
+}
+
+test("answers of some KB count too, as they are sent: a character may take three bytes, and two more in the text", async () => {
+  const stuck = await stuckApi(1_000_000);
+  const token = await stuck.tokenOf();
+  const made = await stuck.call(token, "POST", "/v1/jobs", { type: "a", payload: { text: "漢".repeat(20_000) } });
+  const path = `/v1/jobs/${made.body["id"] as string}`;
+  // About 100 kB each, of which a tenant may leave seven.
+  for (let n = 0; n < 7; n += 1) stuck.leave(token, "GET", path);
+  await eventually(async () => expect((await stuck.call(token, "GET", path)).status).toBe(429));
+  const small = await stuck.call(token, "GET", "/v1/queues");
+  expect(small.status).toBe(200);
+  const other = await stuck.tokenOf();
+  expect(
+    (await stuck.call(other, "POST", "/v1/jobs", { type: "a", payload: { text: "x".repeat(20_000) } })).status,
+  ).toBe(201);
+  stuck.hangUp();
+  await eventually(async () => expect((await stuck.call(token, "GET", path)).status).toBe(200));
+});
+
+test("acts whose large answers nobody reads are refused before they are done, once they are too many", async () => {
+  const stuck = await stuckApi(10_000_000);
+  const token = await stuck.tokenOf();
+  const { path, ack } = await leasedJob(stuck, token, "x".repeat(200_000));
+  expect((await stuck.call(token, "POST", `${path}/ack`, ack)).status).toBe(200);
+  const refused = async () => expect((await stuck.call(token, "POST", `${path}/ack`, ack)).status).toBe(429);
+  // 400 kB each, and there must be room for as large an answer as there is.
+  for (let n = 0; n < 20; n += 1) stuck.leave(token, "POST", `${path}/ack`, ack);
+  await eventually(refused);
+  const other = await stuck.tokenOf();
+  expect(
+    (await stuck.call(other, "POST", "/v1/jobs", { type: "a", payload: { text: "x".repeat(200_000) } })).status,
+  ).toBe(201);
+  stuck.hangUp();
+  await eventually(async () => expect((await stuck.call(token, "POST", `${path}/ack`, ack)).status).toBe(200));
+});
+
+test("one that is done when others have taken the room says so, and that its answer is missing", async () => {
+  // As if all had asked for their share at once.
+  const stuck = await stuckApi(1_000_000, { requireShare: () => {} });
+  const token = await stuck.tokenOf();
+  const { path, ack } = await leasedJob(stuck, token, "x".repeat(100_000));
+  for (let n = 0; n < 4; n += 1) stuck.leave(token, "POST", `${path}/ack`, ack);
+  await eventually(async () => {
+    const { status, body } = await stuck.call(token, "POST", `${path}/ack`, ack);
+    expect({ status, body }).toMatchObject({ status: 503, body: { maybe_done: true } });
+  });
+  expect((await stuck.call(token, "GET", "/v1/queues")).status).toBe(200);
+  stuck.hangUp();
+  await eventually(async () => expect((await stuck.call(token, "POST", `${path}/ack`, ack)).status).toBe(200));
 });

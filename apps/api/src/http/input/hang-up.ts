@@ -1,13 +1,20 @@
 import type { ApiContext } from "../context.ts";
 
+export type HangUp = {
+  signal: AbortSignal;
+  /** It no longer matters: the connection, or the call that asks, may go on for long. */
+  forget(): void;
+};
+
 /**
  * Aborts when the caller hangs up before its whole answer is on its way, or gives the call up, from within the app. For
  * calls that wait, and for answers that hand something over; others end by themselves.
  *
  * @example
- * const leases = await longPoll.lease(call, hangUpOf(c));
+ * const hangUp = hangUpOf(c);
+ * const leases = await longPoll.lease(call, hangUp.signal).finally(hangUp.forget);
  */
-export function hangUpOf(c: ApiContext): AbortSignal {
+export function hangUpOf(c: ApiContext): HangUp {
   const gone = new AbortController();
   // hono's own default is undefined, whatever the type of `env` says.
   const env: ApiContext["env"] | undefined = c.env;
@@ -21,5 +28,11 @@ export function hangUpOf(c: ApiContext): AbortSignal {
   const giveUp = () => gone.abort();
   if (env?.given_up?.aborted) giveUp();
   else env?.given_up?.addEventListener("abort", giveUp, { once: true });
-  return gone.signal;
+  return {
+    signal: gone.signal,
+    forget() {
+      outgoing?.off("close", look);
+      env?.given_up?.removeEventListener("abort", giveUp);
+    },
+  };
 }

@@ -1,8 +1,9 @@
-import { isFinal, jobStatuses, limits, submitFields, type Job, type JobSubmission } from "@atlasqueue/contract";
+import { isFinal, jobStatuses, limits, submitFields, type JobSubmission } from "@atlasqueue/contract";
 import { z } from "zod";
 import { chars_shown_default, given, idempotency_key, queue_name } from "../fields.ts";
 import { jobDetails, showDetails } from "../job-views.ts";
 import { tool } from "../tool.ts";
+import { waitForEnd } from "../wait-for-end.ts";
 
 const about = {
   toolset: "operate",
@@ -51,7 +52,8 @@ export const enqueueJob = tool({
     created: z.boolean().describe("false: this key had been used for the same job, which is the one shown"),
     job: jobDetails.optional().describe("the job at its end, if that was waited for"),
   }),
-  async run({ wait, idempotency_key: key, ...wish }, { client, signal, cuts, takes_tasks }) {
+  async run({ wait, idempotency_key: key, ...wish }, context) {
+    const { client, signal, cuts, takes_tasks } = context;
     const submitted = await client.submit({ ...submission(wish), idempotency_key: key }, { signal });
     const { id, created } = submitted;
     const now = submitted.job;
@@ -64,22 +66,15 @@ export const enqueueJob = tool({
       return answer;
     }
     if (takes_tasks && !isFinal(now.status)) return { ongoing: now };
-    const ended = await endOf(now, (timeoutMs) => client.wait(id, { timeoutMs, signal })).catch((error: unknown) => {
-      signal.throwIfAborted();
-      if ((error as Error).name !== "TimeoutError") throw error;
-      return undefined;
-    });
+    const ended = isFinal(now.status) ? now : await waitForEnd(context, id, wait_seconds_max);
     if (ended) {
       const shown = showDetails(cuts, ended, { chars_max: chars_shown_default });
       return { job_id: id, status: ended.status, created, job: shown };
     }
-    cuts.push(`job: it had not ended after ${wait_seconds_max} s; ask get_job_status with wait_seconds`);
+    cuts.push(`job: it had not ended when the wait was over; ask get_job_status with wait_seconds`);
     return { job_id: id, status: (await client.get(id, { signal })).status, created };
   },
 });
-
-const endOf = async (now: Job, wait: (timeout_ms: number) => Promise<Job>): Promise<Job> =>
-  isFinal(now.status) ? now : wait(wait_seconds_max * 1_000);
 
 export const batch_items_max = 100;
 

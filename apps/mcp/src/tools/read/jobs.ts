@@ -4,6 +4,7 @@ import { excerpt } from "../../untrusted/excerpt.ts";
 import { cursor, chars_max, given, job_id, limit, next_cursor, queue_name } from "../fields.ts";
 import { jobDetails, jobRow, showDetails, showRow } from "../job-views.ts";
 import { reads, tool } from "../tool.ts";
+import { waitForEnd } from "../wait-for-end.ts";
 
 const detail_chars_max = 1_000;
 
@@ -34,16 +35,12 @@ export const getJobStatus = tool({
       .describe("an integer from 0 to 20: how long to wait for the job to finish"),
   }),
   output: z.object({ job_id: z.string(), status: z.enum(jobStatuses) }),
-  async run({ job_id: id, wait_seconds }, { client, signal }) {
+  async run({ job_id: id, wait_seconds }, context) {
+    const { client, signal } = context;
     const job = await client.get(id, { signal });
     if (wait_seconds === 0 || isFinal(job.status)) return { job_id: id, status: job.status };
-    const timeoutMs = wait_seconds * 1_000;
-    const ended = await client.wait(id, { timeoutMs, signal }).catch((error: unknown) => {
-      signal.throwIfAborted();
-      if ((error as Error).name !== "TimeoutError") throw error;
-      return client.get(id, { signal });
-    });
-    return { job_id: id, status: ended.status };
+    const { status: now } = (await waitForEnd(context, id, wait_seconds)) ?? (await client.get(id, { signal }));
+    return { job_id: id, status: now };
   },
 });
 
