@@ -8,7 +8,7 @@ import { memorySignal } from "../signal/memory/signal.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { engineHarness, main } from "../../test/engine-harness.ts";
 
-const { deps, addMany, addUsedUp, take } = engineHarness();
+const { deps, addMany, addUsedUp, finish, take } = engineHarness();
 
 const signalled = (ids: readonly string[]): ReadyJob[] => ids.map((id) => ({ ...main, id, priority: 0 }));
 const length = async () => (await deps.signal.look(main)).length;
@@ -98,14 +98,16 @@ test("processes that know of different jobs do not make a list longer and longer
   expect(await deps.signal.take([main], 1_000)).toEqual(ids);
 });
 
-test("a list that was full takes new jobs again once it is empty, and not before", async () => {
+test("a list that was full takes new jobs again once all that wait are in it, and not before", async () => {
   await setLimits(deps, main, queueLimits.parse({ concurrency: 10 }));
   const signal = memorySignal(15);
   const ids = await addMany(20);
   for (const job of signalled(ids)) await signal.push([job]);
-  await refillQueue({ ...deps, signal }, main, "near");
-  expect(await signal.look(main)).toMatchObject({ length: 15, overflowed: true });
   await signal.take([main], 15);
   await refillQueue({ ...deps, signal }, main, "near");
-  expect(await signal.look(main)).toMatchObject({ length: 10, overflowed: false });
+  expect(await signal.look(main)).toMatchObject({ length: 10, overflowed: true });
+  await signal.take([main], 15);
+  for (const id of ids.slice(0, 15)) await finish(id);
+  await refillQueue({ ...deps, signal }, main, "near");
+  expect(await signal.look(main)).toMatchObject({ length: 5, overflowed: false });
 });

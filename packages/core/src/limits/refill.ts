@@ -41,7 +41,8 @@ export async function refillQueue(
     const near = await readyNear(deps, { ...queue, by_group: found.by_group }, wanted, stocked);
     more = near.more && reach === "near";
     const further = near.more && reach !== "near";
-    await offer(deps, queue, further ? await readyFurther(deps, queue, reach, wanted, stock) : near.jobs);
+    const jobs = further ? await readyFurther(deps, queue, reach, wanted, stock) : near.jobs;
+    await offer(deps, queue, jobs, { all: !near.more && jobs.length < wanted });
   });
   return { retry_in_ms: null, more };
 }
@@ -67,12 +68,20 @@ async function readyFurther(
   return [...front.slice(0, wanted), ...others.slice(0, room)];
 }
 
-/** Signals those that are not yet. A list that was full has the first ones again, and then takes others as before. */
-async function offer(deps: Deps & { signal: Signal }, queue: QueueRef, jobs: readonly ReadyJob[]): Promise<void> {
+/**
+ * Signals those that are not yet. A list that was full takes new ones again when `all` that wait are in it, as they would
+ * overtake the others.
+ */
+async function offer(
+  deps: Deps & { signal: Signal },
+  queue: QueueRef,
+  jobs: readonly ReadyJob[],
+  { all }: { all: boolean },
+): Promise<void> {
   const { signal } = deps;
   const lists = await signal.look(queue);
   // As they did before, until whoever ended it died.
   if (lists.in_turns) await signal.setTurns(queue, false);
   await announce(deps, lists.in_turns ? jobs : await notSignalled(deps, queue, jobs, lists), "front");
-  if (lists.overflowed && lists.length <= jobs.length) await signal.endOverflow(queue);
+  if (lists.overflowed && all && lists.length <= jobs.length) await signal.endOverflow(queue);
 }
