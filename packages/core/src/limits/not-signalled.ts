@@ -3,13 +3,14 @@ import { composed } from "../database/composed.ts";
 import { isUuid, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
+import { readyJobs } from "../queues/ready.ts";
 import { groupMayStart } from "./room.ts";
 import { near_jobs_max } from "./within-rates.ts";
 import type { QueueSignals, ReadyJob, Signal } from "../signal/signal.ts";
 
 /** How many of a list's next ids are asked about at least: those on their way to a claim may be as many as there are places. */
 const listed_min = 100;
-/** A list that is longer, and twice as long as what waits, is emptied. */
+/** A list that is longer, and twice as long as what waits, is made anew, if that has no more. */
 const list_max = 10_000;
 
 /**
@@ -32,13 +33,20 @@ export async function notSignalled(
   const plain = jobs.flatMap(({ id, priority }) => (priority === 0 ? [id] : []));
   if (length < jobs.length || plain.length === 0) return [...jobs];
   const place = plain.indexOf(next ?? "");
-  // What runs by its second place leaves the first one behind, where those in front of it keep it from being reached.
-  if (place === -1 && length > list_max && length > 2 * (await countJobs(deps, queue.tenant, queue)).queued) {
-    await signal.setTurns(queue, false);
-    return [...jobs];
+  if (place === -1 && length > list_max) {
+    // What runs by its second place leaves the first one behind, where those in front of it keep it from being reached.
+    const { queued } = await countJobs(deps, queue.tenant, queue);
+    if (length > 2 * queued && queued <= list_max) return madeAnew(deps, queue);
   }
   const missing = place === -1 ? await missingOf(deps, queue, plain, next) : new Set(plain.slice(0, place));
   return jobs.filter(({ id, priority }) => priority !== 0 || missing.has(id));
+}
+
+/** All that wait, in their order, for an empty list. */
+async function madeAnew(deps: Pick<Deps, "database"> & { signal: Signal }, queue: QueueRef): Promise<ReadyJob[]> {
+  const all = await readyJobs(deps, queue, 0, list_max);
+  await deps.signal.setTurns(queue, false);
+  return all;
 }
 
 async function missingOf(
