@@ -126,6 +126,31 @@ test("an API with a small heap outlives many lists and leases of jobs full of ti
   await outlived();
 });
 
+test("an API with a small heap outlives many calls that read or wait for jobs full of tiny values, of a flow too", async () => {
+  const { url, headers, submit, outlived } = await smallApi("tiny waits");
+  await submit();
+  const submitted = await fetch(`${url}/v1/jobs/batch`, {
+    method: "POST",
+    headers: { ...headers, "idempotency-key": crypto.randomUUID() },
+    body: `{"jobs":[${tiny},"queue":"flow","ref":"a"},{"type":"a","queue":"flow","depends_on":["a"]}]}`,
+  });
+  const { jobs } = (await submitted.json()) as { jobs: { id: string }[] };
+  const [parent = "", child = ""] = jobs.map(({ id }) => id);
+  await system.sql`UPDATE jobs SET result = payload WHERE id = ${parent}`;
+  const many = (path: string) =>
+    Promise.all(
+      Array.from({ length: 80 }, async () => {
+        const response = await fetch(`${url}${path}`, { headers: { authorization: headers.authorization } });
+        await response.text();
+        return response.status;
+      }),
+    );
+  const waiting = many(`/v1/jobs/${parent}?wait_seconds=5`);
+  for (const status of await many(`/v1/jobs/${child}`)) expect([200, 503]).toContain(status);
+  for (const status of await waiting) expect([200, 429, 503]).toContain(status);
+  await outlived();
+});
+
 test("an API with a small heap outlives many large messages of assistants that wait", async () => {
   const { url, headers, submit, outlived } = await smallApi("large messages");
   const { id } = (await (await submit()).json()) as { id: string };

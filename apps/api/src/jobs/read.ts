@@ -25,7 +25,7 @@ import {
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
-import { roomForJobs, roomForText } from "../http/answers/room.ts";
+import { inRoom, roomForJobs, roomForShown, roomForText } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId, exampleJob, exampleParents } from "../route/examples.ts";
 import { route } from "../route/route.ts";
@@ -124,23 +124,27 @@ export const get = route(
       path: { id },
       query: { wait_seconds },
     } = call;
-    const find = async () => (await call.hold(() => findJob(deps, tenant, id))) ?? unknownJob();
-    const show = async (row: JobRow): Promise<JobWithParents> => {
-      const parents = await call.hold(() => parentsOf(deps, tenant, [row]));
-      return { ...showJob(row), ...parents.get(id) };
-    };
-    if (wait_seconds === 0) return show(await find());
+    // Nothing that it has read outlives it: thousands may wait.
+    const show = (wanted: (row: JobRow) => boolean): Promise<JobWithParents | undefined> =>
+      inRoom(deps.answers.place(tenant, roomForShown), call.hungUp, async () => {
+        const row = (await call.hold(() => findJob(deps, tenant, id))) ?? unknownJob();
+        if (!wanted(row)) return undefined;
+        const parents = await call.hold(() => parentsOf(deps, tenant, [row]));
+        return { ...showJob(row), ...parents.get(id) };
+      });
+    const showAny = async () => (await show(() => true)) as JobWithParents;
+    if (wait_seconds === 0) return showAny();
     const over = new AbortController();
     const stop = AbortSignal.any([over.signal, call.hungUp()]);
     const finished = deps.finishedWaits.until({ tenant, id }, wait_seconds * 1_000, stop);
     try {
-      const found = await find();
-      if (isFinal(found.status)) return await show(found);
+      const ended = await show(({ status }) => isFinal(status));
+      if (ended) return ended;
       await finished;
     } finally {
       over.abort();
     }
-    return show(await find());
+    return showAny();
   },
 );
 

@@ -1,4 +1,5 @@
 import { leaseAnswer, leaseRequest, queueName } from "@atlasqueue/contract";
+import { returnable } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { roomForLeases } from "../http/answers/room.ts";
 import { route } from "../route/route.ts";
@@ -15,7 +16,7 @@ export const lease = route(
       "With `wait_seconds` it waits for a job when there is none. A leased job is the worker's until `locked_until`; " +
       "a worker that needs longer sends heartbeats, and a job neither settled nor renewed in time goes to another worker. " +
       "One that waited for others comes with their results, as when it is read; of all jobs together no more than about " +
-      "4 MiB of them.\n\n" +
+      "1 MiB of them, and as much of its steps and signals.\n\n" +
       "Should the answer be lost on its way, its jobs come back when their leases end, one attempt poorer. A worker that " +
       "sends a `lease_token` of its own, a fresh UUID for each request, gives them back with `POST /v1/leases/release` " +
       "instead, with no attempt spent.",
@@ -43,8 +44,9 @@ export const lease = route(
     try {
       const leases = await longPoll.lease(wish, hungUp());
       // With no attempt spent: no one knows of them.
-      ifUndelivered(() => void longPoll.returns.giveBack(leases));
-      return { jobs: await showLeases(deps, tenant, leases, room) };
+      const held = leases.map(returnable);
+      ifUndelivered(() => void longPoll.returns.giveBack(held));
+      return { jobs: await showLeases(deps, tenant, leases) };
     } finally {
       room.leave();
     }

@@ -1,5 +1,5 @@
 import { limits, settleAnswer, settleRequest } from "@atlasqueue/contract";
-import { releaseRemote, settleRemote, type Held, type RemoteOutcome } from "@atlasqueue/core/internal";
+import { releaseRemote, returnable, settleRemote, type Held, type RemoteOutcome } from "@atlasqueue/core/internal";
 import { invalid } from "../http/answers/problem.ts";
 import { roomForLeases } from "../http/answers/room.ts";
 import { requireSmall } from "../http/body/require-small.ts";
@@ -59,11 +59,12 @@ export const settleMany = route(
       await Promise.allSettled([settling, releasing]);
       const outcomes = await settling;
       // With no attempt spent: no one knows of them. Without any, what is done stays done, read or not.
-      if (outcomes.next.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(outcomes.next));
+      const held = outcomes.next.map(returnable);
+      if (held.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(held), { done: true });
       const released = await releasing;
       const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
         items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
-      const leased = room && { next: await showLeases(deps, tenant, outcomes.next, room) };
+      const leased = room && { next: await showLeases(deps, tenant, outcomes.next) };
       const given = releases && { releases: show(releases, released) };
       return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
     } finally {

@@ -6,9 +6,7 @@ import {
   showJob,
   type LeasedJob,
   type LeasedSteps,
-  type Place,
 } from "@atlasqueue/core/internal";
-import { roomForParents, roomForSteps } from "../http/answers/room.ts";
 import { exampleId, exampleJob, exampleLockedUntil, exampleParents, exampleToken } from "../route/examples.ts";
 import type { RouteDeps } from "../route/deps.ts";
 
@@ -27,18 +25,10 @@ export const exampleLease: ShownLease = {
 const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
 
 /** Leases as a remote worker gets them: with what earlier attempts of their jobs have done, and what they waited for. */
-export async function showLeases(
-  deps: RouteDeps,
-  tenant: string,
-  leases: LeasedJob[],
-  room: Place,
-): Promise<ShownLease[]> {
+export async function showLeases(deps: RouteDeps, tenant: string, leases: LeasedJob[]): Promise<ShownLease[]> {
   // They are leased: what they wait for in the tenant's line is their own time.
   const own = { database: ahead(deps.database) };
   const withSteps = leases.filter(({ has_steps }) => has_steps).map(({ id }) => id);
-  const inFlows = leases.filter(({ flow_id }) => flow_id !== null);
-  // It would be too late to wait.
-  room.grow(roomForSteps(withSteps.length) + roomForParents(inFlows.length));
   const steps = await findLeasedSteps(own, tenant, withSteps);
   const parents = await parentsOf(own, tenant, leases);
   return leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id)));

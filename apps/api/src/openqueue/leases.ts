@@ -15,6 +15,7 @@ import {
   heartbeat as extend,
   findJob,
   isUuid,
+  returnable,
   settleRemote,
   type RemoteOutcome,
 } from "@atlasqueue/core/internal";
@@ -66,13 +67,14 @@ export const lease = route(
     const room = deps.answers.place(tenant, roomForLeases(2), { ahead: true });
     try {
       const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0, room }, hungUp());
-      ifUndelivered(() => void longPoll.returns.giveBack(leases));
-      const [held] = leases;
+      const held = leases.map(returnable);
+      ifUndelivered(() => void longPoll.returns.giveBack(held));
       // Read again by its key; it is gone if it was just cancelled.
-      const row = held && (await findJob({ database: ahead(deps.database) }, tenant, held.id));
-      if (!row?.locked_until || row.lease_token !== held?.lease_token) return null;
+      const [one] = held;
+      const row = one && (await findJob({ database: ahead(deps.database) }, tenant, one.id));
+      if (!row?.locked_until || row.lease_token !== one?.lease_token) return null;
       const lease_expires_at = row.locked_until.toISOString();
-      return { job: showOpenQueueJob(row), lease_token: held.lease_token, lease_expires_at };
+      return { job: showOpenQueueJob(row), lease_token: one.lease_token, lease_expires_at };
     } finally {
       room.leave();
     }

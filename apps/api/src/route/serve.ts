@@ -8,6 +8,7 @@ import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
+import { inRoom } from "../http/answers/room.ts";
 import { holdUntilRead, requireUnreadShare } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
@@ -56,7 +57,7 @@ function serve(
   ): Promise<Response> => {
     try {
       const response = answer(c, await result);
-      const done = operation.method !== "get" && !delivery.handsOver();
+      const done = operation.method !== "get" && !delivery.undoes();
       holdUntilRead(c, deps.unread, { done });
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
       return goes_on ? response : delivery.made(response);
@@ -110,16 +111,8 @@ function serve(
  * the next one.
  */
 function inRoomFor(readsOf: (call: Call<Operation>) => number, handle: (call: Call<Operation>) => unknown) {
-  return async (call: Call<Operation> & Partial<Asker>): Promise<unknown> => {
-    const place = call.deps.answers.place(call.tenant ?? "", readsOf(call));
-    const entered = place.enter(call.hungUp);
-    try {
-      if (entered) await entered;
-      return await handle(call);
-    } finally {
-      place.leave();
-    }
-  };
+  return (call: Call<Operation> & Partial<Asker>): Promise<unknown> =>
+    inRoom(call.deps.answers.place(call.tenant ?? "", readsOf(call)), call.hungUp, () => handle(call));
 }
 
 /**

@@ -3,8 +3,6 @@ export type Shares = {
    * Ask for room. `share_full`: the holder has used its share, but others still find room; `full`: there is none left.
    */
   take(holder: string, amount: number): "taken" | "share_full" | "full";
-  /** What is held already, whether there is room for it or not. */
-  takeAnyway(holder: string, amount: number): void;
   give(holder: string, amount: number): void;
 };
 
@@ -23,19 +21,15 @@ const parts = 3;
 export function createShares(max: number): Shares {
   const held = new Map<string, number>();
   let taken = 0;
-  const takeAnyway = (holder: string, amount: number): void => {
-    held.set(holder, (held.get(holder) ?? 0) + amount);
-    taken += amount;
-  };
   return {
-    takeAnyway,
     take(holder, amount) {
       const left = max - taken - amount;
       const own = (held.get(holder) ?? 0) + amount;
       // The first of a holder fits wherever there is room at all.
       if (own > amount && own > parts * left) return "share_full";
       if (left < 0) return "full";
-      takeAnyway(holder, amount);
+      held.set(holder, own);
+      taken += amount;
       return "taken";
     },
     give(holder, amount) {

@@ -21,6 +21,6 @@ WITH
   ), shown AS (
     SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', weighed.status,
              'result', (SELECT result FROM jobs WHERE jobs.id = weighed.id AND jobs.tenant = $1)) ORDER BY place) AS parents
-    FROM weighed WHERE before < 262144 AND before_of_all < 4194304 GROUP BY child
+    FROM weighed WHERE before < 262144 AND before_of_all < 1048576 GROUP BY child
   )
   SELECT (SELECT max(total) FROM asked) AS total, (SELECT parents FROM shown) AS shown;

@@ -11,7 +11,7 @@ WITH kept AS (
            ELSE octet_length(kept.payload::text) END + octet_length(name) AS bytes
     FROM job_signals AS kept JOIN jobs ON jobs.id = job_id WHERE job_id = ANY($1::uuid[]) AND tenant = $2
   ), weighed AS (
-    SELECT job_id, kind, name, value, sum(bytes) OVER of_job <= 262144 AND sum(bytes) OVER of_all <= 4194304 AS fits
+    SELECT job_id, kind, name, value, sum(bytes) OVER of_job <= 262144 AND sum(bytes) OVER of_all <= 1048576 AS fits
     FROM kept WINDOW of_job AS (PARTITION BY job_id ORDER BY at, kind, name), of_all AS (ORDER BY job_id, at, kind, name)
   )
   SELECT job_id, kind, name, CASE WHEN fits THEN value END AS value, fits FROM weighed;

@@ -3,13 +3,13 @@ import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { bytesOf, page_bytes_max } from "../jobs/page-bytes.ts";
+import { beside_bytes_max, bytesOf } from "../jobs/page-bytes.ts";
 
 type Child = { id: string; flow_id: string | null };
 
 /**
  * The parents of a tenant's jobs with their results, by the child's id: of each child the first hundred, or as many as
- * have 256 KiB of results together, and of all no more than a page of jobs may weigh; `parentsPage` has the rest. Jobs
+ * have 256 KiB of results together, and of all no more than a quarter of what a page of jobs may weigh; `parentsPage` has the rest. Jobs
  * that never waited for others are left out, and nothing is asked when none is of a flow.
  *
  * @example
@@ -83,7 +83,7 @@ const shown = (range: string) => `
   ), shown AS (
     SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', weighed.status,
              'result', (SELECT result FROM jobs WHERE jobs.id = weighed.id AND jobs.tenant = $1)) ORDER BY place) AS parents
-    FROM weighed WHERE before < ${limits.parents_shown_bytes_max} AND before_of_all < ${page_bytes_max} GROUP BY child
+    FROM weighed WHERE before < ${limits.parents_shown_bytes_max} AND before_of_all < ${beside_bytes_max} GROUP BY child
   )`;
 
 const first = composed(

@@ -13,6 +13,9 @@ export const parsed_bytes_each = 24;
  */
 export const page_bytes_max = withinHeap(4 * 1_048_576, { part: 2, bytes_each: parsed_bytes_each });
 
+/** How large may be what is read beside the jobs: the steps of those that are leased, and the results they waited for. */
+export const beside_bytes_max = Math.floor(page_bytes_max / 4);
+
 /** The columns in which something large may be. */
 const large = ["payload", "result", "progress", "last_error"];
 export const largeColumns = large.join(", ");

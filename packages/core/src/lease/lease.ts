@@ -38,6 +38,20 @@ export type Lease = Pick<
   delayed?: boolean;
 };
 
+/** As much of a lease as it takes to give it back. */
+export type Returnable = Told & Pick<Lease, "priority" | "lease_token">;
+
+/**
+ * To keep rather than a lease, whose payload is many times as large.
+ *
+ * @example
+ * const held = leases.map(returnable);
+ */
+export function returnable(lease: Returnable): Returnable {
+  const { tenant, id, queue, type, priority, attempts, lease_token, worker_id, traceparent } = lease;
+  return { tenant, id, queue, type, priority, attempts, lease_token, worker_id, ...(traceparent && { traceparent }) };
+}
+
 /** A lease with the whole job as it is now: what a remote worker gets. */
 export type LeasedJob = JobRow & { lease_token: string; locked_until: Date; worker_id: string };
 

@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { aboutLease, type Lease } from "./lease.ts";
+import { aboutLease, type Returnable } from "./lease.ts";
 import { countMoves } from "../counts/changes.ts";
 import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
@@ -10,7 +10,7 @@ import { isFree, lockFree } from "../database/skip-locked.ts";
  * `given` went back: signal those again. `locked` are still held, as another transaction has their rows locked: repeat
  * it.
  */
-export type Released = { given: Lease[]; locked: Lease[] };
+export type Released<Held> = { given: Held[]; locked: Held[] };
 
 /**
  * running → queued, with the attempt given back: for a worker that is shutting down, or took a job it cannot start. The
@@ -19,7 +19,7 @@ export type Released = { given: Lease[]; locked: Lease[] };
  * @example
  * const { given } = await release(deps, leases);
  */
-export async function release(deps: Deps, leases: readonly Lease[]): Promise<Released> {
+export async function release<Held extends Returnable>(deps: Deps, leases: readonly Held[]): Promise<Released<Held>> {
   if (leases.length === 0) return { given: [], locked: [] };
   const rows = await executeOn(deps.database)<{ id: string; given: boolean }>({
     text: giveBack,

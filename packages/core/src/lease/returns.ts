@@ -3,7 +3,7 @@ import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
-import type { Lease } from "./lease.ts";
+import { returnable, type Returnable } from "./lease.ts";
 import { release } from "./release.ts";
 import { takeBack } from "./take-back.ts";
 
@@ -11,7 +11,7 @@ export type LeaseReturns = {
   /** A claim was sent under this token and not answered: whatever it leased goes back. `tenant`: for whom, if for one. */
   unanswered(lease_token: string, tenant?: string): void;
   /** These are held, but no one will use them. Resolves with how many went back, once the database has confirmed it. */
-  giveBack(leases: readonly Lease[]): Promise<number>;
+  giveBack(leases: readonly Returnable[]): Promise<number>;
   /**
    * True when so many are on their way back that no further claim should be sent. With a tenant, only those of its own
    * count: what holds up one's jobs, such as somebody's open transaction, says nothing of another's.
@@ -31,7 +31,7 @@ const lanes_max = 3;
 /** `unsure`: a try failed, and what it gave back has not been signalled. */
 type Open = { tenant: string | undefined; unsure: boolean };
 /** Jobs that are held, of which `left` have not gone back yet. */
-type Held = Open & { left: readonly Lease[]; returned: number; resolve(returned: number): void };
+type Held = Open & { left: readonly Returnable[]; returned: number; resolve(returned: number): void };
 type Unanswered = Open & { token: string };
 
 /**
@@ -93,7 +93,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
       throw error;
     });
     const [isGiven, isLocked] = [new Set(given), new Set(locked)];
-    const signalled: Lease[] = [];
+    const signalled: Returnable[] = [];
     for (const one of some) {
       const gone = one.left.filter((lease) => !isLocked.has(lease));
       one.left = one.left.filter((lease) => isLocked.has(lease));
@@ -150,7 +150,13 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
       leases.length === 0
         ? Promise.resolve(0)
         : new Promise((resolve) => {
-            begin(held, { tenant: leases[0]?.tenant, left: leases, returned: 0, unsure: false, resolve });
+            begin(held, {
+              tenant: leases[0]?.tenant,
+              left: leases.map(returnable),
+              returned: 0,
+              unsure: false,
+              resolve,
+            });
           }),
     full: (tenant) => (tenant === undefined ? size() : (openOf.get(tenant) ?? 0)) >= returns_max,
     async close(deadline_ms) {

@@ -29,7 +29,6 @@ export async function notSignalled(
   jobs: readonly ReadyJob[],
   { length, next }: QueueSignals,
 ): Promise<ReadyJob[]> {
-  const { signal } = deps;
   const plain = jobs.flatMap(({ id, priority }) => (priority === 0 ? [id] : []));
   if (length < jobs.length || plain.length === 0) return [...jobs];
   const place = plain.indexOf(next ?? "");

@@ -134,15 +134,3 @@ test("those that wait are bounded, and each holder has a share", async () => {
   void room.place("b", 1).enter();
   expect(room.waiting()).toBe(7);
 });
-
-test("what turns out to be more counts too, and all of it is given back", () => {
-  const room = roomFor(100);
-  const place = room.place("a", 10);
-  void place.enter();
-  place.grow(500);
-  void room.place("b", 10).enter();
-  expect(room.waiting()).toBe(1);
-  place.leave();
-  expect(room.waiting()).toBe(0);
-  expect(room.place("c", 60).enter()).toBeUndefined();
-});

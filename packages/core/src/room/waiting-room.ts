@@ -11,8 +11,6 @@ export type Place = {
   enter(gone?: () => AbortSignal): Promise<void> | undefined;
   /** Take the room if it can be had at once, and nobody waits for it; whether it has it. */
   enterNow(): boolean;
-  /** It turned out to be more: take that too, whether there is room for it or not. */
-  grow(amount: number): void;
   /** Give back what was taken, if anything was. */
   leave(): void;
 };
@@ -122,11 +120,6 @@ export function createWaitingRoom(what: string, { room_max, waiting_max, wait_ms
       return {
         enterNow,
         enter: (gone) => (enterNow() ? undefined : wait(holder, { amount, ahead, gone, taken })),
-        grow(more) {
-          if (more === 0) return;
-          room.takeAnyway(holder, more);
-          held += more;
-        },
         leave() {
           if (held === 0) return;
           room.give(holder, held);

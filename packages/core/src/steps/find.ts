@@ -3,7 +3,7 @@ import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { bytesOf, page_bytes_max } from "../jobs/page-bytes.ts";
+import { beside_bytes_max, bytesOf } from "../jobs/page-bytes.ts";
 
 /**
  * What the handlers of a tenant's job have done, what it was sent, and what it waits for or did; undefined when there is
@@ -69,7 +69,7 @@ export type LeasedSteps = {
 
 /**
  * What the handlers of jobs have done and were sent, by the ids of those that have any: of each job as much as may come
- * with a lease, and of all together no more than payloads may weigh.
+ * with a lease, and of all together no more than a quarter of what payloads may weigh.
  */
 export async function findLeasedSteps(
   { database }: Pick<Deps, "database">,
@@ -104,7 +104,7 @@ const leased = composed(
   WITH kept AS (${kept("steps", "job_steps", "result", "finished_at")}
     UNION ALL ${kept("signals", "job_signals", "payload", "sent_at")}
   ), weighed AS (
-    SELECT job_id, kind, name, value, sum(bytes) OVER of_job <= ${limits.leased_steps_bytes_max} AND sum(bytes) OVER of_all <= ${page_bytes_max} AS fits
+    SELECT job_id, kind, name, value, sum(bytes) OVER of_job <= ${limits.leased_steps_bytes_max} AND sum(bytes) OVER of_all <= ${beside_bytes_max} AS fits
     FROM kept WINDOW of_job AS (PARTITION BY job_id ORDER BY at, kind, name), of_all AS (ORDER BY job_id, at, kind, name)
   )
   SELECT job_id, kind, name, CASE WHEN fits THEN value END AS value, fits FROM weighed`,

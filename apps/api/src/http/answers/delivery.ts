@@ -4,10 +4,10 @@ import { hangUpOf, type HangUp } from "../input/hang-up.ts";
 export type Delivery = {
   /** Aborts when the caller hangs up before the whole answer is on its way. */
   hungUp(): AbortSignal;
-  /** What to do if the answer does not reach the caller, as far as we can know. */
-  ifUndelivered(undo: () => void): void;
-  /** Whether anything would be taken back. */
-  handsOver(): boolean;
+  /** What to do if the answer does not reach the caller, as far as we can know. `done`: something stays done all the same. */
+  ifUndelivered(undo: () => void, what?: { done: boolean }): void;
+  /** Whether all of it would be taken back. */
+  undoes(): boolean;
   /** The answer is made, all of it, and on its way from now on. */
   made(answer: Response): Response;
   /** There will be another answer. */
@@ -26,13 +26,17 @@ export type Delivery = {
 export function createDelivery(c: ApiContext): Delivery {
   let hangUp: HangUp | undefined;
   let undo: (() => void) | undefined;
+  let stays = false;
   // Most requests never ask.
   const hungUp = () => (hangUp ??= hangUpOf(c)).signal;
   // No getter: each one would be a hidden class of its own, which the engine keeps long after the request.
   return {
     hungUp,
-    ifUndelivered: (work) => void (undo = work),
-    handsOver: () => undo !== undefined,
+    ifUndelivered(work, { done } = { done: false }) {
+      undo = work;
+      stays = done;
+    },
+    undoes: () => undo !== undefined && !stays,
     made(answer) {
       if (!undo) hangUp?.forget();
       else if (hungUp().aborted) undo();

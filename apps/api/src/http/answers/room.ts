@@ -1,9 +1,11 @@
 import { limits } from "@atlasqueue/contract";
 import {
+  beside_bytes_max,
   createWaitingRoom,
   page_bytes_max,
   parsed_bytes_each,
   withinHeap,
+  type Place,
   type WaitingRoom,
 } from "@atlasqueue/core/internal";
 
@@ -37,14 +39,39 @@ export function createAnswerRoom(bounds: { room_max?: number; wait_ms_max?: numb
 const text_bytes_each = 4;
 
 /** What so much JSON takes at most once it is read; of a page there is no more than its bound. */
-const parsed = (bytes: number): number => Math.min(bytes, page_bytes_max) * parsed_bytes_each;
+function parsed(bytes: number): number {
+  return Math.min(bytes, page_bytes_max) * parsed_bytes_each;
+}
+
+/** The same of what is read beside the jobs. */
+function besides(bytes: number): number {
+  return Math.min(bytes, beside_bytes_max) * parsed_bytes_each;
+}
 
 /** What a page of so many jobs takes in memory at most, or of anything that is no larger. */
 export const roomForJobs = (count: number): number => parsed(count * job_bytes_max);
-/** What so many leased jobs take. */
-export const roomForLeases = (count: number): number => parsed(count * lease_bytes_max);
-/** What comes with so many of them: what their handlers have done, or what they waited for. */
-export const roomForSteps = (count: number): number => parsed(count * limits.leased_steps_bytes_max);
-export const roomForParents = (count: number): number => parsed(count * limits.parents_shown_bytes_max);
+/** What a job takes that is shown with its parents. */
+export const roomForShown = parsed(job_bytes_max) + besides(limits.parents_shown_bytes_max);
+/** What so many leased jobs take, with what their handlers have done, and what they waited for. */
+export const roomForLeases = (count: number): number =>
+  parsed(count * lease_bytes_max) +
+  besides(count * limits.leased_steps_bytes_max) +
+  besides(count * limits.parents_shown_bytes_max);
 /** What so much text takes that is answered without being parsed, or is little else once it is. */
 export const roomForText = (bytes: number): number => bytes * text_bytes_each;
+
+/**
+ * Read in a place in the room, once that is there; what was read has to become text at once.
+ *
+ * @example
+ * return inRoom(deps.answers.place(tenant, roomForJobs(limit)), call.hungUp, () => page());
+ */
+export async function inRoom<T>(place: Place, gone: () => AbortSignal, read: () => T): Promise<Awaited<T>> {
+  const entered = place.enter(gone);
+  try {
+    if (entered) await entered;
+    return await read();
+  } finally {
+    place.leave();
+  }
+}

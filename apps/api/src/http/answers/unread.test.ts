@@ -162,3 +162,23 @@ test("one that is done when others have taken the room says so, and that its ans
   stuck.hangUp();
   await eventually(async () => expect((await stuck.call(token, "POST", `${path}/ack`, ack)).status).toBe(200));
 });
+
+test("what is settled, with others that are leased, is maybe done when its answer finds no room; those go back", async () => {
+  const stuck = await stuckApi(3_000_000);
+  const token = await stuck.tokenOf();
+  const submit = async (group: string, text: string) =>
+    expect((await stuck.call(token, "POST", "/v1/jobs", { type: "a", group, payload: { text } })).status).toBe(201);
+  for (let group = 0; group < 8; group += 1) {
+    await submit(`g${group}`, "");
+    await submit(`g${group}`, "x".repeat(250_000));
+  }
+  const leased = await stuck.call(token, "POST", "/v1/queues/default/lease", { worker_id: "w", max_jobs: 8 });
+  const jobs = leased.body["jobs"] as { job: { id: string }; lease_token: string }[];
+  const acks = jobs.map(({ job, lease_token }) => ({ id: job.id, lease_token }));
+  const settled = await stuck.call(token, "POST", "/v1/leases/settle", { acks, next: { worker_id: "w" } });
+  expect(settled).toMatchObject({ status: 503, body: { maybe_done: true } });
+  await eventually(async () => {
+    const { body } = await stuck.call(token, "GET", "/v1/queues");
+    expect(body).toMatchObject({ items: [{ counts: { queued: 8, succeeded: 8, running: 0 } }] });
+  });
+});

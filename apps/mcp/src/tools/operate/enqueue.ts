@@ -1,4 +1,4 @@
-import { isFinal, jobStatuses, limits, submitFields, type JobSubmission } from "@atlasqueue/contract";
+import { isFinal, jobStatuses, limits, submitFields, type Job, type JobSubmission } from "@atlasqueue/contract";
 import { z } from "zod";
 import { chars_shown_default, given, idempotency_key, queue_name } from "../fields.ts";
 import { jobDetails, showDetails } from "../job-views.ts";
@@ -54,23 +54,27 @@ export const enqueueJob = tool({
   }),
   async run({ wait, idempotency_key: key, ...wish }, context) {
     const { client, signal, cuts, takes_tasks } = context;
-    const submitted = await client.submit({ ...submission(wish), idempotency_key: key }, { signal });
-    const { id, created } = submitted;
-    const now = submitted.job;
-    const awaited = takes_tasks ? wait !== false : wait === true;
-    const answer = { job_id: id, status: now.status, created };
-    if (!awaited) return answer;
-    const { scopes } = await client.session.get({ signal });
-    if (!scopes.includes("read") && !scopes.includes("admin")) {
-      cuts.push("job: it was submitted, but its end cannot be told: this token has not the scope read");
-      return answer;
-    }
-    if (takes_tasks && !isFinal(now.status)) return { ongoing: now };
-    const ended = isFinal(now.status) ? now : await waitForEnd(context, id, wait_seconds_max);
-    if (ended) {
-      const shown = showDetails(cuts, ended, { chars_max: chars_shown_default });
-      return { job_id: id, status: ended.status, created, job: shown };
-    }
+    const ended = (one: Job, created: boolean) => {
+      const shown = showDetails(cuts, one, { chars_max: chars_shown_default });
+      return { job_id: one.id, status: one.status, created, job: shown };
+    };
+    // What it has read is not kept while its end is waited for: thousands may wait.
+    const begin = async () => {
+      const { id, created, job: now } = await client.submit({ ...submission(wish), idempotency_key: key }, { signal });
+      const answer = { job_id: id, status: now.status, created };
+      if (!(wait ?? takes_tasks)) return { answer };
+      const { scopes } = await client.session.get({ signal });
+      if (!scopes.includes("read") && !scopes.includes("admin")) {
+        cuts.push("job: it was submitted, but its end cannot be told: this token has not the scope read");
+        return { answer };
+      }
+      if (isFinal(now.status)) return { answer: ended(now, created) };
+      return takes_tasks ? { answer: { ongoing: now } } : { id, created };
+    };
+    const { answer, id = "", created = false } = await begin();
+    if (answer) return answer;
+    const over = await waitForEnd(context, id, wait_seconds_max);
+    if (over) return ended(over, created);
     cuts.push(`job: it had not ended when the wait was over; ask get_job_status with wait_seconds`);
     return { job_id: id, status: (await client.get(id, { signal })).status, created };
   },

@@ -37,10 +37,11 @@ export const getJobStatus = tool({
   output: z.object({ job_id: z.string(), status: z.enum(jobStatuses) }),
   async run({ job_id: id, wait_seconds }, context) {
     const { client, signal } = context;
-    const job = await client.get(id, { signal });
-    if (wait_seconds === 0 || isFinal(job.status)) return { job_id: id, status: job.status };
-    const { status: now } = (await waitForEnd(context, id, wait_seconds)) ?? (await client.get(id, { signal }));
-    return { job_id: id, status: now };
+    // Nothing but its status outlives a look: thousands may wait.
+    const look = async () => (await client.get(id, { signal })).status;
+    const now = await look();
+    if (wait_seconds === 0 || isFinal(now)) return { job_id: id, status: now };
+    return { job_id: id, status: (await waitForEnd(context, id, wait_seconds))?.status ?? (await look()) };
   },
 });
 
