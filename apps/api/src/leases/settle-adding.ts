@@ -37,11 +37,16 @@ export async function settleAdding(
     requireSmall(request.payload, `/children/${at}/payload`, bytes, deps.payload_bytes_max),
   );
   // An ack sent again adds nothing, so it must be answered however full it is by now.
-  const job = await findJob({ database: ahead(deps.database) }, tenant, ack.id);
-  if (job?.status === "running") await admit(deps, tenant, children, bytes);
+  if (await isRunning(deps, tenant, ack.id)) await admit(deps, tenant, children, bytes);
   const outcome = await ackWithChildren(deps, tenant, ack, spawned);
   if (typeof outcome === "object") throw refusalOf(outcome);
   return outcome;
+}
+
+/** Its row is not kept while the rest is done. */
+async function isRunning(deps: RouteDeps, tenant: string, id: string): Promise<boolean> {
+  const job = await findJob({ database: ahead(deps.database) }, tenant, id);
+  return job?.status === "running";
 }
 
 async function admit(
