@@ -8,7 +8,7 @@ beforeAll(async () => {
   own = await testDatabase();
 });
 afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, dead_letter_replays`);
+beforeEach(() => own.database.sql`TRUNCATE jobs, job_groups, dead_letter_replays`);
 
 /** The API with this database: what it answers to a POST. */
 async function answerTo(path: string, body: object | undefined, database: Database) {
@@ -69,4 +69,29 @@ test("a call for jobs does not: whatever it may have leased goes back", async ()
   expect(await answer.json()).not.toHaveProperty("maybe_done");
   await api.stop();
   expect(await own.database.sql`SELECT attempts, status FROM jobs`).toEqual([{ attempts: 0, status: "queued" }]);
+});
+
+test.each([
+  ["others could not be released", /SET status = 'queued', ready_at = run_at/],
+  ["the jobs that come with it could not be read whole", /job_signals AS kept/],
+])("a settlement that was done says so when %s", async (_why, text_of) => {
+  let broken = false;
+  const full = Object.assign(new Error("out of room"), { code: "53100", severity: "ERROR" });
+  const database = steppingDatabase(own.database, (step, _number, text) => {
+    if (broken && step === "statement" && text_of.test(text)) throw full;
+  });
+  const api = await testApp({ database });
+  for (const group of ["a", "a", "b"]) await api.post(crypto.randomUUID(), { type: "noop", group });
+  await own.database.sql`UPDATE jobs SET has_steps = true WHERE status = 'blocked'`;
+  const leased = await api.send("POST", "/v1/queues/default/lease", undefined, { worker_id: "w", max_jobs: 2 });
+  const { jobs } = (await leased.json()) as { jobs: { job: { id: string; group: string }; lease_token: string }[] };
+  const held = (group: string) =>
+    jobs.filter(({ job }) => job.group === group).map(({ job: { id }, lease_token }) => ({ id, lease_token }));
+  broken = true;
+  const body = { acks: held("a"), releases: held("b"), next: { worker_id: "w" } };
+  const answer = await api.send("POST", "/v1/leases/settle", undefined, body);
+  expect([answer.status, await answer.json()]).toEqual([503, expect.objectContaining({ maybe_done: true })]);
+  expect(await count("succeeded")).toBe(1);
+  broken = false;
+  await api.stop();
 });

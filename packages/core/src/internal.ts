@@ -5,7 +5,7 @@ export { beginOnce, freeKey, type BegunOnce, type KeyedAct } from "./audit/once.
 export { beginActs, endActs, recordActs, type Act, type BegunAct, type EndedAct } from "./audit/record.ts";
 export { composedStatements } from "./database/composed.ts";
 export { countDrift } from "./counts/drift.ts";
-export { CallerGoneError, isBadRow, isShutOut, outcomeUnknown } from "./database/errors.ts";
+export { afterAPart, CallerGoneError, cameAfterAPart, isBadRow, isShutOut, outcomeUnknown } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { onceMore } from "./database/pool/once-more.ts";
 export { evenIfBusy } from "./database/pool/even-if-busy.ts";
@@ -112,6 +112,7 @@ export { queueScaling } from "./queues/scaling.ts";
 export { queueStats, type QueueStats } from "./queues/stats.ts";
 export { ready_ms_max, whyLeft, type Left } from "./queues/why-left.ts";
 export { workLeft } from "./queues/work-left.ts";
+export { inParts } from "./remote/in-parts.ts";
 export { createLongPoll, type LongPoll } from "./remote/long-poll.ts";
 export { ackWithChildren } from "./remote/ack-with-children.ts";
 export { releaseLease } from "./remote/release-lease.ts";

@@ -1,5 +1,13 @@
 import { limits, settleAnswer, settleRequest } from "@atlasqueue/contract";
-import { releaseRemote, returnable, settleRemote, type Held, type RemoteOutcome } from "@atlasqueue/core/internal";
+import {
+  afterAPart,
+  inParts,
+  releaseRemote,
+  returnable,
+  settleRemote,
+  type Held,
+  type RemoteOutcome,
+} from "@atlasqueue/core/internal";
 import { invalid } from "../http/answers/problem.ts";
 import { roomForLeases } from "../http/answers/room.ts";
 import { requireSmall } from "../http/body/require-small.ts";
@@ -54,17 +62,20 @@ export const settleMany = route(
       const { longPoll } = deps;
       const go_on = next && room?.enterNow() ? { ...next, returns: longPoll.returns } : undefined;
       // At once: a row that somebody keeps locked holds up only what is done to that job.
-      const settling = settleRemote(deps, tenant, acks, nacks, go_on);
+      const settling = settleRemote(deps, tenant, acks, nacks, go_on).then((outcomes) => {
+        // With no attempt spent: no one knows of them. What is settled stays so.
+        const held = outcomes.next.map(returnable);
+        if (held.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(held), { done: true });
+        return outcomes;
+      });
       const releasing = releaseRemote(deps, tenant, releases ?? []);
-      await Promise.allSettled([settling, releasing]);
-      const outcomes = await settling;
-      // With no attempt spent: no one knows of them. Without any, what is done stays done, read or not.
-      const held = outcomes.next.map(returnable);
-      if (held.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(held), { done: true });
-      const released = await releasing;
+      const [outcomes, released] = await inParts(
+        { does: acks.length + nacks.length > 0, work: settling },
+        { does: (releases ?? []).length > 0, work: releasing },
+      );
       const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
         items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
-      const leased = room && { next: await showLeases(deps, tenant, outcomes.next) };
+      const leased = room && { next: await showLeases(deps, tenant, outcomes.next).catch(afterSettling) };
       const given = releases && { releases: show(releases, released) };
       return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
     } finally {
@@ -72,6 +83,11 @@ export const settleMany = route(
     }
   },
 );
+
+/** The jobs are settled by then. */
+function afterSettling(error: unknown): never {
+  throw afterAPart(error);
+}
 
 /** A job settled twice in one request would have two outcomes. */
 function requireDistinct(lists: Readonly<Record<string, readonly Held[] | undefined>>): void {

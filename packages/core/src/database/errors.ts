@@ -35,6 +35,8 @@ export function afterAPart(error: unknown): unknown {
   return error;
 }
 
+export const cameAfterAPart = (error: object): boolean => partlyApplied.has(error);
+
 /**
  * True when what failed with this error may still have taken effect: it was sent, perhaps committed, and the answer was
  * lost or late. False when the server refused it, or it was never sent or committed. When in doubt, true.

@@ -11,6 +11,7 @@ import type { Lease, LeasedJob } from "../lease/lease.ts";
 import { complete, type Completion } from "../settle/complete.ts";
 import { transition } from "../tracing/transition.ts";
 import { fail } from "../settle/fail.ts";
+import { inParts } from "./in-parts.ts";
 import { completeAndGoOn, type GoneOn, type GoOn } from "./go-on.ts";
 
 /** What proves that a remote worker holds a job. */
@@ -62,10 +63,12 @@ export async function settleRemote(
     transition(own, "fail", { count: known.length }, () => failAll(own, known)),
   );
   try {
-    const [acked, nacked] = await Promise.all([acking, nacking]);
+    const [acked, nacked] = await inParts(
+      { does: acks.length > 0, work: acking },
+      { does: nacks.length > 0, work: nacking },
+    );
     return { acks: acked, nacks: nacked, next };
   } catch (error) {
-    await Promise.allSettled([acking, nacking]);
     void go_on?.returns.giveBack(next);
     throw error;
   }

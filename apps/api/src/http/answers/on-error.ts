@@ -1,6 +1,7 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
 import {
   CallerGoneError,
+  cameAfterAPart,
   LeaseTokenTakenError,
   NoRoomError,
   outcomeUnknown,
@@ -20,7 +21,7 @@ export function answerErrors(deps: { observe: Observe; logger: Logger }) {
 /** What the client learns of an error. Causes go to the log, never to the client. */
 export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof NoRoomError) return noRoom(error);
+  if (error instanceof NoRoomError) return cameAfterAPart(error) ? unavailable(error.message, true) : noRoom(error);
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
   if (error instanceof LeaseTokenTakenError) return new ProblemError("lease_token_used", error.message);
