@@ -5,7 +5,7 @@
 WITH first AS MATERIALIZED (
     SELECT ready.* FROM queues, unnest($3::uuid[]) WITH ORDINALITY AS listed(id, place), LATERAL (
       SELECT id, priority, ready_at, group_key FROM jobs
-      WHERE jobs.id = listed.id AND jobs.tenant = $1 AND jobs.queue = $2 AND ready_at IS NOT NULL OFFSET 0) AS ready
+      WHERE jobs.id = listed.id AND jobs.tenant = $1 AND jobs.queue = $2 AND (SELECT ready_at) IS NOT NULL OFFSET 0) AS ready
     WHERE queues.tenant = $1 AND queues.queue = $2 AND (
     ready.group_key IS NULL OR queues.group_rate_limit IS NULL OR queues.group_rate_limit >= 1 AND queues.group_rate_limit >= 1 + (
       SELECT coalesce(sum(count), 0) FROM queue_starts
@@ -17,6 +17,6 @@ WITH first AS MATERIALIZED (
   )
   SELECT id AS first, (
     SELECT coalesce(json_agg(jobs.id), '[]') FROM unnest($4::uuid[]) AS wanted(id) JOIN jobs USING (id)
-    WHERE jobs.ready_at IS NOT NULL
+    WHERE (SELECT jobs.ready_at) IS NOT NULL
       AND (-jobs.priority, jobs.ready_at, jobs.id) < (-first.priority, first.ready_at, first.id)) AS before
   FROM first;

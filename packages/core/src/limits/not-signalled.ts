@@ -1,6 +1,6 @@
 import { countJobs } from "../counts/total.ts";
 import { composed } from "../database/composed.ts";
-import { isUuid, uuidArray } from "../database/literals.ts";
+import { isUuid, unindexed, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyJobs } from "../queues/ready.ts";
@@ -70,13 +70,13 @@ const text = composed(
   WITH first AS MATERIALIZED (
     SELECT ready.* FROM queues, unnest($3::uuid[]) WITH ORDINALITY AS listed(id, place), LATERAL (
       SELECT id, priority, ready_at, group_key FROM jobs
-      WHERE jobs.id = listed.id AND jobs.tenant = $1 AND jobs.queue = $2 AND ready_at IS NOT NULL OFFSET 0) AS ready
+      WHERE jobs.id = listed.id AND jobs.tenant = $1 AND jobs.queue = $2 AND ${unindexed("ready_at")} IS NOT NULL OFFSET 0) AS ready
     WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "ready")}
     ORDER BY place LIMIT 1
   )
   SELECT id AS first, (
     SELECT coalesce(json_agg(jobs.id), '[]') FROM unnest($4::uuid[]) AS wanted(id) JOIN jobs USING (id)
-    WHERE jobs.ready_at IS NOT NULL
+    WHERE ${unindexed("jobs.ready_at")} IS NOT NULL
       AND (-jobs.priority, jobs.ready_at, jobs.id) < (-first.priority, first.ready_at, first.id)) AS before
   FROM first`,
 );
