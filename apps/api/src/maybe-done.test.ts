@@ -71,27 +71,78 @@ test("a call for jobs does not: whatever it may have leased goes back", async ()
   expect(await own.database.sql`SELECT attempts, status FROM jobs`).toEqual([{ attempts: 0, status: "queued" }]);
 });
 
-test.each([
-  ["others could not be released", /SET status = 'queued', ready_at = run_at/],
-  ["the jobs that come with it could not be read whole", /job_signals AS kept/],
-])("a settlement that was done says so when %s", async (_why, text_of) => {
+// Refused by the server before it did anything.
+const full = Object.assign(new Error("out of room"), { code: "53100", severity: "ERROR" });
+type Held = { id: string; lease_token: string };
+const acking = /UPDATE jobs SET status = 'succeeded'/;
+const nack = (held: Held | undefined) => ({ ...held, error: "x", retry: false });
+
+/** What a settlement of jobs, two of one group and one of another, is answered while `breaks` throws at the database's steps. */
+async function settling(breaks: (step: Step, text: string) => void, bodyOf: (a: Held, b: Held) => object) {
   let broken = false;
-  const full = Object.assign(new Error("out of room"), { code: "53100", severity: "ERROR" });
   const database = steppingDatabase(own.database, (step, _number, text) => {
-    if (broken && step === "statement" && text_of.test(text)) throw full;
+    if (broken) breaks(step, text);
   });
   const api = await testApp({ database });
   for (const group of ["a", "a", "b"]) await api.post(crypto.randomUUID(), { type: "noop", group });
   await own.database.sql`UPDATE jobs SET has_steps = true WHERE status = 'blocked'`;
   const leased = await api.send("POST", "/v1/queues/default/lease", undefined, { worker_id: "w", max_jobs: 2 });
   const { jobs } = (await leased.json()) as { jobs: { job: { id: string; group: string }; lease_token: string }[] };
-  const held = (group: string) =>
-    jobs.filter(({ job }) => job.group === group).map(({ job: { id }, lease_token }) => ({ id, lease_token }));
+  const [a, b] = ["a", "b"].map((group): Held => {
+    const found = jobs.find(({ job }) => job.group === group);
+    return { id: found?.job.id ?? "", lease_token: found?.lease_token ?? "" };
+  }) as [Held, Held];
   broken = true;
-  const body = { acks: held("a"), releases: held("b"), next: { worker_id: "w" } };
-  const answer = await api.send("POST", "/v1/leases/settle", undefined, body);
-  expect([answer.status, await answer.json()]).toEqual([503, expect.objectContaining({ maybe_done: true })]);
-  expect(await count("succeeded")).toBe(1);
+  const answer = await api.send("POST", "/v1/leases/settle", undefined, bodyOf(a, b));
   broken = false;
+  const { maybe_done } = (await answer.json()) as { maybe_done?: boolean };
   await api.stop();
+  return { status: answer.status, maybe_done };
+}
+
+test.each([
+  ["others could not be released", /SET status = 'queued', ready_at = run_at/],
+  ["the jobs that come with it could not be read whole", /job_signals AS kept/],
+])("a settlement that was done says so when %s", async (_why, refused) => {
+  const breaks = (step: Step, text: string) => {
+    if (step === "statement" && refused.test(text)) throw full;
+  };
+  const body = (a: Held, b: Held) => ({ acks: [a], releases: [b], next: { worker_id: "w" } });
+  expect(await settling(breaks, body)).toEqual({ status: 503, maybe_done: true });
+  expect(await count("succeeded")).toBe(1);
+});
+
+test("one whose acks were refused says so when it is not known of its nacks", async () => {
+  const breaks = (step: Step, text: string) => {
+    if (step === "statement" && acking.test(text)) throw full;
+    if (step === "answer" && text.includes("ELSE 'dead' END")) throw brokenConnection();
+  };
+  const body = (a: Held, b: Held) => ({ acks: [a], nacks: [nack(b)] });
+  expect(await settling(breaks, body)).toEqual({ status: 503, maybe_done: true });
+  expect([await count("dead"), await count("succeeded")]).toEqual([1, 0]);
+});
+
+test.each(["acks", "nacks"])(
+  "one of several %s says so when what became of the rest could not be read",
+  async (kind) => {
+    const breaks = (step: Step, text: string) => {
+      if (step === "statement" && text.includes("SELECT jobs.id, status, run_at, dead_reason, has_children"))
+        throw full;
+    };
+    const body = (a: Held, b: Held) => {
+      const held = [a, { ...b, lease_token: crypto.randomUUID() }];
+      return { [kind]: kind === "nacks" ? held.map(nack) : held };
+    };
+    expect(await settling(breaks, body)).toEqual({ status: 503, maybe_done: true });
+    expect((await count("dead")) + (await count("succeeded"))).toBe(1);
+  },
+);
+
+test("a queue that was paused says so when its counts cannot be read", async () => {
+  let paused = false;
+  const database = steppingDatabase(own.database, (step, _number, text) => {
+    if (step === "statement" && paused) throw full;
+    if (step === "answer" && text.includes("INSERT INTO queues AS known")) paused = true;
+  });
+  expect(await answerTo("/v1/queues/default/pause", undefined, database)).toEqual({ status: 503, maybe_done: true });
 });

@@ -1,6 +1,6 @@
 import { limits, settleAnswer, settleRequest } from "@atlasqueue/contract";
 import {
-  afterAPart,
+  afterSome,
   inParts,
   releaseRemote,
   returnable,
@@ -75,7 +75,7 @@ export const settleMany = route(
       );
       const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
         items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
-      const leased = room && { next: await showLeases(deps, tenant, outcomes.next).catch(afterSettling) };
+      const leased = room && { next: await showLeases(deps, tenant, outcomes.next).catch(afterSome(true)) };
       const given = releases && { releases: show(releases, released) };
       return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
     } finally {
@@ -83,11 +83,6 @@ export const settleMany = route(
     }
   },
 );
-
-/** The jobs are settled by then. */
-function afterSettling(error: unknown): never {
-  throw afterAPart(error);
-}
 
 /** A job settled twice in one request would have two outcomes. */
 function requireDistinct(lists: Readonly<Record<string, readonly Held[] | undefined>>): void {

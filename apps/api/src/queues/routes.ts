@@ -12,6 +12,7 @@ import {
   type Queue,
 } from "@atlasqueue/contract";
 import {
+  afterSome,
   heldGroups,
   pauseQueue,
   queueStats,
@@ -216,7 +217,7 @@ async function changed(
   apply: (ref: QueueRef) => Promise<unknown>,
 ): Promise<Queue> {
   if (!repeated) await apply({ tenant, queue });
-  const [stats] = await queueStats(deps, tenant, { queue });
+  const [stats] = await queueStats(deps, tenant, { queue }).catch(afterSome(!repeated));
   return showQueue(stats ?? { ...nothing, queue });
 }
 

@@ -35,6 +35,19 @@ export function afterAPart(error: unknown): unknown {
   return error;
 }
 
+/**
+ * For what follows on something that is `done`, whatever becomes of the rest: its error says so.
+ *
+ * @example
+ * const counts = await countJobs(deps, tenant).catch(afterSome(true));
+ */
+export const afterSome =
+  (done: boolean) =>
+  (error: unknown): never => {
+    throw done ? afterAPart(error) : error;
+  };
+
+/** Whether it is known that a part was done. */
 export const cameAfterAPart = (error: object): boolean => partlyApplied.has(error);
 
 /**

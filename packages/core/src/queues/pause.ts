@@ -1,4 +1,5 @@
 import { composed } from "../database/composed.ts";
+import { isUnavailable } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyJobs } from "./ready.ts";
@@ -49,12 +50,18 @@ export async function resumeQueue(deps: Deps & { signal: Signal }, ref: QueueRef
   const [row] = await executeOn(deps.database)({ text: resume, params: [tenant, queue] });
   if (!row) return { resumed: false };
   deps.observe({ event: "queue_resumed", tenant, queue });
-  const jobs = await readyJobs(deps, ref, 0, signals_max);
-  await hint(deps.observe, "resume", async () => {
-    const lists = await deps.signal.look(ref);
-    await announce(deps, lists.in_turns ? jobs : await notSignalled(deps, ref, jobs, lists), "front");
+  await hint(deps.observe, "resume", () => signalWaiting(deps, ref)).catch((error: unknown) => {
+    // It is resumed, and the sweep signals them too.
+    if (!isUnavailable(error)) throw error;
+    deps.observe({ event: "database_unavailable", during: "resuming a queue", error: String(error) });
   });
   return { resumed: true };
+}
+
+async function signalWaiting(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<void> {
+  const jobs = await readyJobs(deps, queue, 0, signals_max);
+  const lists = await deps.signal.look(queue);
+  await announce(deps, lists.in_turns ? jobs : await notSignalled(deps, queue, jobs, lists), "front");
 }
 
 const resume = composed(

@@ -1,4 +1,4 @@
-import { afterAPart } from "../database/errors.ts";
+import { afterSome, outcomeUnknown } from "../database/errors.ts";
 
 /** `does`: there is something to be done at all. */
 type Part<T> = { does: boolean; work: Promise<T> };
@@ -12,9 +12,8 @@ type Part<T> = { does: boolean; work: Promise<T> };
  */
 export async function inParts<A, B>(one: Part<A>, other: Part<B>): Promise<[A, B]> {
   const [first, second] = await Promise.allSettled([one.work, other.work]);
-  if (first.status === "rejected") throw told(first.reason, other.does && second.status === "fulfilled");
-  if (second.status === "rejected") throw told(second.reason, one.does);
+  if (first.status === "rejected")
+    return afterSome(other.does && (second.status === "fulfilled" || outcomeUnknown(second.reason)))(first.reason);
+  if (second.status === "rejected") return afterSome(one.does)(second.reason);
   return [first.value, second.value];
 }
-
-const told = (error: unknown, done: boolean): unknown => (done ? afterAPart(error) : error);

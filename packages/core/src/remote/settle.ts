@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { storableText, type Json } from "@atlasqueue/contract";
-import { DatabaseTimeoutError } from "../database/errors.ts";
+import { afterSome, DatabaseTimeoutError } from "../database/errors.ts";
 import { ahead } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps, Settled } from "../follow-ups.ts";
@@ -95,7 +95,7 @@ export async function settleKnown<T extends Held, Outcome>(
   const byId = new Map<string, Outcome>();
   const give_up_at = performance.now() + locked_ms_max;
   for (let left = known; left.length > 0;) {
-    const outcomes = await settle(left);
+    const outcomes = await settle(left).catch(afterSome(byId.size > 0));
     for (const [at, { item }] of left.entries()) {
       const outcome = outcomes[at];
       if (outcome !== undefined && outcome !== "locked") byId.set(item.id, outcome as Outcome);

@@ -7,6 +7,7 @@ import { countMoves } from "../counts/changes.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseInput, leaseParameters, leaseParams, ofJob, textOfJob } from "../lease/fence.ts";
+import { afterSome } from "../database/errors.ts";
 import { settledBefore } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 
@@ -46,7 +47,7 @@ export async function tellAll(
   const before = await settledBefore(
     deps,
     leases.filter(({ id }) => refused.has(id)),
-  );
+  ).catch(afterSome(refused.size < leases.length));
   return leases.map((lease) =>
     tellSettled(deps, lease, refused.has(lease.id) ? before.get(lease.id)?.status : "succeeded", parents.has(lease.id)),
   );

@@ -9,6 +9,7 @@ import { countChanges } from "../counts/changes.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { handOver } from "../groups/join.ts";
 import { byJob, holdsLease, leaseParameters, leaseParams, ofJob } from "../lease/fence.ts";
+import { afterSome } from "../database/errors.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
 import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../database/skip-locked.ts";
 
@@ -54,7 +55,7 @@ export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome
   const before = await settledBefore(
     deps,
     leases.filter(({ id }) => !byId.has(id)),
-  );
+  ).catch(afterSome(byId.size > 0));
   return failures.map((failure) =>
     outcomeOf(deps, failure, byId.get(failure.lease.id) ?? before.get(failure.lease.id)),
   );
