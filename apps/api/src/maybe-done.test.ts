@@ -138,6 +138,29 @@ test.each(["acks", "nacks"])(
   },
 );
 
+test.each(["ack", "nack"])(
+  "a job's %s that was done says so when the job cannot be read for its answer",
+  async (act) => {
+    let broken = false;
+    const settled = /UPDATE jobs SET status = (?!'running')/;
+    const database = steppingDatabase(own.database, (step, _number, text) => {
+      if (broken && step === "statement") throw full;
+      if (step === "answer" && settled.test(text)) broken = true;
+    });
+    const api = await testApp({ database });
+    await api.post(crypto.randomUUID(), { type: "noop" });
+    const leased = await api.send("POST", "/v1/queues/default/lease", undefined, { worker_id: "w" });
+    const { jobs } = (await leased.json()) as { jobs: { job: { id: string }; lease_token: string }[] };
+    const { job, lease_token } = jobs[0] as (typeof jobs)[number];
+    const body = act === "ack" ? { lease_token } : { lease_token, error: "x" };
+    const answer = await api.send("POST", `/v1/jobs/${job.id}/${act}`, undefined, body);
+    broken = false;
+    expect([answer.status, await answer.json()]).toEqual([503, expect.objectContaining({ maybe_done: true })]);
+    expect(await count("running")).toBe(0);
+    await api.stop();
+  },
+);
+
 test("a queue that was paused says so when its counts cannot be read", async () => {
   let paused = false;
   const database = steppingDatabase(own.database, (step, _number, text) => {

@@ -11,6 +11,7 @@ import {
   type Job,
 } from "@atlasqueue/contract";
 import {
+  afterSome,
   ahead,
   findJob,
   flowOf,
@@ -146,7 +147,8 @@ async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[],
 }
 
 async function shown(deps: RouteDeps, tenant: string, id: string, outcome: RemoteOutcome | undefined): Promise<Job> {
-  const found = await findJob({ database: ahead(deps.database) }, tenant, id);
+  const done = outcome !== "not_found" && outcome !== "lease_lost";
+  const found = await findJob({ database: ahead(deps.database) }, tenant, id).catch(afterSome(done));
   if (outcome === "not_found" || !found) return unknownJob();
   if (outcome === "lease_lost") throw leaseLost();
   return showJob(found);
