@@ -1,4 +1,5 @@
 import { connectDatabase, type Database } from "@atlasqueue/core";
+import { NoRoomError } from "@atlasqueue/core/internal";
 import { brokenConnection, steppingDatabase, testDatabase, type Step, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testApp } from "../test/test-app.ts";
@@ -161,11 +162,16 @@ test.each(["ack", "nack"])(
   },
 );
 
-test("a queue that was paused says so when its counts cannot be read", async () => {
-  let paused = false;
-  const database = steppingDatabase(own.database, (step, _number, text) => {
-    if (step === "statement" && paused) throw full;
-    if (step === "answer" && text.includes("INSERT INTO queues AS known")) paused = true;
-  });
-  expect(await answerTo("/v1/queues/default/pause", undefined, database)).toEqual({ status: 503, maybe_done: true });
-});
+test.each([full, new NoRoomError("statements that wait", false)])(
+  "a queue that was paused says so when its counts cannot be read, and so does the audit trail: %s",
+  async (refusal) => {
+    let paused = false;
+    const database = steppingDatabase(own.database, (step, _number, text) => {
+      if (step === "statement" && paused && !text.includes("audit_log")) throw refusal;
+      if (step === "answer" && text.includes("INSERT INTO queues AS known")) paused = true;
+    });
+    await own.database.sql`TRUNCATE audit_log`;
+    expect(await answerTo("/v1/queues/default/pause", undefined, database)).toEqual({ status: 503, maybe_done: true });
+    expect(await own.database.sql`SELECT action FROM audit_log`).toEqual([{ action: "queue.pause" }]);
+  },
+);

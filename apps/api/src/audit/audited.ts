@@ -1,4 +1,5 @@
 import {
+  cameAfterAPart,
   NoRoomError,
   StorageFullError,
   TooManyQueuesError,
@@ -54,5 +55,6 @@ async function begin(auditor: Auditor, act: Act, input: Input): Promise<Start> {
 
 /** Nothing was done. Of any other error there is no telling: some of it may have been. */
 function isRefusal(error: unknown): boolean {
+  if (error instanceof NoRoomError && cameAfterAPart(error)) return false;
   return [ProblemError, NoRoomError, StorageFullError, TooManyQueuesError].some((kind) => error instanceof kind);
 }

@@ -9,8 +9,8 @@ type Child = { id: string; flow_id: string | null };
 
 /**
  * The parents of a tenant's jobs with their results, by the child's id: of each child the first hundred, or as many as
- * have 256 KiB of results together, and of all no more than a quarter of what a page of jobs may weigh; `parentsPage` has the rest. Jobs
- * that never waited for others are left out, and nothing is asked when none is of a flow.
+ * have 256 KiB of results together, and of all no more than a quarter of what a page of jobs may weigh; `parentsPage`
+ * has the rest. Jobs that never waited for others are left out, and nothing is asked when none is of a flow.
  *
  * @example
  * const parents = (await parentsOf(deps, "default", [job])).get(job.id)?.parents;

@@ -8,17 +8,17 @@ import { groupMayStart } from "./room.ts";
 import { near_jobs_max } from "./within-rates.ts";
 import type { QueueSignals, ReadyJob, Signal } from "../signal/signal.ts";
 
-/** How many of a list's next ids are asked about at least: those on their way to a claim may be as many as there are places. */
+/** How many of a list's next ids are asked about at least: as many may be on their way to a claim as there are places. */
 const listed_min = 100;
 /** A list that is longer, and twice as long as what waits, is made anew, if that has no more. */
 const list_max = 10_000;
 
 /**
  * Of a queue's next jobs, in order, those that its list lacks, as `look` saw it: offered again and again, it would grow by
- * all of them while no worker takes any. It is in order, so what comes before its next one is missing. That may be none of these
- * jobs: one of a later page, or a job that may not start any more, such as one that was signalled again just before the claim of
- * who had taken it. So it is the first that may start, and what is in front of that is dropped. Prioritised ones are kept once
- * each, and need no such care.
+ * all of them while no worker takes any. It is in order, so what comes before its next one is missing. That one may be none
+ * of these jobs, but one of a later page, or one that may not start any more, as it was signalled again just before whoever
+ * had taken it claimed it. So what counts is the first in it that may start, and what is in front of that is dropped.
+ * Prioritised ones are kept once each, and need no such care.
  *
  * @example
  * await announce(deps, await notSignalled(deps, queue, jobs, await signal.look(queue)), "front");
