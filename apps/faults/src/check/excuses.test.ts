@@ -45,6 +45,16 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   ["attempts-seen", "its caller gave up as the answer came", (run) => waits(run, "info", (claim) => void claim())],
   [
+    "attempts-seen",
+    "the answer with it took too long",
+    // What another process ran right after this worker had given it back says nothing of where this worker is.
+    (run) => {
+      run.submit("back").move("job-back", "running", { worker: "remote-1-a-q" });
+      run.move("job-back", "queued", { attempts: 0 }).work("back");
+      waits(run, "info", (claim) => void claim().pass(1_200));
+    },
+  ],
+  [
     "nothing-unexpected",
     "stored by a try without an answer, when a later one had been refused",
     (run) => {

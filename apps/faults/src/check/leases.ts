@@ -60,9 +60,15 @@ function endOf(claimed: Moved, { status, attempts, dead_reason }: Moved): LeaseE
   }
 }
 
-/** Whether a handler ran under a lease: the same attempt, begun after the claim and before the next one with that number. */
+/**
+ * Whether a handler ran under a lease: the same attempt, begun after the claim and before the next one with that number. An
+ * attempt that was given back is another worker's within a few ms, so a remote handler, which tells its worker, needs that one.
+ */
 export function ranUnder(run: HandlerRun, lease: Held): boolean {
   return (
-    run.attempt === lease.attempt && run.from_ms >= lease.from_ms - clocks_ms && run.from_ms <= lease.to_ms + clocks_ms
+    run.attempt === lease.attempt &&
+    (!run.remote || run.worker === lease.worker) &&
+    run.from_ms >= lease.from_ms - clocks_ms &&
+    run.from_ms <= lease.to_ms + clocks_ms
   );
 }

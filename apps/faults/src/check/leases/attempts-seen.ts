@@ -28,17 +28,22 @@ export const attemptsSeen: Invariant = {
   },
 };
 
-/** Which process a worker is in is known from the attempts it ran. */
+/** Remote workers are named after their program. Where any other is, is known from most of the attempts it ran. */
 function processesOfWorkers({ stories, lives }: Facts): (lease: Held) => string | undefined {
-  const names = new Map<string, string>();
-  for (const story of stories.values())
-    for (const lease of leasesOf(story)) {
-      const run = story.runs.find((one) => ranUnder(one, lease));
-      if (run && lease.worker !== null) names.set(lease.worker, run.process);
-    }
+  const ran = [...stories.values()].flatMap((story) =>
+    leasesOf(story).flatMap((lease) =>
+      story.runs.filter((run) => ranUnder(run, lease)).map(({ process }) => ({ worker: lease.worker, process })),
+    ),
+  );
+  const byWorker = Map.groupBy(ran, ({ worker }) => worker);
   const programs = [...new Set(lives.map(({ name }) => name))];
-  return ({ worker }) => names.get(worker ?? "") ?? programs.find((name) => worker?.startsWith(name));
+  return ({ worker }) =>
+    programs.find((name) => worker === name || worker?.startsWith(`${name}-`)) ??
+    mostOf((byWorker.get(worker) ?? []).map(({ process }) => process));
 }
+
+const mostOf = (names: string[]) =>
+  [...Map.groupBy(names, (name) => name).values()].toSorted((a, b) => b.length - a.length)[0]?.[0];
 
 /**
  * What the history has against the claim's way to its handler. A remote worker's jobs are claimed by an API for it: this may
