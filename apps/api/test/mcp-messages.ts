@@ -1,0 +1,7 @@
+/** What a client of 2026-07-28 sends with each message, in its headers and in its parameters. */
+export const modern = { "mcp-protocol-version": "2026-07-28" };
+export const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
