@@ -1,13 +1,23 @@
-import { limits, type Tracing } from "@atlasqueue/contract";
-import { AtlasQueueError, AuthError, ConflictError, LeaseLostError, NotFoundError } from "../errors.ts";
+import type { Tracing } from "@atlasqueue/contract";
+import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { Observe, WorkEvent } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { isRefusal } from "./lease-keeper.ts";
-import type { Outcome } from "./run-job.ts";
 import { runOf, type Run } from "./runs.ts";
+import {
+  addsJobs,
+  heldFields,
+  isFailure,
+  isRefusalToAdd,
+  isRelease,
+  isSuccess,
+  nackFields,
+  takeBatch,
+  type Settlement,
+} from "./settlement.ts";
 import type { Standstill } from "./standstill.ts";
 import { traceReceived, traceSettled } from "../tracing/attempts.ts";
 
@@ -23,18 +33,10 @@ type GoingOn = {
   over: AbortSignal;
 };
 
-/** It goes back with no attempt spent: its handler was not let finish. */
-type Released = { kind: "released" };
-type Settlement = { job: HeldJob; outcome: Outcome | Released; failures: number };
+type Became = Extract<WorkEvent, { event: "job_settled" }>["outcome"];
 /** Outcomes that go to the API one request after another. */
 type Line = { waiting: Settlement[]; flushing: boolean };
 
-const batch_max = 200;
-/** Below the 1 MiB of a body, leaving room for what surrounds the results. */
-const batch_bytes_max = 900_000;
-/** As JSON, an error text may take six bytes a character, and its data comes on top. */
-const error_bytes_max = 25_000 + limits.error_data_bytes_max;
-const surrounding_bytes = 200;
 /** Leases are running out meanwhile. */
 const retry_ms_max = 2_000;
 
@@ -203,51 +205,4 @@ export function createSettler(
     /** Stop waiting for an API that is away. */
     giveUp: () => giveUp.abort(),
   };
-}
-type Success = Settlement & { outcome: { kind: "succeeded" } };
-type Failure = Settlement & { outcome: { kind: "failed" } };
-const isSuccess = (item: Settlement): item is Success => item.outcome.kind === "succeeded";
-const isFailure = (item: Settlement): item is Failure => item.outcome.kind === "failed";
-const isRelease = (item: Settlement) => item.outcome.kind === "released";
-type Became = Extract<WorkEvent, { event: "job_settled" }>["outcome"];
-
-function heldFields({ leased }: HeldJob) {
-  return { id: leased.job.id, lease_token: leased.lease_token };
-}
-
-function nackFields({ error, error_data, retryable, delay_ms }: Extract<Outcome, { kind: "failed" }>) {
-  return {
-    error,
-    retry: retryable,
-    ...(delay_ms === undefined ? {} : { delay_seconds: delay_ms / 1_000 }),
-    ...(error_data === undefined ? {} : { error_data }),
-  };
-}
-
-/** A unique key that another job has, or a token that may not submit: to ask again does not help. */
-const isRefusalToAdd = (error: unknown) => error instanceof AuthError || error instanceof ConflictError;
-const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
-
-function bytesOf(outcome: Settlement["outcome"]): number {
-  if (outcome.kind === "released") return 0;
-  return outcome.kind === "succeeded" ? outcome.bytes : error_bytes_max;
-}
-
-/** The first, and those of the others that may go in a request with it. */
-function takeBatch(waiting: Settlement[]): Settlement[] {
-  const batch: Settlement[] = [];
-  let bytes = 0;
-  for (const item of waiting) {
-    const [first] = batch;
-    // The next jobs are asked for all acks of a request alike.
-    if (first && item.job.goes_on !== first.job.goes_on) continue;
-    bytes += surrounding_bytes + bytesOf(item.outcome);
-    if (first && (bytes > batch_bytes_max || addsJobs(item))) break;
-    batch.push(item);
-    // What adds jobs goes alone.
-    if (batch.length === batch_max || addsJobs(item)) break;
-  }
-  const taken = new Set(batch);
-  waiting.splice(0, waiting.length, ...waiting.filter((item) => !taken.has(item)));
-  return batch;
 }

@@ -1,0 +1,63 @@
+import { limits } from "@atlasqueue/contract";
+import { AuthError, ConflictError } from "../errors.ts";
+import type { HeldJob } from "./held-jobs.ts";
+import type { Outcome } from "./run-job.ts";
+
+/** It goes back with no attempt spent: its handler was not let finish. */
+type Released = { kind: "released" };
+/** What became of a job, on its way to the API, and how often that failed. */
+export type Settlement = { job: HeldJob; outcome: Outcome | Released; failures: number };
+
+const batch_max = 200;
+/** Below the 1 MiB of a body, leaving room for what surrounds the results. */
+const batch_bytes_max = 900_000;
+/** As JSON, an error text may take six bytes a character, and its data comes on top. */
+const error_bytes_max = 25_000 + limits.error_data_bytes_max;
+const surrounding_bytes = 200;
+
+type Success = Settlement & { outcome: { kind: "succeeded" } };
+type Failure = Settlement & { outcome: { kind: "failed" } };
+export const isSuccess = (item: Settlement): item is Success => item.outcome.kind === "succeeded";
+export const isFailure = (item: Settlement): item is Failure => item.outcome.kind === "failed";
+export const isRelease = (item: Settlement) => item.outcome.kind === "released";
+
+export function heldFields({ leased }: HeldJob) {
+  return { id: leased.job.id, lease_token: leased.lease_token };
+}
+
+export function nackFields({ error, error_data, retryable, delay_ms }: Extract<Outcome, { kind: "failed" }>) {
+  return {
+    error,
+    retry: retryable,
+    ...(delay_ms === undefined ? {} : { delay_seconds: delay_ms / 1_000 }),
+    ...(error_data === undefined ? {} : { error_data }),
+  };
+}
+
+/** A unique key that another job has, or a token that may not submit: to ask again does not help. */
+export const isRefusalToAdd = (error: unknown) => error instanceof AuthError || error instanceof ConflictError;
+export const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
+
+function bytesOf(outcome: Settlement["outcome"]): number {
+  if (outcome.kind === "released") return 0;
+  return outcome.kind === "succeeded" ? outcome.bytes : error_bytes_max;
+}
+
+/** The first of those that wait, and the others that may go in a request with it: they wait no more. */
+export function takeBatch(waiting: Settlement[]): Settlement[] {
+  const batch: Settlement[] = [];
+  let bytes = 0;
+  for (const item of waiting) {
+    const [first] = batch;
+    // The next jobs are asked for all acks of a request alike.
+    if (first && item.job.goes_on !== first.job.goes_on) continue;
+    bytes += surrounding_bytes + bytesOf(item.outcome);
+    if (first && (bytes > batch_bytes_max || addsJobs(item))) break;
+    batch.push(item);
+    // What adds jobs goes alone.
+    if (batch.length === batch_max || addsJobs(item)) break;
+  }
+  const taken = new Set(batch);
+  waiting.splice(0, waiting.length, ...waiting.filter((item) => !taken.has(item)));
+  return batch;
+}
