@@ -1,5 +1,6 @@
 import type { JobSubmission } from "@atlasqueue/contract";
 import { randomKey } from "../idempotency-key.ts";
+import { createSource } from "./source.ts";
 
 /** What may be sent and unanswered: beyond it, no more jobs are taken. */
 const lines_max = 2_000;
@@ -10,13 +11,15 @@ export type Outbox = {
   readonly unanswered: readonly { key: string; text: string }[];
   /** How many jobs have had theirs. */
   readonly answered: number;
-  /** Resolves when there is one more line, or there are no more jobs; waits while too much is unanswered. */
+  /** Resolves when there is one more line, or there are no more jobs; waits while too much is unanswered. It never rejects. */
   more(): Promise<void>;
   /** There are no more jobs. */
   readonly exhausted: boolean;
+  /** Why there are no more, when that was not all: for whoever has read the answers to those that came before. */
+  readonly failure: { error: unknown } | undefined;
   /** The oldest line has its answer. */
   settle(): void;
-  /** No more jobs are wanted. */
+  /** No more jobs are wanted. Rejects with what their source throws as it is left; a second time does nothing. */
   close(): Promise<void>;
 };
 
@@ -25,23 +28,34 @@ export type Outbox = {
  * connection left open is sent again from here.
  */
 export function createOutbox(jobs: AsyncIterable<JobSubmission> | Iterable<JobSubmission>): Outbox {
-  const source = Symbol.asyncIterator in jobs ? jobs[Symbol.asyncIterator]() : jobs[Symbol.iterator]();
+  const source = createSource(jobs);
   const unanswered: { key: string; text: string }[] = [];
   let chars = 0;
   let answered = 0;
   let exhausted = false;
+  let failure: { error: unknown } | undefined;
   let taking: Promise<void> | undefined;
   let roomed = () => {};
+
+  /** Throws for what JSON cannot hold. */
+  const add = (job: JobSubmission) => {
+    const key = job.idempotency_key ?? randomKey();
+    const text = `${JSON.stringify({ ...job, idempotency_key: key })}\n`;
+    unanswered.push({ key, text });
+    chars += text.length;
+  };
 
   const take = async (): Promise<void> => {
     while (unanswered.length >= lines_max || chars > chars_max)
       await new Promise<void>((resolve) => (roomed = resolve));
-    const { done, value } = await source.next();
-    if (done) return void (exhausted = true);
-    const key = value.idempotency_key ?? randomKey();
-    const text = `${JSON.stringify({ ...value, idempotency_key: key })}\n`;
-    unanswered.push({ key, text });
-    chars += text.length;
+    if (exhausted) return;
+    try {
+      const next = await source.next();
+      if (next.done) exhausted = true;
+      else add(next.value);
+    } catch (error) {
+      [exhausted, failure] = [true, { error }];
+    }
   };
 
   return {
@@ -52,6 +66,9 @@ export function createOutbox(jobs: AsyncIterable<JobSubmission> | Iterable<JobSu
     get exhausted() {
       return exhausted;
     },
+    get failure() {
+      return failure;
+    },
     // One at a time, whichever connection asks: none takes a job away from the next one.
     more: () => (taking ??= take().finally(() => (taking = undefined))),
     settle() {
@@ -59,8 +76,9 @@ export function createOutbox(jobs: AsyncIterable<JobSubmission> | Iterable<JobSu
       answered += 1;
       roomed();
     },
-    async close() {
-      await source.return?.();
+    close() {
+      exhausted = true;
+      return source.leave();
     },
   };
 }

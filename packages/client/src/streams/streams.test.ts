@@ -1,4 +1,4 @@
-import { tcpProxy } from "@atlasqueue/testing";
+import { eventually, tcpProxy } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createClient, NetworkError, TooLargeError, ValidationError, type StreamedJob } from "../index.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
@@ -107,16 +107,24 @@ test("jobs are taken no faster than answers are read, and a reader who leaves en
   expect(ended).toBe(true);
 });
 
-test("a signal ends it with its reason, even while it waits for a job", async () => {
+test("a signal ends it with its reason at once while it waits for a job, and its source when that comes", async () => {
   const client = createClient({ url: api.url });
   const stop = new AbortController();
   const gate = Promise.withResolvers<void>();
-  const made = jobs("abort", 2, (at) => (at === 1 ? gate.promise : undefined));
-  const answers = client.submitStream(made, { signal: stop.signal });
+  let ended = false;
+  async function* source() {
+    try {
+      yield* jobs("abort", 2, (at) => (at === 1 ? gate.promise : undefined));
+    } finally {
+      ended = true;
+    }
+  }
+  const answers = client.submitStream(source(), { signal: stop.signal });
   await answers.next();
   const next = answers.next();
   stop.abort(new Error("enough"));
-  const ended = expect(next).rejects.toThrow("enough");
+  await expect(next).rejects.toThrow("enough");
+  expect(ended).toBe(false);
   gate.resolve();
-  await ended;
+  await eventually(() => expect(ended).toBe(true));
 });

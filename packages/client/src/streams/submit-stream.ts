@@ -1,8 +1,8 @@
 import type { JobStatus, JobSubmission, LastLine, Problem, TakenLine } from "@atlasqueue/contract";
-import { AtlasQueueError, TooLargeError, UnexpectedAnswerError } from "../errors.ts";
+import { AtlasQueueError, TimeoutError, TooLargeError, UnexpectedAnswerError } from "../errors.ts";
 import { errorOfProblem, networkError } from "../http/error-of.ts";
 import { nextTryInMs } from "../http/retry.ts";
-import { pause } from "../http/time.ts";
+import { pause, within } from "../http/time.ts";
 import { hiderOf, type CallOptions, type TransportOptions } from "../http/transport.ts";
 import { connectStream, what } from "./connection.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
@@ -18,8 +18,9 @@ export type StreamCalls = {
    * Any number of jobs, as they come: each is answered, in order, once it is durable or refused; a refused one has an
    * `error`, and those after it go on. Jobs are taken only as fast as they are stored and answers are read, and at most
    * 2,000 wait for theirs. When the connection ends, what was not answered is sent again under its keys, so every job is
-   * stored once; with your own keys even by a program that is started anew. Throws like `submit` when that cannot go on, after retries
-   * without any progress. Needs a `fetch` that sends streams: Node, Deno, Bun; not browsers over HTTP/1.1.
+   * stored once; with your own keys even by a program that is started anew. Throws like `submit` when that cannot go on,
+   * after retries without any progress. When `jobs` fails, what it gave before is answered, then its own error is
+   * thrown; a job that JSON cannot hold ends it in the same way. Needs a `fetch` that sends streams: Node, Deno, Bun; not browsers over HTTP/1.1.
    */
   submitStream(
     jobs: AsyncIterable<JobSubmission> | Iterable<JobSubmission>,
@@ -45,7 +46,10 @@ async function* submitStream(
       signal?.throwIfAborted();
       // Not before there is something to send: a stream without lines is ended by the server.
       if (outbox.unanswered.length === 0) await orAborted(outbox.more(), signal);
-      if (outbox.unanswered.length === 0) return;
+      if (outbox.unanswered.length === 0) {
+        if (outbox.failure) throw outbox.failure.error;
+        return;
+      }
       try {
         for await (const one of answersOf(own, outbox, signal, timeoutMs)) {
           [tries, moved_at] = [0, performance.now()];
@@ -61,8 +65,12 @@ async function* submitStream(
         await pause(wait_ms, signal);
       }
     }
+  } catch (error) {
+    // It came first: how the source is left does not take its place.
+    await leave(outbox, signal, timeoutMs).catch(() => {});
+    throw error;
   } finally {
-    await outbox.close();
+    await leave(outbox, signal, timeoutMs);
   }
 }
 
@@ -105,6 +113,18 @@ async function* answersOf(
 
 const errorOf = ({ error }: { error?: Omit<Problem, "instance"> | LastLine["error"] }) =>
   errorOfProblem(what, { ...(error as Omit<Problem, "instance">), instance: "" });
+
+/** Gives the source of jobs time to clean up, but no longer than anybody waits for it. */
+async function leave(outbox: Outbox, signal: AbortSignal | undefined, timeoutMs: number): Promise<void> {
+  const closed = outbox.close();
+  const late = () => new TimeoutError(`${what}: the source of jobs did not end within ${timeoutMs} ms`);
+  try {
+    await within(timeoutMs, signal, () => closed, late);
+  } catch (error) {
+    closed.catch(() => {});
+    if (!signal?.aborted) throw error;
+  }
+}
 
 async function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (!signal) return work;
