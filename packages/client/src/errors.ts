@@ -10,8 +10,8 @@ export type ErrorFacts = {
 };
 
 /**
- * Every call that fails rejects with one of these; only a caller's own `signal` rejects with its reason instead. The
- * message never holds the token.
+ * Every call that fails rejects with one of these; only a caller's own `signal` rejects with its reason instead, and a
+ * source of jobs that fails with its own error. The message never holds the token.
  *
  * @example
  * await client.get(id).catch((error) => (error instanceof NotFoundError ? undefined : Promise.reject(error)));

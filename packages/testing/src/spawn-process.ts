@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { onTestFinished, TestRunner } from "vitest";
@@ -10,6 +11,8 @@ export type SpawnProcessOptions = {
   /** Added to our own environment; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly cwd?: string | undefined;
+  /** What it reads; nothing by default. A socket that nobody here has read from. */
+  readonly stdin?: Socket | undefined;
 };
 
 export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
@@ -45,13 +48,13 @@ const said_lines_max = 20;
  */
 export async function spawnProcess(
   file: string,
-  { args = [], env = {}, cwd }: SpawnProcessOptions = {},
+  { args = [], env = {}, cwd, stdin }: SpawnProcessOptions = {},
 ): Promise<SpawnedProcess> {
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
     // The one place in a package that reads process.env: a child needs PATH and HOME like any other.
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin ?? "ignore", "pipe", "pipe"],
   });
   let exit: Exit | undefined;
   const closed = new Promise<void>((resolve) =>

@@ -6,7 +6,7 @@ import { AtlasQueueError, type JobSubmission } from "@atlasqueue/client";
 import { exitCodes, Trouble } from "../exit.ts";
 import { troubleOf } from "../remote/trouble.ts";
 import { lineJob, type LineContext } from "../submit/line-job.ts";
-import { openInput, unreadable } from "../submit/open-input.ts";
+import { openInput } from "../submit/open-input.ts";
 import { patientClient, type Target } from "../submit/post-job.ts";
 import { showProgress, type Progress } from "../submit/progress.ts";
 import { readLines, type Line } from "../submit/read-lines.ts";
@@ -25,15 +25,16 @@ export type ImportOptions = {
 
 /** Submit the jobs of an NDJSON file as one stream, print the summary, and resolve to the exit code. */
 export async function importFile(options: ImportOptions): Promise<number> {
-  const { chunks, bytes_total } = await openInput(options.file);
+  const { chunks, bytes_total, close } = await openInput(options.file);
   const file_name = options.file === "-" ? "stdin" : basename(options.file);
   const report = options.refused === undefined ? undefined : await openReport(options.refused);
   const progress = showProgress(process.stderr, bytes_total);
   const lines = readLines(chunks, limits.body_bytes_max);
   const context = { file_name, key_prefix: options.key_prefix, defaults: {} };
-  const summary = await importLines(lines, options.target, context, progress, report)
-    .catch(unreadable(options.file))
-    .finally(() => progress.stop());
+  const summary = await importLines(lines, options.target, context, progress, report).finally(() => {
+    progress.stop();
+    close();
+  });
   if (report) await new Promise<void>((resolve) => report.end(resolve));
   options.write(
     options.json ? `${JSON.stringify({ file: file_name, ...summary })}\n` : summaryText(file_name, summary),
@@ -41,7 +42,10 @@ export async function importFile(options: ImportOptions): Promise<number> {
   return isComplete(summary) ? exitCodes.ok : exitCodes.failed;
 }
 
-/** What is wrong with a line is known here, or the API says it; an API that is away for too long ends it. */
+/**
+ * What is wrong with a line is known here, or the API says it; it ends with an API that is away for too long or refuses
+ * all of it, and with a file that can be read no further, after what was read before.
+ */
 async function importLines(
   lines: AsyncGenerator<Line>,
   target: Target,
@@ -52,12 +56,14 @@ async function importLines(
   const summary = emptySummary();
   /** Of the jobs without an answer. */
   const places: Line[] = [];
+  let lines_read = 0;
   const refuse = (line: number, reason: string) => {
     count(summary, line, { kind: "refused", reason });
     report?.write(`${JSON.stringify({ line, reason })}\n`);
   };
   async function* jobs(): AsyncGenerator<JobSubmission> {
     for await (const line of lines) {
+      lines_read = line.number;
       if ("text" in line && line.text.trim() === "") continue;
       const job = "fault" in line ? line : lineJob(line.text, line.number, context);
       if ("fault" in job) {
@@ -78,9 +84,9 @@ async function importLines(
       progress.update(line.end_offset, summary);
     }
   } catch (error) {
-    if (!(error instanceof AtlasQueueError)) throw error;
-    const reason = troubleOf(error, target.url, target.token);
-    count(summary, places[0]?.number ?? summary.lines + 1, { kind: "gave_up", reason });
+    if (!(error instanceof AtlasQueueError || error instanceof Trouble)) throw error;
+    const reason = error instanceof Trouble ? error.message : troubleOf(error, target.url, target.token);
+    count(summary, places[0]?.number ?? lines_read + 1, { kind: "gave_up", reason });
   }
   return summary;
 }

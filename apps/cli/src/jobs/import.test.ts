@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createLogger } from "@atlasqueue/core";
-import { spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { dataFolder, mainFile } from "../../test/run-start.ts";
 
@@ -18,8 +20,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function importJobs(args: string[], url = api.url) {
-  const process = await spawnProcess(mainFile, { args: ["jobs", "import", ...args], env: { ATLASQUEUE_URL: url } });
+async function importJobs(args: string[], { url = api.url, stdin }: { url?: string; stdin?: Socket } = {}) {
+  const env = { ATLASQUEUE_URL: url };
+  const process = await spawnProcess(mainFile, { args: ["jobs", "import", ...args], env, stdin });
   const { code } = await process.waitForExit(60_000);
   return { code, stdout: process.lines, stderr: process.errorLines };
 }
@@ -30,6 +33,18 @@ function file(...lines: string[]): { path: string; folder: string } {
   const path = join(folder.path, "jobs.ndjson");
   writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
   return { path, folder: folder.path };
+}
+
+/** For a process's stdin, and what writes to it. */
+async function socketPair(): Promise<{ stdin: Socket; writer: Socket }> {
+  // What comes is for the process to read.
+  const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const writer = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [stdin] = (await once(server, "connection")) as [Socket];
+  server.close();
+  onTestFinished(() => void [stdin, writer].map((socket) => socket.destroy()));
+  return { stdin, writer };
 }
 
 const count = async () => Number((await database.database.sql`SELECT count(*) FROM jobs`)[0]?.["count"]);
@@ -57,6 +72,38 @@ test("refused lines are told by their numbers, all of them in a file, and do not
     { line: 2, reason: expect.stringContaining("not JSON") },
     { line: 4, reason: expect.stringContaining("/priority must be an integer") },
   ]);
+});
+
+test("input that breaks off with an error is told, with how many of its jobs are there", async () => {
+  const { stdin, writer } = await socketPair();
+  const before = await count();
+  const imported = importJobs(["-", "--json"], { stdin });
+  writer.write('{"type":"half"}\n\n{"type":"half"}\n{"type":"ha');
+  await eventually(async () => expect((await count()) - before).toBe(2), { timeout_ms: 60_000 });
+  writer.resetAndDestroy();
+  const { code, stdout, stderr } = await imported;
+  expect([code, stderr]).toEqual([1, []]);
+  const gave_up = { line: 4, reason: "stdin cannot be read: read ECONNRESET" };
+  expect(JSON.parse(stdout[0] ?? "")).toMatchObject({ lines: 2, created: 2, refused: 0, gave_up });
+});
+
+test("a file that cannot be read from the start is told by its name", async () => {
+  const { folder } = file();
+  const { code, stdout } = await importJobs([folder]);
+  expect(code).toBe(1);
+  expect(stdout[0]).toContain("0 created");
+  expect(stdout[1]).toContain(`stopped at line 1: ${folder} cannot be read: EISDIR`);
+});
+
+test("an API that refuses all of it ends it, while the input has more to come", async () => {
+  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0", AUTH: "required" });
+  const closed = await startApi(config, { logger: createLogger("silent", "test") });
+  onTestFinished(() => closed.stop());
+  const { stdin, writer } = await socketPair();
+  writer.write('{"type":"a"}\n');
+  const { code, stdout } = await importJobs(["-"], { url: closed.url, stdin });
+  expect(code).toBe(1);
+  expect(stdout[1]).toMatch(/^stopped at line 1: 401 .*set ATLASQUEUE_TOKEN/);
 });
 
 test("a file that is not there, or a report that cannot be written, is one line", async () => {

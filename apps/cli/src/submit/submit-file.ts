@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { limits } from "@atlasqueue/contract";
 import { exitCodes } from "../exit.ts";
 import type { JobFields } from "./job-fields.ts";
-import { openInput, unreadable } from "./open-input.ts";
+import { openInput } from "./open-input.ts";
 import type { Target } from "./post-job.ts";
 import { showProgress } from "./progress.ts";
 import { readLines } from "./read-lines.ts";
@@ -30,9 +30,7 @@ export async function submitFile(options: FileOptions): Promise<number> {
     concurrency: options.concurrency,
     context: { file_name, key_prefix: options.key_prefix, defaults: options.defaults },
     onLine: (line, so_far) => progress.update(line.end_offset, so_far),
-  })
-    .catch(unreadable(options.file))
-    .finally(() => progress.stop());
+  }).finally(() => progress.stop());
   options.write(
     options.json ? `${JSON.stringify({ file: file_name, ...summary })}\n` : summaryText(file_name, summary),
   );

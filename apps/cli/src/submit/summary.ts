@@ -10,7 +10,7 @@ export type Summary = {
   refused: number;
   /** The first of them, in the order of the file. */
   refusals: Refusal[];
-  /** Set when the API was away for too long: nothing after this line was sent. */
+  /** Set when it stopped at this line: the API was away for too long, or no more could be read. */
   gave_up: Refusal | null;
 };
 
