@@ -166,7 +166,7 @@ export { revokeToken } from "./tokens/revoke.ts";
 export { rotateToken } from "./tokens/rotate.ts";
 export type { MadeToken } from "./tokens/rows.ts";
 export { signingKey } from "./tokens/signing-key.ts";
-export { closeSession, findSession, openSession, whoIs } from "./tokens/session.ts";
+export { closeSession, findSession, openSession, whoIs, type WhoIs } from "./tokens/session.ts";
 export { hashToken, isSessionText, newToken, tokenForm } from "./tokens/token.ts";
 export { clearAway } from "./maintenance/cleaner.ts";
 export { createDuties } from "./maintenance/sweep/duties.ts";

@@ -8,7 +8,7 @@ import {
   type Flow,
   type FlowActAnswer,
 } from "@atlasqueue/contract";
-import { actOnFlow, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal";
+import { actOnFlow, afterSome, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
@@ -159,7 +159,8 @@ async function act(
 ): Promise<FlowActAnswer> {
   if (!(await findFlow(deps, tenant, id))) unknownFlow();
   const changed = action === undefined ? 0 : await actOnFlow(deps, tenant, id, action);
-  return { changed, flow: (await findFlow(deps, tenant, id)) ?? unknownFlow() };
+  const flow = await findFlow(deps, tenant, id).catch(afterSome(changed > 0));
+  return { changed, flow: flow ?? unknownFlow() };
 }
 
 /** The answer to an id that is unknown or another tenant's: no one can tell which. */

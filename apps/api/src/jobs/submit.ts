@@ -57,7 +57,7 @@ export const submit = route(
       case "replayed":
         return {
           status: 200,
-          body: await showKnown(deps, outcome.job, request),
+          body: await showKnown(deps, outcome, request),
           headers: { "idempotency-replayed": "true" },
         };
       case "mismatch":
@@ -65,13 +65,13 @@ export const submit = route(
       case "existing":
         return {
           status: 200,
-          body: await showKnown(deps, outcome.job, request),
+          body: await showKnown(deps, outcome, request),
           headers: { "unique-conflict": "returned" },
         };
       case "replaced":
         return {
           status: 200,
-          body: await showKnown(deps, outcome.job, request),
+          body: await showKnown(deps, outcome, request),
           headers: { "unique-conflict": "replaced" },
         };
       case "conflict":

@@ -120,7 +120,7 @@ const run = route(
     await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [] });
     const outcome = await deps.submitter.submit({ tenant, request, idempotency_key: undefined, trace }, bytes);
     if (outcome.kind === "created") return showJob(outcome.job);
-    if ("job" in outcome) return showKnown(deps, outcome.job, request);
+    if ("job" in outcome) return showKnown(deps, outcome, request);
     if (outcome.kind === "conflict")
       throw new ProblemError("unique_conflict", `The job ${outcome.job_id} has its unique key`);
     throw new Error("a submission without a key was a mismatch");

@@ -1,5 +1,5 @@
 import { openSession as openSessionBody, scopes, session, type Session } from "@atlasqueue/contract";
-import { closeSession, defaultTenant, openSession, whoIs, type RateLimit } from "@atlasqueue/core/internal";
+import { closeSession, defaultTenant, openSession, whoIs, type RateLimit, type WhoIs } from "@atlasqueue/core/internal";
 import { OtherCallerError } from "../access/authenticate.ts";
 import { requireOwnHeader, sessionHashOf } from "../access/cookie.ts";
 import type { Told } from "../audit/told.ts";
@@ -99,15 +99,17 @@ const open = route(
     if (!deps.access.authenticator.required) return { status: 200, body: await describe(deps, undefined) };
     const holder = await visitor.holderOf(body.token);
     const own = holder && (await visitor.actAs(holder));
-    const opened = own && holder.token_id !== undefined ? await openSession(own, holder.token_id) : undefined;
-    if (!own || !opened) {
+    const { token_id } = holder ?? {};
+    // It replaces the one this browser had.
+    const had = visitor.session_hash();
+    const opened = own && token_id !== undefined ? await openSession(own, token_id, had) : undefined;
+    if (!holder || token_id === undefined || !opened) {
       spendAttempt(deps, visitor.network());
       throw notSignedIn();
     }
-    // It replaces the one this browser had.
-    await end(own, visitor.session_hash());
-    const { session: text, hash, expires_in_ms: ends_in_ms } = opened;
-    const said = await describe(own, { ...holder, session_hash: hash });
+    if (had !== undefined) deps.access.authenticator.forgetSession(had);
+    const { session: text, expires_in_ms: ends_in_ms } = opened;
+    const said = signedIn(holder, token_id, opened);
     return { status: 200, body: said, headers: { "set-cookie": visitor.cookie({ text, ends_in_ms }) } };
   },
 );
@@ -165,14 +167,18 @@ async function describe(deps: RouteDeps, caller: Caller | undefined): Promise<Se
   const { token_id } = caller ?? {};
   const who = token_id === undefined ? undefined : await whoIs(deps, token_id, caller?.session_hash);
   if (!caller || token_id === undefined || !who) return { ...signedOutExample(), version };
+  return signedIn(caller, token_id, who);
+}
+
+function signedIn({ tenant, scopes: allowed }: Caller, id: string, { name, hint, until }: WhoIs): Session {
   return {
     auth: "required",
     version,
     signed_in: true,
-    tenant: caller.tenant,
-    scopes: scopes.filter((scope) => caller.scopes.has(scope)),
-    token: { id: token_id, name: who.name, hint: who.hint },
-    until: who.until?.toISOString() ?? null,
+    tenant,
+    scopes: scopes.filter((scope) => allowed.has(scope)),
+    token: { id, name, hint },
+    until: until?.toISOString() ?? null,
   };
 }
 

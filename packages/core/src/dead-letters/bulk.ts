@@ -1,4 +1,4 @@
-import { afterAPart } from "../database/errors.ts";
+import { afterAPart, afterSome } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { byMillisecond, countDead, deadByNow } from "./count.ts";
@@ -83,7 +83,8 @@ async function changeAll(
   } finally {
     await deps.followUps.noLongerDead(unlisted);
   }
-  const left = await countDead(deps, page, performance.now() + (stop?.aborted ? 0 : count_ms_max));
+  const by = performance.now() + (stop?.aborted ? 0 : count_ms_max);
+  const left = await countDead(deps, page, by).catch(afterSome(changed > 0));
   if (dry_run) return { matched: left.count, changed, complete: left.complete, died_before: counted.died_before };
   // Never "all of them" without having looked.
   return { matched: Math.max(found + left.count, left.complete ? 0 : changed + 1), changed };

@@ -1,4 +1,5 @@
 import type { FollowUps } from "../follow-ups.ts";
+import { afterAPart } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { bulkJobs } from "../jobs/bulk.ts";
@@ -28,25 +29,35 @@ export async function actOnFlow(
 ): Promise<number> {
   const end = performance.now() + again_ms_max;
   let changed = 0;
-  for (;;) {
-    const round = await actOnce(deps, tenant, id, action);
-    changed += round.changed;
-    if (action === "retry" || round.found === round.changed || performance.now() > end) return changed;
-    await pause(rest_ms);
+  const change = async (ids: readonly string[]): Promise<boolean> => {
+    const page = await bulkJobs(deps, tenant, action, { ids }, { dry_run: false });
+    changed += page.changed;
+    return page.changed === ids.length;
+  };
+  try {
+    for (;;) {
+      const all = await inPages(deps, [tenant, id], meant[action], change);
+      if (action === "retry" || all || performance.now() > end) return changed;
+      await pause(rest_ms);
+    }
+  } catch (error) {
+    throw changed > 0 ? afterAPart(error) : error;
   }
 }
 
-/** `found` is how many were meant, `changed` how many of these were not locked. */
-async function actOnce(deps: ActDeps, tenant: string, id: string, action: "cancel" | "retry") {
-  let found = 0;
-  let changed = 0;
+/** Whether all that were meant were changed. */
+async function inPages(
+  deps: ActDeps,
+  flow: readonly [tenant: string, id: string],
+  text: string,
+  change: (ids: readonly string[]) => Promise<boolean>,
+): Promise<boolean> {
+  let all = true;
   for (let after = -1; ;) {
-    const params = [tenant, id, after, page_jobs];
-    const rows = await executeOn(deps.database)<{ id: string; place: number }>({ text: meant[action], params });
-    if (rows.length === 0) return { found, changed };
-    found += rows.length;
-    const ids = rows.map((row) => row.id);
-    changed += (await bulkJobs(deps, tenant, action, { ids }, { dry_run: false })).changed;
+    const params = [...flow, after, page_jobs];
+    const rows = await executeOn(deps.database)<{ id: string; place: number }>({ text, params });
+    if (rows.length === 0) return all;
+    all = (await change(rows.map((row) => row.id))) && all;
     after = rows.at(-1)?.place ?? after;
   }
 }

@@ -1,21 +1,25 @@
 import type { Job, SubmitJob } from "@atlasqueue/contract";
+import { afterSome } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
-import type { KnownJob } from "../submit/known-job.ts";
+import type { EnqueueOutcome } from "../submit/outcome.ts";
 import { findJob } from "./find.ts";
 import { showJob } from "./show.ts";
+
+/** What a submission may meet. */
+type Met = Extract<EnqueueOutcome, { kind: "replayed" | "existing" | "replaced" }>;
 
 /**
  * A job that a request met instead of making one, as it is now. If it has just been removed, then as it was, with the
  * request's payload.
  *
  * @example
- * if (outcome.kind === "replayed") return showKnown(deps, outcome.job, request);
+ * if (outcome.kind === "replayed") return showKnown(deps, outcome, request);
  */
 export async function showKnown(
   deps: Pick<Deps, "database">,
-  known: KnownJob,
+  { kind, job: known }: Met,
   { payload }: Pick<SubmitJob, "payload">,
 ): Promise<Job> {
-  const row = await findJob(deps, known.tenant, known.id);
+  const row = await findJob(deps, known.tenant, known.id).catch(afterSome(kind !== "replayed"));
   return showJob(row ?? { ...known, payload, result: null, progress: null, last_error: null });
 }

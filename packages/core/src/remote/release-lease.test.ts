@@ -99,6 +99,26 @@ test("while somebody has a job's row locked it is not answered, and asked again 
   expect(await states()).toEqual([queued, queued]);
 });
 
+test("when a part has gone back and the rest cannot be looked at, the error says so", async () => {
+  const token = randomUUID();
+  const [locked = ""] = await add({}, {});
+  await lease(token);
+  let given = false;
+  open(
+    signal,
+    steppingDatabase(database(), (step, _number, text) => {
+      if (step === "answer" && text.includes("'waiting'")) given = true;
+      else if (given) throw Object.assign(new Error("out of room"), { code: "53100", severity: "ERROR" });
+    }),
+  );
+  await sql().begin(async (stranger) => {
+    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    const error: unknown = await giveBack(token).catch((thrown: unknown) => thrown);
+    expect([String(error), outcomeUnknown(error)]).toEqual(["Error: out of room", true]);
+  });
+  expect(await states()).toEqual([running, queued]);
+});
+
 test("a lock that ends in a moment is waited for, and one answer tells of all that went back", async () => {
   const token = randomUUID();
   const [locked = ""] = await add({}, {});

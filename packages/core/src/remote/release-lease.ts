@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { DatabaseTimeoutError } from "../database/errors.ts";
+import { afterSome, DatabaseTimeoutError } from "../database/errors.ts";
 import { ahead } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import { takeBack } from "../lease/take-back.ts";
@@ -27,7 +27,8 @@ export async function releaseLease(
   const own = { ...deps, database: ahead(deps.database) };
   const give_up_at = performance.now() + locked_ms_max;
   for (let released = 0; ;) {
-    const { given, locked } = await takeBack(own, lease_token, { tenant, refused_seconds });
+    const taken = takeBack(own, lease_token, { tenant, refused_seconds });
+    const { given, locked } = await taken.catch(afterSome(released > 0));
     // Only these: it may be sent again and again. What a lost answer left unsignalled is the sweep's.
     await announce(own, given, "front");
     released += given.length;

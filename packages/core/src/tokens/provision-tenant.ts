@@ -1,8 +1,9 @@
 import { composed } from "../database/composed.ts";
+import { afterSome } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newTenant } from "./token.ts";
-import { createToken, type CreateTokenOutcome } from "./create.ts";
+import { createToken, type CreateTokenOutcome, type TokenWish } from "./create.ts";
 
 export type Provisioned = {
   tenant: string;
@@ -28,7 +29,8 @@ export async function provisionTenant(deps: Deps, email: string): Promise<Provis
   const { tenant } = found;
   const created = made !== undefined;
   deps.observe({ event: "tenant_provisioned", tenant, created });
-  const token = await createToken(deps, { tenant, name: "provisioned", scopes: ["admin"] });
+  const wish: TokenWish = { tenant, name: "provisioned", scopes: ["admin"] };
+  const token = await createToken(deps, wish).catch(afterSome(created));
   return { tenant, created, token };
 }
 

@@ -16,30 +16,35 @@ export type FoundSession = FoundToken & { expires_in_ms: number };
 /** A session works while its token does, and a replaced token's ends at once, whatever overlap its programs have. */
 const standsFor = `tokens.rotated_to IS NULL AND ${isLive}`;
 
+/** A token as its holder may see it, and when what was shown ends. */
+export type WhoIs = { name: string; hint: string; until: Date | null };
+/** `session` is the only copy of its text. */
+export type OpenedSession = WhoIs & { session: string; hash: string; expires_in_ms: number };
+
 /**
- * Open a session in place of a token, which ends with it, or after half a day. `session` in the answer is the only copy
- * of its text. Undefined when the token is unknown, ended or replaced.
+ * Open a session in place of a token, which ends with it, or after half a day; the one with the hash `replaces` ends in the
+ * same statement, so that all of it is done or nothing. Undefined when the token is unknown, ended or replaced.
  *
  * @example
  * const opened = await openSession(deps, token_id);
  */
-export async function openSession(
-  deps: Deps,
-  token_id: string,
-): Promise<{ session: string; hash: string; expires_in_ms: number } | undefined> {
+export async function openSession(deps: Deps, token_id: string, replaces?: string): Promise<OpenedSession | undefined> {
   const { session, hash } = newSession();
-  const [row] = await executeOn(deps.database)<{ tenant: string; expires_in_ms: number }>({
+  type Ended = { tenant: string; token_id: string };
+  const [row] = await executeOn(deps.database)<WhoIs & { tenant: string; expires_in_ms: number; ended: Ended | null }>({
     text: open,
-    params: [token_id, hash],
+    params: [token_id, hash, replaces ?? ""],
   });
   if (!row) return undefined;
-  deps.observe({ event: "session_opened", tenant: row.tenant, token_id });
-  return { session, hash, expires_in_ms: row.expires_in_ms };
+  const { tenant, ended, ...shown } = row;
+  deps.observe({ event: "session_opened", tenant, token_id });
+  if (ended) deps.observe({ event: "session_closed", ...ended });
+  return { ...shown, session, hash };
 }
 
 const open = composed(
   "tokens/open-session",
-  ["token_id", "hash"],
+  ["token_id", "hash", "replaces"],
   `
   WITH gone AS (
     DELETE FROM sessions WHERE hash = ANY(ARRAY(
@@ -51,8 +56,14 @@ const open = composed(
     SELECT decode($2, 'hex'), id, least(expires_at, now() + interval '${session_seconds} seconds')
     FROM tokens WHERE id = $1::text::uuid AND ${standsFor}
     RETURNING token_id, expires_at
+  ), ended AS (
+    DELETE FROM sessions USING tokens WHERE tokens.id = token_id AND sessions.hash = ANY(ARRAY(
+      SELECT hash FROM sessions WHERE hash = decode($3, 'hex') AND EXISTS (SELECT FROM made) FOR UPDATE SKIP LOCKED))
+    RETURNING tenant, token_id
   )
-  SELECT tenant, (extract(epoch FROM made.expires_at - now()) * 1000)::float8 AS expires_in_ms
+  SELECT tenant, name, hint, made.expires_at AS until,
+         (extract(epoch FROM made.expires_at - now()) * 1000)::float8 AS expires_in_ms,
+         (SELECT to_json(ended) FROM ended) AS ended
   FROM made JOIN tokens ON tokens.id = made.token_id`,
 );
 
@@ -92,17 +103,14 @@ const close = composed(
   RETURNING tenant, token_id`,
 );
 
-/** A token as its holder may see it, and when what was shown ends: the session with this hash, otherwise the token. */
+/** Who shows a token, or the session with this hash. */
 export async function whoIs(
   deps: Pick<Deps, "database">,
   token_id: string,
   session_hash: string | undefined,
-): Promise<{ name: string; hint: string; until: Date | null } | undefined> {
+): Promise<WhoIs | undefined> {
   const params = [token_id, session_hash ?? ""];
-  const [row] = await executeOn(deps.database)<{ name: string; hint: string; until: Date | null }>({
-    text: who,
-    params,
-  });
+  const [row] = await executeOn(deps.database)<WhoIs>({ text: who, params });
   return row;
 }
 

@@ -21,7 +21,7 @@ export function answerErrors(deps: { observe: Observe; logger: Logger }) {
 /** What the client learns of an error. Causes go to the log, never to the client. */
 export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof NoRoomError) return cameAfterAPart(error) ? unavailable(error.message, true) : noRoom(error);
+  if (error instanceof NoRoomError) return cameAfterAPart(error) ? maybeDone(error.message) : noRoom(error);
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
   if (error instanceof LeaseTokenTakenError) return new ProblemError("lease_token_used", error.message);
@@ -30,11 +30,15 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;
     deps.observe({ event: "database_unavailable", during, error: textOf(error as Error) });
-    return unavailable("The database did not answer", outcomeUnknown(error));
+    const detail = "The database did not answer";
+    return outcomeUnknown(error) ? maybeDone(detail) : unavailable(detail);
   }
   deps.logger.error({ event: "http_error", request_id: c.get("request_id"), err: error }, "http_error");
   return internal();
 }
+
+/** In words too: OpenQueue's errors have nothing else. */
+const maybeDone = (detail: string) => unavailable(`${detail}; it, or a part of it, may have been done`, true);
 
 /** A failed connection to several addresses has a code and no message. */
 function textOf(error: Error & { code?: unknown }): string {

@@ -5,11 +5,20 @@ export type Step = "statement" | "commit" | "answer";
 
 type Unsafe = (text: string, params?: unknown[], options?: object) => object;
 
+/** Asks for rows as lists, if the query that is sent instead was asked for them. */
+type Shape = (query: object) => object;
+
 /** In place of the driver's query, which is sent when it is awaited, and may be part of another instead. */
-function inPlaceOf(query: object, work: () => Promise<unknown>): object {
+function inPlaceOf(query: object, work: (shape: Shape) => Promise<unknown>): object {
   let begun: Promise<unknown> | undefined;
-  const run = () => (begun ??= work());
+  let as_lists = false;
+  const shape: Shape = (sent) => (as_lists ? (sent as { values(): object }).values() : sent);
+  const run = () => (begun ??= work(shape));
   return Object.assign(query, {
+    values() {
+      as_lists = true;
+      return query;
+    },
     // What `bounded` needs from a query: whether it was sent, and how to cancel it.
     state: { socket: { bytesRead: 0, destroy() {} } },
     canceller: null,
@@ -43,24 +52,24 @@ export function steppingDatabase(
   const steppedTransaction = (tx: { unsafe: Unsafe }) => {
     const sent: string[] = [];
     let last: Promise<unknown> = Promise.resolve();
-    const after = async (before: Promise<unknown>, call: Parameters<Unsafe>): Promise<unknown> => {
+    const after = async (before: Promise<unknown>, call: Parameters<Unsafe>, shape: Shape): Promise<unknown> => {
       await before;
       sent.push(call[0]);
       await step("statement", call[0], sent);
-      return tx.unsafe(...call);
+      return shape(tx.unsafe(...call));
     };
-    const inTurn = (call: Parameters<Unsafe>) => (last = after(last, call));
+    const inTurn = (call: Parameters<Unsafe>, shape: Shape) => (last = after(last, call, shape));
     return {
-      unsafe: (...call: Parameters<Unsafe>) => inPlaceOf(tx.unsafe(...call), () => inTurn(call)),
+      unsafe: (...call: Parameters<Unsafe>) => inPlaceOf(tx.unsafe(...call), (shape) => inTurn(call, shape)),
       sentAll: () => last,
       sent,
     };
   };
-  const single = async (...call: Parameters<Unsafe>): Promise<unknown> => {
+  const single = async (call: Parameters<Unsafe>, shape: Shape): Promise<unknown> => {
     const [text] = call;
     await step("statement", text, [text]);
     const rows = await database.sql.begin(async (tx) => {
-      const answer = await (tx as unknown as { unsafe: Unsafe }).unsafe(...call);
+      const answer = await shape((tx as unknown as { unsafe: Unsafe }).unsafe(...call));
       await step("commit", text, [text]);
       return answer;
     });
@@ -91,7 +100,7 @@ export function steppingDatabase(
     get(target, name) {
       if (name === "unsafe")
         return (...call: Parameters<Unsafe>) =>
-          inPlaceOf((target.unsafe as Unsafe)(...call), () => turn(() => single(...call)));
+          inPlaceOf((target.unsafe as Unsafe)(...call), (shape) => turn(() => single(call, shape)));
       if (name === "begin") return (...call: Parameters<typeof begin>) => turn(() => begin(...call));
       return Reflect.get(target, name) as unknown;
     },
