@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { engineHarness, main } from "../test/engine-harness.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import { retry } from "./jobs/retry.ts";
-import { noteBlockedGroups, setLimits } from "./limits/set.ts";
+import { noteBlockedGroups } from "./groups/widen.ts";
+import { setLimits } from "./limits/set.ts";
 
 const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
 const { deps, add, die } = engineHarness();

@@ -5,6 +5,7 @@ import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { advanceFlows } from "./flows/advance.ts";
 import { advanceAll } from "./groups/advance-all.ts";
+import { createGroupWidener } from "./groups/widen.ts";
 import { createAdvancer } from "./maintenance/advancer.ts";
 import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
@@ -16,7 +17,7 @@ import { createOfferInTurns } from "./turns/offer.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import type { Admitted, ArrivedJob } from "./submit/arrivals/admit.ts";
 import { createArrivalLine } from "./submit/arrivals/line.ts";
-import { noteBlockedGroups, type LimitsSet } from "./limits/set.ts";
+import type { LimitsSet } from "./limits/set.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./submit/outcome.ts";
 
 /** A job whose attempt has ended, and what became of it. */
@@ -42,9 +43,6 @@ export type Settled = {
   /** The claim it was under, if only the follow-ups clear it away. */
   claim?: string | undefined;
 };
-
-/** Groups of a queue looked at in one statement, when more of their jobs may run at once. */
-const noted_groups_max = 1_000;
 
 /** Signalled at once when groups end taking turns; the sweep signals the others when these are taken. */
 const signalled_anew_max = 10_000;
@@ -107,13 +105,14 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     () => advanceFlows({ ...deps, followUps: arrivals }),
     (error) => deps.observe({ event: "flows_failed", error }),
   );
+  // Not until it is idle: where groups finish jobs all the time it never is.
+  const widener = createGroupWidener(deps, () => groups.kick());
   const refiller = createRefiller(deps);
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
   const counts = createCounts(deps);
   const rollups = createRollups(deps);
   const underWay = new Set<Promise<unknown>>();
-  let stopped = false;
 
   /** The move itself has been committed, so anything that goes wrong here is reported and left to the sweep. */
   const track = async (work: Promise<unknown>): Promise<void> => {
@@ -156,14 +155,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     for (const one of outcomes) if (one.kind === "created" && !counted?.has(one.job.id)) rollups.submitted(one.job);
     if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
     return announce(deps, readyAmong(outcomes));
-  };
-
-  const widenGroups = async (queue: QueueRef): Promise<void> => {
-    for (let after: string | undefined = ""; after !== undefined && !stopped;) {
-      after = await noteBlockedGroups(deps, queue, after, noted_groups_max);
-      // Not until it is idle: where groups finish jobs all the time it never is.
-      await groups.kick();
-    }
   };
 
   const changeTurns = (queue: QueueRef, turns: "begin" | "end"): Promise<void> =>
@@ -237,13 +228,13 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     limitsChanged(queue, { groups_widened, turns }) {
       refiller.freed(queue);
       if (turns) void track(changeTurns(queue, turns));
-      if (groups_widened) void track(widenGroups(queue));
+      if (groups_widened) void track(widener.widened(queue));
     },
     throttled: (queue, retry_in_ms) => refiller.freeIn(queue, retry_in_ms),
     idle,
     async stop() {
-      stopped = true;
       groups.stop();
+      widener.stop();
       flows.stop();
       arrivals.stop();
       promoter.stop();

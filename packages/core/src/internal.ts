@@ -68,6 +68,7 @@ export { createLeaseReturns, type LeaseReturns } from "./lease/returns.ts";
 export { createLiveEvents, type LiveEvents } from "./live/live-events.ts";
 export { createOverview, type OverviewReader } from "./overview/overview.ts";
 export { readSeries } from "./rollups/series.ts";
+export { createFronts } from "./limits/fronts.ts";
 export { setLimits } from "./limits/set.ts";
 export { createOutlook } from "./maintenance/outlook.ts";
 export { promoteAll } from "./maintenance/promote.ts";

@@ -1,11 +1,13 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
 import { redisSignal, type Signal } from "@atlasqueue/core";
 import { setLimits } from "@atlasqueue/core/internal";
-import { beforeEach, describe, expect, test } from "vitest";
+import { eventually, steppingDatabase } from "@atlasqueue/testing";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { drivers, workerHarness } from "../test/harness.ts";
+import { drivers, gate, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
+import { startWorker } from "./start-worker.ts";
 
 const any = z.looseObject({});
 const main = { tenant: "default", queue: "default" };
@@ -51,4 +53,30 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
     for (let at = 2; at < times.length; at += 1)
       expect((times[at] ?? 0) - (times[at - 2] ?? 0)).toBeGreaterThanOrEqual(250);
   });
+});
+
+test("once a list was lost, what waited there starts before what came in since", async () => {
+  useSignal(drivers["redis"] as () => Signal);
+  await setLimits(deps(), main, queueLimits.parse({ concurrency: 1 }));
+  const looked = gate();
+  const first = gate();
+  const order: unknown[] = [];
+  const handler = defineHandler("noop", any, async ({ n }) => {
+    order.push(n);
+    if (order.length === 1) await first.opened;
+  });
+  const database = steppingDatabase(deps().database, (step, _number, text) => {
+    if (step === "answer" && text.includes("ORDER BY priority DESC, ready_at, id LIMIT $4::int")) looked.open();
+  });
+  const addNumbers = (...numbers: number[]) => add(...numbers.map((n) => ({ payload: { n } })));
+  await addNumbers(1, 2, 3);
+  const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
+  const worker = startWorker({ ...deps(), database }, { handlers: [handler], backoff, concurrency: 1 });
+  onTestFinished(() => worker.stop({ deadline_ms: 0 }));
+  await looked.opened;
+  await deps().signal.setTurns(main, false);
+  await addNumbers(4, 5);
+  first.open();
+  await eventually(() => expect(order).toHaveLength(5));
+  expect(order.slice(0, 3)).toEqual([1, 2, 3]);
 });

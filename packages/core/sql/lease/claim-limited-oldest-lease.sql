@@ -33,10 +33,10 @@ WITH open AS MATERIALIZED (
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => open.group_rate_period_seconds)
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => open.group_rate_period_seconds))) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
+  ), numbered AS MATERIALIZED (
+    SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT * FROM (
-      SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
-    WHERE number <= room ORDER BY place LIMIT $5::int
+    SELECT * FROM numbered WHERE number <= room ORDER BY place LIMIT $5::int
   ), weighed AS MATERIALIZED (
     SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (SELECT id, place, bytes FROM chosen) AS free
   ), 

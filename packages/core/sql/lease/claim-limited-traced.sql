@@ -3,13 +3,19 @@
 -- $3 lease_seconds
 -- $4 tenant
 -- $5 ids
+-- $6 older
 WITH open AS MATERIALIZED (
     SELECT queues.*, has.room::int AS room FROM json_each_text(nullif(current_setting('atlasqueue.room', true), '')::json) AS has(name, room)
     JOIN queues ON queues.tenant = $4 AND queues.queue = has.name
   ), candidates AS MATERIALIZED (
-    SELECT jobs.id, jobs.queue, jobs.group_key, wanted.place
-    FROM unnest($5::uuid[]) WITH ORDINALITY AS wanted(id, place) JOIN jobs ON jobs.id = wanted.id
-    WHERE jobs.tenant = $4 AND jobs.status = 'queued'), in_group AS (
+    SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, given,
+           count(*) FILTER (WHERE given) OVER (PARTITION BY jobs.queue) AS starts,
+           CASE WHEN group_rate_limit IS NULL THEN row_number() OVER (ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id) ELSE place END AS place
+    FROM (
+      SELECT id, place, true AS given FROM unnest($5::uuid[]) WITH ORDINALITY AS ids(id, place)
+      UNION ALL SELECT id, 0, false FROM unnest($6::uuid[]) AS older(id)) AS wanted
+    JOIN jobs ON jobs.id = wanted.id JOIN open ON open.queue = jobs.queue
+    WHERE jobs.tenant = $4 AND jobs.status = 'queued' AND (given OR group_rate_limit IS NULL)), in_group AS (
     SELECT candidates.*, room, fair_by, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
         SELECT coalesce(sum(count), 0) FROM queue_starts
@@ -18,10 +24,10 @@ WITH open AS MATERIALIZED (
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => open.group_rate_period_seconds)
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => open.group_rate_period_seconds))) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
+  ), numbered AS MATERIALIZED (
+    SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT * FROM (
-      SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
-    WHERE number <= room 
+    SELECT * FROM numbered WHERE number <= least(room, starts) 
   ), weighed AS MATERIALIZED (
     SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (
       SELECT jobs.id, place, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
@@ -82,6 +88,10 @@ WITH open AS MATERIALIZED (
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_groups.queue AND queue_starts.group_key = of_groups.group_key
       AND queue_starts.started_at <= of_groups.since
   )
-  SELECT leased.*, passed_over FROM (
+  SELECT leased.*, passed_over, overtaken, wait FROM (
     SELECT json_agg(queue) AS passed_over FROM chosen
-    WHERE fair_by IS NULL AND id NOT IN (SELECT id FROM weighed)) AS others LEFT JOIN leased ON true;
+    WHERE fair_by IS NULL AND id NOT IN (SELECT id FROM weighed)) AS others, (
+    SELECT json_agg(json_build_object('id', id, 'queue', queue, 'priority', priority) ORDER BY place)
+             FILTER (WHERE given AND number > starts AND starts <= room) AS overtaken,
+           json_agg(id) FILTER (WHERE NOT given AND id NOT IN (SELECT id FROM chosen)) AS wait
+    FROM numbered) AS all_of_them LEFT JOIN leased ON true;

@@ -1,6 +1,7 @@
 import { traceFields } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import type { QueueRef } from "../deps.ts";
+import type { Fronts } from "../limits/fronts.ts";
 import type { Behind } from "../limits/within-rates.ts";
 import type { OfAttempt } from "../observe/events.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -66,13 +67,15 @@ export type Claimer = {
   turns?: Turns;
   /** Where looks behind the front of queues with limits go on, for claims without a signal. */
   behind?: Behind;
+  /** What goes before the ids of queues with limits, where `put_back` takes those that it goes in place of. */
+  fronts?: Fronts;
   /** A queue's jobs could not be taken because of its rate; says when there is room again. */
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
   /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */
   unanswered?: (lease_token: string) => void;
   /**
-   * Jobs that stay queued, and must be signalled again, in front: they would have made the answer too heavy, or other
-   * claims kept their queue busy.
+   * Jobs that stay queued, and must be signalled again, in front: they would have made the answer too heavy, other claims
+   * kept their queue busy, or older ones went.
    */
   put_back?: (jobs: ReadyJob[]) => void;
   /** Which kind of queues comes first, for claims without a signal. Default `Math.random`. */

@@ -13,7 +13,8 @@ import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { pauseQueue } from "../queues/pause.ts";
-import { noteBlockedGroups, setLimits } from "./set.ts";
+import { noteBlockedGroups } from "../groups/widen.ts";
+import { setLimits } from "./set.ts";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 
 const { deps } = engineHarness();

@@ -1,11 +1,10 @@
 import { composed } from "../database/composed.ts";
 import type { QueueLimits } from "@atlasqueue/contract";
-import { executeOn } from "../database/statement.ts";
 import { notHeldIdle, sentTogether } from "../database/transaction.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
 /**
- * What changed for waiting jobs: `groups_widened` when more jobs of a group may run at once, see `noteBlockedGroups`;
+ * What changed for waiting jobs: `groups_widened` when more jobs of a group may run at once, see `createGroupWidener`;
  * `turns` when groups begin to take turns, or end it, and jobs are to be signalled in another order.
  */
 export type LimitsSet = { groups_widened: boolean; turns?: "begin" | "end" };
@@ -86,38 +85,4 @@ const text = composed(
   )
   SELECT coalesce(${integer(8)}, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened,
          ${by} IS DISTINCT FROM (SELECT fair_by FROM before) AS turns_changed`,
-);
-
-/**
- * Note one page of a queue's groups with blocked jobs, more of which may go now, for `advanceGroups` to look at.
- * Returns the last group of the page, for the next one; undefined at the end. Groups left unnoted, because a process
- * died between two pages, catch up when their next job finishes.
- *
- * @example
- * for (let after = ""; after !== undefined; ) after = await noteBlockedGroups(deps, queue, after, 1_000);
- */
-export async function noteBlockedGroups(
-  deps: Pick<Deps, "database">,
-  { tenant, queue }: QueueRef,
-  after: string,
-  groups_max: number,
-): Promise<string | undefined> {
-  const params = [tenant, queue, after, groups_max];
-  const [row] = await executeOn(deps.database)<{ last: string | null; groups: number }>({ text: note, params });
-  return row && row.groups === groups_max ? (row.last ?? undefined) : undefined;
-}
-
-const note = composed(
-  "limits/note-blocked-groups",
-  ["tenant", "queue", "after", "groups_max"],
-  `
-  WITH page AS MATERIALIZED (
-    SELECT group_key FROM job_groups WHERE tenant = $1 AND queue = $2 AND group_key > $3 ORDER BY group_key LIMIT $4::int
-  ), noted AS (
-    INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT $1, $2, page.group_key FROM page, LATERAL (
-      SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND blocked_seq > 0
-      ORDER BY blocked_seq LIMIT 1) AS blocked
-  )
-  SELECT max(group_key) AS last, count(*)::int AS groups FROM page`,
 );

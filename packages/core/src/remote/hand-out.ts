@@ -10,6 +10,7 @@ import { NoRoomError } from "../shares.ts";
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
+import { createFronts } from "../limits/fronts.ts";
 import type { Behind } from "../limits/within-rates.ts";
 import type { Turns } from "../turns/claimable.ts";
 import { transition } from "../tracing/transition.ts";
@@ -38,6 +39,7 @@ export function createHandOut(
 ) {
   const turns: Turns = new Map();
   const behind: Behind = new Map();
+  const fronts = createFronts(deps);
 
   /** Ids that no call is waiting for any more. Those in the list itself have ordinary priority. */
   const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
@@ -74,6 +76,7 @@ export function createHandOut(
       queues: [call.queue],
       turns,
       behind,
+      fronts,
       throttled: deps.followUps.throttled,
       unanswered: (token) => deps.returns.unanswered(token, call.tenant),
       put_back: (jobs) => void announce(deps, jobs, "front"),

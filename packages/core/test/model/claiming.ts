@@ -23,7 +23,7 @@ function take(model: Model, jobs: readonly ModelJob[], { worker, seconds }: Clai
   });
 }
 
-/** Of queues with limits, in the order given, as far as there is room; `jobs_max` when nobody said which. */
+/** Of queues with limits, as far as there is room; `jobs_max` when nobody said which. */
 function takeLimited(
   model: Model,
   queues: readonly string[],
@@ -38,7 +38,9 @@ function takeLimited(
   });
   const chosen = new Set(
     open.flatMap((queue) => {
-      const its = jobs.filter((job) => job.queue === queue);
+      const named = jobs.filter((job) => job.queue === queue);
+      // Where groups have no rate, the first of its own order start, whichever order their ids came in.
+      const its = queueOf(model, queue).group_rate ? named : byAge(named);
       const mayStart = its.filter((job) => groupRoom(model, job) > 0).slice(0, jobs_max);
       const first = (jobs_max === undefined ? its : mayStart).filter((job, at, front) => {
         const before = front.slice(0, at).filter(({ group }) => group === job.group).length;

@@ -3,24 +3,23 @@ import { hidden, textArray, uuidArray } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
 import { notHeldIdle, sentTogether } from "../../database/transaction.ts";
 import type { Deps } from "../../deps.ts";
-import { groupMayStart, isLimited, roomIn, runningByQueue, startsWithin, type QueueRoom } from "../../limits/room.ts";
-import { front_jobs_max } from "../../limits/within-rates.ts";
+import { isLimited, roomIn, runningByQueue, type QueueRoom } from "../../limits/room.ts";
 import { readyAmong } from "../../queues/ready-queues.ts";
 import type { ReadyJob } from "../../signal/signal.ts";
 import type { Claimer, Lease } from "../lease.ts";
-import { noteStarts } from "../../limits/note-starts.ts";
-import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
 import { impatient, passingOverLocked, type Form } from "../../database/skip-locked.ts";
+import { byId, note, noted, oldest } from "./limited-choice.ts";
 import { underToken } from "./under-token.ts";
-import { leaseTerms, takeLeases, type Width } from "../take-leases.ts";
+import type { Width } from "../take-leases.ts";
 
 /**
  * queued → running in queues with limits, as far as there is room: for the remaining ids, or for a number of the
  * oldest. The lock of the queue's row is a statement of its own: those after it count what others committed before this
- * one got the lock, so a limit is never exceeded, however many claim at once. Of the queues
- * served, only those that the ids are in are locked, or those with a ready job, as all other claims of these wait. Synced
- * to disk, as a database crash that forgot a start would let another job start beside it. Ids that find no room are
- * dropped; finishing a job of the queue, and the sweep, signal the next ones. `passed_over` has the queue of each of them that had room and whose row another
+ * one got the lock, so a limit is never exceeded, however many claim at once. Of the queues served, only those that the ids
+ * are in are locked, or those with a ready job, as all other claims of these wait. Synced to disk, as a database crash that
+ * forgot a start would let another job start beside it. Ids that find no room are dropped; finishing a job of the queue,
+ * and the sweep, signal the next ones. So a younger job's id may come first: the older ones that the claimer's `fronts`
+ * know of go before it, and it is put back. `passed_over` has the queue of each id that had room and whose row another
  * transaction holds: it would be signalled again and again, and others may go in its place.
  *
  * @example
@@ -37,8 +36,8 @@ export async function claimLimited<L extends Lease>(
   return passingOverLocked((form) => claimUnderLock(deps, claimer, which, queues, width, form));
 }
 
-/** A queue to lock; for ids also the number of the transaction that had it locked when we looked, or before. */
-type Wanted = { queue: string; holder?: string };
+/** A queue to lock; for ids also its own of them, and the transaction that had it locked when we looked, or before. */
+type Wanted = { queue: string; holder?: string; ids?: readonly string[] };
 
 async function withReadyJobs(deps: Deps, { tenant, queues }: Claimer): Promise<readonly Wanted[]> {
   const refs = queues.map((queue) => ({ tenant, queue }));
@@ -61,7 +60,11 @@ async function claimUnderLock<L extends Lease>(
   form: Form,
 ): Promise<Claimed<L>> {
   const { tenant, worker_id, lease_seconds } = claimer;
-  const [text, last] = typeof which === "number" ? [oldest[width], which] : [byId[width], uuidArray(which)];
+  const older = typeof which === "number" ? new Map<string, readonly string[]>() : olderThan(claimer, queues);
+  const [text, ...last] =
+    typeof which === "number"
+      ? [oldest[width], which]
+      : [byId[width], uuidArray(which), uuidArray([...older.values()].flat())];
   // A round trip between them would be one that everyone else waits for on the same queue.
   return underToken(claimer, async (lease_token) => {
     const names = textArray(queues.map(({ queue }) => queue));
@@ -69,25 +72,44 @@ async function claimUnderLock<L extends Lease>(
     const [, rooms, leases, busy = []] = await sentTogether(deps.database, [
       { text: lockQueues[form], params: [tenant, names] },
       { text: roomOfLocked, params: [tenant] },
-      { text, params: [lease_token, worker_id, lease_seconds, tenant, last] },
+      { text, params: [lease_token, worker_id, lease_seconds, tenant, ...last] },
       ...(form === "careful" && typeof which !== "number"
-        ? [{ text: ofBusyQueues, params: [tenant, names, holders, last] }]
+        ? [{ text: ofBusyQueues, params: [tenant, names, holders, uuidArray(which)] }]
         : []),
     ]);
     reportThrottled(claimer, rooms as Room[]);
-    if (busy.length > 0) claimer.put_back?.((busy as Omit<ReadyJob, "tenant">[]).map((job) => ({ ...job, tenant })));
+    const claimed = claimedIn(leases as Row<L>[], { tenant, lease_token, worker_id, limited: true });
+    const waits = [...(busy as Waits[]), ...claimed.overtaken];
+    if (waits.length > 0) claimer.put_back?.(waits.map((job) => ({ ...job, tenant })));
+    const leased = claimed.leases.map(({ id }) => id);
+    for (const { queue, room } of rooms as Room[]) {
+      const tried = room > 0 ? (older.get(queue) ?? []) : [];
+      claimer.fronts?.gone({ tenant, queue }, [...tried.filter((id) => !claimed.wait.has(id)), ...leased]);
+    }
     const by_group = (rooms as Room[]).filter((one) => one.by_group && one.room > 0).map(({ queue }) => queue);
-    return { ...claimedIn(leases as Row<L>[], { tenant, lease_token, worker_id, limited: true }), by_group };
+    return { leases: claimed.leases, passed_over: claimed.passed_over, by_group };
   });
 }
 
-/** Without a lease there is still one row, of nothing else. */
-type Row<L> = L & { passed_over?: string[] | null };
+/** What may go before the ids of each queue, if these can be put back. */
+function olderThan({ tenant, fronts, put_back }: Claimer, queues: readonly Wanted[]): Map<string, readonly string[]> {
+  if (!fronts || !put_back) return new Map();
+  return new Map(queues.map(({ queue, ids = [] }) => [queue, fronts.before({ tenant, queue }, ids)]));
+}
 
-function claimedIn<L extends Lease>(rows: readonly Row<L>[], common: Partial<Lease>): Omit<Claimed<L>, "by_group"> {
-  const passed_over = rows[0]?.passed_over ?? [];
-  for (const row of rows) delete row.passed_over;
-  return { leases: rows.filter(({ id }) => id !== null).map((row) => Object.assign(row, common)), passed_over };
+type Waits = Omit<ReadyJob, "tenant">;
+/** Without a lease there is still one row, of nothing else. */
+type Row<L> = L & { passed_over?: string[] | null; overtaken?: Waits[] | null; wait?: string[] | null };
+
+function claimedIn<L extends Lease>(rows: readonly Row<L>[], common: Partial<Lease>) {
+  const { passed_over, overtaken, wait } = rows[0] ?? {};
+  for (const row of rows) {
+    delete row.passed_over;
+    delete row.overtaken;
+    delete row.wait;
+  }
+  const leases = rows.filter(({ id }) => id !== null).map((row) => Object.assign(row, common));
+  return { leases, passed_over: passed_over ?? [], overtaken: overtaken ?? [], wait: new Set(wait) };
 }
 
 type Room = QueueRoom & { queue: string };
@@ -103,17 +125,14 @@ const servedAndLimited = `
 const limitedQueues = composed(
   "lease/limited-queues",
   ["tenant", "queues", "ids"],
-  `SELECT queue, xmax::text AS holder ${servedAndLimited} AND queue = ANY(ARRAY(
-    SELECT queue FROM jobs WHERE id = ANY(${hidden("$3::uuid[]")}) AND tenant = $1 AND status = 'queued'))`,
+  `
+  WITH given AS MATERIALIZED (
+    SELECT queue, json_agg(id) AS ids FROM jobs
+    WHERE id = ANY(${hidden("$3::uuid[]")}) AND tenant = $1 AND status = 'queued' GROUP BY queue
+  ), limited AS (SELECT queue, xmax::text AS holder ${servedAndLimited} AND queue = ANY(ARRAY(SELECT queue FROM given)))
+  SELECT * FROM limited JOIN given USING (queue)`,
 );
 const waitForQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE`;
-
-/**
- * What one statement of the transaction tells the next through the server, as they are sent together. It ends with the
- * transaction, so whatever is sent again outside of it, by the driver or a pooler, claims nothing.
- */
-const note = (name: "locked" | "room", json: string) => `set_config('atlasqueue.${name}', ${json}::text, true)`;
-const noted = (name: "locked" | "room") => `nullif(current_setting('atlasqueue.${name}', true), '')::json`;
 
 const noteLocked = (rows: string) => `SELECT ${note("locked", "json_agg(queue)")} FROM (${rows}) AS locked`;
 const lockQueues: Record<Form, string> = {
@@ -151,75 +170,3 @@ const roomOfLocked = composed(
   )
   SELECT *, (SELECT ${note("room", "json_object_agg(queue, room)")} FROM rooms WHERE room > 0) AS noted FROM rooms`,
 );
-
-/**
- * The parts in which claims differ: `candidates` are (id, queue, group_key, place), and of those `chosen` the `free` ones
- * are (id, place, bytes), locked.
- */
-type Parts = { candidates: string; bound?: string; free: string; answer: string };
-
-/**
- * $1 token, $2 worker, $3 lease seconds, $4 tenant; the queues with room are noted. From each queue the first candidates
- * go, as many as there is room for, and from each group as many as its rate allows.
- */
-const claiming = (name: string, last: "ids" | "jobs_max", parts: Parts) => {
-  const text = (width: Width) => composed(`lease/${name}-${width}`, [...leaseTerms, last], withWidth(parts, width));
-  return { lease: text("lease"), traced: text("traced"), whole: text("whole") };
-};
-
-const withWidth = ({ candidates, bound = "", free, answer }: Parts, width: Width) => `
-  WITH open AS MATERIALIZED (
-    SELECT queues.*, has.room::int AS room FROM json_each_text(${noted("room")}) AS has(name, room)
-    JOIN queues ON queues.tenant = $4 AND queues.queue = has.name
-  ), candidates AS MATERIALIZED (${candidates}), in_group AS (
-    SELECT candidates.*, room, fair_by, group_key IS NULL OR group_rate_limit IS NULL OR (
-      row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
-        SELECT coalesce(sum(count), 0) FROM queue_starts
-        WHERE ${startsWithin("open", "= candidates.group_key", "group_rate_period_seconds")})) AS may_start
-    FROM candidates JOIN open ON open.queue = candidates.queue
-  ), chosen AS MATERIALIZED (
-    SELECT * FROM (
-      SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start) AS numbered
-    WHERE number <= room ${bound}
-  ), weighed AS MATERIALIZED (
-    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (${free}) AS free
-  ), ${takeLeases(`id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`, width)}, ${noteStarts}
-  ${answer}`;
-
-// Locked after the choice, as far more ids may be given than there is room for.
-const byId = claiming("claim-limited", "ids", {
-  candidates: `
-    SELECT jobs.id, jobs.queue, jobs.group_key, wanted.place
-    FROM unnest($5::uuid[]) WITH ORDINALITY AS wanted(id, place) JOIN jobs ON jobs.id = wanted.id
-    WHERE jobs.tenant = $4 AND jobs.status = 'queued'`,
-  free: `
-      SELECT jobs.id, place, ${payloadBytes} AS bytes FROM chosen JOIN jobs ON jobs.id = chosen.id
-      WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED`,
-  // Groups that take turns have more signalled than there is room for, so that the next id comes by itself.
-  answer: `SELECT leased.*, passed_over FROM (
-    SELECT json_agg(queue) AS passed_over FROM chosen
-    WHERE fair_by IS NULL AND id NOT IN (SELECT id FROM weighed)) AS others LEFT JOIN leased ON true`,
-});
-
-// Locked before the choice, or jobs that others hold would be chosen each time, and stand in front of the whole queue.
-// The look at a row by its id lets only those be locked that may start, one after the other until they are enough: in a
-// queue without a group rate as many as there is room for. We must not look only at jobs whose groups have used up their
-// rate. The candidates are bounded per queue, as a queue without room must not crowd out the others, and overall by what
-// the caller has room for.
-const oldest = claiming("claim-limited-oldest", "jobs_max", {
-  candidates: `
-    SELECT ready.id, ready.queue, ready.group_key, bytes, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
-    FROM open AS served, LATERAL (
-      SELECT front.*, bytes FROM (
-        SELECT id, jobs.queue, group_key, priority, ready_at FROM jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-        ORDER BY priority DESC, ready_at, id LIMIT ${front_jobs_max}) AS front, LATERAL (
-        SELECT ${payloadBytes} AS bytes FROM jobs
-        WHERE jobs.id = front.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
-      WHERE ${groupMayStart("served", "front")}
-      ORDER BY priority DESC, ready_at, id
-      LIMIT least($5::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS ready`,
-  bound: "ORDER BY place LIMIT $5::int",
-  free: "SELECT id, place, bytes FROM chosen",
-  answer: "SELECT * FROM leased",
-});

@@ -1,0 +1,69 @@
+import { eventually } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { engineHarness, main, tenant } from "../../test/engine-harness.ts";
+import { createGroupWidener } from "./widen.ts";
+
+const { deps, add } = engineHarness();
+
+/** A widener whose passes over the notes wait until they are let go, one at a time. */
+function heldWidener() {
+  const waiting: (() => void)[] = [];
+  const widener = createGroupWidener(deps, () => new Promise<void>((resolve) => waiting.push(resolve)));
+  return {
+    widener,
+    /** The passes that were asked for. */
+    passes: () => waiting.length,
+    async letGo(nth: number): Promise<void> {
+      await eventually(() => expect(waiting.length).toBeGreaterThanOrEqual(nth));
+      waiting[nth - 1]?.();
+    },
+  };
+}
+const notes = async () => {
+  const rows = await deps.database.sql<{ queue: string }[]>`SELECT queue FROM group_handovers ORDER BY queue`;
+  return rows.map(({ queue }) => queue).join("");
+};
+const twoOfEach = (...queues: string[]) =>
+  add(
+    ...queues.flatMap((queue) => [
+      { queue, group: "g" },
+      { queue, group: "g" },
+    ]),
+  );
+const of = (queue: string) => ({ tenant, queue });
+
+test("however often a queue is widened meanwhile, its groups are gone through once more, and noted once", async () => {
+  await twoOfEach(main.queue);
+  const { widener, passes, letGo } = heldWidener();
+  const first = widener.widened(main);
+  await eventually(() => expect(passes()).toBe(1));
+  await Promise.all(Array.from({ length: 50 }, () => widener.widened(main)));
+  await letGo(1);
+  await letGo(2);
+  await first;
+  expect([passes(), await deps.database.sql`SELECT FROM group_handovers`]).toMatchObject([2, { length: 1 }]);
+});
+
+test("a tenant's queues are gone through one after another, beside those of others", async () => {
+  await twoOfEach("a", "b");
+  const { widener, passes, letGo } = heldWidener();
+  const first = widener.widened(of("a"));
+  await eventually(() => expect(passes()).toBe(1));
+  await widener.widened(of("b"));
+  const others = widener.widened({ tenant: "other", queue: "a" });
+  await letGo(2);
+  await others;
+  expect(await notes()).toBe("a");
+  await letGo(1);
+  await letGo(3);
+  await first;
+  expect(await notes()).toBe("ab");
+});
+
+test("one that fails keeps none of the next from being gone through", async () => {
+  let fails = true;
+  const widener = createGroupWidener(deps, () => (fails ? Promise.reject(new Error("away")) : Promise.resolve()));
+  await expect(widener.widened(main)).rejects.toThrow("away");
+  fails = false;
+  await widener.widened(main);
+});

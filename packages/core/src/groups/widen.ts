@@ -1,0 +1,87 @@
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+
+/** Groups of a queue looked at in one statement. */
+const page_groups = 1_000;
+
+/**
+ * Has the groups of queues looked at when more of their jobs may run at once, a page at a time, with `advance` after each.
+ * A queue is gone through once at a time, and once more if it was widened again meanwhile; those of a tenant one after
+ * another. Otherwise whoever changes a limit over and over would note all groups for each change, and everybody's groups
+ * would wait behind the notes.
+ *
+ * @example
+ * const widener = createGroupWidener(deps, () => groups.kick());
+ * await widener.widened({ tenant: "default", queue: "mail" });
+ */
+export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => Promise<unknown>) {
+  /** By the tenant, in their order: the queues that wait, and first the one that is gone through. */
+  const lines = new Map<string, Set<string>>();
+  let stopped = false;
+
+  const goThrough = async (queue: QueueRef): Promise<void> => {
+    for (let after: string | undefined = ""; after !== undefined && !stopped;) {
+      after = await noteBlockedGroups(deps, queue, after, page_groups);
+      await advance();
+    }
+  };
+  const work = async (tenant: string, line: Set<string>): Promise<void> => {
+    lines.set(tenant, line);
+    try {
+      for (const queue of line) {
+        // Widened from here on, it gets in line again.
+        line.delete(queue);
+        await goThrough({ tenant, queue });
+      }
+    } finally {
+      lines.delete(tenant);
+    }
+  };
+
+  return {
+    /** Resolves when its groups, and all that wait in its line, were looked at; at once if somebody else waits for that. */
+    async widened({ tenant, queue }: QueueRef): Promise<void> {
+      const line = lines.get(tenant);
+      if (line) return void line.add(queue);
+      await work(tenant, new Set([queue]));
+    },
+    /** Ends it after the page that is under way: the groups catch up when their next job finishes. */
+    stop: () => void (stopped = true),
+  };
+}
+
+/**
+ * Note one page of a queue's groups with blocked jobs, more of which may go now, for `advanceGroups` to look at, but for
+ * those that are noted. Returns the last group of the page, for the next one; undefined at the end. Groups left unnoted,
+ * because a process died between two pages, catch up when their next job finishes.
+ *
+ * @example
+ * const last = await noteBlockedGroups(deps, { tenant: "default", queue: "mail" }, "", 1_000);
+ */
+export async function noteBlockedGroups(
+  deps: Pick<Deps, "database">,
+  { tenant, queue }: QueueRef,
+  after: string,
+  groups_max: number,
+): Promise<string | undefined> {
+  const params = [tenant, queue, after, groups_max];
+  const [row] = await executeOn(deps.database)<{ last: string | null; groups: number }>({ text: note, params });
+  return row && row.groups === groups_max ? (row.last ?? undefined) : undefined;
+}
+
+const note = composed(
+  "limits/note-blocked-groups",
+  ["tenant", "queue", "after", "groups_max"],
+  `
+  WITH page AS MATERIALIZED (
+    SELECT group_key FROM job_groups WHERE tenant = $1 AND queue = $2 AND group_key > $3 ORDER BY group_key LIMIT $4::int
+  ), noted AS (
+    INSERT INTO group_handovers (tenant, queue, group_key)
+    SELECT $1, $2, page.group_key FROM page, LATERAL (
+      SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND blocked_seq > 0
+      ORDER BY blocked_seq LIMIT 1) AS blocked
+    WHERE page.group_key NOT IN (SELECT group_key FROM group_handovers WHERE tenant = $1 AND queue = $2)
+  )
+  SELECT max(group_key) AS last, count(*)::int AS groups FROM page`,
+);
