@@ -2,7 +2,7 @@
 WITH RECURSIVE lines(tenant) AS (
     (SELECT tenant FROM flow_notes WHERE role = 'child' ORDER BY tenant LIMIT 1)
     UNION ALL
-    SELECT (SELECT tenant FROM flow_notes WHERE role = 'child' AND flow_notes.tenant > lines.tenant ORDER BY tenant LIMIT 1)
+    SELECT (SELECT tenant FROM flow_notes WHERE role = 'child' AND tenant > lines.tenant ORDER BY tenant LIMIT 1)
     FROM lines WHERE tenant IS NOT NULL
   ), turns AS MATERIALIZED (
     SELECT tenant, greatest(1, $1::int / count(*) OVER ()) AS share FROM lines WHERE tenant IS NOT NULL

@@ -1,39 +1,31 @@
--- $1 handovers_max
-WITH 
-  noted AS MATERIALIZED (
-    SELECT note.ctid AS note, seen.tenant, seen.queue, seen.group_key, seen.heads
-    FROM group_handovers AS note
-    LEFT JOIN LATERAL (
-      SELECT * FROM job_groups AS one
-      WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key OFFSET 0
-    ) AS seen ON true
-    LEFT JOIN LATERAL (
-      SELECT last_seq, heads FROM job_groups AS one
-      WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key FOR UPDATE SKIP LOCKED
-    ) AS locked ON true
-    WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (seen.tenant IS NULL OR (locked.last_seq, locked.heads) = (seen.last_seq, seen.heads))
-    LIMIT $1::int FOR UPDATE OF note SKIP LOCKED
-  ), held AS MATERIALIZED (
-    SELECT DISTINCT ON (tenant, queue, group_key) tenant, queue, group_key, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = noted.tenant AND queues.queue = noted.queue), 1) AS slots,
-           ARRAY(
-        SELECT jobs.id FROM jobs
-        WHERE jobs.id = ANY(noted.heads || ARRAY(
-      SELECT held.id FROM jobs AS held
-      WHERE held.tenant = noted.tenant AND held.queue = noted.queue AND held.holds_group = noted.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still
-    FROM noted WHERE tenant IS NOT NULL ORDER BY tenant, queue, group_key
-  ), wanted AS MATERIALIZED (
-    SELECT held.*, ARRAY(
-      SELECT id FROM jobs
-      WHERE jobs.tenant = held.tenant AND jobs.queue = held.queue AND jobs.group_key = held.group_key AND blocked_seq > 0
+-- $1 notes_max
+-- $2 except
+WITH page AS MATERIALIZED (
+    SELECT ctid AS note, tenant, queue, group_key FROM group_handovers
+    WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND NOT aside AND tenant <> ALL($2::text[]) LIMIT $1::int FOR UPDATE SKIP LOCKED
+  ), 
+  wanted AS MATERIALIZED (
+    SELECT seen.*, still, ARRAY(
+      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0
       ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids
-    FROM held
-  ), had AS MATERIALIZED (
+    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS noted
+    CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE one.tenant = noted.tenant AND one.queue = noted.queue AND one.group_key = noted.group_key OFFSET 0) AS seen
+    CROSS JOIN LATERAL (SELECT coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = seen.tenant AND queues.queue = seen.queue), 1) AS slots, ARRAY(
+        SELECT jobs.id FROM jobs
+        WHERE jobs.id = ANY(seen.heads || ARRAY(
+      SELECT held.id FROM jobs AS held
+      WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.holds_group = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still OFFSET 0) AS turn
+  ), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND (SELECT blocked_seq) > 0
     FOR UPDATE SKIP LOCKED
-  ), next AS MATERIALIZED (
+  ), able AS MATERIALIZED (
     SELECT * FROM wanted WHERE NOT EXISTS (
-      SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM had))
+      SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free))
+  ), next AS MATERIALIZED (
+    SELECT able.* FROM able CROSS JOIN LATERAL (
+      SELECT last_seq, heads FROM job_groups AS one WHERE one.tenant = able.tenant AND one.queue = able.queue AND one.group_key = able.group_key FOR UPDATE SKIP LOCKED) AS locked
+    WHERE (locked.last_seq, locked.heads) = (able.last_seq, able.heads)
   ), released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
@@ -44,21 +36,25 @@ WITH
     RETURNING id, tenant, queue, priority, status
   ), kept AS (
     UPDATE job_groups SET heads = still || ids FROM next
-    WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key
-      AND cardinality(still || ids) > 0
+    WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key AND cardinality(still || ids) > 0
   ), forgotten AS (
-    DELETE FROM job_groups USING next
-    WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key
-      AND cardinality(still || ids) = 0
+    DELETE FROM job_groups USING next WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key AND cardinality(still || ids) = 0
+  ), stuck AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM wanted EXCEPT SELECT tenant, queue, group_key FROM next
   ), gone AS (
     DELETE FROM group_handovers WHERE ctid = ANY(ARRAY(
-      SELECT note FROM noted WHERE tenant IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM next)))
+      SELECT note FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT tenant, queue, group_key FROM stuck)))
     RETURNING ctid
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, blocked, queued, scheduled)
     SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'scheduled') FROM released GROUP BY tenant, queue
+  ), set_aside AS (
+    UPDATE group_handovers SET aside = true
+    WHERE (SELECT count(*) FROM page) = $1::int AND ctid = ANY(ARRAY(
+      SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM stuck)))
   )
-  SELECT (SELECT count(*)::int FROM noted) AS looked_at, (SELECT count(*)::int FROM gone) AS handovers,
-         EXISTS (SELECT FROM group_handovers WHERE ctid NOT IN (SELECT ctid FROM gone)) AS left,
+  SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT count(*)::int FROM gone) AS handovers,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))
-          FROM released) AS released;
+          FROM released) AS released,
+         (SELECT json_agg(DISTINCT tenant) FROM stuck WHERE (SELECT count(*) FROM page) = $1::int AND NOT EXISTS (SELECT FROM gone)) AS in_vain,
+         (SELECT count(*) FROM page) = $1::int OR EXISTS (SELECT FROM group_handovers WHERE NOT aside AND ctid NOT IN (SELECT ctid FROM gone)) AS left;

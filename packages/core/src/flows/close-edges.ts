@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
-import { notesInTurn } from "./notes-in-turn.ts";
+import { notesInTurn } from "../turns/notes-in-turn.ts";
 
 /**
  * `notes` is how many were dealt with for good, `edges` how many were closed, marked or unmarked. `left` is true when
@@ -60,7 +60,7 @@ const text = composed(
   "flows/close-edges",
   ["notes_max"],
   `
-  WITH RECURSIVE ${notesInTurn("parent", "$1::int")}, noted AS MATERIALIZED (
+  WITH RECURSIVE ${notesInTurn("flow_notes WHERE role = 'parent'", "$1::int")}, noted AS MATERIALIZED (
     SELECT noted.* FROM turns, LATERAL (
       SELECT note.ctid AS note, note.job_id, note.tenant, coalesce(note.after, '${before_all}') AS after, coalesce(locked.status, 'gone') AS status
       FROM flow_notes AS note

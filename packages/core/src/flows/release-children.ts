@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import type { ArrivedJob } from "../submit/arrivals/admit.ts";
 import { noteParents } from "./note-parents.ts";
-import { notesInTurn } from "./notes-in-turn.ts";
+import { notesInTurn } from "../turns/notes-in-turn.ts";
 
 /**
  * `notes` is how many were dealt with, and `left` whether there are others, of jobs that another process has locked or
@@ -83,7 +83,7 @@ const text = composed(
   "flows/release-children",
   ["notes_max"],
   `
-  WITH RECURSIVE ${notesInTurn("child", "$1::int")}, noted AS MATERIALIZED (
+  WITH RECURSIVE ${notesInTurn("flow_notes WHERE role = 'child'", "$1::int")}, noted AS MATERIALIZED (
     SELECT noted.* FROM turns, LATERAL (
       SELECT note.ctid AS note, note.job_id, locked.*
       FROM flow_notes AS note

@@ -4,18 +4,25 @@ import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 import { advanceGroups } from "./advance.ts";
 
-const handovers_max = 500;
 /** Statements in one go, leaving a sweep time for its other duties. */
 const rounds_max = 50;
 
-/** Let the next job of each waiting group through, and signal it. */
-export async function advanceAll(deps: Deps & { signal: Signal }): Promise<Pass & { total: number }> {
+/**
+ * Let the next job of each waiting group through, and signal it. Where a page of notes was full of groups that cannot go
+ * on, other tenants' come before those behind it.
+ *
+ * @example
+ * const { left } = await advanceAll(deps);
+ */
+export async function advanceAll(deps: Deps & { signal: Signal }, notes_max = 500): Promise<Pass & { total: number }> {
   let total = 0;
+  let except: string[] = [];
   for (let round = 0; round < rounds_max; round += 1) {
-    const { handovers, left, ready } = await advanceGroups(deps, handovers_max);
+    const { more, in_vain, left, ready } = await advanceGroups(deps, notes_max, except);
     await announce(deps, ready);
     total += ready.length;
-    if (handovers < handovers_max) return { total, left, more: false };
+    if (!more && except.length === 0) return { total, left, more };
+    except = more ? [...except, ...in_vain] : [];
   }
   return { total, left: true, more: true };
 }

@@ -17,6 +17,7 @@ const unnamed: Readonly<Record<string, string>> = {
   "counts/changes.ts": "a part of many",
   "flows/note-parents.ts": "a part of many",
   "flows/store-flow.ts": "a part of submit/insert-flow and settle/complete-spawned",
+  "groups/hand-on.ts": "a part of groups/advance and groups/advance-aside",
   "groups/join.ts": "a part of many",
   "groups/take-next.ts": "a part of settle/complete-and-take-next",
   "jobs/remove.ts": "a part of jobs/delete, dead-letters/purge and maintenance/prune",

@@ -1,4 +1,4 @@
-import { bigint, integer, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
+import { sql, bigint, boolean, index, integer, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
 
 /**
  * The groups with unfinished jobs. Adding a job locks its group's row until the commit, so that the order in the group
@@ -21,8 +21,19 @@ export const jobGroups = pgTable(
 );
 
 /** Groups in which a job has finished: written together with that, deleted when the next job is let through. */
-export const groupHandovers = pgTable("group_handovers", {
-  tenant: text().notNull(),
-  queue: text().notNull(),
-  group_key: text().notNull(),
-});
+export const groupHandovers = pgTable(
+  "group_handovers",
+  {
+    tenant: text().notNull(),
+    queue: text().notNull(),
+    group_key: text().notNull(),
+    /** It was one of a page full of notes whose groups could not go on: from then on it is looked at in turn. */
+    aside: boolean().notNull().default(false),
+  },
+  // Not of all of them: most notes live for milliseconds, and an index would keep their dead entries for open snapshots.
+  (note) => [
+    index("group_handovers_aside")
+      .on(note.tenant, note.queue, note.group_key)
+      .where(sql`aside`),
+  ],
+);

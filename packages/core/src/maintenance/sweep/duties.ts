@@ -4,6 +4,7 @@ import { refreshStatistics, staleTables } from "../../database/server/refresh-st
 import { carryOnReplays } from "../../dead-letters/replays/carry-on.ts";
 import { advanceFlows } from "../../flows/advance.ts";
 import { advanceAll } from "../../groups/advance-all.ts";
+import { createAsideRound } from "../../groups/advance-aside.ts";
 import { type SweepOutlook } from "../outlook.ts";
 import { createDueRound } from "../due-round.ts";
 import { promoteAll } from "../promote.ts";
@@ -46,6 +47,7 @@ export function createDuties(
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
   const goRoundDue = createDueRound(deps);
+  const goRoundAside = createAsideRound(deps);
   const recover = createRecovery(deps, outage.failed);
   const arrivals = newArrivalsCursor();
   const underWay = new Set<string>();
@@ -115,6 +117,7 @@ export function createDuties(
           if (any_arrivals) deps.followUps.arrived((await admitAll(deps, arrivals)).held);
         }),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
+        duty("groups set aside", async () => any_handovers && (await goRoundAside())),
         duty("flows", async () => void (any_flow_notes && (await advanceFlows(deps)))),
         newest_dead !== undefined &&
           duty("dead letters", () => hint(deps.observe, "dead letters", () => checkDeadLetters(newest_dead))),

@@ -1,0 +1,72 @@
+-- $1 notes_max
+-- $2 reached
+WITH RECURSIVE lines(tenant) AS (
+    (SELECT tenant FROM group_handovers WHERE aside ORDER BY tenant LIMIT 1)
+    UNION ALL
+    SELECT (SELECT tenant FROM group_handovers WHERE aside AND tenant > lines.tenant ORDER BY tenant LIMIT 1)
+    FROM lines WHERE tenant IS NOT NULL
+  ), turns AS MATERIALIZED (
+    SELECT tenant, greatest(1, $1::int / count(*) OVER ()) AS share FROM lines WHERE tenant IS NOT NULL
+    ORDER BY random() LIMIT $1::int
+  ), reached AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($2::text::json) AS place(tenant text, queue text, group_key text)
+  ), page AS MATERIALIZED (
+    SELECT note.*, share FROM turns LEFT JOIN reached ON reached.tenant = turns.tenant CROSS JOIN LATERAL (
+      SELECT ctid AS note, tenant, queue, group_key FROM group_handovers AS one
+      WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND aside AND one.tenant = turns.tenant
+        AND (one.queue, one.group_key) > (coalesce(reached.queue, ''), coalesce(reached.group_key, ''))
+      ORDER BY queue, group_key LIMIT share FOR UPDATE SKIP LOCKED) AS note
+  ), 
+  wanted AS MATERIALIZED (
+    SELECT seen.*, still, ARRAY(
+      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0
+      ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids
+    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS noted
+    CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE one.tenant = noted.tenant AND one.queue = noted.queue AND one.group_key = noted.group_key OFFSET 0) AS seen
+    CROSS JOIN LATERAL (SELECT coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = seen.tenant AND queues.queue = seen.queue), 1) AS slots, ARRAY(
+        SELECT jobs.id FROM jobs
+        WHERE jobs.id = ANY(seen.heads || ARRAY(
+      SELECT held.id FROM jobs AS held
+      WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.holds_group = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still OFFSET 0) AS turn
+  ), free AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND (SELECT blocked_seq) > 0
+    FOR UPDATE SKIP LOCKED
+  ), able AS MATERIALIZED (
+    SELECT * FROM wanted WHERE NOT EXISTS (
+      SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free))
+  ), next AS MATERIALIZED (
+    SELECT able.* FROM able CROSS JOIN LATERAL (
+      SELECT last_seq, heads FROM job_groups AS one WHERE one.tenant = able.tenant AND one.queue = able.queue AND one.group_key = able.group_key FOR UPDATE SKIP LOCKED) AS locked
+    WHERE (locked.last_seq, locked.heads) = (able.last_seq, able.heads)
+  ), released AS (
+    UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
+                    ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
+                    due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
+                    holds_group = CASE WHEN coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue), 1) = 1 THEN group_key END, updated_at = now()
+    WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM next))
+    RETURNING id, tenant, queue, priority, status
+  ), kept AS (
+    UPDATE job_groups SET heads = still || ids FROM next
+    WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key AND cardinality(still || ids) > 0
+  ), forgotten AS (
+    DELETE FROM job_groups USING next WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key AND cardinality(still || ids) = 0
+  ), stuck AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM wanted EXCEPT SELECT tenant, queue, group_key FROM next
+  ), gone AS (
+    DELETE FROM group_handovers WHERE ctid = ANY(ARRAY(
+      SELECT note FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT tenant, queue, group_key FROM stuck)))
+    RETURNING ctid
+  ), counted AS (
+    INSERT INTO queue_changes (tenant, queue, blocked, queued, scheduled)
+    SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'scheduled') FROM released GROUP BY tenant, queue
+  ), ends AS (
+    SELECT DISTINCT ON (tenant) tenant, queue, group_key, count(*) OVER (PARTITION BY tenant) = share AS further
+    FROM page ORDER BY tenant, queue DESC, group_key DESC
+  )
+  SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT count(*)::int FROM gone) AS handovers,
+         (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))
+          FROM released) AS released,
+         (SELECT json_agg(json_build_object('tenant', tenant, 'queue', queue, 'group_key', group_key))
+          FROM ends WHERE further) AS reached;

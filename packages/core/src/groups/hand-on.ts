@@ -1,0 +1,78 @@
+import { countChanges } from "../counts/changes.ts";
+import { unindexed } from "../database/literals.ts";
+import type { Deps } from "../deps.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import { holderOf, slotsOf } from "./join.ts";
+
+const sameGroup = (one: string, other: string) =>
+  ["tenant", "queue", "group_key"].map((column) => `${one}.${column} = ${other}.${column}`).join(" AND ");
+
+/** The jobs let through before that have not finished, and the one that a settlement passed a turn on to (`take-next.ts`). */
+const stillOpen = `ARRAY(
+        SELECT jobs.id FROM jobs
+        WHERE jobs.id = ANY(seen.heads || ARRAY(${holderOf("seen")})) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed'))`;
+
+/**
+ * Parts of a WITH that hand on the groups of the notes in `page`, which has the place of each as `note`, and locks them.
+ * `released` then has the jobs that may go, `gone` the notes dealt with, and `stuck` the groups that cannot go on now:
+ * they, or their next jobs, are locked. Each note of a page costs the same, whatever others have locked.
+ *
+ * `wanted` are the groups as this statement's snapshot has them, and `locked` as they are now. Where they differ, someone
+ * added to one or handed it on meanwhile, and this snapshot does not know its jobs. A group whose next job is locked is
+ * stuck as a whole: skipping just the job would break the order. Its row is not locked then, which would write to it for
+ * nothing. Rows are found by LATERAL and `= ANY`, never by a join, which could be planned as a scan of the whole table.
+ */
+export const handOn = `
+  wanted AS MATERIALIZED (
+    SELECT seen.*, still, ARRAY(
+      SELECT id FROM jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0
+      ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids
+    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS noted
+    CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE ${sameGroup("one", "noted")} OFFSET 0) AS seen
+    CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS turn
+  ), free AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND ${unindexed("blocked_seq")} > 0
+    FOR UPDATE SKIP LOCKED
+  ), able AS MATERIALIZED (
+    SELECT * FROM wanted WHERE NOT EXISTS (
+      SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free))
+  ), next AS MATERIALIZED (
+    SELECT able.* FROM able CROSS JOIN LATERAL (
+      SELECT last_seq, heads FROM job_groups AS one WHERE ${sameGroup("one", "able")} FOR UPDATE SKIP LOCKED) AS locked
+    WHERE (locked.last_seq, locked.heads) = (able.last_seq, able.heads)
+  ), released AS (
+    UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
+                    ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
+                    due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
+                    holds_group = CASE WHEN ${slotsOf("jobs")} = 1 THEN group_key END, updated_at = now()
+    WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM next))
+    RETURNING id, tenant, queue, priority, status
+  ), kept AS (
+    UPDATE job_groups SET heads = still || ids FROM next
+    WHERE ${sameGroup("job_groups", "next")} AND cardinality(still || ids) > 0
+  ), forgotten AS (
+    DELETE FROM job_groups USING next WHERE ${sameGroup("job_groups", "next")} AND cardinality(still || ids) = 0
+  ), stuck AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM wanted EXCEPT SELECT tenant, queue, group_key FROM next
+  ), gone AS (
+    DELETE FROM group_handovers WHERE ctid = ANY(ARRAY(
+      SELECT note FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT tenant, queue, group_key FROM stuck)))
+    RETURNING ctid
+  ), ${countChanges("released", {
+    blocked: "-count(*)",
+    queued: "count(*) FILTER (WHERE status = 'queued')",
+    scheduled: "count(*) FILTER (WHERE status = 'scheduled')",
+  })}`;
+
+/** What a statement with `handOn` returns of it. */
+export const handedOn = `(SELECT count(*)::int FROM page) AS looked_at, (SELECT count(*)::int FROM gone) AS handovers,
+         (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))
+          FROM released) AS released`;
+export type HandedOn = { looked_at: number; handovers: number; released: Released[] | null };
+type Released = ReadyJob & { status: "queued" | "scheduled" };
+
+/** Those to be signalled. */
+export function readyOf({ observe }: Pick<Deps, "observe">, released: readonly Released[]): ReadyJob[] {
+  if (released.length > 0) observe({ event: "groups_advanced", count: released.length });
+  return released.filter(({ status }) => status === "queued");
+}

@@ -1,0 +1,14 @@
+/**
+ * Parts of a WITH RECURSIVE for a page of `notes`, a table and which of its rows, that have an index by tenant: `turns`, the
+ * tenants that have some, each with its `share` of the page. One after the other is looked up in the index, past all notes
+ * of the one before; of more tenants than the page has notes, each has the same chance of being in it.
+ */
+export const notesInTurn = (notes: `${string} WHERE ${string}`, notes_max: string) => `lines(tenant) AS (
+    (SELECT tenant FROM ${notes} ORDER BY tenant LIMIT 1)
+    UNION ALL
+    SELECT (SELECT tenant FROM ${notes} AND tenant > lines.tenant ORDER BY tenant LIMIT 1)
+    FROM lines WHERE tenant IS NOT NULL
+  ), turns AS MATERIALIZED (
+    SELECT tenant, greatest(1, ${notes_max} / count(*) OVER ()) AS share FROM lines WHERE tenant IS NOT NULL
+    ORDER BY random() LIMIT ${notes_max}
+  )`;
