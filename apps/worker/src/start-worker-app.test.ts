@@ -114,7 +114,7 @@ test("a worker says whether Postgres and Redis take its writes, and whether it t
     max: expect.any(Number),
     waiting: expect.any(Number),
   };
-  const up = { postgres: "up", redis: "up", consumer: "up" };
+  const up = { postgres: "up", redis: "up", consumer: "up", processes: "up" };
   expect(await readyz()).toEqual({ code: 200, status: "ok", checks: up, connections });
   signal.check = () => Promise.reject(new SignalUnavailableError("full"));
   signal.state = () => "refusing";
@@ -136,16 +136,28 @@ test("a worker says whether Postgres and Redis take its writes, and whether it t
   await Promise.all([app.stop(), proxy.close()]);
 });
 
-test("a worker whose consumer is stuck is not ready", async () => {
-  const parts = { database: own.database, signal: memorySignal() };
-  const stuck = workerReadiness(parts, () => ({ stuckForMs: () => 20_000 }));
-  expect(await stuck()).toEqual({
+test.each([
+  [
+    "whose consumer is stuck",
+    { stuckForMs: () => 20_000, withoutProcessForMs: () => 0 },
+    { consumer: "stuck", processes: "up" },
+    "no job was taken for 20 s, though there was room",
+  ],
+  [
+    "that cannot start a process for isolated handlers",
+    { stuckForMs: () => 0, withoutProcessForMs: () => 20_000 },
+    { consumer: "up", processes: "not starting" },
+    "no process could be started for isolated handlers for 20 s",
+  ],
+])("a worker %s is not ready", async (_what, worker, checks, reason) => {
+  const ask = workerReadiness({ database: own.database, signal: memorySignal() }, () => worker);
+  expect(await ask()).toEqual({
     ready: false,
     body: {
       status: "unavailable",
-      checks: { postgres: "up", redis: "up", consumer: "stuck" },
+      checks: { postgres: "up", redis: "up", ...checks },
       connections: own.database.connections(),
-      reason: "no job was taken for 20 s, though there was room",
+      reason,
     },
   });
 });

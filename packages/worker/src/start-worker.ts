@@ -71,6 +71,11 @@ export type Worker = {
   empty(options: { due_within_seconds: number }): Promise<void>;
   /** How long it has taken no jobs although it should; 0 while all is well. */
   stuckForMs(): number;
+  /**
+   * How long the system has not let it start a process for handlers with `isolate`, without which it takes no jobs for
+   * them; 0 while all is well, and for the first ten seconds.
+   */
+  withoutProcessForMs(): number;
 };
 
 const unsettled_max = 2_000;
@@ -102,11 +107,16 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const followUps = createFollowUps(deps);
   const outage = createOutageWatch(deps);
   const keeper = { ...deps, outage };
-  const serving = { queues: () => served.queuesOf(served.tenants()), discover: served.discover };
+  const serving = { queues: served.all, discover: served.discover };
   const sweeper = createSweeper({ ...deps, followUps }, draining.signal, serving, outage);
-  const children = createChildPool(config.isolation ?? {}, (pid, stream, line) =>
-    deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
-  );
+  const children = createChildPool(config.isolation ?? {}, {
+    output: (pid, stream, line) => deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
+    notStarted: ({ message }, retry_in_ms) =>
+      deps.observe({ event: "process_not_started", error: message, retry_in_ms }),
+    startedAgain: served.resume,
+  });
+  const stuckForMs = () => (draining.signal.aborted ? 0 : watch.stuckForMs());
+  const withoutProcessForMs = () => (draining.signal.aborted ? 0 : children.withoutProcessForMs());
   const sinks: Sinks = {
     logger: deps.logger,
     progress: createProgressReporter(deps, stopped.signal),
@@ -134,7 +144,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     start: (next, asked_at) =>
       void starter([...next.keys()], asked_at, next).catch((error: unknown) => reportTrouble(watch.deps, error)),
   });
-  const parts = { deps: watch.deps, running, settler, returns, handlers, lease_seconds, children, sinks };
+  const parts = { deps: watch.deps, running, settler, returns, served, handlers, lease_seconds, children, sinks };
   const starter = createStarter({ ...parts, tracing: deps.tracing }, draining.signal);
   const consuming = consume(
     { deps: watch.deps, running, sweeper, returns, starter },
@@ -154,7 +164,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
         handlers: [...handlers.keys()],
         concurrency,
         active: running.handlingCount(),
-        state: draining.signal.aborted ? "draining" : watch.stuckForMs() > 0 ? "stuck" : "running",
+        state: draining.signal.aborted ? "draining" : stuckForMs() + withoutProcessForMs() > 0 ? "stuck" : "running",
         lease_seconds,
       }),
       renewLeases: () => renew(keeper, running, running.all(), lease_seconds),
@@ -198,7 +208,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   let stopping: Promise<void> | undefined;
   return {
     id,
-    stuckForMs: () => (draining.signal.aborted ? 0 : watch.stuckForMs()),
+    stuckForMs,
+    withoutProcessForMs,
     stop: ({ deadline_ms }) => (stopping ??= stop(deadline_ms)),
     empty: ({ due_within_seconds }) =>
       untilEmpty(deps, served, { queues: names, worker_id: id, due_within_seconds }, draining.signal),

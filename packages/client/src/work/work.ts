@@ -52,9 +52,8 @@ export type RemoteWorker = {
   readonly running: number;
   /**
    * Stop leasing and let the running handlers finish. At the deadline (default 25,000 ms) the rest are aborted and
-   * their jobs given back, ready at once. Over HTTP that is a failed attempt: a job at its last one becomes a dead
-   * letter. Resolves once nothing is held, within 5 s of the deadline; never rejects. If called again, the first call's
-   * deadline stands.
+   * their jobs given back, ready at once, with no attempt spent. Resolves once nothing is held, within 5 s of the
+   * deadline; never rejects. If called again, the first call's deadline stands.
    */
   stop(options?: { deadlineMs?: number }): Promise<void>;
 };

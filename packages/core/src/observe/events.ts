@@ -122,6 +122,8 @@ export type AtlasEvent =
   | { event: "provision_refused" | "provision_throttled"; network: string }
   | { event: "tenant_provisioned"; tenant: string; created: boolean }
   | { event: "worker_started"; worker_id: string; queues: string[]; handlers: string[]; concurrency: number }
+  /** The system let it start none for handlers with `isolate`; their jobs go back, with no attempt spent. */
+  | { event: "process_not_started"; error: string; retry_in_ms: number }
   | { event: "worker_draining"; worker_id: string; running: number; deadline_ms: number }
   /** Another process found that this worker died, and ended its leases. */
   | { event: "worker_vanished"; worker_id: string; leases: number }

@@ -76,6 +76,7 @@ const levels: Record<EventName, Level> = {
   provision_throttled: "debug",
   tenant_provisioned: "info",
   worker_started: "info",
+  process_not_started: "error",
   worker_draining: "info",
   worker_vanished: "warn",
   worker_stopped: "info",

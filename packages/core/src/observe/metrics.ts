@@ -207,6 +207,7 @@ export function createMetrics({ worker_slots }: { worker_slots?: number } = {}):
       case "jobs_pruned":
       case "results_cleared":
       case "worker_started":
+      case "process_not_started":
       case "worker_draining":
       case "worker_stopped":
       case "rate_limit_unshared":

@@ -27,6 +27,8 @@ export type ConsumerConfig = {
 /** While Redis is away, how long an idle worker rests between two looks into Postgres; half of it is random. */
 const poll_ms_max = 1_000;
 const rest_after_outage_ms = 500;
+/** While all queues rest; it ends sooner when one no longer does. */
+const rest_ms_max = 60_000;
 /** Claims under way at once: while one is on its way back, the next is made. */
 const claims_max = 2;
 
@@ -46,6 +48,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   const { deps, running, returns, starter } = parts;
   const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
   const claims = new Set<Promise<void>>();
+  const { served } = config;
   const nextIds = idSource(parts, config, stop);
 
   const claimed = async (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
@@ -68,6 +71,10 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   };
 
   while (!stop.aborted) {
+    if (served.open().length === 0) {
+      await pause(rest_ms_max, AbortSignal.any([stop, served.changed()]));
+      continue;
+    }
     const room = Math.min(running.free(), claim_jobs_max);
     if (room === 0 || claims.size === claims_max || returns.full()) {
       await Promise.race([running.change(), ...claims, pause(1_000, stop)]);
@@ -91,6 +98,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
 }
 
 type NextIds = { tenant: string; ids: string[] };
+const none: NextIds = { tenant: "", ids: [] };
 
 /** Tenants looked at one after another before waiting for all of them at once. */
 const looks_max = 8;
@@ -106,17 +114,20 @@ function idSource({ deps, sweeper }: Parts, { served, poll_timeout_seconds }: Co
   return async (ids_max: number): Promise<NextIds> => {
     turn += 1;
     for (const tenant of served.tenants().slice(0, looks_max)) {
-      const ids = await deps.signal.take(inTurn(served.queuesOf([tenant])), ids_max);
+      const queues = inTurn(served.queuesOf([tenant]));
+      if (queues.length === 0) return none;
+      const ids = await deps.signal.take(queues, ids_max);
       served.lookedAt(tenant);
       if (ids.length > 0) return { tenant, ids };
     }
     const tenants = served.tenants();
     const queues = tenants.length === 1 ? inTurn(served.queuesOf(tenants)) : served.queuesOf(tenants);
+    if (queues.length === 0) return none;
     const ended = AbortSignal.any([stop, served.changed()]);
     const woken = await deps.signal.wait(queues, poll_timeout_seconds * 1_000, ended);
     if (!woken) {
       if (!ended.aborted) sweeper.nudge();
-      return { tenant: "", ids: [] };
+      return none;
     }
     // What is behind it is looked at next.
     served.hasJobs(woken.queue.tenant);
@@ -141,7 +152,8 @@ async function claimOldest(
   for (const tenant of ready) {
     if (running.free() === 0) break;
     served.lookedAt(tenant);
-    total += await claimed(tenant, (claimer) => claimReady(deps, running.free(), claimer));
+    const queues = served.open();
+    total += await claimed(tenant, (claimer) => claimReady(deps, running.free(), { ...claimer, queues }));
   }
   return total;
 }

@@ -9,14 +9,22 @@ const found_max = 500;
 export type Served = {
   /** The tenants, those looked at longest ago first. */
   tenants(): readonly string[];
+  /** Their queues that do not rest. */
   queuesOf(tenants: readonly string[]): QueueRef[];
+  /** Every queue of every tenant. */
+  all(): QueueRef[];
+  /** The names of the queues that do not rest. */
+  open(): readonly string[];
+  /** No jobs are taken from the queues of this name, until `resume`. */
+  rest(queue: string): void;
+  resume(): void;
   /** This one was looked at: the others now come first. */
   lookedAt(tenant: string): void;
   /** This one has jobs: it comes first. */
   hasJobs(tenant: string): void;
   /** Find tenants that have jobs, when all are served and ready jobs have been seen. */
   discover(): Promise<void>;
-  /** Aborts when a tenant has joined, as current waits do not cover its queues. */
+  /** Aborts when a tenant has joined or a rest begins or ends, as current waits are for other queues then. */
   changed(): AbortSignal;
 };
 
@@ -32,6 +40,8 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
   // In the order of their turns; a name put in again goes to the end.
   const turns = new Set<string>(wanted === "*" ? [defaultTenant] : wanted);
   let below = top;
+  const resting = new Set<string>();
+  let open = names;
   let changed = new AbortController();
 
   const add = (tenant: string): void => {
@@ -42,9 +52,27 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
     changed.abort();
   };
 
+  const refs = (tenants: Iterable<string>, queues: readonly string[]): QueueRef[] =>
+    [...tenants].flatMap((tenant) => queues.map((queue) => ({ tenant, queue })));
+  const nowOpen = (): void => {
+    open = names.filter((name) => !resting.has(name));
+    changed.abort();
+  };
+
   return {
     tenants: () => [...turns],
-    queuesOf: (tenants) => tenants.flatMap((tenant) => names.map((queue) => ({ tenant, queue }))),
+    queuesOf: (tenants) => refs(tenants, open),
+    all: () => refs(turns, names),
+    open: () => open,
+    rest(queue) {
+      if (resting.has(queue)) return;
+      resting.add(queue);
+      nowOpen();
+    },
+    resume() {
+      resting.clear();
+      nowOpen();
+    },
     lookedAt(tenant) {
       if (turns.delete(tenant)) turns.add(tenant);
     },

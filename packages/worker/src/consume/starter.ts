@@ -8,6 +8,7 @@ import { beginAttempt, endAttempt } from "../tracing/attempt.ts";
 import { traceReceived } from "../tracing/batches.ts";
 import { shouldGoOn, type Run } from "./group-runs.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
+import type { Served } from "./served.ts";
 import { startJobs } from "./start-jobs.ts";
 
 /** Start the handlers of jobs leased by one statement, which was sent at `asked_at`; `runs` are those they go on with. */
@@ -18,6 +19,7 @@ export type StarterParts = {
   running: RunningJobs;
   settler: Settler;
   returns: Pick<LeaseReturns, "giveBack">;
+  served: Pick<Served, "rest">;
   handlers: ReadonlyMap<string, Handler>;
   lease_seconds: number;
 } & Runtime;
@@ -66,6 +68,15 @@ async function start(parts: StarterParts, job: RunningJob): Promise<void> {
   if (outcome.kind === "succeeded") deps.observe({ ...about("handler_done"), duration_ms });
   else deps.observe({ ...about("handler_error"), duration_ms, error: outcome.error });
   if (!running.holds(job)) return;
+  if (outcome.kind === "not_started") return giveBack(parts, job);
   running.handlerEnded(job, duration_ms, shouldGoOn(lease, job.run, outcome));
   settler.settle(job, outcome);
+}
+
+/** No handler has seen it. Its queue rests, or it would be back here at once, before a worker that has room sees it. */
+function giveBack({ children, running, returns, served }: StarterParts, job: RunningJob): void {
+  running.leave(job);
+  // One that could be started meanwhile has ended all rests.
+  if (children.startsFail()) served.rest(job.lease.queue);
+  void returns.giveBack([job.lease]);
 }

@@ -1,7 +1,9 @@
 import { availableParallelism } from "node:os";
-import { ParkedError } from "@atlasqueue/contract";
-import { openChild, ProcessError, type Child, type HearProcess } from "./child-process.ts";
-import type { Answer, SaidOutcome, Task, Word } from "./messages.ts";
+import { childFlags } from "./child-flags.ts";
+import { NotStartedError, openChild, ProcessError, type Child, type HearProcess } from "./child-process.ts";
+import type { SaidOutcome, Task } from "./messages.ts";
+import { runInChild, type Run } from "./run-in-child.ts";
+import { createStartRest, type HearStarts } from "./start-rest.ts";
 
 export type ChildPoolConfig = {
   /** Default: one per processor. Further jobs wait for one; their timeouts do not run meanwhile. */
@@ -10,21 +12,9 @@ export type ChildPoolConfig = {
   memory_mb_max?: number;
 };
 
-type Run = {
-  /**
-   * When it aborts with a TimeoutError, the process is killed at once. Otherwise the handler is told, and has a second.
-   */
-  signal: AbortSignal;
-  /** Called when its handler is: neither waiting for a process nor loading its module counts. */
-  started(): void;
-  hear(word: Word, reply: (ask: number, answer: Answer) => void): void;
-};
-
 const idle_ms_max = 30_000;
-const grace_ms = 1_000;
-const load_ms_max = 30_000;
-/** After the system had no room for a process. */
-const room_ms = 1_000;
+/** None that can take a job for less long may be a moment's shortage. */
+const without_ms_max = 10_000;
 
 /**
  * Processes for handlers that may hold up their event loop. Each runs one job at a time and is reused; an idle one is
@@ -33,7 +23,7 @@ const room_ms = 1_000;
  */
 export function createChildPool(
   { processes_max = availableParallelism(), memory_mb_max }: ChildPoolConfig,
-  hearProcess: HearProcess,
+  { output, ...hear }: { output: HearProcess } & HearStarts,
 ) {
   const all = new Set<Child>();
   const idle: Child[] = [];
@@ -41,35 +31,52 @@ export function createChildPool(
   const used = new WeakSet<Child>();
   /** Each takes a process, or asks again. */
   const waiting = new Set<(child?: Child) => void>();
-  const execArgv = [...process.execArgv, ...(memory_mb_max ? [`--max-old-space-size=${memory_mb_max}`] : [])];
+  const execArgv = [
+    ...childFlags(process.execArgv),
+    ...(memory_mb_max ? [`--max-old-space-size=${memory_mb_max}`] : []),
+  ];
   let runs = 0;
   let closed = false;
+  /** The one that is tried after a rest. */
+  let tried: Child | undefined;
 
-  const open = (): Child => {
-    let child: Child;
+  const starts = createStartRest(() => {
     try {
-      child = openChild(execArgv, hearProcess);
+      // Without a job: until one could be started, none need be taken for it.
+      tried = open();
+    } catch {
+      // That was told.
+    }
+  }, hear);
+  const open = (): Child => {
+    try {
+      const child = openChild(execArgv, {
+        output,
+        up() {
+          const failed = starts.failing();
+          starts.succeeded();
+          if (child === tried) release(child);
+          if (failed) askAgain();
+        },
+        notStarted: starts.failed,
+        gone() {
+          all.delete(child);
+          askAgain();
+        },
+      });
+      all.add(child);
+      child.process.once("exit", () => takeFromIdle(child));
+      return child;
     } catch (error) {
-      // When memory runs out, that is thrown at once.
-      setTimeout(openForNext, room_ms);
+      if (error instanceof NotStartedError) starts.failed(error);
+      askAgain();
       throw error;
     }
-    all.add(child);
-    child.process.on("error", () => {
-      if (child.process.pid !== undefined) return;
-      // It will not exit, and no one must wait for that.
-      all.delete(child);
-      setTimeout(openForNext, room_ms);
-    });
-    child.process.once("exit", () => {
-      all.delete(child);
-      takeFromIdle(child);
-      openForNext();
-    });
-    return child;
   };
-  const openForNext = (): void => {
-    if (!closed && all.size < processes_max) next()?.();
+  const askAgain = (): void => {
+    const asking = [...waiting];
+    waiting.clear();
+    for (const ask of asking) ask();
   };
   const takeFromIdle = (child: Child): void => {
     clearTimeout(endings.get(child));
@@ -84,9 +91,15 @@ export function createChildPool(
   };
   const acquire = (signal: AbortSignal): Promise<Child> | Child => {
     const known = idle.at(-1);
-    if (known) takeFromIdle(known);
-    const child = known ?? (all.size < processes_max ? open() : undefined);
-    if (child) return child;
+    if (known) {
+      takeFromIdle(known);
+      return known;
+    }
+    if (closed) throw new NotStartedError("the worker has stopped");
+    const failing = starts.failing();
+    if (!failing && all.size < processes_max) return open();
+    // Nobody knows for how long; other workers may have room.
+    if (failing && all.size === 0) throw failing;
     const given = new Promise<Child | undefined>((resolve, reject) => {
       const give = (one?: Child) => {
         signal.removeEventListener("abort", leave);
@@ -101,7 +114,6 @@ export function createChildPool(
     });
     return given.then((one) => {
       if (one) return one;
-      if (signal.aborted) openForNext();
       signal.throwIfAborted();
       return acquire(signal);
     });
@@ -121,74 +133,43 @@ export function createChildPool(
     endings.set(child, setTimeout(end, idle_ms_max).unref());
   };
 
-  /** One run in one process. `begun` is told when that has taken it up. */
-  const runIn = async (child: Child, task: Task, { signal, started, hear }: Run, begun: () => void) => {
-    child.ref();
-    const run = (runs += 1);
-    const { promise, resolve, reject } = Promise.withResolvers<SaidOutcome>();
-    let ending: NodeJS.Timeout | undefined;
-    const loading = setTimeout(() => {
-      begun();
-      reject(new ProcessError(`${task.module} was not loaded within ${load_ms_max / 1_000} s`));
-      child.kill();
-    }, load_ms_max);
-    let parked = false;
-    const onAbort = () => {
-      const reason = signal.reason as Error;
-      parked = reason instanceof ParkedError;
-      // It hears of that by the answer to its own question.
-      if (!parked) child.send({ kind: "abort", run, reason: reason.message });
-      ending = setTimeout(child.kill, reason.name === "TimeoutError" ? 0 : grace_ms);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    child.listen({
-      hear(message) {
-        if (message.run !== run) return;
-        const { said } = message;
-        begun();
-        if (said.kind === "outcome") return resolve(said.outcome);
-        if (said.kind !== "begun") return hear(said, (ask, answer) => child.send({ kind: "answer", run, ask, answer }));
-        clearTimeout(loading);
-        started();
-      },
-      ended: reject,
-    });
-    try {
-      child.send({ kind: "run", run, task });
-      const outcome = await promise.finally(() => child.listen(undefined));
-      // One about to be killed takes no other job.
-      if (ending === undefined || parked) release(child);
-      else child.kill();
-      return outcome;
-    } finally {
-      clearTimeout(ending);
-      clearTimeout(loading);
-      signal.removeEventListener("abort", onAbort);
-    }
-  };
-
   return {
     /**
      * Rejects when the process ended before the handler did. One that was used before may end by what the job before left
-     * in it: a job that it has not taken up is given to the next process.
+     * in it: a job that it has not taken up is given to the next process. So is that of one that did not start, as long
+     * as there are others; a NotStartedError says that there are none.
      */
-    async run(task: Task, run: Run): Promise<SaidOutcome> {
+    async run(task: Task, given: Run): Promise<SaidOutcome> {
       for (;;) {
-        run.signal.throwIfAborted();
-        const child = await acquire(run.signal);
+        given.signal.throwIfAborted();
+        const child = await acquire(given.signal);
         const isFresh = !used.has(child);
         used.add(child);
         let begun = false;
         try {
-          return await runIn(child, task, run, () => (begun = true));
+          runs += 1;
+          return await runInChild(child, task, given, {
+            run: runs,
+            begun: () => void (begun = true),
+            released: release,
+          });
         } catch (error) {
+          if (error instanceof NotStartedError) continue;
           if (isFresh || begun || !(error instanceof ProcessError)) throw error;
         }
       }
     },
+    /** Whether none can be started for now. */
+    startsFail: () => starts.failing() !== undefined,
+    /** How long there has been no process, as none could be started; 0 while all is well. */
+    withoutProcessForMs(): number {
+      const failing_ms = starts.failingForMs();
+      return failing_ms > without_ms_max && ![...all].some((child) => child.isUp()) ? failing_ms : 0;
+    },
     /** Kill every process, whatever it does. */
     async close(): Promise<void> {
       closed = true;
+      starts.stop();
       for (const ending of endings.values()) clearTimeout(ending);
       const started = [...all].filter(isAlive);
       const gone = started.map((child) => new Promise((resolve) => child.process.once("exit", resolve)));

@@ -8,7 +8,7 @@ import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
 import { failed, succeeded, type Ending } from "../run/outcome.ts";
 import { captureOutput } from "../output/capture-output.ts";
 import { jobOutput } from "../output/job-output.ts";
-import type { FromChild, Task, ToChild } from "./messages.ts";
+import type { FromChild, Task, ToChild, Up } from "./messages.ts";
 import { remoteStore } from "./remote-store.ts";
 
 // The other side of child-pool.ts: one job at a time, in a process that may be killed at any moment.
@@ -43,6 +43,7 @@ const worker = parentChannel({
   },
   closed: () => process.exit(),
 });
+worker.send({ up: true } satisfies Up);
 
 /** With the attempt's span active, for an SDK that the handler's module or NODE_OPTIONS has loaded here. */
 async function contextOf(trace: TraceContext): Promise<<T>(work: () => T) => T> {

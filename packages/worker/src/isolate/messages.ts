@@ -79,10 +79,10 @@ const outcome = z.discriminatedUnion("kind", [
 ]);
 
 /**
- * What a child sends; the handler running in it may forge any of it. `begun`: the module is loaded and the handler
+ * What a child says of a run; the handler running in it may forge any of it. `begun`: the module is loaded and the handler
  * called. `run`: so that leftovers of an earlier job count for nothing.
  */
-export const fromChild = z.object({
+const ofRun = z.object({
   run: z.int(),
   said: z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("begun") }),
@@ -90,7 +90,10 @@ export const fromChild = z.object({
     ...word,
   ]),
 });
-export type FromChild = z.infer<typeof fromChild>;
+/** `up`: said once, before anything of the program's own is loaded. */
+export const fromChild = z.union([ofRun, z.object({ up: z.literal(true) })]);
+export type Up = { up: true };
+export type FromChild = z.infer<typeof ofRun>;
 export type Ask = Extract<Word, { kind: "ask" }>;
 export type Word = z.infer<(typeof word)[number]>;
 export type SaidOutcome = z.infer<typeof outcome>;

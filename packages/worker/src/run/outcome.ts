@@ -14,9 +14,11 @@ export type Outcome =
   | { kind: "succeeded"; result: Json; bytes: number; log?: LogLine[] | undefined; spawned?: SpawnedJobs | undefined }
   | ({ kind: "failed"; log?: LogLine[] | undefined } & Thrown)
   /** It waits for a signal, and is not held any more. */
-  | { kind: "parked" };
+  | { kind: "parked" }
+  /** No process could be started for it: it goes back, with no attempt spent. */
+  | { kind: "not_started"; error: string };
 /** One that is to be stored. */
-export type Ending = Exclude<Outcome, { kind: "parked" }>;
+export type Ending = Exclude<Outcome, { kind: "parked" | "not_started" }>;
 
 /** What was thrown, as the failure of an attempt. `name` replaces the error's own. */
 export function failed(thrown: unknown, name?: string): Ending {

@@ -4,6 +4,7 @@ import { Context, type Sinks } from "./context.ts";
 import type { Handler } from "../handler.ts";
 import { isIsolated, runIsolated } from "../isolate/run-isolated.ts";
 import type { ChildPool } from "../isolate/child-pool.ts";
+import { NotStartedError } from "../isolate/child-process.ts";
 import { abort, type LazyAbort } from "./lazy-abort.ts";
 import { failed, succeeded, type Ending, type Outcome } from "./outcome.ts";
 import { jobOutput } from "../output/job-output.ts";
@@ -13,7 +14,7 @@ export type Runtime = { sinks: Sinks; children: ChildPool; tracing?: Tracing | u
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
  * stored, a timeout and anything thrown fail that job alone. Aborting `lazy` aborts the handler's signal; one that was
- * parked has not ended.
+ * parked has not ended, and one for which no process could be started has not begun.
  */
 export async function runJob(
   lease: Lease,
@@ -49,6 +50,7 @@ export async function runJob(
             return succeeded(handler, await value, context.spawned);
           });
   } catch (thrown) {
+    if (thrown instanceof NotStartedError) return { kind: "not_started", error: String(thrown) };
     outcome = failed(thrown);
   }
   output.end();

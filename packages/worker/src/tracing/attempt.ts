@@ -23,6 +23,6 @@ export function beginAttempt(tracing: Tracing | undefined, lease: Lease): TraceS
 }
 
 export function endAttempt(span: TraceSpan, outcome: Outcome): void {
-  if (outcome.kind !== "failed") span.end();
+  if (outcome.kind !== "failed" && outcome.kind !== "not_started") span.end();
   else span.end({ type: errorTypeOf(outcome.error), message: outcome.error });
 }

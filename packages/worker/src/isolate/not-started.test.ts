@@ -1,0 +1,52 @@
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
+import { eventually } from "@atlasqueue/testing";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { workerHarness } from "../../test/harness.ts";
+import { isolatedHandlers } from "../../test/isolated-handlers.ts";
+import { withNode } from "../../test/node-of-children.ts";
+import { defineHandler } from "../handler.ts";
+
+const { add, becomes, deps, named, read, work } = workerHarness();
+const mail = defineHandler("mail", z.looseObject({}), () => "sent");
+const sums = (count: number) =>
+  Array.from({ length: count }, () => ({ type: "sum", payload: { a: 1 }, max_attempts: 1 }));
+
+test("jobs for which no process can be started go back with no attempt spent, and a worker that is well gets them", async () => {
+  const mend = withNode("/nowhere/node");
+  work(isolatedHandlers);
+  const ids = await add(...sums(50));
+  await eventually(() => expect(named("handler_error")).not.toEqual([]));
+  // Stands for a worker on another machine.
+  work([defineHandler("sum", z.looseObject({}), (_payload, { job }) => job.attempt)], { worker_id: "well" });
+  for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1, result: 1 });
+  mend();
+});
+
+test("until a process could be started, a worker takes no further jobs of their queues, but those of others", async () => {
+  const mend = withNode("/nowhere/node");
+  work([...isolatedHandlers, mail], { queues: ["default", "mails"], poll_timeout_seconds: 60 });
+  const ids = await add(...sums(50));
+  await eventually(() => expect(named("process_not_started").length).toBeGreaterThan(2));
+  expect(named("job_released").length).toBeLessThanOrEqual(20);
+  const [sent] = await add({ type: "mail", queue: "mails" });
+  await becomes(sent, { status: "succeeded" });
+  for (const id of ids) expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, last_error: null });
+  mend();
+  for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
+});
+
+test("so it does without Redis", async () => {
+  const { signal } = deps();
+  const away = () => Promise.reject(new SignalUnavailableError("away"));
+  Object.assign(signal, { take: away, wait: away });
+  const mend = withNode("/nowhere/node");
+  work([...isolatedHandlers, mail], { queues: ["default", "mails"] });
+  const ids = await add(...sums(50));
+  await eventually(() => expect(named("process_not_started").length).toBeGreaterThan(2));
+  expect(named("job_released").length).toBeLessThanOrEqual(20);
+  const [sent] = await add({ type: "mail", queue: "mails" });
+  await becomes(sent, { status: "succeeded" });
+  mend();
+  for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
+});
