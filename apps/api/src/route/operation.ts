@@ -46,6 +46,8 @@ export type Operation = {
    * (`deps.answers`).
    */
   reads?: (input: never) => number;
+  /** It does nothing but ask other operations (`call.itself`): what they do, and what room their answers need, is theirs. */
+  asks_others?: true;
   /** OpenQueue's errors are `{"detail": …}`; all others are problem+json. */
   surface?: "openqueue";
   /**

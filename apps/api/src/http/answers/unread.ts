@@ -1,5 +1,5 @@
 import { NoRoomError } from "@atlasqueue/core/internal";
-import { incomingOf, type ApiContext } from "../context.ts";
+import { incomingOf, type ApiContext, type Undelivered } from "../context.ts";
 import type { Gate } from "../gate.ts";
 import { holderOf } from "../input/holder.ts";
 import { unavailable } from "./problem.ts";
@@ -15,14 +15,14 @@ export function requireUnreadShare(c: ApiContext, unread: Gate): void {
 /**
  * Count an answer that is not small among those that wait to be read, until it is on its way or the caller has hung up:
  * otherwise callers who ask for pages and never read them would fill the memory. Throws `NoRoomError` when there is no
- * room for it, or its tenant has used its share. Whoever asked for what is `done` and stays done is told that it may be:
+ * room for it, or its tenant has used its share. Whoever asked for what is done and stays done is told that it may be:
  * thousands of acts can have found room at once, before the first was answered.
  *
  * @example
  * const answer = answerJson(c, 200, page);
- * holdUntilRead(c, unread, { done: false });
+ * holdUntilRead(c, unread, "nothing_done");
  */
-export function holdUntilRead(c: ApiContext, unread: Gate, { done }: { done: boolean }): void {
+export function holdUntilRead(c: ApiContext, unread: Gate, undelivered: Undelivered): void {
   const bytes = c.get("unread_bytes");
   if (bytes === undefined) return;
   const incoming = incomingOf(c);
@@ -33,7 +33,7 @@ export function holdUntilRead(c: ApiContext, unread: Gate, { done }: { done: boo
   try {
     room.add(bytes);
   } catch (error) {
-    if (!done || !(error instanceof NoRoomError)) throw error;
+    if (undelivered !== "stays_done" || !(error instanceof NoRoomError)) throw error;
     throw unavailable(`It was done, but there is no room to answer it. ${error.message}`, true);
   }
   // An answer that waits behind another one's on its connection does not hear of the connection's end.
