@@ -5,7 +5,7 @@ import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { meta, modern } from "../../test/mcp-messages.ts";
-import { createGate, unread } from "../http/gate.ts";
+import { createUnreadRoom } from "../http/answers/unread-room.ts";
 import { startServer } from "../server.ts";
 import { createServices } from "../services.ts";
 
@@ -129,7 +129,7 @@ test("a job in an answer that its caller did not wait for goes back", async () =
 });
 
 test("a job whose lease is no answer, as there is no room for that, goes back", async () => {
-  const narrow = await guardedApp({ unread: createGate({ requests_max: 0, bytes_max: 300_000 }, unread) });
+  const narrow = await guardedApp({ unread: createUnreadRoom(300_000) });
   onTestFinished(() => narrow.stop());
   const server = await startServer(narrow.app, { host: "127.0.0.1", port: 0, logger: narrow.deps.logger });
   onTestFinished(() => server.stop(100));

@@ -12,6 +12,7 @@ import { inRoom } from "../http/answers/room.ts";
 import { holdUntilRead, requireUnreadShare } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
+import { answerBytesOf } from "./answer-bytes.ts";
 import { answererOf } from "./answerer.ts";
 import { resultKindOf, type Call, type Visitor } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
@@ -44,6 +45,7 @@ function serve(
   const answer = answererOf(operation);
   const goes_on = resultKindOf(operation) === "stream";
   const acts = operation.method !== "get" && !operation.asks_others;
+  const answerBytes = answerBytesOf(operation);
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   const readsOf = operation.reads as ((call: Call<Operation>) => number) | undefined;
   // The reader has checked the call against this very operation.
@@ -79,7 +81,7 @@ function serve(
   };
 
   const work = (c: ApiContext, input: Input, late: boolean): Response | Promise<Response> => {
-    if (acts) requireUnreadShare(c, deps.unread);
+    requireUnreadShare(c, deps.unread, answerBytes(input.body));
     const delivery = createDelivery(c, { acts });
     const own = depsFor(c, deps, operation.method === "get" ? delivery.hungUp : undefined);
     const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, app });

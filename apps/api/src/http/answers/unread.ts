@@ -1,15 +1,19 @@
 import { NoRoomError } from "@atlasqueue/core/internal";
 import { incomingOf, type ApiContext, type Undelivered } from "../context.ts";
-import type { Gate } from "../gate.ts";
 import { holderOf } from "../input/holder.ts";
+import { small_chars_max } from "./note-unread.ts";
 import { unavailable } from "./problem.ts";
+import type { UnreadRoom } from "./unread-room.ts";
 
-/** As much as an act's answer takes: a job with a payload and a result of 256 KiB each, and the rest of it. */
-const act_bytes_max = 1_500_000;
+/** What each byte of an answer takes at most: itself, and the text's. */
+const bytes_each = 2;
 
-/** Before an act: its tenant must have room for the answer, which cannot be refused once it is done. */
-export function requireUnreadShare(c: ApiContext, unread: Gate): void {
-  unread.requireShare(holderOf(c), act_bytes_max);
+/**
+ * Before an act: its tenant must have room for the answer, which cannot be refused once it is done. One that is small
+ * takes none.
+ */
+export function requireUnreadShare(c: ApiContext, unread: UnreadRoom, answer_bytes_max: number): void {
+  if (answer_bytes_max > small_chars_max) unread.requireShare(holderOf(c), answer_bytes_max * bytes_each);
 }
 
 /**
@@ -22,16 +26,16 @@ export function requireUnreadShare(c: ApiContext, unread: Gate): void {
  * const answer = answerJson(c, 200, page);
  * holdUntilRead(c, unread, "nothing_done");
  */
-export function holdUntilRead(c: ApiContext, unread: Gate, undelivered: Undelivered): void {
+export function holdUntilRead(c: ApiContext, unread: UnreadRoom, undelivered: Undelivered): void {
   const bytes = c.get("unread_bytes");
   if (bytes === undefined) return;
   const incoming = incomingOf(c);
   const { outgoing } = c.env ?? {};
   if (!incoming || !outgoing || outgoing.destroyed || incoming.socket.destroyed) return;
   const { socket } = incoming;
-  const room = unread.meter(holderOf(c));
+  const holder = holderOf(c);
   try {
-    room.add(bytes);
+    unread.take(holder, bytes, undelivered === "nothing_done" ? "read" : "act");
   } catch (error) {
     if (undelivered !== "stays_done" || !(error instanceof NoRoomError)) throw error;
     throw unavailable(`It was done, but there is no room to answer it. ${error.message}`, true);
@@ -40,7 +44,7 @@ export function holdUntilRead(c: ApiContext, unread: Gate, undelivered: Undelive
   const leave = () => {
     outgoing.off("close", leave);
     socket.off("close", leave);
-    room.release();
+    unread.give(holder, bytes);
   };
   outgoing.once("close", leave);
   socket.once("close", leave);
