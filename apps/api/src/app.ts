@@ -11,8 +11,9 @@ import { noAuthentication } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
 import type { ApiEnv, Authenticator } from "./http/context.ts";
 import { createCursors } from "./http/input/cursor.ts";
-import { arriving, bodyLimits, createGate, searching, searchLimits, unread, unreadLimits } from "./http/gate.ts";
+import { arriving, bodyLimits, createGate, searching, searchLimits } from "./http/gate.ts";
 import { createAnswerRoom } from "./http/answers/room.ts";
+import { createUnreadRoom } from "./http/answers/unread-room.ts";
 import { createTurns } from "./http/body/turns.ts";
 import { answerErrors } from "./http/answers/on-error.ts";
 import { accessLog } from "./middleware/access-log.ts";
@@ -70,7 +71,7 @@ export function routeDeps(deps: AppDeps): RouteDeps {
     searches: createGate(searchLimits, searching),
     answers: createAnswerRoom(),
     bodies: createGate(bodyLimits, arriving),
-    unread: createGate(unreadLimits, unread),
+    unread: createUnreadRoom(),
     turns: createTurns(),
     cursors: createCursors(deps.cursor_key ?? randomBytes(32)),
     access: { authenticator, limiter: rate_limit && createRateLimiter(deps, rate_limit), observe },

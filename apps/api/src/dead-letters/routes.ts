@@ -49,6 +49,7 @@ const bulk = {
       example: { matched: 600, changed: 600 },
     },
   },
+  answer_bytes_max: 200,
   problems: ["validation"],
 } as const;
 const body = { schema: bulkRequest, foreign: { ids: [exampleId] }, bytes_max: body_bytes_max } as const;

@@ -37,10 +37,21 @@ export type RateLimiter = {
 /** What decides about callers. Without a limiter, tenants have no rate limit. */
 export type Access = { authenticator: Authenticator; limiter: RateLimiter | undefined; observe: Observe };
 
+/** What becomes of a request whose answer is not delivered. */
+export type Undelivered = "nothing_done" | "taken_back" | "stays_done";
+
+/** The answer to a request that asks this app something itself. */
+export type Whole = {
+  /** Something was asked for it: what becomes of that without the whole, and how it is taken back. */
+  includes(part: Undelivered, undo: (() => void) | undefined): void;
+};
+
 export type ApiEnv = {
   Bindings: Partial<HttpBindings> & {
     /** Of a request from within the app: aborts when the route that asks no longer waits for the answer. */
     given_up?: AbortSignal;
+    /** Of such a request: what its answer becomes a part of. */
+    part_of?: Whole;
   };
   Variables: {
     request_id: string;

@@ -1,5 +1,5 @@
 import { createShares } from "@atlasqueue/contract";
-import { NoRoomError, takeOrThrow, withinHeap } from "@atlasqueue/core/internal";
+import { takeOrThrow, withinHeap } from "@atlasqueue/core/internal";
 
 type GateLimits = { requests_max: number; bytes_max: number };
 export type Gate = {
@@ -10,8 +10,6 @@ export type Gate = {
   hold<T>(holder: string, bytes: number, work: () => Promise<T>): Promise<T>;
   /** The same when the size is not known beforehand: count bytes as they come, and release them all at the end. */
   meter(holder: string): Meter;
-  /** Throws `NoRoomError` for a holder that has used its share of the bytes, but for so many. */
-  requireShare(holder: string, bytes: number): void;
 };
 
 type Meter = {
@@ -28,17 +26,12 @@ export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: withinHe
 /** Each keeps a connection busy reading payloads. */
 export const searchLimits: GateLimits = { requests_max: 4, bytes_max: 0 };
 
-/** Large answers that nobody has read yet: otherwise slow readers would fill the memory too. */
-export const unreadLimits: GateLimits = { requests_max: 0, bytes_max: withinHeap(256 * 1_048_576, { part: 4 }) };
-
 type Words = { requests: string; bytes: string };
 const waiting: Words = {
   requests: "requests that wait for the database",
   bytes: "bytes of requests that wait for the database",
 };
 export const arriving: Words = { requests: "bodies that are arriving", bytes: "bytes of bodies that are arriving" };
-
-export const unread: Words = { requests: "answers to be read", bytes: "bytes of answers that wait to be read" };
 
 export const searching: Words = { requests: "searches under way", bytes: "bytes of searches" };
 
@@ -62,11 +55,6 @@ export function createGate(limits: GateLimits = defaultGateLimits, what: Words =
           counted = 0;
         },
       };
-    },
-    requireShare(holder, bytes) {
-      const taken = room.take(holder, bytes);
-      if (taken === "taken") room.give(holder, bytes);
-      if (taken === "share_full") throw new NoRoomError(what.bytes, true);
     },
     async hold(holder, bytes, work) {
       takeOrThrow(requests, holder, 1, what.requests);

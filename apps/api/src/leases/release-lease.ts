@@ -17,6 +17,7 @@ export const releaseLease = route(
       "nothing. While somebody has a job of it locked in the database the answer is 503; the others have gone back.",
     scope: "work",
     request: { body: { schema: releaseLeaseRequest, example: { lease_token: exampleToken } } },
+    answer_bytes_max: 100,
     answers: {
       200: { description: "How many jobs went back now.", schema: releaseLeaseAnswer, example: { released: 1 } },
     },

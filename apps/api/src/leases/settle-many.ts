@@ -1,4 +1,4 @@
-import { limits, settleAnswer, settleRequest } from "@atlasqueue/contract";
+import { limits, settleAnswer, settleRequest, type SettleRequest } from "@atlasqueue/contract";
 import {
   afterSome,
   inParts,
@@ -11,9 +11,13 @@ import {
 import { invalid } from "../http/answers/problem.ts";
 import { roomForLeases } from "../http/answers/room.ts";
 import { requireSmall } from "../http/body/require-small.ts";
+import { job_answer_bytes_max } from "../route/answer-bytes.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 import { exampleLease, showLeases } from "./show-leases.ts";
+
+/** An id and a word. */
+const outcome_bytes_max = 80;
 
 export const settleMany = route(
   {
@@ -41,6 +45,8 @@ export const settleMany = route(
         error_at: 3,
       },
     },
+    answer_bytes_max: ({ acks, nacks, releases = [], next }: SettleRequest) =>
+      (acks.length + nacks.length + releases.length) * outcome_bytes_max + (next ? job_answer_bytes_max : 100),
     answers: {
       200: {
         description: "One outcome for each ack, nack and release, in order; with `next`, the jobs that were leased.",

@@ -116,6 +116,7 @@ export const heartbeat = route(
     id: "heartbeat",
     summary: "Hold a job for longer",
     request: { path, body: { schema: heartbeatRequest, example: { lease_token, progress: { percent: 50 } } } },
+    answer_bytes_max: 100,
     answers: {
       200: {
         description: "Until when the job is held now.",

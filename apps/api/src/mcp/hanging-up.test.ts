@@ -1,7 +1,11 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { meta, modern } from "../../test/mcp-messages.ts";
+import { createUnreadRoom } from "../http/answers/unread-room.ts";
 import { startServer } from "../server.ts";
 import { createServices } from "../services.ts";
 
@@ -94,6 +98,54 @@ test("a job whose lease comes after the tool has given up waiting goes back, wit
   late.resolve();
   await eventually(async () => {
     const next = await slow.send("POST", "/v1/queues/late/lease", worker, { worker_id: "next" });
+    expect(await next.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "next" } }] });
+  });
+});
+
+test("a job in an answer that its caller did not wait for goes back", async () => {
+  const server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
+  onTestFinished(() => server.stop(100));
+  // It stays in the API's memory, as when the system's buffers for the connection are full.
+  const hold = (message: unknown) => {
+    const { request } = message as { request: IncomingMessage };
+    if (request.headers["x-unread"]) Object.assign(request.socket, { _write() {}, _writev: undefined });
+  };
+  subscribe("http.server.request.start", hold);
+  onTestFinished(() => void unsubscribe("http.server.request.start", hold));
+  await api.post("unread", { type: "a", queue: "unread", max_attempts: 1 }, { authorization: `Bearer ${token}` });
+  const text = JSON.stringify({ ...old, params: { name: "lease_job", arguments: { queue_name: "unread" } } });
+  const head = `POST /mcp?toolsets=work HTTP/1.1\r\nHost: x\r\nX-Unread: 1\r\nAuthorization: Bearer ${token}`;
+  const socket = connect({ port: server.port, host: "127.0.0.1" });
+  const before = api.events.length;
+  socket.write(`${head}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
+  await eventually(() =>
+    api.events.slice(before).some((event) => event.event === "http_request" && event.path_template === "/mcp"),
+  );
+  socket.resetAndDestroy();
+  await eventually(async () => {
+    const next = await api.send("POST", "/v1/queues/unread/lease", token, { worker_id: "next" });
+    expect(await next.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "next" } }] });
+  });
+});
+
+test("a job whose lease is no answer, as there is no room for that, goes back", async () => {
+  const narrow = await guardedApp({ unread: createUnreadRoom(300_000) });
+  onTestFinished(() => narrow.stop());
+  const server = await startServer(narrow.app, { host: "127.0.0.1", port: 0, logger: narrow.deps.logger });
+  onTestFinished(() => server.stop(100));
+  const { token: worker } = await narrow.token("admin");
+  const payload = { text: "x".repeat(90_000) };
+  await narrow.post("large", { type: "a", max_attempts: 1, payload }, { authorization: `Bearer ${worker}` });
+  const params = { name: "lease_job", arguments: { chars_max: 100_000 } };
+  const asked = await fetch(`${server.url}/mcp?toolsets=work`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${worker}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...old, params }),
+  });
+  expect(asked.status).toBe(503);
+  expect(await asked.json()).not.toHaveProperty("maybe_done");
+  await eventually(async () => {
+    const next = await narrow.send("POST", "/v1/queues/default/lease", worker, { worker_id: "next" });
     expect(await next.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "next" } }] });
   });
 });

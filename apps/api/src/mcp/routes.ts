@@ -24,6 +24,7 @@ const message = route(
     scope: "any",
     // What its tools ask counts where they ask it.
     gate: "own",
+    asks_others: true,
     request: {
       query: mcpQuery,
       body: {

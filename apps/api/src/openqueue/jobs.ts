@@ -98,6 +98,7 @@ export const cancel = route(
     description: "One that is not pending is not found, as OpenQueue has it.",
     scope: "submit",
     request: { path, body: noBody },
+    answer_bytes_max: 100,
     answers: {
       200: {
         description: "The job is cancelled.",

@@ -29,6 +29,7 @@ import { openQueueBackoff } from "./native.ts";
 import { showOpenQueueJob } from "./words.ts";
 
 const work = { method: "post", tag: "OpenQueue", surface: "openqueue", scope: "work" } as const;
+const act = { ...work, answer_bytes_max: 100 } as const;
 const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;
 
@@ -83,7 +84,7 @@ export const lease = route(
 
 export const ack = route(
   {
-    ...work,
+    ...act,
     path: "/jobs/{id}/ack",
     id: "openQueueAck",
     summary: "Settle a job as done",
@@ -101,7 +102,7 @@ export const ack = route(
 
 export const nack = route(
   {
-    ...work,
+    ...act,
     path: "/jobs/{id}/nack",
     id: "openQueueNack",
     summary: "Settle a job as failed",
@@ -128,7 +129,7 @@ export const nack = route(
 
 export const heartbeat = route(
   {
-    ...work,
+    ...act,
     path: "/jobs/{id}/heartbeat",
     id: "openQueueHeartbeat",
     summary: "Hold a job for longer",

@@ -17,6 +17,7 @@ import type {
 } from "@atlasqueue/core/internal";
 import type { Auditor } from "../audit/auditor.ts";
 import type { Docs } from "../docs/docs.ts";
+import type { UnreadRoom } from "../http/answers/unread-room.ts";
 import type { Turns } from "../http/body/turns.ts";
 import type { Access } from "../http/context.ts";
 import type { JobStreams } from "../jobs/stream/open-streams.ts";
@@ -62,7 +63,7 @@ export type RouteDeps = Services & {
   /** Bounds the large bodies arriving at once. */
   bodies: Gate;
   /** Bounds the large answers that wait to be read. */
-  unread: Gate;
+  unread: UnreadRoom;
   /** Whose large body may be parsed now. */
   turns: Turns;
   cursors: Cursors;

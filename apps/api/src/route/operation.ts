@@ -46,6 +46,13 @@ export type Operation = {
    * (`deps.answers`).
    */
   reads?: (input: never) => number;
+  /**
+   * Of an act: how many bytes its answer has at most, by the checked body. Its tenant must have room for them before it is
+   * done, unless they are few; by default for those of a job.
+   */
+  answer_bytes_max?: number | ((body: never) => number);
+  /** It does nothing but ask other operations (`call.itself`): what they do, and what room their answers need, is theirs. */
+  asks_others?: true;
   /** OpenQueue's errors are `{"detail": …}`; all others are problem+json. */
   surface?: "openqueue";
   /**

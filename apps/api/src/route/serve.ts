@@ -12,6 +12,7 @@ import { inRoom } from "../http/answers/room.ts";
 import { holdUntilRead, requireUnreadShare } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
+import { answerBytesOf } from "./answer-bytes.ts";
 import { answererOf } from "./answerer.ts";
 import { resultKindOf, type Call, type Visitor } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
@@ -43,6 +44,8 @@ function serve(
   const read = readerOf(operation, deps);
   const answer = answererOf(operation);
   const goes_on = resultKindOf(operation) === "stream";
+  const acts = operation.method !== "get" && !operation.asks_others;
+  const answerBytes = answerBytesOf(operation);
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   const readsOf = operation.reads as ((call: Call<Operation>) => number) | undefined;
   // The reader has checked the call against this very operation.
@@ -57,8 +60,7 @@ function serve(
   ): Promise<Response> => {
     try {
       const response = answer(c, await result);
-      const done = operation.method !== "get" && !delivery.undoes();
-      holdUntilRead(c, deps.unread, { done });
+      holdUntilRead(c, deps.unread, delivery.undelivered());
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
       return goes_on ? response : delivery.made(response);
     } catch (error) {
@@ -79,8 +81,8 @@ function serve(
   };
 
   const work = (c: ApiContext, input: Input, late: boolean): Response | Promise<Response> => {
-    if (operation.method !== "get") requireUnreadShare(c, deps.unread);
-    const delivery = createDelivery(c);
+    requireUnreadShare(c, deps.unread, answerBytes(input.body));
+    const delivery = createDelivery(c, { acts });
     const own = depsFor(c, deps, operation.method === "get" ? delivery.hungUp : undefined);
     const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, app });
     const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
@@ -147,7 +149,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, 
       return visitorOf(c, deps);
     },
     get itself() {
-      return itselfOf(c, app, call.trace);
+      return itselfOf(c, app, { trace: call.trace, whole: delivery });
     },
     hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,

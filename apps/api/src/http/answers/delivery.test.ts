@@ -4,11 +4,17 @@ import type { ApiContext } from "../context.ts";
 import { createDelivery } from "./delivery.ts";
 
 /** A call from within the app, on the connection of the one that asks. */
-function inner() {
+function inner(env: ApiContext["env"] = {}) {
   const outgoing = new EventEmitter();
   const asker = new AbortController();
-  const c = { env: { outgoing, given_up: asker.signal } } as unknown as ApiContext;
-  return { outgoing, asker, delivery: createDelivery(c) };
+  const c = { env: { outgoing, given_up: asker.signal, ...env } } as unknown as ApiContext;
+  return { outgoing, asker, delivery: createDelivery(c, { acts: true }) };
+}
+/** The call that asks, which does nothing itself. */
+function outer() {
+  const outgoing = new EventEmitter();
+  const delivery = createDelivery({ env: { outgoing } } as unknown as ApiContext, { acts: false });
+  return { outgoing, delivery };
 }
 const answer = () => new Response("{}");
 
@@ -31,4 +37,37 @@ test("one that hands something over takes it back when the connection ends after
   expect(taken_back).toBe(0);
   outgoing.emit("close");
   expect(taken_back).toBe(1);
+});
+
+test("what was handed over for an answer that is not delivered is taken back, once", () => {
+  for (const end of ["failed", "close"] as const) {
+    const whole = outer();
+    const part = inner({ part_of: whole.delivery });
+    let taken_back = 0;
+    part.delivery.ifUndelivered(() => (taken_back += 1));
+    part.delivery.made(answer());
+    if (end === "failed") whole.delivery.failed();
+    else whole.delivery.made(answer());
+    whole.outgoing.emit("close");
+    part.outgoing.emit("close");
+    expect(taken_back).toBe(1);
+  }
+});
+
+test("an answer's parts say what becomes of it when it is not delivered: something stays done if it does of one", () => {
+  const whole = outer();
+  const { delivery } = whole;
+  const ask = (acts: boolean) => createDelivery({ env: { part_of: delivery } } as unknown as ApiContext, { acts });
+  expect(delivery.undelivered()).toBe("nothing_done");
+  ask(false).made(answer());
+  expect(delivery.undelivered()).toBe("nothing_done");
+  const lease = ask(true);
+  lease.ifUndelivered(() => {});
+  lease.made(answer());
+  expect(delivery.undelivered()).toBe("taken_back");
+  // Whether it was done is not known.
+  ask(true).failed();
+  expect(delivery.undelivered()).toBe("stays_done");
+  ask(false).made(answer());
+  expect(delivery.undelivered()).toBe("stays_done");
 });

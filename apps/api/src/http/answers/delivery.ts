@@ -1,13 +1,13 @@
-import type { ApiContext } from "../context.ts";
+import type { ApiContext, Undelivered, Whole } from "../context.ts";
 import { hangUpOf, type HangUp } from "../input/hang-up.ts";
 
-export type Delivery = {
+export type Delivery = Whole & {
   /** Aborts when the caller hangs up before the whole answer is on its way. */
   hungUp(): AbortSignal;
   /** What to do if the answer does not reach the caller, as far as we can know. `done`: something stays done all the same. */
   ifUndelivered(undo: () => void, what?: { done: boolean }): void;
-  /** Whether all of it would be taken back. */
-  undoes(): boolean;
+  /** What becomes of the request in that case. */
+  undelivered(): Undelivered;
   /** The answer is made, all of it, and on its way from now on. */
   made(answer: Response): Response;
   /** There will be another answer. */
@@ -16,36 +16,59 @@ export type Delivery = {
 
 /**
  * The delivery of an answer that hands something over: if it cannot be made, or the caller hangs up before all of it is
- * on its way, what it hands over is taken back, as the caller never learned of it.
+ * on its way, what it hands over is taken back, as the caller never learned of it. What was asked from within the app goes
+ * with the answer that it was asked for.
  *
  * @example
- * const delivery = createDelivery(c);
+ * const delivery = createDelivery(c, { acts: true });
  * delivery.ifUndelivered(() => void longPoll.returns.giveBack(jobs));
  * return delivery.made(answerJson(c, 200, jobs));
  */
-export function createDelivery(c: ApiContext): Delivery {
+export function createDelivery(c: ApiContext, { acts }: { acts: boolean }): Delivery {
   let hangUp: HangUp | undefined;
   let undo: (() => void) | undefined;
-  let stays = false;
+  let undelivered: Undelivered = acts ? "stays_done" : "nothing_done";
+  // hono's own default is undefined, whatever the type of `env` says.
+  const whole = (c.env as ApiContext["env"] | undefined)?.part_of;
   // Most requests never ask.
   const hungUp = () => (hangUp ??= hangUpOf(c)).signal;
   // No getter: each one would be a hidden class of its own, which the engine keeps long after the request.
   return {
     hungUp,
     ifUndelivered(work, { done } = { done: false }) {
-      undo = work;
-      stays = done;
+      undo = once(work);
+      undelivered = done ? "stays_done" : "taken_back";
     },
-    undoes: () => undo !== undefined && !stays,
+    undelivered: () => undelivered,
+    includes(part, work) {
+      if (done_most.indexOf(part) > done_most.indexOf(undelivered)) undelivered = part;
+      const before = undo;
+      undo = work && before ? () => (before(), work()) : (work ?? before);
+    },
     made(answer) {
+      whole?.includes(undelivered, undo);
       if (!undo) hangUp?.forget();
       else if (hungUp().aborted) undo();
       else hungUp().addEventListener("abort", undo, { once: true });
       return answer;
     },
     failed() {
+      whole?.includes(undelivered, undefined);
       hangUp?.forget();
       undo?.();
     },
+  };
+}
+
+/** Of the parts of an answer, the one of which most stays says what becomes of the whole. */
+const done_most: readonly Undelivered[] = ["nothing_done", "taken_back", "stays_done"];
+
+/** The answer it is a part of may hear of the same end. */
+function once(work: () => void): () => void {
+  let over = false;
+  return () => {
+    if (over) return;
+    over = true;
+    work();
   };
 }

@@ -1,7 +1,7 @@
 import type { ApiContext } from "../context.ts";
 
 /** Up to this size an answer takes no more, in whatever writing, than is counted for its connection. */
-const small_chars_max = 4_096;
+export const small_chars_max = 4_096;
 
 /**
  * Note what an answer takes until it is read, for `holdUntilRead`: its text, and the bytes that are sent.

@@ -5,15 +5,15 @@ import { connect, type Socket } from "node:net";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../../test/guarded-app.ts";
-import { createGate, unread, type Gate } from "../gate.ts";
 import { startServer, type RunningServer } from "../../server.ts";
+import { createUnreadRoom, type UnreadRoom } from "./unread-room.ts";
 
 let api: Awaited<ReturnType<typeof guardedApp>>;
 let server: RunningServer;
 let greedy: string;
 let modest: string;
 beforeAll(async () => {
-  api = await guardedApp({ unread: createGate({ requests_max: 0, bytes_max: 40_000_000 }, unread) });
+  api = await guardedApp({ unread: createUnreadRoom(40_000_000) });
   server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
   greedy = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
   modest = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
@@ -59,9 +59,8 @@ test("a caller who asks for large pages and reads none is refused more, until it
 });
 
 /** An API whose answers to requests with `X-Unread` stay in its memory, as when the system's buffers for a connection are full. */
-async function stuckApi(bytes_max: number, changes: Partial<Gate> = {}) {
-  const gate = { ...createGate({ requests_max: 0, bytes_max }, unread), ...changes };
-  const few = await guardedApp({ unread: gate });
+async function stuckApi(bytes_max: number, changes: Partial<UnreadRoom> = {}) {
+  const few = await guardedApp({ unread: { ...createUnreadRoom(bytes_max), ...changes } });
   const narrow = await startServer(few.app, { host: "127.0.0.1", port: 0, logger: few.deps.logger });
   const hold = (message: unknown) => {
     const { request } = message as { request: IncomingMessage };
@@ -118,7 +117,7 @@ test("answers of some KB count too, as they are sent: a character may take three
   const token = await stuck.tokenOf();
   const made = await stuck.call(token, "POST", "/v1/jobs", { type: "a", payload: { text: "漢".repeat(20_000) } });
   const path = `/v1/jobs/${made.body["id"] as string}`;
-  // About 100 kB each, of which a tenant may leave seven.
+  // About 100 kB each, of which a tenant may leave five.
   for (let n = 0; n < 7; n += 1) stuck.leave(token, "GET", path);
   await eventually(async () => expect((await stuck.call(token, "GET", path)).status).toBe(429));
   const small = await stuck.call(token, "GET", "/v1/queues");
@@ -131,6 +130,33 @@ test("answers of some KB count too, as they are sent: a character may take three
   await eventually(async () => expect((await stuck.call(token, "GET", path)).status).toBe(200));
 });
 
+/** The job as an assistant asks for it. */
+const shownByTool = (id: string) => {
+  const params = { name: "get_job_details", arguments: { job_id: id, chars_max: 100_000 } };
+  return { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+};
+
+test.each(["reads", "reads by tools"])("however many %s nobody reads the answers of, acts go on", async (reads) => {
+  const stuck = await stuckApi(10_000_000);
+  const token = await stuck.tokenOf();
+  const { path, ack } = await leasedJob(stuck, token, "x".repeat(90_000));
+  const other = await leasedJob(stuck, token, "x".repeat(90_000));
+  const waiting = await stuck.call(token, "POST", "/v1/jobs", { type: "a", payload: { text: "x".repeat(90_000) } });
+  const id = path.slice("/v1/jobs/".length);
+  const read: [string, string, object?] = reads === "reads" ? ["GET", path] : ["POST", "/mcp", shownByTool(id)];
+  // 180 kB each, or twice that, of which a tenant may leave some megabytes.
+  for (let n = 0; n < 50; n += 1) stuck.leave(token, ...read);
+  await eventually(async () => expect((await stuck.call(token, ...read)).status).toBe(429));
+  const statusOf = async (where: string, body: object) => (await stuck.call(token, "POST", where, body)).status;
+  expect({
+    heartbeat: await statusOf(`${path}/heartbeat`, ack),
+    ack: await statusOf(`${path}/ack`, ack),
+    settle: await statusOf("/v1/leases/settle", { acks: [{ id: other.path.slice("/v1/jobs/".length), ...other.ack }] }),
+    lease: await statusOf("/v1/queues/default/lease", { worker_id: "w" }),
+    cancel: await statusOf(`/v1/jobs/${waiting.body["id"] as string}/cancel`, {}),
+  }).toEqual({ heartbeat: 200, ack: 200, settle: 200, lease: 200, cancel: 200 });
+});
+
 test("acts whose large answers nobody reads are refused before they are done, once they are too many", async () => {
   const stuck = await stuckApi(10_000_000);
   const token = await stuck.tokenOf();
@@ -140,6 +166,9 @@ test("acts whose large answers nobody reads are refused before they are done, on
   // 400 kB each, and there must be room for as large an answer as there is.
   for (let n = 0; n < 20; n += 1) stuck.leave(token, "POST", `${path}/ack`, ack);
   await eventually(refused);
+  // What it answers is small.
+  const acks = [{ id: path.slice("/v1/jobs/".length), ...ack }];
+  expect((await stuck.call(token, "POST", "/v1/leases/settle", { acks })).status).toBe(200);
   const other = await stuck.tokenOf();
   expect(
     (await stuck.call(other, "POST", "/v1/jobs", { type: "a", payload: { text: "x".repeat(200_000) } })).status,
