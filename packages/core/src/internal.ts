@@ -126,12 +126,12 @@ export {
   type RemoteOutcome,
   type RemoteSettlementDeps,
 } from "./remote/settle.ts";
-export { cronFault } from "./schedules/cron.ts";
+export { cronFault } from "./schedules/cron/cron.ts";
 export { deleteSchedule } from "./schedules/delete.ts";
 export { findSchedule, type SeenSchedule } from "./schedules/find.ts";
 export { listSchedules } from "./schedules/list.ts";
 export { pauseSchedule, resumeSchedule } from "./schedules/pause.ts";
-export { showSchedule } from "./schedules/show.ts";
+export { showSchedule, showSchedules } from "./schedules/show.ts";
 export { createSchedule, putSchedule } from "./schedules/store.ts";
 export { hasJobs, seedDay } from "./seed/seed.ts";
 export { findJobSteps, findJobStepsText, findLeasedSteps, type LeasedSteps } from "./steps/find.ts";

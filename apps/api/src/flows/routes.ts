@@ -4,6 +4,7 @@ import {
   flowPage,
   getFlowQuery,
   jobId,
+  limits,
   listFlowsQuery,
   type Flow,
   type FlowActAnswer,
@@ -11,6 +12,7 @@ import {
 import { actOnFlow, afterSome, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
+import { roomForJobs } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId, exampleOther } from "../route/examples.ts";
 import type { RouteDeps } from "../route/deps.ts";
@@ -75,10 +77,13 @@ const get = route(
     tag: "Flows",
     summary: "Read a flow with its jobs",
     description:
-      "A page has a thousand jobs, in the order in which they were submitted. The critical path is the chain of jobs on " +
-      "which the end of the flow hangs: from the one that ends last back to the parent that ended last, and so on.",
+      "A page has a thousand jobs, in the order in which they were submitted; one whose jobs wait for very many others " +
+      "ends after about 4 MiB. The critical path is the chain of jobs on which the end of the flow hangs: from the one " +
+      "that ends last back to the parent that ended last, and so on; null for a flow of more than one page.",
     scope: "read",
     request: { path, query: getFlowQuery },
+    // Whatever its jobs wait for: as much as a page of jobs may be.
+    reads: () => roomForJobs(limits.list_items_max),
     answers: {
       200: {
         description: "The flow.",

@@ -8,6 +8,7 @@ import {
   showJob,
   showKnown,
   showSchedule,
+  showSchedules,
   type SeenSchedule,
 } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
@@ -43,7 +44,8 @@ const list = route(
   async ({ deps, tenant, query: { limit, cursor } }) => {
     const of: CursorOf = { list: "schedules", tenant, filter: {} };
     const { rows, next } = await listSchedules(deps, tenant, limit, deps.cursors.read(of, cursor));
-    return { items: rows.map(showSchedule), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+    const items = await showSchedules(rows);
+    return { items, next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
   },
 );
 

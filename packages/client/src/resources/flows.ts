@@ -3,7 +3,7 @@ import { segment, type ActOptions, type CallOptions, type Send } from "../http/t
 
 /** Flows as a whole. They are submitted with `client.flow()`. An unknown id is a `NotFoundError`. */
 export type FlowCalls = {
-  /** A flow with its jobs, a thousand a page: go on with its `next_cursor`. */
+  /** A flow with its jobs, a thousand a page, or about 4 MiB: go on with its `next_cursor`. */
   get(id: string, page?: { cursor?: string }, call?: CallOptions): Promise<FlowGraph>;
   /** Newest first, a page at a time: go on with its `next_cursor`. With a `state` a page may be short, even empty. */
   list(filter?: { state?: FlowState; limit?: number; cursor?: string }, call?: CallOptions): Promise<FlowPage>;

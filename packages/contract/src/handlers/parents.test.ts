@@ -38,3 +38,20 @@ test("more than a process should have in memory is refused", async () => {
   const page = async () => ({ items, next_cursor: "more" });
   await expect(createParents({ first: async () => came(false), page }).parents()).rejects.toThrow(/more than 64 MiB/);
 });
+
+test("a result that was kept no longer cannot be read, and taken for none", async () => {
+  const gone = { id, status: "succeeded" as const, result: null, result_gone: true as const };
+  const { parents } = createParents({
+    first: async () => ({ ...came(true), parents: { a: one, gone } }),
+    page: never,
+  });
+  const found = await parents();
+  expect([found["a"]?.result, found["gone"]?.status, found["gone"]?.result_gone]).toEqual([1, "succeeded", true]);
+  expect(() => found["gone"]?.result).toThrow(`the result of the job ${id}, for which this one waited, is gone`);
+  const paged = createParents({
+    first: async () => came(false),
+    page: async () => ({ items: [{ ref: "gone", ...gone }], next_cursor: null }),
+  });
+  const all = await paged.parents();
+  expect(() => all["gone"]?.result).toThrow("is gone");
+});

@@ -6,7 +6,8 @@ import type { ParentCounts, ParentPage, ParentResult, ParentsOfJob } from "../wi
 export type Parents = {
   /**
    * The jobs that this one waited for, with their results, by the refs that its request named them by; those from before
-   * the flow by their ids. All of them, however many. Rejects with a RangeError for more than 64 MiB of results.
+   * the flow by their ids. All of them, however many. Rejects with a RangeError for more than 64 MiB of results. To read
+   * the `result` of one with `result_gone` throws: it had one, which was kept no longer.
    */
   parents(): Promise<Record<string, ParentResult>>;
   /** How many of them are in each status. Asks for no more results than come with every job. */
@@ -40,7 +41,8 @@ export function createParents(source: ParentSource): Parents {
   return {
     async parents() {
       const found = await first();
-      return !found || found.parents_complete ? (found?.parents ?? {}) : all(source);
+      if (found && !found.parents_complete) return all(source);
+      return Object.fromEntries(Object.entries(found?.parents ?? {}).map(([ref, one]) => [ref, honest(one)]));
     },
     parentCounts: async () => (await first())?.parent_counts ?? none,
   };
@@ -53,7 +55,7 @@ async function all(source: ParentSource): Promise<Record<string, ParentResult>> 
     const { items, next_cursor }: ParentPage = await source.page(cursor);
     for (const { ref, ...parent } of items) {
       chars += charsOf(parent.result);
-      found.push([ref, parent]);
+      found.push([ref, honest(parent)]);
     }
     if (chars > limits.parents_read_chars_max)
       throw new RangeError(
@@ -62,6 +64,18 @@ async function all(source: ParentSource): Promise<Record<string, ParentResult>> 
     if (next_cursor === null) return Object.fromEntries(found);
     cursor = next_cursor;
   }
+}
+
+/** Whoever reads a result that is gone would go on with null, and make something wrong of it. */
+function honest(parent: ParentResult): ParentResult {
+  if (!parent.result_gone) return parent;
+  const told = `the result of the job ${parent.id}, for which this one waited, is gone: it was kept no longer`;
+  return Object.defineProperty({ ...parent }, "result", {
+    enumerable: true,
+    get: () => {
+      throw new Error(told);
+    },
+  });
 }
 
 const charsOf = (result: Json) => (result === null ? 0 : JSON.stringify(result).length);

@@ -6,7 +6,7 @@ WITH old AS MATERIALIZED (
     SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
     SELECT id, flow_id FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL AND NOT CASE WHEN pg_column_size(result) > 8 THEN false ELSE coalesce(result::text = 'null', false) END
       AND finished_at < now() - make_interval(secs => $4::float8)
       AND (has_children IS NULL OR NOT EXISTS (SELECT FROM flow_edges WHERE parent = jobs.id))
     FOR NO KEY UPDATE SKIP LOCKED
@@ -23,7 +23,7 @@ WITH old AS MATERIALIZED (
     SELECT * FROM free WHERE flow_id IS NULL OR (
       flow_id NOT IN (SELECT flow_id FROM waiting_flows) AND flow_id NOT IN (SELECT flow_id FROM running_flows))
   ), cleared AS (
-    UPDATE jobs SET result = NULL
+    UPDATE jobs SET result = 'null'::json
     WHERE id = ANY(ARRAY(SELECT id FROM ended)) AND status = 'succeeded' AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'
     RETURNING jobs.id
   )

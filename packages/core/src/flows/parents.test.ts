@@ -2,8 +2,11 @@ import { jobStatuses } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { addFlow, type Member } from "../../test/add-flow.ts";
+import { advanceAndAdmit } from "../../test/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
+import { clearResults } from "../maintenance/clear-results.ts";
+import { firstId } from "../maintenance/prune.ts";
 import { complete } from "../settle/complete.ts";
 import { parentsOf, parentsPage } from "./parents.ts";
 
@@ -80,14 +83,40 @@ test("no more results are given once there are 256 KiB, however many parents the
   expect(next).toBe(6);
 });
 
-test("a parent that was removed since has no status and no result", async () => {
-  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+test.each([
+  { policy: "cancel", says: { result_gone: true } },
+  { policy: "run", says: {} },
+] as const)("a parent that was removed since has no status and no result: $policy", async ({ policy, says }) => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"], on_parent_failure: policy } });
   await deps.database.sql`DELETE FROM jobs WHERE id = ${a}`;
   expect((await parentsOf(deps, "default", [inFlow(b)])).get(b)).toEqual({
-    parents: { a: { id: a, status: null, result: null } },
+    parents: { a: { id: a, status: null, result: null, ...says } },
     parent_counts: none,
     parents_complete: true,
   });
+});
+
+test("a parent from before whose result was cleared while its child waited for another says so", async () => {
+  const { before, silent } = await addFlow(deps, { before: {}, silent: {} });
+  const { q, child } = await addFlow(deps, { q: {}, child: { after: [before, silent, "q"] } });
+  await succeed({ [before]: 42 });
+  const [lease] = await claim(deps, [silent], claimer);
+  if (lease) await complete(deps, [{ lease, result: null }]);
+  await advanceAndAdmit(deps);
+  expect((await clearResults(deps, 0, firstId, child, 100)).jobs).toBe(1);
+  await succeed({ [q]: 1 });
+  await advanceAndAdmit(deps);
+  const parents = {
+    [before]: { id: before, status: "succeeded", result: null, result_gone: true },
+    [silent]: { id: silent, status: "succeeded", result: null },
+    q: { id: q, status: "succeeded", result: 1 },
+  };
+  expect((await parentsOf(deps, "default", [inFlow(child)])).get(child)?.parents).toEqual(parents);
+  expect((await parentsPage(deps, "default", child, 0, 10)).items).toEqual(
+    Object.entries(parents).map(([ref, parent]) => ({ ref, ...parent })),
+  );
+  // Once is enough.
+  expect((await clearResults(deps, 0, firstId, child, 100)).jobs).toBe(0);
 });
 
 test("many jobs together are given no more than 1 MiB of results, and all of their counts", async () => {

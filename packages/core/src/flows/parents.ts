@@ -1,8 +1,16 @@
-import { jobStatuses, limits, type ParentCounts, type ParentPage, type ParentsOfJob } from "@atlasqueue/contract";
+import {
+  jobStatuses,
+  limits,
+  type ParentCounts,
+  type ParentPage,
+  type ParentResult,
+  type ParentsOfJob,
+} from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { isCleared } from "./keeping/cleared-result.ts";
 import { beside_bytes_max, bytesOf } from "../jobs/page-bytes.ts";
 
 type Child = { id: string; flow_id: string | null };
@@ -26,7 +34,7 @@ export async function parentsOf(
   const rows = await executeOn(deps.database)<Row>({ text: first, params: [tenant, uuidArray(ids)] });
   return new Map(
     rows.map(({ child, total, counts, shown }) => {
-      const parents = Object.fromEntries((shown ?? []).map(({ ref, place: _place, ...parent }) => [ref, parent]));
+      const parents = Object.fromEntries((shown ?? []).map((one) => [one.ref, showParent(one)]));
       const parent_counts = Object.fromEntries(jobStatuses.map((status) => [status, counts?.[status] ?? 0]));
       const parents_complete = (shown ?? []).length === total;
       return [child, { parents, parent_counts: parent_counts as ParentCounts, parents_complete }];
@@ -53,17 +61,21 @@ export async function parentsPage(
   const shown = row?.shown ?? [];
   const last = shown.at(-1)?.place;
   return {
-    items: shown.map(({ place: _place, ...parent }) => parent),
+    items: shown.map((one) => ({ ref: one.ref, ...showParent(one) })),
     next: last !== undefined && last < (row?.total ?? 0) ? last : undefined,
   };
 }
 
-type Shown = ParentPage["items"][number] & { place: number };
+type Shown = ParentResult & { ref: string; place: number; gone: boolean };
+
+function showParent({ id, status, result, gone }: Shown): ParentResult {
+  return { id, status, result, ...(gone && { result_gone: true }) };
+}
 
 const asked = `
   asked AS MATERIALIZED (
     SELECT job_id AS child, nth::int AS place, parent ->> 'ref' AS ref, (parent ->> 'id')::uuid AS id,
-           json_array_length(parents) AS total
+           json_array_length(parents) AS total, on_parent_failure <> 'run' AS counts_on_it
     FROM flow_jobs, json_array_elements(parents) WITH ORDINALITY AS one(parent, nth)
     WHERE job_id = ANY(ARRAY(SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
   )`;
@@ -72,16 +84,19 @@ const asked = `
 const seen = (columns: string) => `LATERAL (
       SELECT ${columns} FROM jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0)`;
 
-/** The very first is shown whatever its size, as a page must have something in it. */
+/**
+ * A parent that was removed may have had a result: a child that runs only when its parents succeed counted on it. The very
+ * first is shown whatever its size, as a page must have something in it.
+ */
 const shown = (range: string) => `
   weighed AS MATERIALIZED (
-    SELECT one.*, status, coalesce(sum(bytes) OVER (
+    SELECT one.*, status, coalesce(cleared, counts_on_it) AS gone, coalesce(sum(bytes) OVER (
              PARTITION BY child ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before,
            coalesce(sum(bytes) OVER (
              ORDER BY child, place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_of_all
-    FROM asked AS one LEFT JOIN ${seen(`status, ${bytesOf("result")} AS bytes`)} AS job ON true WHERE ${range}
+    FROM asked AS one LEFT JOIN ${seen(`status, ${bytesOf("result")} AS bytes, ${isCleared} AS cleared`)} AS job ON true WHERE ${range}
   ), shown AS (
-    SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', weighed.status,
+    SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', weighed.status, 'gone', weighed.gone,
              'result', (SELECT result FROM jobs WHERE jobs.id = weighed.id AND jobs.tenant = $1)) ORDER BY place) AS parents
     FROM weighed WHERE before < ${limits.parents_shown_bytes_max} AND before_of_all < ${beside_bytes_max} GROUP BY child
   )`;

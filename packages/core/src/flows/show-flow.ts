@@ -9,6 +9,7 @@ import {
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { bytesOf, fitting, isCut } from "../jobs/page-bytes.ts";
 import { criticalPath } from "./critical-path.ts";
 import { countedOf, showFlow, type FlowRow } from "./flow-state.ts";
 
@@ -31,7 +32,7 @@ export async function findFlow(deps: Pick<Deps, "database">, tenant: string, id:
 
 /**
  * A flow with a page of its jobs, in the order in which they were submitted; undefined when the tenant has none with
- * this id.
+ * this id. Each may wait for thousands of others, so a page is cut at its bytes, as one of jobs is.
  *
  * @example
  * const { state, items } = (await viewFlow(deps, "default", id)) ?? {};
@@ -45,14 +46,16 @@ export async function viewFlow(
   const flow = await findFlow(deps, tenant, id);
   if (!flow) return undefined;
   const rows = await executeOn(deps.database)<Row>({ text: jobsOfFlow, params: [tenant, id, after, page_jobs + 1] });
-  const items = rows.slice(0, page_jobs).map(showFlowJob);
-  const next = rows.length > page_jobs ? rows[page_jobs - 1]?.place : undefined;
+  const shown = rows.slice(0, page_jobs);
+  const items = shown.map(showFlowJob);
+  const next = rows[0]?.cut || rows.length > page_jobs ? shown.at(-1)?.place : undefined;
   const whole = after < 0 && next === undefined;
   return { ...flow, items, next, critical_path: whole ? criticalPath(items) : null };
 }
 
 type Row = Omit<FlowJob, "depends_on" | "started_at" | "finished_at"> & {
   place: number;
+  cut: boolean;
   status: JobStatus;
   on_parent_failure: OnParentFailure;
   parents: { ref: string; id: string }[];
@@ -60,7 +63,7 @@ type Row = Omit<FlowJob, "depends_on" | "started_at" | "finished_at"> & {
   finished_at: Date | null;
 };
 
-function showFlowJob({ place: _place, parents, started_at, finished_at, ...row }: Row): FlowJob {
+function showFlowJob({ place: _place, cut: _cut, parents, started_at, finished_at, ...row }: Row): FlowJob {
   return {
     ...row,
     depends_on: parents.map(({ id }) => id),
@@ -77,8 +80,21 @@ const one = composed(
   WHERE flows.tenant = $1 AND flows.id = $2::text::uuid`,
 );
 
-const jobsOfFlow = `
-  SELECT jobs.id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents,
-         left(last_error, 500) AS last_error, started_at, finished_at
-  FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
-  WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int ORDER BY place LIMIT $4::int`;
+const columns =
+  "id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents, last_error, started_at, finished_at";
+
+// Of what is cut off no parents are sent: until it is returned, a row has a pointer to them.
+const jobsOfFlow = composed(
+  "flows/jobs",
+  ["tenant", "id", "after", "jobs_max"],
+  `
+  WITH shown AS MATERIALIZED (
+    SELECT jobs.id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents,
+           left(last_error, 500) AS last_error, started_at, finished_at
+    FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
+    WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int ORDER BY place LIMIT $4::int
+  ), page AS MATERIALIZED (
+    SELECT *, ${bytesOf("parents")} + coalesce(octet_length(last_error), 0) AS bytes FROM shown
+  ), ${fitting("place")}
+  SELECT ${columns}, ${isCut} AS cut FROM fitting ORDER BY place`,
+);

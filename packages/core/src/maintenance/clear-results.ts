@@ -3,6 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import { byHalves, idAfter } from "./by-halves.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { unsynced } from "../database/unsynced.ts";
+import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
 import type { Deps } from "../deps.ts";
 import { firstId } from "./prune.ts";
 import { firstIdAt } from "./retention.ts";
@@ -18,9 +19,9 @@ export type Cleared = { jobs: number; last: string | undefined; more: boolean; f
 
 /**
  * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago, no job is still to hear
- * that it did, and no other of its flow may still ask for it. A step looks at `jobs_max`
- * jobs in id order, with ids between `after` and `before`. A job without a result is not written, so none is written
- * twice.
+ * that it did, and no other of its flow may still ask for it. One of another flow, which waits for others besides, may:
+ * it is told that the result is gone. A step looks at `jobs_max` jobs in id order, with ids between `after` and `before`.
+ * A job without a result is not written, so none is written twice.
  *
  * @example
  * const { last } = await clearResults(deps, 3_600, firstId, firstIdAt(an_hour_ago), 500);
@@ -62,12 +63,12 @@ const text = composed(
     SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
     SELECT id, flow_id FROM jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL AND NOT ${isCleared}
       AND finished_at < now() - make_interval(secs => $4::float8)
       AND (has_children IS NULL OR NOT EXISTS (SELECT FROM flow_edges WHERE parent = jobs.id))
     FOR NO KEY UPDATE SKIP LOCKED
   ), ${endedFlows("free")}, cleared AS (
-    UPDATE jobs SET result = NULL
+    UPDATE jobs SET result = ${clearedResult}
     WHERE id = ANY(ARRAY(SELECT id FROM ended)) AND status = 'succeeded' AND ${unsynced}
     RETURNING jobs.id
   )

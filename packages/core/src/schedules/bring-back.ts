@@ -3,7 +3,8 @@ import { textArray } from "../database/literals.ts";
 import type { ScheduleRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { readCron } from "./cron.ts";
+import { createRests } from "../room/rests.ts";
+import { readCron } from "./cron/cron.ts";
 import type { ScheduleRef } from "./find.ts";
 
 /** Before all schedules. */
@@ -25,10 +26,13 @@ export async function bringBack(
 ): Promise<ScheduleRef | undefined> {
   const execute = executeOn(deps.database);
   const rows = await execute<Ahead>({ text: look, params: [after.tenant, after.name, schedules_max] });
-  const late = rows.flatMap((row) => {
-    const next_at = nextOf(row);
-    return next_at && next_at < row.next_at ? [{ ...row, earlier: next_at }] : [];
-  });
+  const late: (Ahead & { earlier: Date })[] = [];
+  const rest = createRests();
+  for (const row of rows) {
+    const earlier = nextOf(row);
+    if (earlier && earlier < row.next_at) late.push({ ...row, earlier });
+    await rest();
+  }
   const column = (read: (row: (typeof late)[number]) => string) => textArray(late.map(read));
   if (late.length > 0)
     await execute({

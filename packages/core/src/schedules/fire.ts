@@ -5,8 +5,9 @@ import type { ScheduleRow } from "../database/schema/index.ts";
 import type { Statement } from "../database/statement.ts";
 import { inTransaction, notHeldHalfSent } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
+import { createRests } from "../room/rests.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
-import { readCron } from "./cron.ts";
+import { readCron } from "./cron/cron.ts";
 import type { ArrivedJob } from "../submit/arrivals/admit.ts";
 import type { ScheduleRef } from "./find.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
@@ -41,7 +42,7 @@ export type FiredSlots = {
  */
 export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): Promise<FiredSlots> {
   const fired = await inTransaction(deps.database, async (execute) => {
-    const plans = makePlans(deps, await execute<DueRow>(hold(refs)));
+    const plans = await makePlans(deps, await execute<DueRow>(hold(refs)));
     if (plans.length === 0) return [];
     const outcomes = await insertOrArrive(
       execute,
@@ -86,7 +87,8 @@ function hold(refs: readonly ScheduleRef[]): Statement {
   return { text: holdText, params: [textArray(refs.map((one) => one.tenant)), textArray(refs.map((one) => one.name))] };
 }
 
-function makePlans(deps: Deps, rows: readonly DueRow[]): Plan[] {
+async function makePlans(deps: Deps, rows: readonly DueRow[]): Promise<Plan[]> {
+  const rest = createRests();
   const plans: Plan[] = [];
   let slots_left = slots_max;
   let bytes_left = bytes_max;
@@ -104,6 +106,7 @@ function makePlans(deps: Deps, rows: readonly DueRow[]): Plan[] {
     plans.push({ ...firing, row, submissions });
     slots_left -= firing.fire.length;
     bytes_left -= firing.fire.length * row.bytes;
+    await rest();
   }
   return plans;
 }

@@ -4,7 +4,7 @@ import { plain } from "../database/plain.ts";
 import { schedules } from "../database/schema/index.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { readCron } from "./cron.ts";
+import { readCron } from "./cron/cron.ts";
 import { findSchedule, holdSchedule, isSchedule, seen, type ScheduleRef, type SeenSchedule } from "./find.ts";
 
 /**

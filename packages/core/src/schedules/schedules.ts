@@ -7,10 +7,10 @@ import {
   type Schedule,
 } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
-import { cronFault } from "./cron.ts";
+import { cronFault } from "./cron/cron.ts";
 import { findSchedule } from "./find.ts";
 import { listSchedules } from "./list.ts";
-import { showSchedule } from "./show.ts";
+import { showSchedule, showSchedules } from "./show.ts";
 import { deleteSchedule } from "./delete.ts";
 import { pauseSchedule, resumeSchedule } from "./pause.ts";
 import { putSchedule } from "./store.ts";
@@ -66,7 +66,7 @@ export function createScheduleBook(deps: Deps, tenant: string): Schedules {
       const found: Schedule[] = [];
       for (let after: string | undefined = ""; after !== undefined;) {
         const page = await listSchedules(deps, tenant, limits.list_items_max, after);
-        found.push(...page.rows.map(showSchedule));
+        found.push(...(await showSchedules(page.rows)));
         after = page.next;
       }
       return found;

@@ -1,5 +1,6 @@
 import type { Schedule } from "@atlasqueue/contract";
-import { readCron } from "./cron.ts";
+import { createRests } from "../room/rests.ts";
+import { readCron } from "./cron/cron.ts";
 import type { SeenSchedule } from "./find.ts";
 
 const next_runs_max = 5;
@@ -20,6 +21,23 @@ export function showSchedule(row: SeenSchedule): Schedule {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
+}
+
+/**
+ * A page of schedules, as every surface shows them. Their next slots are reckoned with a turn of the event loop now and
+ * then, as a page has hundreds of them.
+ *
+ * @example
+ * const items = await showSchedules(rows);
+ */
+export async function showSchedules(rows: readonly SeenSchedule[]): Promise<Schedule[]> {
+  const shown: Schedule[] = [];
+  const rest = createRests();
+  for (const row of rows) {
+    shown.push(showSchedule(row));
+    await rest();
+  }
+  return shown;
 }
 
 function nextRuns({ cron, timezone, seen_at }: SeenSchedule): string[] {

@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { limits, type CreateSchedule, type TraceContext } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { readCron } from "./cron.ts";
+import { readCron } from "./cron/cron.ts";
 import { findSchedule, type SeenSchedule } from "./find.ts";
 
 export type StoreOutcome =

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { canonicalJson } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
+import { createRests } from "../room/rests.ts";
 import type { Submission } from "./outcome.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";
 
@@ -15,18 +15,14 @@ export function draft({ tenant, request, idempotency_key, fingerprint = "", trac
   return { id: newId(), tenant, request, payload: text, key: idempotency_key, hash: digest, trace };
 }
 
-/** Made without a rest: a few milliseconds' worth, most of it hashing. */
-const turn_ms_max = 4;
-
-/** The drafts of a long list, with a turn of the event loop now and then. */
+/** The drafts of a long list, with a turn of the event loop now and then: most of the work is hashing. */
 export async function draftsOf(submissions: readonly Submission[]): Promise<Draft[]> {
   const drafts: Draft[] = [];
-  let turned_at = performance.now();
+  const rest = createRests();
   for (const one of submissions) {
     drafts.push(draft(one));
-    if (performance.now() - turned_at < turn_ms_max) continue;
-    await nextTurn();
-    turned_at = performance.now();
+    const turn = rest();
+    if (turn) await turn;
   }
   return drafts;
 }

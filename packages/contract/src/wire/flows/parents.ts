@@ -9,6 +9,11 @@ export const parentResult = z.strictObject({
   id: z.uuid(),
   status: z.enum(jobStatuses).nullable(),
   result: anyJson.nullable(),
+  /**
+   * What it made is kept no longer, as `RESULT_TTL_SECONDS` or retention have it, or it was removed; left out otherwise, and
+   * of a removed one where the job runs whatever happens to its parents.
+   */
+  result_gone: z.literal(true).optional(),
 });
 export type ParentResult = z.infer<typeof parentResult>;
 

@@ -18,8 +18,21 @@ const day_ms = 86_400_000;
 const stride_ms = day_ms / 2;
 const strides_max = 1_000;
 
+/** To make one takes the runtime longer than to find a schedule's slots, and most schedules are in few zones. */
+const clocks = new Map<string, WallClock>();
+const zones_max = 50;
+
 /** The clocks of an IANA time zone, as this runtime knows them. Throws a RangeError for a zone it does not know. */
 export function wallClock(timezone: string): WallClock {
+  let clock = clocks.get(timezone);
+  if (clock) return clock;
+  clock = newClock(timezone);
+  if (clocks.size >= zones_max) clocks.clear();
+  clocks.set(timezone, clock);
+  return clock;
+}
+
+function newClock(timezone: string): WallClock {
   const exactOffset = offsetReader(timezone);
   const known = new Map<number, number>();
   /** Asking the runtime is the main cost, and a schedule's slots lie close together. */

@@ -1,5 +1,5 @@
 import { showValue, type Fault } from "@atlasqueue/contract";
-import { Cron } from "croner";
+import { calendarOf, type Calendar } from "./calendar.ts";
 import { wallClock, type Change, type WallClock, type WallTime } from "./wall-clock.ts";
 
 /** A schedule's slots, each an instant. */
@@ -123,14 +123,6 @@ class CronError extends Error {
   override readonly name = "CronError";
 }
 
-/** The times the fields name, as clocks show them in any zone: UTC's have neither gaps nor repetitions. */
-type Dates = {
-  /** The first after a time. */
-  after(wall: WallTime): WallTime | undefined;
-  /** The last up to and including a time. */
-  upTo(wall: WallTime): WallTime | undefined;
-};
-
 function clockOf(timezone: string): WallClock {
   try {
     return wallClock(timezone);
@@ -139,30 +131,17 @@ function clockOf(timezone: string): WallClock {
   }
 }
 
-function parse(cron: string): Dates {
-  let pattern: Cron;
-  let next: Date | null;
+function parse(cron: string): Calendar {
+  let dates: Calendar;
   try {
-    // An offset rather than the zone "UTC", for which the library asks Intl, ten times as slow.
-    pattern = new Cron(cron, { utcOffset: 0, mode: "5-part", paused: true });
-    next = pattern.nextRun(anInstant);
+    dates = calendarOf(cron);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CronError(reason.replace(/^Cron\w+: /, ""), { cause: error });
   }
-  if (next === null) throw new CronError("no date ever fits");
-  return {
-    after: (wall) => pattern.nextRun(new Date(wall))?.getTime(),
-    upTo(wall) {
-      // The library leaves out the reference itself, and counts in whole seconds.
-      const past = new Date((Math.floor(wall / 1_000) + 1) * 1_000);
-      return pattern.previousRuns(1, past)[0]?.getTime();
-    },
-  };
+  if (dates.after(anInstant) === undefined) throw new CronError("no date ever fits");
+  return dates;
 }
 
-/**
- * What fits no date after this one fits none at all: the calendar repeats after 400 years, and the library looks
- * further.
- */
-const anInstant = new Date("2026-01-01T00:00:00Z");
+/** Any will do: what fits no date after it fits none at all. */
+const anInstant = Date.UTC(2026, 0, 1);

@@ -1,0 +1,25 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** What a process may do without a rest: a few milliseconds' worth. */
+const turn_ms_max = 4;
+
+/**
+ * For a long loop that awaits nothing: gives the event loop a turn whenever some milliseconds were used since its last
+ * one, and undefined otherwise. Meanwhile everybody else is answered, probes too.
+ *
+ * @example
+ * const rest = createRests();
+ * for (const one of many) (reckon(one), await rest());
+ */
+export function createRests(): () => Promise<void> | undefined {
+  let turned_at = performance.now();
+  const turn = async () => {
+    await (line = line.then(() => nextTurn()));
+    turned_at = performance.now();
+  };
+  return () => (performance.now() - turned_at < turn_ms_max ? undefined : turn());
+}
+
+// One for the process, as the event loop is: in each turn one long loop goes on, however many there are. Were each to wait
+// for the next turn only, all of them would go on in it, and a probe takes several.
+let line: Promise<void> = Promise.resolve();
