@@ -9,7 +9,9 @@ import {
   clearAway,
   createFollowUps,
   createLeaseReturns,
+  createLocksMet,
   createOutageWatch,
+  createSkipHeld,
   createSweeper,
   defaultRetention,
   defaultTenant,
@@ -114,12 +116,15 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
   const returns = createLeaseReturns(deps);
+  const skipHeld = createSkipHeld(deps);
   const claimer: Omit<Claimer, "tenant"> = {
     queues: names,
     worker_id: id,
     lease_seconds,
     turns: new Map(),
     behind: new Map(),
+    locks: createLocksMet(),
+    passed_over: (tenant, left) => void skipHeld(tenant, left),
     throttled: followUps.throttled,
     unanswered: returns.unanswered,
     put_back: (jobs) => void announce(deps, jobs, "front"),

@@ -10,6 +10,8 @@ import { NoRoomError } from "../shares.ts";
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
+import { createLocksMet } from "../lease/claim/locks-met.ts";
+import { createSkipHeld } from "../lease/claim/skip-held.ts";
 import type { Behind } from "../limits/within-rates.ts";
 import type { Turns } from "../turns/claimable.ts";
 import { transition } from "../tracing/transition.ts";
@@ -38,6 +40,8 @@ export function createHandOut(
 ) {
   const turns: Turns = new Map();
   const behind: Behind = new Map();
+  const locks = createLocksMet();
+  const skipHeld = createSkipHeld(deps);
 
   /** Ids that no call is waiting for any more. Those in the list itself have ordinary priority. */
   const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
@@ -74,6 +78,8 @@ export function createHandOut(
       queues: [call.queue],
       turns,
       behind,
+      locks,
+      passed_over: (tenant, left) => void skipHeld(tenant, left),
       throttled: deps.followUps.throttled,
       unanswered: (token) => deps.returns.unanswered(token, call.tenant),
       put_back: (jobs) => void announce(deps, jobs, "front"),

@@ -11,6 +11,7 @@ import type { Claimer, Lease } from "../lease.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
 import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
 import { impatient, passingOverLocked, type Form } from "../../database/skip-locked.ts";
+import type { WithHolder } from "./locks-met.ts";
 import { underToken } from "./under-token.ts";
 import { leaseTerms, takeLeases, type Width } from "../take-leases.ts";
 
@@ -37,17 +38,14 @@ export async function claimLimited<L extends Lease>(
   return passingOverLocked((form) => claimUnderLock(deps, claimer, which, queues, width, form));
 }
 
-/** A queue to lock; for ids also the number of the transaction that had it locked when we looked, or before. */
-type Wanted = { queue: string; holder?: string };
-
-async function withReadyJobs(deps: Deps, { tenant, queues }: Claimer): Promise<readonly Wanted[]> {
+async function withReadyJobs(deps: Deps, { tenant, queues }: Claimer): Promise<readonly WithHolder[]> {
   const refs = queues.map((queue) => ({ tenant, queue }));
   return (await readyAmong(deps, refs)).filter(({ limited }) => limited);
 }
 
-function queuesOf(deps: Deps, { tenant, queues }: Claimer, ids: readonly string[]): Promise<readonly Wanted[]> {
+function queuesOf(deps: Deps, { tenant, queues }: Claimer, ids: readonly string[]): Promise<readonly WithHolder[]> {
   const params = [tenant, textArray(queues), uuidArray(ids)];
-  return executeOn(deps.database)<Wanted>({ text: limitedQueues, params });
+  return executeOn(deps.database)<WithHolder>({ text: limitedQueues, params });
 }
 
 type Claimed<L> = { leases: L[]; passed_over: readonly string[]; by_group: readonly string[] };
@@ -56,7 +54,7 @@ async function claimUnderLock<L extends Lease>(
   deps: Deps,
   claimer: Claimer,
   which: readonly string[] | number,
-  queues: readonly Wanted[],
+  queues: readonly WithHolder[],
   width: Width,
   form: Form,
 ): Promise<Claimed<L>> {
@@ -66,14 +64,16 @@ async function claimUnderLock<L extends Lease>(
   return underToken(claimer, async (lease_token) => {
     const names = textArray(queues.map(({ queue }) => queue));
     const holders = textArray(queues.map(({ holder }) => holder));
+    const unwaited = form === "careful" ? queues : (claimer.locks?.stillHeld(tenant, queues) ?? []);
     const [, rooms, leases, busy = []] = await sentTogether(deps.database, [
-      { text: lockQueues[form], params: [tenant, names] },
+      { text: lockQueues, params: [tenant, names, textArray(unwaited.map(({ queue }) => queue))] },
       { text: roomOfLocked, params: [tenant] },
       { text, params: [lease_token, worker_id, lease_seconds, tenant, last] },
-      ...(form === "careful" && typeof which !== "number"
+      ...(unwaited.length > 0 && typeof which !== "number"
         ? [{ text: ofBusyQueues, params: [tenant, names, holders, last] }]
         : []),
     ]);
+    claimer.locks?.noteHeld(tenant, queues, rooms as Room[]);
     reportThrottled(claimer, rooms as Room[]);
     if (busy.length > 0) claimer.put_back?.((busy as Omit<ReadyJob, "tenant">[]).map((job) => ({ ...job, tenant })));
     const by_group = (rooms as Room[]).filter((one) => one.by_group && one.room > 0).map(({ queue }) => queue);
@@ -106,7 +106,6 @@ const limitedQueues = composed(
   `SELECT queue, xmax::text AS holder ${servedAndLimited} AND queue = ANY(ARRAY(
     SELECT queue FROM jobs WHERE id = ANY(${hidden("$3::uuid[]")}) AND tenant = $1 AND status = 'queued'))`,
 );
-const waitForQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE`;
 
 /**
  * What one statement of the transaction tells the next through the server, as they are sent together. It ends with the
@@ -115,11 +114,16 @@ const waitForQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND $
 const note = (name: "locked" | "room", json: string) => `set_config('atlasqueue.${name}', ${json}::text, true)`;
 const noted = (name: "locked" | "room") => `nullif(current_setting('atlasqueue.${name}', true), '')::json`;
 
-const noteLocked = (rows: string) => `SELECT ${note("locked", "json_agg(queue)")} FROM (${rows}) AS locked`;
-const lockQueues: Record<Form, string> = {
-  quick: composed("lease/lock-queues", ["tenant", "queues"], noteLocked(waitForQueues)),
-  careful: composed("lease/lock-queues-carefully", ["tenant", "queues"], noteLocked(`${waitForQueues} SKIP LOCKED`)),
-};
+const toLock = `SELECT queue ${servedAndLimited} AND ${notHeldIdle}`;
+const lockQueues = composed(
+  "lease/lock-queues",
+  ["tenant", "queues", "unwaited"],
+  `
+  SELECT ${note("locked", "json_agg(queue)")} FROM (
+    SELECT queue FROM (${toLock} AND queue <> ALL($3::text[]) AND ${impatient} ORDER BY queue FOR UPDATE) AS waited
+    UNION ALL
+    SELECT queue FROM (${toLock} AND queue = ANY($3::text[]) ORDER BY queue FOR UPDATE SKIP LOCKED) AS unwaited) AS locked`,
+);
 
 /**
  * Those of the ids whose queues could not be locked and have changed hands while we waited: other claims are taking jobs
