@@ -10,7 +10,9 @@ import {
   createFollowUps,
   createFronts,
   createLeaseReturns,
+  createLocksMet,
   createOutageWatch,
+  createSkipHeld,
   createSweeper,
   defaultRetention,
   defaultTenant,
@@ -125,6 +127,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
   const returns = createLeaseReturns(deps);
+  const skipHeld = createSkipHeld(deps);
   const claimer: Omit<Claimer, "tenant"> = {
     queues: names,
     worker_id: id,
@@ -132,6 +135,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     turns: new Map(),
     behind: new Map(),
     fronts: createFronts(deps),
+    locks: createLocksMet(),
+    passed_over: (tenant, left) => void skipHeld(tenant, left),
     throttled: followUps.throttled,
     unanswered: returns.unanswered,
     put_back: (jobs) => void announce(deps, jobs, "front"),

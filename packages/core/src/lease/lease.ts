@@ -6,6 +6,7 @@ import type { Behind } from "../limits/within-rates.ts";
 import type { OfAttempt } from "../observe/events.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import type { Turns } from "../turns/claimable.ts";
+import type { LocksMet } from "./claim/locks-met.ts";
 
 /** A job held by one worker. The token is the proof in every later call; jobs claimed together share it. */
 export type Lease = Pick<
@@ -69,6 +70,10 @@ export type Claimer = {
   behind?: Behind;
   /** What goes before the ids of queues with limits, where `put_back` takes those that it goes in place of. */
   fronts?: Fronts;
+  /** Where claims have met somebody's locks, so that the next ones do not wait for these. */
+  locks?: LocksMet;
+  /** Ids that could not be leased by a claim that skips what is locked: as some of them may be, others behind them may. */
+  passed_over?: (tenant: string, ids: readonly string[]) => void;
   /** A queue's jobs could not be taken because of its rate; says when there is room again. */
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
   /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */

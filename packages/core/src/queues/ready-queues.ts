@@ -74,14 +74,17 @@ const queuesOf = composed(
   ORDER BY wanted.tenant COLLATE "C" DESC, step.queue DESC`,
 );
 
+/** `holder`: the number of the transaction that has its row locked, or had it last; null for a queue without a row. */
+type Held = { holder: string | null };
+
 /** Those of the queues with ready jobs that are not paused: one look into the index for each, in one statement. */
 export async function readyAmong(
   deps: Pick<Deps, "database">,
   among: readonly QueueRef[],
-): Promise<readonly ReadyQueue[]> {
+): Promise<readonly (ReadyQueue & Held)[]> {
   if (among.length === 0) return [];
   const columns = [textArray(among.map(({ tenant }) => tenant)), textArray(among.map(({ queue }) => queue))];
-  return executeOn(deps.database)<ReadyQueue>({ text: readyOf, params: columns });
+  return executeOn(deps.database)<ReadyQueue & Held>({ text: readyOf, params: columns });
 }
 
 // LIMIT 1 makes the look an index scan of one row; EXISTS alone may become a join with the whole backlog.
@@ -89,7 +92,7 @@ const readyOf = composed(
   "queues/ready-among",
   ["tenants", "queues"],
   `
-  SELECT wanted.tenant, wanted.queue, ${facts}
+  SELECT wanted.tenant, wanted.queue, ${facts}, queues.xmax::text AS holder
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, queue)
   LEFT JOIN queues ON queues.tenant = wanted.tenant AND queues.queue = wanted.queue, LATERAL (
     SELECT FROM jobs WHERE jobs.tenant = wanted.tenant AND jobs.queue = wanted.queue AND ready_at IS NOT NULL

@@ -1,5 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { isUuid } from "../database/literals.ts";
+import { heldByNobody } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -11,7 +12,10 @@ import type { ReadyJob } from "../signal/signal.ts";
 const within = (seconds: string) => `ready_at >= CASE WHEN ${seconds}::float8 = 'infinity' THEN '-infinity'
       ELSE now() - make_interval(secs => ${seconds}::float8) END`;
 
-/** Ready jobs of a queue in the order they should run. `age_ms_min` leaves out those whose signal may be on its way. */
+/**
+ * Ready jobs of a queue in the order they should run, but for those that an open transaction holds, as none of these looks
+ * finds: no claim could take them, and there may be any number. `age_ms_min` leaves out those whose signal may be on its way.
+ */
 export async function readyJobs(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,
@@ -32,7 +36,8 @@ const inOrder = composed(
   "queues/ready",
   ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds"],
   `
-  SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${within("$5")} ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
+  SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${within("$5")} AND ${heldByNobody}
+  ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
 );
 
 /**
@@ -59,6 +64,7 @@ const before = composed(
   SELECT ${columns} FROM jobs
   WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND priority = 0 AND ${within("$6")}
     AND ready_at < (SELECT ready_at FROM jobs WHERE id = $3::uuid) - make_interval(secs => $4::float8)
+    AND ${heldByNobody}
   ORDER BY ready_at, id LIMIT $5::int`,
 );
 
@@ -78,7 +84,8 @@ export async function readyWithPriority(
 }
 
 const lane = (priorities: string) =>
-  `(SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${within("$5")} AND ${priorities} ORDER BY priority DESC, ready_at, id LIMIT $4::int)`;
+  `(SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${within("$5")} AND ${priorities} AND ${heldByNobody}
+    ORDER BY priority DESC, ready_at, id LIMIT $4::int)`;
 
 const withPriority = composed(
   "queues/ready-with-priority",

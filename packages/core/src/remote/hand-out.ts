@@ -11,6 +11,8 @@ import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
 import { createFronts } from "../limits/fronts.ts";
+import { createLocksMet } from "../lease/claim/locks-met.ts";
+import { createSkipHeld } from "../lease/claim/skip-held.ts";
 import type { Behind } from "../limits/within-rates.ts";
 import type { Turns } from "../turns/claimable.ts";
 import { transition } from "../tracing/transition.ts";
@@ -40,6 +42,8 @@ export function createHandOut(
   const turns: Turns = new Map();
   const behind: Behind = new Map();
   const fronts = createFronts(deps);
+  const locks = createLocksMet();
+  const skipHeld = createSkipHeld(deps);
 
   /** Ids that no call is waiting for any more. Those in the list itself have ordinary priority. */
   const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
@@ -77,6 +81,8 @@ export function createHandOut(
       turns,
       behind,
       fronts,
+      locks,
+      passed_over: (tenant, left) => void skipHeld(tenant, left),
       throttled: deps.followUps.throttled,
       unanswered: (token) => deps.returns.unanswered(token, call.tenant),
       put_back: (jobs) => void announce(deps, jobs, "front"),

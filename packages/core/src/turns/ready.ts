@@ -1,4 +1,5 @@
 import { composed } from "../database/composed.ts";
+import { heldByNobody } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { holderOf } from "../groups/join.ts";
@@ -8,7 +9,7 @@ import type { ReadyInGroup } from "../signal/signal.ts";
 /** Of one group in one look. */
 const group_jobs_max = 20;
 
-/** Ready jobs of a queue with their groups, the highest priority and the oldest first. */
+/** Ready jobs of a queue with their groups, the highest priority and the oldest first, but for those that an open transaction holds. */
 export async function oldestInGroups(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,
@@ -24,10 +25,10 @@ const oldest = composed(
   ["tenant", "queue", "age_seconds_min", "jobs_max"],
   `
   SELECT id, tenant, queue, priority, group_key AS "group" FROM jobs
-  WHERE ${olderThan} ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
+  WHERE ${olderThan} AND ${heldByNobody} ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
 );
 
-/** The first ready jobs of some groups. `last` is the group to go on after; undefined when there are no more. */
+/** The first ready jobs of some groups, the same ones left out. `last` is the group to go on after; undefined when there are no more. */
 export type GroupPage = { jobs: ReadyInGroup[]; groups: number; last: string | undefined };
 
 /**
@@ -64,7 +65,7 @@ const ofGroups = composed(
   )
   SELECT one.id, one.priority, page.group_key AS "group" FROM page LEFT JOIN LATERAL (
     SELECT id, priority, ready_at FROM (
-      SELECT * FROM jobs WHERE id = ANY(page.heads || ARRAY(${holderOf("page")})) OFFSET 0) AS let_through
+      SELECT * FROM jobs WHERE id = ANY(page.heads || ARRAY(${holderOf("page")})) AND ${heldByNobody} OFFSET 0) AS let_through
     WHERE ${olderThan} ORDER BY priority DESC, ready_at, id LIMIT ${group_jobs_max}) AS one ON true
   ORDER BY page.group_key, one.priority DESC, one.ready_at, one.id`,
 );

@@ -1,5 +1,5 @@
 import { hidden, isUuid, uuidArray } from "../../database/literals.ts";
-import { impatient, passingOverLocked } from "../../database/skip-locked.ts";
+import { impatient, passingOverLocked, type Form } from "../../database/skip-locked.ts";
 import type { Deps } from "../../deps.ts";
 import type { ReadyJob } from "../../signal/signal.ts";
 import { addTo, claimWith, claimWithinLimits, claimTexts, served } from "./statement.ts";
@@ -47,11 +47,19 @@ async function claimById<L extends Lease>(
   width: Width,
 ): Promise<L[]> {
   const light = ids.length <= never_too_heavy;
-  return passingOverLocked(async (form) => {
-    if (form === "careful") return choose<L>(deps, claimer, ids, width);
+  const send = async (form: Form) => {
+    if (form === "careful") return passOver(claimer, ids, await choose<L>(deps, claimer, ids, width));
     const leases = await claimWith<L>(deps, claimer, (light ? byId : byIdWithin)[width], uuidArray(ids));
     return light || leases.length > 0 ? leases : choose<L>(deps, claimer, ids, width);
-  });
+  };
+  return passingOverLocked(send, claimer.locks?.jobsOf(claimer.tenant));
+}
+
+function passOver<L extends Lease>(claimer: Claimer, ids: readonly string[], leases: L[]): L[] {
+  const taken = new Set(leases.map(({ id }) => id));
+  const left = ids.filter((id) => !taken.has(id));
+  if (left.length > 0) claimer.passed_over?.(claimer.tenant, left);
+  return leases;
 }
 
 async function choose<L extends Lease>(

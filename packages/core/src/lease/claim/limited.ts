@@ -9,6 +9,7 @@ import type { ReadyJob } from "../../signal/signal.ts";
 import type { Claimer, Lease } from "../lease.ts";
 import { impatient, passingOverLocked, type Form } from "../../database/skip-locked.ts";
 import { byId, note, noted, oldest } from "./limited-choice.ts";
+import type { WithHolder } from "./locks-met.ts";
 import { underToken } from "./under-token.ts";
 import type { Width } from "../take-leases.ts";
 
@@ -36,8 +37,8 @@ export async function claimLimited<L extends Lease>(
   return passingOverLocked((form) => claimUnderLock(deps, claimer, which, queues, width, form));
 }
 
-/** A queue to lock; for ids also its own of them, and the transaction that had it locked when we looked, or before. */
-type Wanted = { queue: string; holder?: string; ids?: readonly string[] };
+/** A queue to lock, and those of the ids that are its own. */
+type Wanted = WithHolder & { ids?: readonly string[] };
 
 async function withReadyJobs(deps: Deps, { tenant, queues }: Claimer): Promise<readonly Wanted[]> {
   const refs = queues.map((queue) => ({ tenant, queue }));
@@ -69,14 +70,16 @@ async function claimUnderLock<L extends Lease>(
   return underToken(claimer, async (lease_token) => {
     const names = textArray(queues.map(({ queue }) => queue));
     const holders = textArray(queues.map(({ holder }) => holder));
+    const unwaited = form === "careful" ? queues : (claimer.locks?.stillHeld(tenant, queues) ?? []);
     const [, rooms, leases, busy = []] = await sentTogether(deps.database, [
-      { text: lockQueues[form], params: [tenant, names] },
+      { text: lockQueues, params: [tenant, names, textArray(unwaited.map(({ queue }) => queue))] },
       { text: roomOfLocked, params: [tenant] },
       { text, params: [lease_token, worker_id, lease_seconds, tenant, ...last] },
-      ...(form === "careful" && typeof which !== "number"
+      ...(unwaited.length > 0 && typeof which !== "number"
         ? [{ text: ofBusyQueues, params: [tenant, names, holders, uuidArray(which)] }]
         : []),
     ]);
+    claimer.locks?.noteHeld(tenant, queues, rooms as Room[]);
     reportThrottled(claimer, rooms as Room[]);
     const claimed = claimedIn(leases as Row<L>[], { tenant, lease_token, worker_id, limited: true });
     const waits = [...(busy as Waits[]), ...claimed.overtaken];
@@ -132,13 +135,17 @@ const limitedQueues = composed(
   ), limited AS (SELECT queue, xmax::text AS holder ${servedAndLimited} AND queue = ANY(ARRAY(SELECT queue FROM given)))
   SELECT * FROM limited JOIN given USING (queue)`,
 );
-const waitForQueues = `SELECT queue ${servedAndLimited} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE`;
 
-const noteLocked = (rows: string) => `SELECT ${note("locked", "json_agg(queue)")} FROM (${rows}) AS locked`;
-const lockQueues: Record<Form, string> = {
-  quick: composed("lease/lock-queues", ["tenant", "queues"], noteLocked(waitForQueues)),
-  careful: composed("lease/lock-queues-carefully", ["tenant", "queues"], noteLocked(`${waitForQueues} SKIP LOCKED`)),
-};
+const toLock = `SELECT queue ${servedAndLimited} AND ${notHeldIdle}`;
+const lockQueues = composed(
+  "lease/lock-queues",
+  ["tenant", "queues", "unwaited"],
+  `
+  SELECT ${note("locked", "json_agg(queue)")} FROM (
+    SELECT queue FROM (${toLock} AND queue <> ALL($3::text[]) AND ${impatient} ORDER BY queue FOR UPDATE) AS waited
+    UNION ALL
+    SELECT queue FROM (${toLock} AND queue = ANY($3::text[]) ORDER BY queue FOR UPDATE SKIP LOCKED) AS unwaited) AS locked`,
+);
 
 /**
  * Those of the ids whose queues could not be locked and have changed hands while we waited: other claims are taking jobs

@@ -1,0 +1,59 @@
+import { queueLimits } from "@atlasqueue/contract";
+import { setLimits, submit } from "@atlasqueue/core/internal";
+import { eventually, steppingDatabase, submission } from "@atlasqueue/testing";
+import { afterEach, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+import { startWorker, type Worker } from "./start-worker.ts";
+
+// Somebody has changed jobs, or a queue, and does not commit for a while. All that is not in that transaction goes on.
+
+const { add, deps, sql, work } = workerHarness();
+const noop = defineHandler("noop", z.looseObject({}), () => {});
+const succeeded = async () =>
+  (await sql()<{ tenant: string }[]>`SELECT tenant FROM jobs WHERE status = 'succeeded'`).map(({ tenant }) => tenant);
+let worker: Worker | undefined;
+afterEach(() => worker?.stop({ deadline_ms: 0 }));
+
+test("a thousand waiting jobs in an open transaction keep none of those behind them waiting", async () => {
+  await add(...Array.from({ length: 1_000 }, () => ({})));
+  await sql()`UPDATE jobs SET ready_at = ready_at - interval '1 minute', updated_at = updated_at - interval '1 minute'`;
+  const taken = vi.spyOn(deps().signal, "take");
+  await sql().begin(async (stranger) => {
+    await stranger`SELECT FROM jobs FOR UPDATE`;
+    work([noop], { concurrency: 10 });
+    for (let done = 100; done <= 300; done += 100) {
+      await add(...Array.from({ length: 100 }, () => ({})));
+      await eventually(async () => expect(await succeeded()).toHaveLength(done));
+    }
+    const ids = await Promise.all(taken.mock.results.map(({ value }) => value as Promise<string[]>));
+    // Most of the locked ones left the list without a claim.
+    expect(ids.flat().length).toBeLessThan(800);
+  });
+  await eventually(async () => expect(await succeeded()).toHaveLength(1_300), { timeout_ms: 30_000 });
+});
+
+test("while somebody holds the row of a limited queue, claims of a worker wait for it no more often than there are at once", async () => {
+  await setLimits(deps(), { tenant: "held", queue: "default" }, queueLimits.parse({ concurrency: 10 }));
+  const jobs = ["held", "other"].flatMap((tenant) =>
+    Array.from({ length: 200 }, () => ({ ...submission({}), tenant })),
+  );
+  await submit(deps(), jobs, { idempotency_ttl_seconds: 60 });
+  let tried = 0;
+  let committed = 0;
+  const database = steppingDatabase(deps().database, (step, _number, _text, [first, ...others]) => {
+    if (!first?.includes("'atlasqueue.locked'")) return;
+    if (step === "statement" && others.length === 0) tried += 1;
+    if (step === "commit") committed += 1;
+  });
+  await sql().begin(async (stranger) => {
+    await stranger`SELECT FROM queues WHERE tenant = 'held' FOR UPDATE`;
+    worker = startWorker({ ...deps(), database }, { handlers: [noop], tenants: ["held", "other"], concurrency: 10 });
+    await eventually(async () => expect(await succeeded()).toEqual(Array.from({ length: 200 }, () => "other")));
+    await eventually(() => expect(tried).toBeGreaterThan(10));
+    // Both of its first claims in vain, and two may be under way.
+    expect(tried - committed).toBeLessThanOrEqual(4);
+  });
+  await eventually(async () => expect(await succeeded()).toHaveLength(400));
+});
