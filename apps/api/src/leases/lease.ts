@@ -41,8 +41,10 @@ export const lease = route(
     const room = deps.answers.place(tenant, roomForLeases(max_jobs), { ahead: true });
     const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, room, trace };
     const { longPoll } = deps;
+    const leases = await longPoll.lease(wish, hungUp());
+    // The room is not this call's: where its wait has ended, a claim for it may still be under way.
+    if (leases.length === 0) return { jobs: [] };
     try {
-      const leases = await longPoll.lease(wish, hungUp());
       // With no attempt spent: no one knows of them.
       const held = leases.map(returnable);
       ifUndelivered(() => void longPoll.returns.giveBack(held));

@@ -49,18 +49,23 @@ export function createHandOut(
       ),
     );
 
+  /** The room is the claim's, whatever becomes of its call meanwhile, until jobs are handed over or not. */
+  const takeBack = (call: LeaseCall, jobs: LeasedJob[]): void => {
+    call.room?.leave();
+    if (jobs.length > 0) void deps.returns.giveBack(jobs);
+  };
+
   /**
    * Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer, or of a queue
    * that other claims keep busy. One that is gone, or whose wait is over, before it has its turn claims nothing.
    */
   const claimFor = async (call: LeaseCall, caller: Caller, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
     const jobs = await claimInRoom(call, caller, ids).catch((error: unknown) => {
-      call.room?.leave();
+      takeBack(call, []);
       throw error;
     });
     if (jobs.length > 0 && !caller.gone.aborted) return jobs;
-    call.room?.leave();
-    if (jobs.length > 0) void deps.returns.giveBack(jobs);
+    takeBack(call, jobs);
     return [];
   };
 
@@ -117,7 +122,7 @@ export function createHandOut(
   const give = async (waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
     try {
       const jobs = await claimFor(waiter.call, { gone: waiter.gone, ends_at: Infinity }, ids);
-      if (jobs.length > 0) waiter.leave(jobs);
+      if (jobs.length > 0 && !waiter.leave(jobs)) takeBack(waiter.call, jobs);
       return jobs.length > 0;
     } catch (error) {
       waiter.leave(error as Error);
