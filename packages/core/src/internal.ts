@@ -10,6 +10,7 @@ export { isUuid } from "./database/literals.ts";
 export { onceMore } from "./database/pool/once-more.ts";
 export { evenIfBusy } from "./database/pool/even-if-busy.ts";
 export { ahead, onBehalfOf } from "./database/pool/on-behalf-of.ts";
+export type { Sender } from "./database/pool/pool-turns.ts";
 export { serverConnections } from "./database/server/connections.ts";
 export { requireSchema, schemaState } from "./database/schema-state.ts";
 export type { ActRow, JobRow } from "./database/schema/index.ts";

@@ -87,7 +87,7 @@ export function createHandOut(
       ends_at === Infinity
         ? gone
         : AbortSignal.any([gone, AbortSignal.timeout(Math.max(0, Math.ceil(ends_at - performance.now())))]);
-    const inLine = onBehalfOf(deps.database, { tenant: call.tenant, gone: waitsUntil });
+    const inLine = onBehalfOf(deps.database, { tenant: call.tenant, gone: waitsUntil, ahead: room && "room" });
     const work = () =>
       inOneTurn(inLine, async (database) => {
         const own = { ...deps, database };

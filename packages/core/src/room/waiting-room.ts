@@ -33,7 +33,8 @@ type Line = { ahead: Set<Waiter>; rest: Set<Waiter> };
 /**
  * Room shared by many, for which those who find none wait in line. Each holder has a line and a share of the room (see
  * `createShares`), and holders take turns. Whoever is next waits until there is enough: nobody who wants little
- * overtakes, or who wants much would wait for ever.
+ * overtakes, or who wants much would wait for ever. Who has room keeps others from it, so whatever else they still wait
+ * for must not be in the hands of those that have none: see `ahead` for the turn to send a statement.
  *
  * @example
  * const place = room.place(tenant, 1_000_000);
