@@ -115,6 +115,7 @@ export { ready_ms_max, whyLeft, type Left } from "./queues/why-left.ts";
 export { workLeft } from "./queues/work-left.ts";
 export { inParts } from "./remote/in-parts.ts";
 export { createLongPoll, type LongPoll } from "./remote/long-poll.ts";
+export { renewedIfLate } from "./remote/renewed-if-late.ts";
 export { ackWithChildren } from "./remote/ack-with-children.ts";
 export { releaseLease } from "./remote/release-lease.ts";
 export { releaseRemote } from "./remote/release.ts";

@@ -48,7 +48,7 @@ export const lease = route(
       // With no attempt spent: no one knows of them.
       const held = leases.map(returnable);
       ifUndelivered(() => void longPoll.returns.giveBack(held));
-      return { jobs: await showLeases(deps, tenant, leases) };
+      return { jobs: await showLeases(deps, tenant, leases, claimer) };
     } finally {
       room.leave();
     }

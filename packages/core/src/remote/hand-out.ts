@@ -1,4 +1,4 @@
-import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError, outcomeUnknown } from "../database/errors.ts";
+import { CallerGoneError, certainlyNotApplied, outcomeUnknown } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
 import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -98,11 +98,7 @@ export function createHandOut(
           // Whatever it may have leased goes back. A token of the caller's own is not for another try then.
           throw call.lease_token === undefined || !outcomeUnknown(error) ? certainlyNotApplied(error) : error;
         });
-        const held = await renewedIfLate(own, claimed, call.lease_seconds, sent_at);
-        // They went back, and its token is used up: another claim under it would be refused.
-        if (call.lease_token !== undefined && claimed.length > 0 && held.length === 0)
-          throw new DatabaseTimeoutError(deps.database.timeout_ms);
-        return held;
+        return renewedIfLate(own, claimed, call, sent_at);
       });
     try {
       const entered = room?.enter(waitsUntil);
