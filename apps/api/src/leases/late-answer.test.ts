@@ -52,7 +52,7 @@ test("a lease that ends while its job's steps are read is renewed before it is h
   meanwhile = ends;
   const { jobs } = leaseAnswer.parse(await (await leaseOne()).json());
   const row = await stored();
-  expect(jobs.map((held) => held.locked_until)).toEqual([(row?.["locked_until"] as Date).toISOString()]);
+  expect(jobs.map((held) => new Date(held.locked_until))).toEqual([row?.["locked_until"]]);
   const [found] = await own.database.sql`SELECT locked_until > started_at + interval '3 s' AS renewed FROM jobs`;
   expect(found).toEqual({ renewed: true });
 });

@@ -1,9 +1,11 @@
-import { leaseAnswer, leaseRequest, queueName } from "@atlasqueue/contract";
+import { leaseAnswer, leaseRequest, queueName, type LeaseAnswer } from "@atlasqueue/contract";
 import { returnable } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { roomForLeases } from "../http/answers/room.ts";
 import { route } from "../route/route.ts";
 import { exampleLease, showLeases } from "./show-leases.ts";
+
+const none: LeaseAnswer = { jobs: [] };
 
 export const lease = route(
   {
@@ -43,7 +45,7 @@ export const lease = route(
     const { longPoll } = deps;
     const leases = await longPoll.lease(wish, hungUp());
     // The room is not this call's: where its wait has ended, a claim for it may still be under way.
-    if (leases.length === 0) return { jobs: [] };
+    if (leases.length === 0) return none;
     try {
       // With no attempt spent: no one knows of them.
       const held = leases.map(returnable);
