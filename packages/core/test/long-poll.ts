@@ -79,7 +79,7 @@ export function longPollHarness() {
       let taken = 0;
       let over = false;
       const take = () => (over ? turns.leave(tenant) : (taken += 1));
-      while (turns.enter(tenant)) take();
+      while (turns.enter({ tenant, ahead: "lease" })) take();
       // The seat of whoever calls this, when it is left.
       void turns.wait({ tenant }, { began_at: performance.now(), timeout_ms: 60_000, pulse }).then(take);
       return () => {

@@ -12,6 +12,7 @@ import {
   type JobWithParents,
 } from "@atlasqueue/contract";
 import {
+  ahead,
   explainJob,
   findJob,
   findJobByKey,
@@ -124,12 +125,13 @@ export const get = route(
       path: { id },
       query: { wait_seconds },
     } = call;
+    const own = { database: ahead(deps.database, "room") };
     // Nothing that it has read outlives it: thousands may wait.
     const show = (wanted: (row: JobRow) => boolean): Promise<JobWithParents | undefined> =>
       inRoom(deps.answers.place(tenant, roomForShown), call.hungUp, async () => {
-        const row = (await call.hold(() => findJob(deps, tenant, id))) ?? unknownJob();
+        const row = (await call.hold(() => findJob(own, tenant, id))) ?? unknownJob();
         if (!wanted(row)) return undefined;
-        const parents = await call.hold(() => parentsOf(deps, tenant, [row]));
+        const parents = await call.hold(() => parentsOf(own, tenant, [row]));
         return { ...showJob(row), ...parents.get(id) };
       });
     const showAny = async () => (await show(() => true)) as JobWithParents;

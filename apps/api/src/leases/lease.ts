@@ -1,9 +1,11 @@
-import { leaseAnswer, leaseRequest, queueName } from "@atlasqueue/contract";
+import { leaseAnswer, leaseRequest, queueName, type LeaseAnswer } from "@atlasqueue/contract";
 import { returnable } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { roomForLeases } from "../http/answers/room.ts";
 import { route } from "../route/route.ts";
 import { exampleLease, showLeases } from "./show-leases.ts";
+
+const none: LeaseAnswer = { jobs: [] };
 
 export const lease = route(
   {
@@ -41,12 +43,14 @@ export const lease = route(
     const room = deps.answers.place(tenant, roomForLeases(max_jobs), { ahead: true });
     const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, room, trace };
     const { longPoll } = deps;
+    const leases = await longPoll.lease(wish, hungUp());
+    // The room is not this call's: where its wait has ended, a claim for it may still be under way.
+    if (leases.length === 0) return none;
     try {
-      const leases = await longPoll.lease(wish, hungUp());
       // With no attempt spent: no one knows of them.
       const held = leases.map(returnable);
       ifUndelivered(() => void longPoll.returns.giveBack(held));
-      return { jobs: await showLeases(deps, tenant, leases) };
+      return { jobs: await showLeases(deps, tenant, leases, claimer) };
     } finally {
       room.leave();
     }

@@ -24,7 +24,7 @@ test("jobs that are leased wait no longer than for their turn, though there is m
   await database.sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) VALUES (${id}, 'a', '1', 1, now())`;
 
   let taken = 0;
-  while (database.turns.enter("default")) taken += 1;
+  while (database.turns.enter({ tenant: "default", ahead: "lease" })) taken += 1;
   const order: string[] = [];
   const note = (name: string) => (answer: Response) => {
     order.push(name);
@@ -62,7 +62,7 @@ test.each<[what: string, path: string, body: object]>([
     text.replaceAll(id, held?.job.id ?? "").replaceAll(lease_token, held?.lease_token ?? "");
 
   let taken = 0;
-  while (database.turns.enter("default")) taken += 1;
+  while (database.turns.enter({ tenant: "default", ahead: "lease" })) taken += 1;
   const order: string[] = [];
   const note = (name: string) => (answer: Response) => {
     order.push(name);

@@ -81,7 +81,9 @@ export const settleMany = route(
       );
       const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
         items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
-      const leased = room && { next: await showLeases(deps, tenant, outcomes.next).catch(afterSome(true)) };
+      // What becomes late meanwhile goes back, whosever its token is: what is settled is said to be.
+      const shown = next && showLeases(deps, tenant, outcomes.next, { lease_seconds: next.lease_seconds });
+      const leased = shown && { next: await shown.catch(afterSome(true)) };
       const given = releases && { releases: show(releases, released) };
       return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
     } finally {

@@ -3,6 +3,7 @@ import {
   ahead,
   findLeasedSteps,
   parentsOf,
+  renewedIfLate,
   showJob,
   type LeasedJob,
   type LeasedSteps,
@@ -24,14 +25,24 @@ export const exampleLease: ShownLease = {
 
 const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
 
-/** Leases as a remote worker gets them: with what earlier attempts of their jobs have done, and what they waited for. */
-export async function showLeases(deps: RouteDeps, tenant: string, leases: LeasedJob[]): Promise<ShownLease[]> {
+/**
+ * Leases that are not late as a remote worker gets them: with what earlier attempts of their jobs have done, and what
+ * they waited for. Those that become late while that is read are renewed, and lost ones left out.
+ */
+export async function showLeases(
+  deps: RouteDeps,
+  tenant: string,
+  leases: LeasedJob[],
+  wanted: Parameters<typeof renewedIfLate>[2],
+): Promise<ShownLease[]> {
+  const began_at = performance.now();
   // They are leased: what they wait for in the tenant's line is their own time.
-  const own = { database: ahead(deps.database) };
+  const own = { ...deps, database: ahead(deps.database), returns: deps.longPoll.returns };
   const withSteps = leases.filter(({ has_steps }) => has_steps).map(({ id }) => id);
   const steps = await findLeasedSteps(own, tenant, withSteps);
   const parents = await parentsOf(own, tenant, leases);
-  return leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id)));
+  const held = await renewedIfLate(own, leases, wanted, began_at);
+  return held.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id)));
 }
 
 function showLease(

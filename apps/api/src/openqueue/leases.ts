@@ -66,14 +66,15 @@ export const lease = route(
     const { longPoll } = deps;
     // It is read twice.
     const room = deps.answers.place(tenant, roomForLeases(2), { ahead: true });
+    const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0, room }, hungUp());
+    const held = leases.map(returnable);
+    const [one] = held;
+    if (!one) return null;
     try {
-      const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0, room }, hungUp());
-      const held = leases.map(returnable);
       ifUndelivered(() => void longPoll.returns.giveBack(held));
       // Read again by its key; it is gone if it was just cancelled.
-      const [one] = held;
-      const row = one && (await findJob({ database: ahead(deps.database) }, tenant, one.id));
-      if (!row?.locked_until || row.lease_token !== one?.lease_token) return null;
+      const row = await findJob({ database: ahead(deps.database) }, tenant, one.id);
+      if (!row?.locked_until || row.lease_token !== one.lease_token) return null;
       const lease_expires_at = row.locked_until.toISOString();
       return { job: showOpenQueueJob(row), lease_token: one.lease_token, lease_expires_at };
     } finally {

@@ -1,5 +1,5 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
-import { onBehalfOf, type ActRow } from "@atlasqueue/core/internal";
+import { onBehalfOf, type ActRow, type Sender } from "@atlasqueue/core/internal";
 import type { Hono } from "hono";
 import { audited } from "../audit/audited.ts";
 import { guardOf, letInAgain } from "../access/guard.ts";
@@ -83,7 +83,8 @@ function serve(
   const work = (c: ApiContext, input: Input, late: boolean): Response | Promise<Response> => {
     requireUnreadShare(c, deps.unread, answerBytes(input.body));
     const delivery = createDelivery(c, { acts });
-    const own = depsFor(c, deps, operation.method === "get" ? delivery.hungUp : undefined);
+    const gone = operation.method === "get" ? delivery.hungUp : undefined;
+    const own = depsFor(c, deps, { gone, ahead: readsOf && "room" });
     const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, app });
     const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
     // Its body is there already, and counts while its caller is asked for more.
@@ -119,11 +120,11 @@ function inRoomFor(readsOf: (call: Call<Operation>) => number, handle: (call: Ca
 
 /**
  * What the handler sends to the database takes turns with other tenants'. Nothing is taken away from a caller who hangs
- * up while a read waits for its turn; everything else goes on as if they had not.
+ * up while a read waits for its turn; everything else goes on as if they had not. What is read in room goes ahead.
  */
-function depsFor(c: ApiContext, deps: RouteDeps, gone: (() => AbortSignal) | undefined): RouteDeps {
+function depsFor(c: ApiContext, deps: RouteDeps, sender: Omit<Sender, "tenant"> = {}): RouteDeps {
   const tenant = c.get("caller")?.tenant;
-  return tenant === undefined ? deps : { ...deps, database: onBehalfOf(deps.database, { tenant, gone }) };
+  return tenant === undefined ? deps : { ...deps, database: onBehalfOf(deps.database, { tenant, ...sender }) };
 }
 
 type Asker = { caller: Caller | undefined; tenant: string | undefined; letInAgain(): Promise<void> };
@@ -179,7 +180,7 @@ function visitorOf(c: ApiContext, deps: RouteDeps): Visitor {
     async actAs(caller) {
       if (limiter) await charge(c, limiter, observe, caller.tenant, 1);
       c.set("caller", caller);
-      return depsFor(c, deps, undefined);
+      return depsFor(c, deps);
     },
     network: () => networkOf(c),
     session_hash: () => sessionHashOf(c),

@@ -45,7 +45,7 @@ export async function completeAndGoOn(
       unanswered: (token) => returns.unanswered(token, tenant),
       width: "whole",
     });
-    const jobs = await renewedIfLate(own, [...next.values()], lease_seconds, sent_at).catch((error: unknown) => {
+    const jobs = await renewedIfLate(own, [...next.values()], { lease_seconds }, sent_at).catch((error: unknown) => {
       // They go back. What is settled is settled, and said so.
       deps.observe({ event: "groups_failed", error: String(error) });
       return [];

@@ -1,4 +1,4 @@
-import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError, outcomeUnknown } from "../database/errors.ts";
+import { CallerGoneError, certainlyNotApplied, outcomeUnknown } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
 import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -55,18 +55,23 @@ export function createHandOut(
       ),
     );
 
+  /** The room is the claim's, whatever becomes of its call meanwhile, until jobs are handed over or not. */
+  const takeBack = (call: LeaseCall, jobs: LeasedJob[]): void => {
+    call.room?.leave();
+    if (jobs.length > 0) void deps.returns.giveBack(jobs);
+  };
+
   /**
    * Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer, or of a queue
    * that other claims keep busy. One that is gone, or whose wait is over, before it has its turn claims nothing.
    */
   const claimFor = async (call: LeaseCall, caller: Caller, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
     const jobs = await claimInRoom(call, caller, ids).catch((error: unknown) => {
-      call.room?.leave();
+      takeBack(call, []);
       throw error;
     });
     if (jobs.length > 0 && !caller.gone.aborted) return jobs;
-    call.room?.leave();
-    if (jobs.length > 0) void deps.returns.giveBack(jobs);
+    takeBack(call, jobs);
     return [];
   };
 
@@ -91,7 +96,7 @@ export function createHandOut(
       ends_at === Infinity
         ? gone
         : AbortSignal.any([gone, AbortSignal.timeout(Math.max(0, Math.ceil(ends_at - performance.now())))]);
-    const inLine = onBehalfOf(deps.database, { tenant: call.tenant, gone: waitsUntil });
+    const inLine = onBehalfOf(deps.database, { tenant: call.tenant, gone: waitsUntil, ahead: room && "room" });
     const work = () =>
       inOneTurn(inLine, async (database) => {
         const own = { ...deps, database };
@@ -102,11 +107,7 @@ export function createHandOut(
           // Whatever it may have leased goes back. A token of the caller's own is not for another try then.
           throw call.lease_token === undefined || !outcomeUnknown(error) ? certainlyNotApplied(error) : error;
         });
-        const held = await renewedIfLate(own, claimed, call.lease_seconds, sent_at);
-        // They went back, and its token is used up: another claim under it would be refused.
-        if (call.lease_token !== undefined && claimed.length > 0 && held.length === 0)
-          throw new DatabaseTimeoutError(deps.database.timeout_ms);
-        return held;
+        return renewedIfLate(own, claimed, call, sent_at);
       });
     try {
       const entered = room?.enter(waitsUntil);
@@ -126,7 +127,7 @@ export function createHandOut(
   const give = async (waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
     try {
       const jobs = await claimFor(waiter.call, { gone: waiter.gone, ends_at: Infinity }, ids);
-      if (jobs.length > 0) waiter.leave(jobs);
+      if (jobs.length > 0 && !waiter.leave(jobs)) takeBack(waiter.call, jobs);
       return jobs.length > 0;
     } catch (error) {
       waiter.leave(error as Error);

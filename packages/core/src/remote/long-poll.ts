@@ -171,15 +171,17 @@ export function createLongPoll(
   const waitInLine = (call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]> =>
     new Promise((resolve, reject) => {
       const left = new AbortController();
-      const leave = (answer: LeasedJob[] | Error): void => {
+      const leave = (answer: LeasedJob[] | Error): boolean => {
+        if (left.signal.aborted) return false;
         clearTimeout(timer);
         hungUp.removeEventListener("abort", end);
         left.abort();
         quit(waiter);
         if (answer instanceof Error) reject(answer);
         else resolve(answer);
+        return true;
       };
-      const end = () => leave([]);
+      const end = () => void leave([]);
       const waiter: Waiter = { call, gone: left.signal, leave };
       const timer = setTimeout(end, call.wait_ms);
       hungUp.addEventListener("abort", end, { once: true });

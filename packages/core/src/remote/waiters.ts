@@ -11,14 +11,14 @@ export type LeaseCall = QueueRef & {
   jobs_max: number;
   /** How long to wait for a job when there is none. */
   wait_ms: number;
-  /** Room for the jobs while they are read and answered: whoever is given any leaves it afterwards. */
+  /** Room for the jobs while they are read and answered: whoever is given any leaves it afterwards, and only they. */
   room?: Place | undefined;
   /** Of the request: what is done for it is done elsewhere. */
   trace?: TraceContext | undefined;
 };
 
-/** A waiting call. `gone` aborts when it stops waiting, for whatever reason. */
-export type Waiter = { call: LeaseCall; gone: AbortSignal; leave(answer: LeasedJob[] | Error): void };
+/** A waiting call. `gone` aborts when it stops waiting, for whatever reason; `leave` is false when it had before. */
+export type Waiter = { call: LeaseCall; gone: AbortSignal; leave(answer: LeasedJob[] | Error): boolean };
 
 /** The calls waiting for jobs of one queue, first come first. `serving`: jobs are on their way to them. */
 export type Line = QueueRef & { waiters: Waiter[]; serving: boolean };

@@ -118,6 +118,25 @@ test("a caller who hangs up leaves the line, and those behind it go on", async (
   expect(room.waiting()).toBe(0);
 });
 
+test("room that is to be had at once is, though others wait for more of their own share", async () => {
+  const room = roomFor(100);
+  const { order, ask } = asker(room);
+  for (let at = 0; at < 4; at += 1) ask(`a${at}`, 25);
+  expect(order).toHaveLength(3);
+  expect(room.place("b", 5).enterNow()).toBe(true);
+  expect(room.place("a", 5).enterNow()).toBe(false);
+  expect(room.waiting()).toBe(1);
+});
+
+test("nobody who wants room at once overtakes one who waits for there to be enough", () => {
+  const room = roomFor(100);
+  const { ask } = asker(room);
+  ask("a1", 20);
+  ask("b1", 90);
+  expect(room.place("c", 10).enterNow()).toBe(false);
+  expect(room.waiting()).toBe(1);
+});
+
 test("those that wait are bounded, and each holder has a share", async () => {
   const room = roomFor(1, { waiting_max: 8 });
   void room.place("a", 1).enter();

@@ -9,7 +9,7 @@ export type Place = {
    * late, or too many wait, and with `CallerGoneError` when `gone` aborts before. Who has it already keeps it.
    */
   enter(gone?: () => AbortSignal): Promise<void> | undefined;
-  /** Take the room if it can be had at once, and nobody waits for it; whether it has it. */
+  /** Take the room if it can be had at once, overtaking nobody who waits for there to be enough; whether it has it. */
   enterNow(): boolean;
   /** Give back what was taken, if anything was. */
   leave(): void;
@@ -33,7 +33,8 @@ type Line = { ahead: Set<Waiter>; rest: Set<Waiter> };
 /**
  * Room shared by many, for which those who find none wait in line. Each holder has a line and a share of the room (see
  * `createShares`), and holders take turns. Whoever is next waits until there is enough: nobody who wants little
- * overtakes, or who wants much would wait for ever.
+ * overtakes, or who wants much would wait for ever. Who has room keeps others from it, so whatever else they still wait
+ * for must not be in the hands of those that have none: see `ahead` for the turn to send a statement.
  *
  * @example
  * const place = room.place(tenant, 1_000_000);
@@ -46,11 +47,16 @@ export function createWaitingRoom(what: string, { room_max, waiting_max, wait_ms
   const lines = new Map<string, Line>();
   let waiting = 0;
 
+  const join = (holder: string, waiter: Waiter, ahead: boolean): void => {
+    const line = lines.get(holder) ?? { ahead: new Set(), rest: new Set() };
+    lines.set(holder, line);
+    (ahead ? line.ahead : line.rest).add(waiter);
+    waiting += 1;
+  };
   const out = (holder: string, waiter: Waiter): void => {
     const line = lines.get(holder);
     if (!line?.ahead.delete(waiter) && !line?.rest.delete(waiter)) return;
     waiting -= 1;
-    seats.give(holder, 1);
     if (line.ahead.size + line.rest.size === 0) lines.delete(holder);
   };
   const letIn = (): void => {
@@ -74,6 +80,7 @@ export function createWaitingRoom(what: string, { room_max, waiting_max, wait_ms
       if (taken !== "taken") return reject(certainlyNotApplied(new NoRoomError(what, taken === "share_full")));
       const left = gone?.();
       const stop = (): void => {
+        seats.give(holder, 1);
         clearTimeout(timer);
         left?.removeEventListener("abort", hangUp);
       };
@@ -96,13 +103,8 @@ export function createWaitingRoom(what: string, { room_max, waiting_max, wait_ms
       const late = () => giveUp(certainlyNotApplied(new NoRoomError(what, false)) as Error);
       const timer = setTimeout(late, wait_ms_max);
       left?.addEventListener("abort", hangUp, { once: true });
-      const line = lines.get(holder) ?? { ahead: new Set(), rest: new Set() };
-      lines.set(holder, line);
-      (ahead ? line.ahead : line.rest).add(waiter);
-      waiting += 1;
+      join(holder, waiter, ahead);
       if (left?.aborted) hangUp();
-      // Those before it may only wait for the rest of their holder's share.
-      else letIn();
     });
 
   return {
@@ -113,9 +115,12 @@ export function createWaitingRoom(what: string, { room_max, waiting_max, wait_ms
       const taken = () => void (held = amount);
       const enterNow = (): boolean => {
         if (held > 0) return true;
-        if (waiting > 0 || room.take(holder, amount) !== "taken") return false;
-        taken();
-        return true;
+        // In its place among those that wait: they may only do so for the rest of their holders' shares.
+        const waiter = { amount, begin: taken };
+        join(holder, waiter, ahead);
+        letIn();
+        out(holder, waiter);
+        return held > 0;
       };
       return {
         enterNow,

@@ -55,7 +55,7 @@ test("a tenant whose statements never end leaves connections to the others, and 
     expect(await send(database, "modest")).toEqual([{ one: 1 }]);
     expect(await executeOn(database)(one)).toEqual([{ one: 1 }]);
   }
-  expect(database.connections()).toMatchObject({ busy: 3, max: 4, waiting: 17 });
+  expect(database.connections()).toMatchObject({ busy: 2, max: 4, waiting: 18 });
   // A process that ends waits for none of them.
   await database.close();
   await Promise.all(stuck);
@@ -93,9 +93,28 @@ test("what goes ahead does so in its tenant's line, and takes no other's turn", 
   expect(order).toEqual(["a1", "a's urgent one", "b1", "a2", "a3"]);
 });
 
+test("what has room that others wait for goes after what a lease hangs on, and before the rest", async () => {
+  const database = open(1);
+  const order: string[] = [];
+  const own = onBehalfOf(database, { tenant: "a" });
+  const views = { first: own, rest: own, "in room": ahead(own, "room"), lease: ahead(own) };
+  await Promise.all(Object.entries(views).map(([name, view]) => executeOn(view)(one).then(() => order.push(name))));
+  expect(order).toEqual(["first", "lease", "in room", "rest"]);
+});
+
+test("a tenant whose slow statements take all they can leaves a connection to what goes ahead", async () => {
+  const database = open(4, 30_000);
+  const stuck = Array.from({ length: 20 }, () => send(database, "greedy", endless).catch(() => {}));
+  const own = onBehalfOf(database, { tenant: "greedy" });
+  expect(await executeOn(ahead(own))(one)).toEqual([{ one: 1 }]);
+  expect(await executeOn(ahead(own, "room"))(one)).toEqual([{ one: 1 }]);
+  await database.close();
+  await Promise.all(stuck);
+});
+
 test("what waits for its turn is late at its deadline, and was not sent", async () => {
   const database = open(2, 300);
-  expect(database.turns.enter("greedy")).toBe(true);
+  expect(database.turns.enter({ tenant: "greedy" })).toBe(true);
   const late = await failureOf(send(database, "greedy"));
   expect(late).toBeInstanceOf(DatabaseTimeoutError);
   expect(outcomeUnknown(late)).toBe(false);
@@ -110,7 +129,7 @@ test("while others are answered it waits three deadlines, and no longer", async 
   const answering = async () => {
     while (!over) await executeOn(database)(one);
   };
-  expect(database.turns.enter("greedy")).toBe(true);
+  expect(database.turns.enter({ tenant: "greedy" })).toBe(true);
   const others = answering();
   const began = performance.now();
   expect(await failureOf(send(database, "greedy"))).toBeInstanceOf(DatabaseTimeoutError);
@@ -131,7 +150,7 @@ test("a caller who hangs up leaves the line, and one whose statement was sent is
   expect(error).toBeInstanceOf(CallerGoneError);
   expect(outcomeUnknown(error)).toBe(false);
   expect(await sent).toMatchObject([{ one: 1 }]);
-  expect(database.turns.enter("greedy")).toBe(true);
+  expect(database.turns.enter({ tenant: "greedy" })).toBe(true);
   expect(await failureOf(executeOn(onBehalfOf(database, sender))(one))).toBeInstanceOf(CallerGoneError);
   database.turns.leave("greedy");
   expect(await send(database, "greedy")).toEqual([{ one: 1 }]);

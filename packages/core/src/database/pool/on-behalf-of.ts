@@ -1,5 +1,5 @@
 import type { Database } from "../connect.ts";
-import type { Sender } from "./pool-turns.ts";
+import type { Ahead, Sender } from "./pool-turns.ts";
 
 /**
  * What is sent through this view of a database is sent for a tenant. Tenants take turns for the pool's connections, and
@@ -17,13 +17,13 @@ export function onBehalfOf(database: Database, sender: Sender): Database {
 
 /**
  * The same database, where what waits goes ahead of whatever else waits for its tenant, other tenants' turns left as they
- * are: for what a lease hangs on.
+ * are: for what a lease hangs on, and after that what is done in room that others wait for (see `createWaitingRoom`).
  *
  * @example
  * await executeOn(ahead(deps.database))(renewal);
  */
-export function ahead(database: Database): Database {
-  return database.sender ? onBehalfOf(database, { ...database.sender, ahead: true }) : database;
+export function ahead(database: Database, of: Ahead = "lease"): Database {
+  return database.sender ? onBehalfOf(database, { ...database.sender, ahead: of }) : database;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function inTurn<T>(database: Database, work: (began_at: number) => 
   const began_at = performance.now();
   const { sender, turns, timeout_ms, pulse } = database;
   if (!sender) return work(began_at);
-  if (!turns.enter(sender.tenant)) await turns.wait(sender, { began_at, timeout_ms, pulse });
+  if (!turns.enter(sender)) await turns.wait(sender, { began_at, timeout_ms, pulse });
   try {
     return await work(began_at);
   } finally {
