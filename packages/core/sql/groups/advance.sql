@@ -48,10 +48,11 @@ WITH page AS MATERIALIZED (
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, blocked, queued, scheduled)
     SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'scheduled') FROM released GROUP BY tenant, queue
+  ), hiding AS MATERIALIZED (
+    SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM stuck)
   ), set_aside AS (
     UPDATE group_handovers SET aside = true
-    WHERE (SELECT count(*) FROM page) = $1::int AND ctid = ANY(ARRAY(
-      SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM stuck)))
+    WHERE (SELECT count(*) FROM page) = $1::int AND (SELECT count(*) FROM hiding) * 2 >= $1::int AND ctid = ANY(ARRAY(SELECT note FROM hiding))
   )
   SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT count(*)::int FROM gone) AS handovers,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))

@@ -16,8 +16,8 @@ export type Advanced = { handovers: number; more: boolean; in_vain: string[]; le
 /**
  * blocked → queued | scheduled: the next job of each group in which one has finished. Groups with none left are
  * forgotten. One statement that waits for no one: a note that is locked is skipped, and so is a group that is, or has a
- * locked job; then its note stays. If such notes are in a full page they are set aside, for `advance-aside.ts`: they
- * would hide others. Not synced to disk, as a crash that forgets this keeps the note that asks for it.
+ * locked job; then its note stays. If such notes are half of a full page they are set aside, for `advance-aside.ts`: they
+ * would hide others. Fewer stay for the next look, as a group is also locked while somebody adds to it. Not synced to disk, as a crash that forgets this keeps the note that asks for it.
  *
  * @example
  * const { ready } = await advanceGroups(deps, 500);
@@ -43,10 +43,11 @@ const text = composed(
   WITH page AS MATERIALIZED (
     SELECT ctid AS note, tenant, queue, group_key FROM group_handovers
     WHERE ${unsynced} AND NOT aside AND tenant <> ALL($2::text[]) LIMIT $1::int FOR UPDATE SKIP LOCKED
-  ), ${handOn}, set_aside AS (
+  ), ${handOn}, hiding AS MATERIALIZED (
+    SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM stuck)
+  ), set_aside AS (
     UPDATE group_handovers SET aside = true
-    WHERE ${isFull} AND ctid = ANY(ARRAY(
-      SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM stuck)))
+    WHERE ${isFull} AND (SELECT count(*) FROM hiding) * 2 >= $1::int AND ctid = ANY(ARRAY(SELECT note FROM hiding))
   )
   SELECT ${handedOn},
          (SELECT json_agg(DISTINCT tenant) FROM stuck WHERE ${isFull} AND NOT EXISTS (SELECT FROM gone)) AS in_vain,

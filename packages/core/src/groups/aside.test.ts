@@ -57,6 +57,17 @@ test("a look tries no more notes than it is told, and sets those aside that fill
   });
 });
 
+test("a few that cannot go on just now are left for the next look: somebody may be adding to their groups", async () => {
+  await whileLocked(stuck.slice(0, 4), async () => {
+    expect(await advanceGroups(deps, 10)).toMatchObject({ handovers: 6, more: true, in_vain: [] });
+    expect(await notesAside()).toBe(0);
+  });
+  await whileLocked(stuck.slice(10, 15), async () => {
+    for (let look = 0; look < 2; look += 1) await advanceGroups(deps, 10);
+    expect(await notesAside()).toBe(5);
+  });
+});
+
 test("groups that are locked themselves, however many, hide none that may go on", async () => {
   const [next = ""] = await goOn(["free"]);
   await deps.database.sql.begin(async (stranger) => {
