@@ -3,7 +3,7 @@ import { createCounts } from "./counts/fold.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
-import { advanceFlows } from "./flows/advance.ts";
+import { advanceFlows, newFlowsCursor } from "./flows/advance.ts";
 import { advanceAll } from "./groups/advance-all.ts";
 import { createGroupWidener } from "./groups/widen.ts";
 import { createAdvancer } from "./maintenance/advancer.ts";
@@ -99,10 +99,11 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     () => advanceAll(deps),
     (error) => deps.observe({ event: "groups_failed", error }),
   );
+  const flowsCursor = newFlowsCursor();
   const flows = createAdvancer(
     deps,
     "releasing children",
-    () => advanceFlows({ ...deps, followUps: arrivals }),
+    () => advanceFlows({ ...deps, followUps: arrivals }, flowsCursor),
     (error) => deps.observe({ event: "flows_failed", error }),
   );
   // Not until it is idle: where groups finish jobs all the time it never is.

@@ -1,5 +1,5 @@
 import type { Deps } from "../src/deps.ts";
-import { advanceFlows } from "../src/flows/advance.ts";
+import { advanceFlows, type FlowsCursor } from "../src/flows/advance.ts";
 import type { Pass } from "../src/maintenance/advancer.ts";
 import { memorySignal } from "../src/signal/memory/signal.ts";
 import { createArrivalLine } from "../src/submit/arrivals/line.ts";
@@ -10,9 +10,9 @@ import { createArrivalLine } from "../src/submit/arrivals/line.ts";
  * @example
  * await advanceAndAdmit(deps);
  */
-export async function advanceAndAdmit(deps: Deps): Promise<Pass> {
+export async function advanceAndAdmit(deps: Deps, cursor?: FlowsCursor): Promise<Pass> {
   const line = createArrivalLine({ ...deps, followUps: { admitted: async () => {} } });
-  const pass = await advanceFlows({ ...deps, signal: memorySignal(), followUps: line });
+  const pass = await advanceFlows({ ...deps, signal: memorySignal(), followUps: line }, cursor);
   await line.idle();
   return pass;
 }

@@ -1,4 +1,5 @@
 -- $1 notes_max
+-- $2 places
 WITH RECURSIVE lines(tenant) AS (
     (SELECT tenant FROM flow_notes WHERE role = 'parent' ORDER BY tenant LIMIT 1)
     UNION ALL
@@ -7,15 +8,24 @@ WITH RECURSIVE lines(tenant) AS (
   ), turns AS MATERIALIZED (
     SELECT tenant, greatest(1, $1::int / count(*) OVER ()) AS share FROM lines WHERE tenant IS NOT NULL
     ORDER BY random() LIMIT $1::int
+  ), places AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($2::text::json) AS place(tenant text, note tid, round_end tid)
+  ), page AS MATERIALIZED (
+    SELECT one.*, share, coalesce(round_end, (SELECT format('(%s,0)', pg_relation_size('flow_notes') / current_setting('block_size')::int)::tid)) AS round_end
+    FROM turns LEFT JOIN places ON places.tenant = turns.tenant CROSS JOIN LATERAL (
+      SELECT ctid AS note, job_id, tenant, after FROM flow_notes
+      WHERE role = 'parent' AND tenant = turns.tenant AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid > coalesce(places.note, '(0,0)')
+      LIMIT share FOR UPDATE SKIP LOCKED) AS one
+  ), page_ends AS (
+    SELECT DISTINCT ON (tenant) tenant, note, round_end,
+           note < round_end AND count(*) OVER (PARTITION BY tenant) = share AS further
+    FROM page ORDER BY tenant, note DESC
   ), noted AS MATERIALIZED (
-    SELECT noted.* FROM turns, LATERAL (
-      SELECT note.ctid AS note, note.job_id, note.tenant, coalesce(note.after, '00000000-0000-0000-0000-000000000000') AS after, coalesce(locked.status, 'gone') AS status
-      FROM flow_notes AS note
-      LEFT JOIN LATERAL (SELECT true AS exists FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
-      LEFT JOIN LATERAL (
-        SELECT status FROM jobs WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
-      WHERE note.role = 'parent' AND note.tenant = turns.tenant AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (seen.exists IS NULL OR locked.status IS NOT NULL)
-      LIMIT turns.share FOR UPDATE OF note SKIP LOCKED) AS noted
+    SELECT note, job_id, tenant, coalesce(after, '00000000-0000-0000-0000-000000000000') AS after, coalesce(locked.status, 'gone') AS status FROM page
+    LEFT JOIN LATERAL (SELECT true AS exists FROM jobs WHERE jobs.id = page.job_id OFFSET 0) AS seen ON true
+    LEFT JOIN LATERAL (
+      SELECT status FROM jobs WHERE jobs.id = page.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
+    WHERE seen.exists IS NULL OR locked.status IS NOT NULL
   ), parents AS MATERIALIZED (
     SELECT *, count(*) OVER (PARTITION BY tenant) * (SELECT count(DISTINCT tenant) FROM noted) AS sharers FROM (
       SELECT DISTINCT ON (job_id) job_id AS id, tenant, status, after,
@@ -69,7 +79,9 @@ WITH RECURSIVE lines(tenant) AS (
   )
   SELECT (SELECT count(*)::int FROM noted WHERE job_id NOT IN (
            SELECT id FROM left_over WHERE next IS NOT NULL OR again OR skipped)) AS notes,
-         (SELECT count(*)::int FROM done) AS edges,
+         (SELECT count(*)::int FROM done) AS edges, ((SELECT count(*) FROM page) - (SELECT count(*) FROM noted))::int AS in_vain,
+         coalesce((SELECT json_agg(json_build_object('tenant', tenant, 'note', note, 'round_end', round_end))
+                   FROM page_ends WHERE further), '[]') AS reached,
          EXISTS (SELECT FROM left_over WHERE next IS NOT NULL OR again OR skipped)
            OR EXISTS (SELECT FROM flow_notes WHERE role = 'parent' AND ctid NOT IN (SELECT ctid FROM gone)) AS left,
          EXISTS (SELECT FROM left_over WHERE next IS NOT NULL OR again) AS further;

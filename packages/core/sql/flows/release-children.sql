@@ -1,4 +1,5 @@
 -- $1 notes_max
+-- $2 places
 WITH RECURSIVE lines(tenant) AS (
     (SELECT tenant FROM flow_notes WHERE role = 'child' ORDER BY tenant LIMIT 1)
     UNION ALL
@@ -7,20 +8,28 @@ WITH RECURSIVE lines(tenant) AS (
   ), turns AS MATERIALIZED (
     SELECT tenant, greatest(1, $1::int / count(*) OVER ()) AS share FROM lines WHERE tenant IS NOT NULL
     ORDER BY random() LIMIT $1::int
+  ), places AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($2::text::json) AS place(tenant text, note tid, round_end tid)
+  ), page AS MATERIALIZED (
+    SELECT one.*, share, coalesce(round_end, (SELECT format('(%s,0)', pg_relation_size('flow_notes') / current_setting('block_size')::int)::tid)) AS round_end
+    FROM turns LEFT JOIN places ON places.tenant = turns.tenant CROSS JOIN LATERAL (
+      SELECT ctid AS note, job_id, tenant, after FROM flow_notes
+      WHERE role = 'child' AND tenant = turns.tenant AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid > coalesce(places.note, '(0,0)')
+      LIMIT share FOR UPDATE SKIP LOCKED) AS one
+  ), page_ends AS (
+    SELECT DISTINCT ON (tenant) tenant, note, round_end,
+           note < round_end AND count(*) OVER (PARTITION BY tenant) = share AS further
+    FROM page ORDER BY tenant, note DESC
   ), noted AS MATERIALIZED (
-    SELECT noted.* FROM turns, LATERAL (
-      SELECT note.ctid AS note, note.job_id, locked.*
-      FROM flow_notes AS note
-      LEFT JOIN LATERAL (SELECT xmin AS version FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
-      LEFT JOIN LATERAL (
-        SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
-        WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
-      LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = note.job_id OFFSET 0) AS known ON true
-      LEFT JOIN LATERAL (
-        SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
-      WHERE note.role = 'child' AND note.tenant = turns.tenant AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (seen.version IS NULL OR seen.version = locked.version)
-        AND known.exists IS NOT DISTINCT FROM part.free
-      LIMIT turns.share FOR UPDATE OF note SKIP LOCKED) AS noted
+    SELECT page.note, page.job_id, locked.* FROM page
+    LEFT JOIN LATERAL (SELECT xmin AS version FROM jobs WHERE jobs.id = page.job_id OFFSET 0) AS seen ON true
+    LEFT JOIN LATERAL (
+      SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
+      WHERE jobs.id = page.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
+    LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = page.job_id OFFSET 0) AS known ON true
+    LEFT JOIN LATERAL (
+      SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = page.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
+    WHERE (seen.version IS NULL OR seen.version = locked.version) AND known.exists IS NOT DISTINCT FROM part.free
   ), children AS MATERIALIZED (
     SELECT child.*, flow_jobs.cancelled_by,
            EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = child.id) AS waits,
@@ -74,7 +83,9 @@ WITH RECURSIVE lines(tenant) AS (
   ), gone AS (
     DELETE FROM flow_notes WHERE ctid = ANY(ARRAY(SELECT note FROM noted)) RETURNING ctid
   )
-  SELECT (SELECT count(*)::int FROM gone) AS notes,
+  SELECT (SELECT count(*)::int FROM gone) AS notes, ((SELECT count(*) FROM page) - (SELECT count(*) FROM noted))::int AS in_vain,
+         coalesce((SELECT json_agg(json_build_object('tenant', tenant, 'note', note, 'round_end', round_end))
+                   FROM page_ends WHERE further), '[]') AS reached,
          EXISTS (SELECT FROM flow_notes WHERE role = 'child' AND ctid NOT IN (SELECT ctid FROM gone)) AS left,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'type', type, 'priority', priority,
                                             'has_children', has_children, 'move', move, 'from_status', from_status,

@@ -1,15 +1,14 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
-import { notesInTurn } from "../turns/notes-in-turn.ts";
+import { lookedAt, notesPage, type Looked, type NotePlace } from "./notes-page.ts";
 
 /**
  * `notes` is how many were dealt with for good, `edges` how many were closed, marked or unmarked. `left` is true when
  * there are other notes: of parents that have more edges, or that another process has locked. `further`: a look at some
  * of these goes on from a later place.
  */
-export type Closed = { notes: number; edges: number; left: boolean; further: boolean };
+export type Closed = Looked & { notes: number; edges: number; left: boolean; further: boolean };
 
 /** Edges written in one statement, shared among the parents of its notes. */
 const edges_max = 500;
@@ -21,15 +20,20 @@ const behind_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 /**
  * What the end of a parent, its removal or its start anew, means for those that wait for it: its edges are closed, or marked as
  * failed, or the mark goes, and the children get notes. What becomes of these, `releaseChildren` decides. One statement
- * that waits for no one: a parent or an edge that is locked is skipped, and its note stays. Not synced to disk, as a
- * crash that forgets this keeps the notes that ask for it.
+ * that waits for no one: a parent or an edge that is locked is skipped, and its note stays. It tries `notes_max` notes,
+ * `after` those that the look before has reached. Not synced to disk, as a crash that forgets this keeps the notes that
+ * ask for it.
  *
  * @example
- * const { left } = await closeEdges(deps, 500);
+ * const { left, reached } = await closeEdges(deps, 500);
  */
-export async function closeEdges(deps: Pick<Deps, "database">, notes_max: number): Promise<Closed> {
-  const [row] = await executeOn(deps.database)<Closed>({ text, params: [notes_max] });
-  return row ?? { notes: 0, edges: 0, left: false, further: false };
+export async function closeEdges(
+  deps: Pick<Deps, "database">,
+  notes_max: number,
+  after: readonly NotePlace[] = [],
+): Promise<Closed> {
+  const [row] = await executeOn(deps.database)<Closed>({ text, params: [notes_max, JSON.stringify(after)] });
+  return row ?? { notes: 0, edges: 0, left: false, further: false, in_vain: 0, reached: [] };
 }
 
 const failed = "parents.status IN ('dead', 'cancelled', 'gone')";
@@ -58,17 +62,14 @@ const shareOf = (all: number) => `greatest(1, ${all} / parents.sharers)`;
 // and `= ANY`, never by a join, which could be planned as a scan of the whole table.
 const text = composed(
   "flows/close-edges",
-  ["notes_max"],
+  ["notes_max", "places"],
   `
-  WITH RECURSIVE ${notesInTurn("flow_notes WHERE role = 'parent'", "$1::int")}, noted AS MATERIALIZED (
-    SELECT noted.* FROM turns, LATERAL (
-      SELECT note.ctid AS note, note.job_id, note.tenant, coalesce(note.after, '${before_all}') AS after, coalesce(locked.status, 'gone') AS status
-      FROM flow_notes AS note
-      LEFT JOIN LATERAL (SELECT true AS exists FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
-      LEFT JOIN LATERAL (
-        SELECT status FROM jobs WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
-      WHERE note.role = 'parent' AND note.tenant = turns.tenant AND ${unsynced} AND (seen.exists IS NULL OR locked.status IS NOT NULL)
-      LIMIT turns.share FOR UPDATE OF note SKIP LOCKED) AS noted
+  WITH RECURSIVE ${notesPage("parent")}, noted AS MATERIALIZED (
+    SELECT note, job_id, tenant, coalesce(after, '${before_all}') AS after, coalesce(locked.status, 'gone') AS status FROM page
+    LEFT JOIN LATERAL (SELECT true AS exists FROM jobs WHERE jobs.id = page.job_id OFFSET 0) AS seen ON true
+    LEFT JOIN LATERAL (
+      SELECT status FROM jobs WHERE jobs.id = page.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
+    WHERE seen.exists IS NULL OR locked.status IS NOT NULL
   ), parents AS MATERIALIZED (
     SELECT *, count(*) OVER (PARTITION BY tenant) * (SELECT count(DISTINCT tenant) FROM noted) AS sharers FROM (
       SELECT DISTINCT ON (job_id) job_id AS id, tenant, status, after,
@@ -114,7 +115,7 @@ const text = composed(
   )
   SELECT (SELECT count(*)::int FROM noted WHERE job_id NOT IN (
            SELECT id FROM left_over WHERE next IS NOT NULL OR again OR skipped)) AS notes,
-         (SELECT count(*)::int FROM done) AS edges,
+         (SELECT count(*)::int FROM done) AS edges, ${lookedAt("noted")},
          EXISTS (SELECT FROM left_over WHERE next IS NOT NULL OR again OR skipped)
            OR EXISTS (SELECT FROM flow_notes WHERE role = 'parent' AND ctid NOT IN (SELECT ctid FROM gone)) AS left,
          EXISTS (SELECT FROM left_over WHERE next IS NOT NULL OR again) AS further`,

@@ -1,20 +1,19 @@
 import type { JobStatus } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import type { ArrivedJob } from "../submit/arrivals/admit.ts";
 import { noteParents } from "./note-parents.ts";
-import { notesInTurn } from "../turns/notes-in-turn.ts";
+import { lookedAt, notesPage, type Looked, type NotePlace } from "./notes-page.ts";
 
 /**
  * `notes` is how many were dealt with, and `left` whether there are others, of jobs that another process has locked or
  * changed meanwhile. Signal what is `ready`; `arrived` are those in groups, to be admitted; `cancelled` the ids
  * of those that ended here. With `deeper`, jobs that have children of their own were cancelled or revived.
  */
-export type Released = {
+export type Released = Looked & {
   notes: number;
   left: boolean;
   ready: ReadyJob[];
@@ -30,15 +29,20 @@ export type Released = {
  * - blocked → cancelled, when one is marked: that parent failed.
  * - cancelled because of a parent → blocked or ready, as new, when none is marked any more.
  *
- * One statement that waits for no one: a job that is locked is skipped, and its note stays. Not synced to disk, as a
- * crash that forgets this keeps the notes that ask for it.
+ * One statement that waits for no one: a job that is locked is skipped, and its note stays. It tries `notes_max` notes,
+ * `after` those that the look before has reached. Not synced to disk, as a crash that forgets this keeps the notes that
+ * ask for it.
  *
  * @example
- * const { ready } = await releaseChildren(deps, 500);
+ * const { ready, reached } = await releaseChildren(deps, 500);
  */
-export async function releaseChildren(deps: Deps, notes_max: number): Promise<Released> {
-  type Row = { notes: number; left: boolean; moved: Moved[] | null };
-  const [row] = await executeOn(deps.database)<Row>({ text, params: [notes_max] });
+export async function releaseChildren(
+  deps: Deps,
+  notes_max: number,
+  after: readonly NotePlace[] = [],
+): Promise<Released> {
+  type Row = Looked & { notes: number; left: boolean; moved: Moved[] | null };
+  const [row] = await executeOn(deps.database)<Row>({ text, params: [notes_max, JSON.stringify(after)] });
   const moved = row?.moved ?? [];
   const freed = moved.filter(({ move }) => move === "release");
   const cancelled = moved.filter(({ move }) => move === "cancel");
@@ -49,6 +53,8 @@ export async function releaseChildren(deps: Deps, notes_max: number): Promise<Re
     deps.observe({ event: "job_cancelled", job_id: id, job_type: type, queue, tenant, was: "blocked" });
   return {
     notes: row?.notes ?? 0,
+    in_vain: row?.in_vain ?? 0,
+    reached: row?.reached ?? [],
     left: row?.left ?? false,
     ready: freed.filter(({ to_status }) => to_status === "queued"),
     arrived: freed.filter(({ to_status }) => to_status === "blocked").map(({ id, tenant }) => ({ id, tenant })),
@@ -81,22 +87,18 @@ const whyCancelled = `(
 // arrived): the note stays for the next look.
 const text = composed(
   "flows/release-children",
-  ["notes_max"],
+  ["notes_max", "places"],
   `
-  WITH RECURSIVE ${notesInTurn("flow_notes WHERE role = 'child'", "$1::int")}, noted AS MATERIALIZED (
-    SELECT noted.* FROM turns, LATERAL (
-      SELECT note.ctid AS note, note.job_id, locked.*
-      FROM flow_notes AS note
-      LEFT JOIN LATERAL (SELECT xmin AS version FROM jobs WHERE jobs.id = note.job_id OFFSET 0) AS seen ON true
-      LEFT JOIN LATERAL (
-        SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
-        WHERE jobs.id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
-      LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = note.job_id OFFSET 0) AS known ON true
-      LEFT JOIN LATERAL (
-        SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = note.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
-      WHERE note.role = 'child' AND note.tenant = turns.tenant AND ${unsynced} AND (seen.version IS NULL OR seen.version = locked.version)
-        AND known.exists IS NOT DISTINCT FROM part.free
-      LIMIT turns.share FOR UPDATE OF note SKIP LOCKED) AS noted
+  WITH RECURSIVE ${notesPage("child")}, noted AS MATERIALIZED (
+    SELECT page.note, page.job_id, locked.* FROM page
+    LEFT JOIN LATERAL (SELECT xmin AS version FROM jobs WHERE jobs.id = page.job_id OFFSET 0) AS seen ON true
+    LEFT JOIN LATERAL (
+      SELECT xmin AS version, status, blocked_seq, group_key, run_at FROM jobs
+      WHERE jobs.id = page.job_id FOR NO KEY UPDATE SKIP LOCKED) AS locked ON true
+    LEFT JOIN LATERAL (SELECT true AS exists FROM flow_jobs WHERE flow_jobs.job_id = page.job_id OFFSET 0) AS known ON true
+    LEFT JOIN LATERAL (
+      SELECT true AS free FROM flow_jobs WHERE flow_jobs.job_id = page.job_id FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
+    WHERE (seen.version IS NULL OR seen.version = locked.version) AND known.exists IS NOT DISTINCT FROM part.free
   ), children AS MATERIALIZED (
     SELECT child.*, flow_jobs.cancelled_by,
            EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = child.id) AS waits,
@@ -139,7 +141,7 @@ const text = composed(
   ), ${countMixedMoves("counted_moves")}, gone AS (
     DELETE FROM flow_notes WHERE ctid = ANY(ARRAY(SELECT note FROM noted)) RETURNING ctid
   )
-  SELECT (SELECT count(*)::int FROM gone) AS notes,
+  SELECT (SELECT count(*)::int FROM gone) AS notes, ${lookedAt("noted")},
          EXISTS (SELECT FROM flow_notes WHERE role = 'child' AND ctid NOT IN (SELECT ctid FROM gone)) AS left,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'type', type, 'priority', priority,
                                             'has_children', has_children, 'move', move, 'from_status', from_status,

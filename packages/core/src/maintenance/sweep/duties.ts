@@ -2,7 +2,7 @@ import { isUnavailable } from "../../database/errors.ts";
 import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, staleTables } from "../../database/server/refresh-statistics.ts";
 import { carryOnReplays } from "../../dead-letters/replays/carry-on.ts";
-import { advanceFlows } from "../../flows/advance.ts";
+import { advanceFlows, newFlowsCursor } from "../../flows/advance.ts";
 import { advanceAll } from "../../groups/advance-all.ts";
 import { createAsideRound } from "../../groups/advance-aside.ts";
 import { type SweepOutlook } from "../outlook.ts";
@@ -50,6 +50,7 @@ export function createDuties(
   const goRoundAside = createAsideRound(deps);
   const recover = createRecovery(deps, outage.failed);
   const arrivals = newArrivalsCursor();
+  const flowsCursor = newFlowsCursor();
   const underWay = new Set<string>();
   const replay_turn = { tenant: "" };
   let replaying: Promise<void> | undefined;
@@ -118,7 +119,7 @@ export function createDuties(
         }),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
         duty("groups set aside", async () => any_handovers && (await goRoundAside())),
-        duty("flows", async () => void (any_flow_notes && (await advanceFlows(deps)))),
+        duty("flows", async () => void (any_flow_notes && (await advanceFlows(deps, flowsCursor)))),
         newest_dead !== undefined &&
           duty("dead letters", () => hint(deps.observe, "dead letters", () => checkDeadLetters(newest_dead))),
         duty("counts", async () => void (any_changes && !asked && (await foldAll(deps)))),
