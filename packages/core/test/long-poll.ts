@@ -78,13 +78,13 @@ export function longPollHarness() {
       const { turns, pulse } = own.database;
       let taken = 0;
       let over = false;
-      const take = () => (over ? turns.leave(tenant) : (taken += 1));
+      const take = () => (over ? turns.leave({ tenant }) : (taken += 1));
       while (turns.enter({ tenant, ahead: "lease" })) take();
       // The seat of whoever calls this, when it is left.
       void turns.wait({ tenant }, { began_at: performance.now(), timeout_ms: 60_000, pulse }).then(take);
       return () => {
         over = true;
-        for (; taken > 0; taken -= 1) turns.leave(tenant);
+        for (; taken > 0; taken -= 1) turns.leave({ tenant });
       };
     },
     /** A waiting call, and what it has got so far. */

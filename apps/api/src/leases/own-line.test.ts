@@ -36,10 +36,10 @@ test("jobs that are leased wait no longer than for their turn, though there is m
   const listed = Array.from({ length: lists }, (_, at) => api.get("/v1/jobs").then(note(`list ${at}`)));
   await waiting(1 + lists);
   // One after the other.
-  database.turns.leave("default");
+  database.turns.leave({ tenant: "default" });
   const { jobs } = leaseAnswer.parse(await (await leased).json());
   await Promise.all(listed);
-  for (taken -= 1; taken > 0; taken -= 1) database.turns.leave("default");
+  for (taken -= 1; taken > 0; taken -= 1) database.turns.leave({ tenant: "default" });
   expect(jobs).toMatchObject([{ job: { id }, steps: { a: 1 } }]);
   expect(order.indexOf("lease")).toBeLessThan(order.indexOf(`list ${lists - 1}`) - 2);
 });
@@ -74,10 +74,10 @@ test.each<[what: string, path: string, body: object]>([
   const settled = settling.then(note(what));
   await eventually(() => expect(database.turns.waiting()).toBe(many_lists + 1));
   // One after the other.
-  database.turns.leave("default");
+  database.turns.leave({ tenant: "default" });
   expect((await settled).status).toBe(200);
   await Promise.all(listed);
-  for (taken -= 1; taken > 0; taken -= 1) database.turns.leave("default");
+  for (taken -= 1; taken > 0; taken -= 1) database.turns.leave({ tenant: "default" });
   // Each of its statements may find one of the lists under way.
   expect(order.indexOf(what)).toBeLessThan(many_lists - 1);
 });

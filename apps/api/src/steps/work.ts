@@ -8,7 +8,7 @@ import {
   storeStepRequest,
   type ParkAnswer,
 } from "@atlasqueue/contract";
-import { park as parkJob, storeStep } from "@atlasqueue/core/internal";
+import { ahead, park as parkJob, storeStep } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { leaseLost, ProblemError, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
@@ -40,7 +40,8 @@ export const store = route(
   async ({ deps, tenant, path: { id, name }, body, bytes }) => {
     requireSmall(body.result, "/result", bytes, limits.result_bytes_max);
     const job = { id, tenant, lease_token: body.lease_token };
-    const outcome = await storeStep(deps, job, name, body.result ?? null);
+    // Its lease hangs on it.
+    const outcome = await storeStep({ ...deps, database: ahead(deps.database) }, job, name, body.result ?? null);
     switch (outcome.kind) {
       case "stored":
         return { result: outcome.result };
@@ -79,7 +80,8 @@ export const park = route(
     problems: ["not_found", "lease_lost"],
   },
   async ({ deps, tenant, path: { id }, body: { lease_token: token, signal, timeout_seconds } }) => {
-    const outcome = await parkJob(deps, { id, tenant, lease_token: token }, signal, timeout_seconds);
+    const own = { ...deps, database: ahead(deps.database) };
+    const outcome = await parkJob(own, { id, tenant, lease_token: token }, signal, timeout_seconds);
     switch (outcome.kind) {
       case "parked": {
         const until = outcome.until.toISOString();

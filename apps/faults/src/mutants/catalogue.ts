@@ -194,9 +194,9 @@ export const catalogue: readonly Mutant[] = [
     name: "order by insertion, the newest first",
     edits: [
       {
-        file: "groups/advance.ts",
-        find: "ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids\n    FROM held",
-        put: "ORDER BY blocked_seq DESC LIMIT greatest(0, slots - cardinality(still))) AS ids\n    FROM held",
+        file: "groups/hand-on.ts",
+        find: "ORDER BY blocked_seq LIMIT",
+        put: "ORDER BY blocked_seq DESC LIMIT",
       },
     ],
     scenario: oneGroup,
@@ -227,8 +227,12 @@ export const catalogue: readonly Mutant[] = [
   {
     name: "limit check without lock",
     edits: [
-      { file: "lease/claim/limited.ts", find: "ORDER BY queue FOR UPDATE`;", put: "ORDER BY queue`;" },
-      { file: "lease/claim/limited.ts", find: "`${waitForQueues} SKIP LOCKED`", put: "`${waitForQueues}`" },
+      {
+        file: "lease/claim/limited.ts",
+        find: "ORDER BY queue FOR UPDATE) AS waited",
+        put: "ORDER BY queue) AS waited",
+      },
+      { file: "lease/claim/limited.ts", find: "ORDER BY queue FOR UPDATE SKIP LOCKED", put: "ORDER BY queue" },
     ],
     scenario: crowdedQueue,
   },

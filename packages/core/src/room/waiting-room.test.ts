@@ -68,6 +68,26 @@ test("what goes ahead does so in its holder's line, and takes no other's turn", 
   expect(order).toEqual(["a1", "a's urgent one", "b1", "a2", "a3"]);
 });
 
+test("those that go ahead without end leave every fourth turn to the rest of their holder", async () => {
+  const room = roomFor(10);
+  const order: string[] = [];
+  const ask = (name: string, goes_ahead: boolean): void => {
+    const place = room.place("a", 10, { ahead: goes_ahead });
+    const have = () => {
+      order.push(name);
+      if (goes_ahead && order.length < 8) ask(name, true);
+      setImmediate(place.leave);
+    };
+    const entered = place.enter();
+    if (entered) void entered.then(have);
+    else have();
+  };
+  ask("ahead", true);
+  ask("rest", false);
+  await eventually(() => expect(order).toContain("rest"));
+  expect(order.slice(0, 5)).toEqual(["ahead", "ahead", "ahead", "ahead", "rest"]);
+});
+
 test("a holder who wants more than its share leaves room to the others at once", async () => {
   const room = roomFor(100);
   const { order, ask } = asker(room);

@@ -1,5 +1,6 @@
 import { createShares } from "@atlasqueue/contract";
 import { CallerGoneError, certainlyNotApplied } from "../database/errors.ts";
+import { createLine, type Line } from "../database/pool/line.ts";
 import { NoRoomError } from "../shares.ts";
 
 /** Room for one who may have to wait for it. Nothing is taken yet. */
@@ -17,8 +18,8 @@ export type Place = {
 
 export type WaitingRoom = {
   /**
-   * For one of a holder's; one that wants more than all of it has all of it, alone. `ahead` goes before whatever else
-   * waits for its holder: a lease may end meanwhile.
+   * For one of a holder's; one that wants more than all of it has all of it, alone. `ahead` goes before what else waits
+   * for its holder, as a lease may end meanwhile, but for every fourth turn.
    */
   place(holder: string, amount: number, order?: { ahead: boolean }): Place;
   /** How many wait. */
@@ -27,8 +28,9 @@ export type WaitingRoom = {
 
 type Bounds = { room_max: number; waiting_max: number; wait_ms_max: number };
 type Waiter = { amount: number; begin(): void };
-/** Those of a holder that wait, in their order: first what is to go ahead of the rest. */
-type Line = { ahead: Set<Waiter>; rest: Set<Waiter> };
+/** What waits for a holder. */
+const classes = ["ahead", "rest"] as const;
+type Class = (typeof classes)[number];
 
 /**
  * Room shared by many, for which those who find none wait in line. Each holder has a line and a share of the room (see
@@ -44,32 +46,33 @@ export function createWaitingRoom(what: string, { room_max, waiting_max, wait_ms
   const room = createShares(room_max);
   const seats = createShares(waiting_max);
   /** None is empty, and those whose turn is over are last. */
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, Line<Class, Waiter>>();
   let waiting = 0;
 
   const join = (holder: string, waiter: Waiter, ahead: boolean): void => {
-    const line = lines.get(holder) ?? { ahead: new Set(), rest: new Set() };
+    const line = lines.get(holder) ?? createLine<Class, Waiter>(classes);
     lines.set(holder, line);
-    (ahead ? line.ahead : line.rest).add(waiter);
+    line.add(ahead ? "ahead" : "rest", waiter);
     waiting += 1;
   };
   const out = (holder: string, waiter: Waiter): void => {
     const line = lines.get(holder);
-    if (!line?.ahead.delete(waiter) && !line?.rest.delete(waiter)) return;
+    if (!line?.delete(waiter)) return;
     waiting -= 1;
-    if (line.ahead.size + line.rest.size === 0) lines.delete(holder);
+    if (line.size() === 0) lines.delete(holder);
   };
   const letIn = (): void => {
     for (const [holder, line] of lines) {
-      const [first] = line.ahead.size > 0 ? line.ahead : line.rest;
-      const taken = first ? room.take(holder, first.amount) : "full";
+      const next = line.next();
+      const taken = next ? room.take(holder, next.one.amount) : "full";
       if (taken === "full") return;
-      if (taken === "share_full" || !first) continue;
+      if (taken === "share_full" || !next) continue;
       // Once more in this very round, if there is room for all that wait.
       lines.delete(holder);
       lines.set(holder, line);
-      out(holder, first);
-      first.begin();
+      out(holder, next.one);
+      line.took(next.of);
+      next.one.begin();
     }
   };
 

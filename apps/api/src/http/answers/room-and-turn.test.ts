@@ -16,7 +16,7 @@ afterAll(() => api.stop());
 
 let taken = 0;
 afterEach(() => {
-  for (; taken > 0; taken -= 1) api.deps.database.turns.leave("default");
+  for (; taken > 0; taken -= 1) api.deps.database.turns.leave({ tenant: "default" });
 });
 /** As many slow statements as the tenant may have at once. */
 const fillTurns = () => {
@@ -56,6 +56,6 @@ test("what needs no room waits behind them", async () => {
   fillTurns();
   const looked = api.get("/v1/queues");
   await eventually(() => expect(api.deps.database.turns.waiting()).toBe(1));
-  for (; taken > 0; taken -= 1) api.deps.database.turns.leave("default");
+  for (; taken > 0; taken -= 1) api.deps.database.turns.leave({ tenant: "default" });
   expect((await looked).status).toBe(200);
 });

@@ -102,6 +102,25 @@ test("what has room that others wait for goes after what a lease hangs on, and b
   expect(order).toEqual(["first", "lease", "in room", "rest"]);
 });
 
+test("what goes ahead without end leaves the rest every fourth turn", async () => {
+  const database = open(2);
+  const own = onBehalfOf(database, { tenant: "a" });
+  let done = false;
+  let ahead_of_it = 0;
+  // Both of its connections, and one that waits, at all times.
+  const goesOn = async (): Promise<void> => {
+    while (!done) {
+      await executeOn(ahead(own, "room"))(one);
+      ahead_of_it += 1;
+    }
+  };
+  const others = Array.from({ length: 3 }, goesOn);
+  await executeOn(own)(one);
+  done = true;
+  await Promise.all(others);
+  expect(ahead_of_it).toBeLessThanOrEqual(10);
+});
+
 test("a tenant whose slow statements take all they can leaves a connection to what goes ahead", async () => {
   const database = open(4, 30_000);
   const stuck = Array.from({ length: 20 }, () => send(database, "greedy", endless).catch(() => {}));
@@ -118,7 +137,7 @@ test("what waits for its turn is late at its deadline, and was not sent", async 
   const late = await failureOf(send(database, "greedy"));
   expect(late).toBeInstanceOf(DatabaseTimeoutError);
   expect(outcomeUnknown(late)).toBe(false);
-  database.turns.leave("greedy");
+  database.turns.leave({ tenant: "greedy" });
   expect(await send(database, "greedy")).toEqual([{ one: 1 }]);
   expect(database.connections().waiting).toBe(0);
 });
@@ -152,7 +171,7 @@ test("a caller who hangs up leaves the line, and one whose statement was sent is
   expect(await sent).toMatchObject([{ one: 1 }]);
   expect(database.turns.enter({ tenant: "greedy" })).toBe(true);
   expect(await failureOf(executeOn(onBehalfOf(database, sender))(one))).toBeInstanceOf(CallerGoneError);
-  database.turns.leave("greedy");
+  database.turns.leave({ tenant: "greedy" });
   expect(await send(database, "greedy")).toEqual([{ one: 1 }]);
 });
 

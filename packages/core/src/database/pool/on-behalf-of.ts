@@ -38,7 +38,7 @@ export async function inTurn<T>(database: Database, work: (began_at: number) => 
   try {
     return await work(began_at);
   } finally {
-    turns.leave(sender.tenant);
+    turns.leave(sender);
   }
 }
 

@@ -3,6 +3,7 @@ import { NoRoomError } from "../../shares.ts";
 import { onDeadline } from "../deadline.ts";
 import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError } from "../errors.ts";
 import { patienceLeft, type Pulse } from "../patience.ts";
+import { createLine, type Line } from "./line.ts";
 
 /**
  * What goes ahead of its tenant's other statements: what a lease hangs on, which may end meanwhile; then what has room
@@ -27,7 +28,7 @@ export type PoolTurns = {
   enter(sender: Sender): boolean;
   /** Resolves when it may be sent: call `leave` when it is done. Rejects if it never will be. */
   wait(sender: Sender, terms: Terms): Promise<void>;
-  leave(tenant: string): void;
+  leave(sender: Sender): void;
   /** How many wait. */
   waiting(): number;
 };
@@ -38,28 +39,16 @@ const waiting_max = 10_000;
 /** Of so many connections one is left to what is sent for nobody, such as the submissions of all. */
 const connections_per_nobodys = 8;
 
-/** What waits for a tenant, in its order: first what is to go ahead of the rest. */
-type Line = Record<Ahead | "rest", Set<() => void>>;
-const newLine = (): Line => ({ lease: new Set(), room: new Set(), rest: new Set() });
-const waitingIn = ({ lease, room, rest }: Line): number => lease.size + room.size + rest.size;
-
-/** Who is next in a line. */
-function nextOf(line: Line): { first: (() => void) | undefined; ahead: Ahead | undefined } {
-  const ahead = line.lease.size > 0 ? "lease" : line.room.size > 0 ? "room" : undefined;
-  const [first] = line[ahead ?? "rest"];
-  return { first, ahead };
-}
-
-/** Whether somebody in a line is to go before whoever comes now. */
-function isBefore(line: Line, ahead: Ahead | undefined): boolean {
-  if (ahead === undefined) return waitingIn(line) > 0;
-  return line.lease.size > 0 || (ahead === "room" && line.room.size > 0);
-}
+/** What waits for a tenant; the rest comes last. */
+const classes = ["lease", "room", "rest"] as const;
+type Class = (typeof classes)[number];
+const classOf = ({ ahead }: Sender): Class => ahead ?? "rest";
 
 /**
  * The turns of a pool of so many connections. Each tenant's statements wait in their order and tenants take turns, and
  * none has more than its share of the connections (see `createShares`): the next tenant finds one free, even if no
- * statement of a greedy one ever ends. Of its share a tenant's slow statements leave a connection to what goes ahead.
+ * statement of a greedy one ever ends. Of its share a tenant's slow statements leave a connection to what goes ahead, and
+ * what goes ahead leaves them every fourth turn.
  *
  * @example
  * const turns = createPoolTurns(10);
@@ -69,52 +58,55 @@ export function createPoolTurns(connections_max: number): PoolTurns {
   const seats = createShares(connections_max);
   const seated_max = connections_max - Math.floor(connections_max / connections_per_nobodys);
   let seated = 0;
-  const seatedOf = new Map<string, number>();
+  /** Each tenant's: all, and those of the rest. */
+  const seatedOf = new Map<string, { all: number; rest: number }>();
   const room = createShares(waiting_max);
   /** Each tenant's. None is empty, and those whose turn is over are last. */
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, Line<Class, () => void>>();
   let waiting = 0;
 
-  const sit = (tenant: string, ahead: Ahead | undefined): "taken" | "share_full" | "full" => {
+  const sit = (tenant: string, of: Class): "taken" | "share_full" | "full" => {
     if (seated >= seated_max) return "full";
-    const own = seatedOf.get(tenant) ?? 0;
-    // The last of its share is for what goes ahead, but where that is the only one.
-    const wanted = ahead || own === 0 ? 1 : 2;
-    const taken = seats.take(tenant, wanted);
-    if (taken !== "taken") return wanted === 1 ? taken : "share_full";
-    if (wanted > 1) seats.give(tenant, wanted - 1);
-    seatedOf.set(tenant, own + 1);
+    const own = seatedOf.get(tenant) ?? { all: 0, rest: 0 };
+    // One of its share is for what goes ahead, but where that is the only one.
+    const leaves = of === "rest" && own.all > 0 && own.rest === own.all ? 1 : 0;
+    const taken = seats.take(tenant, 1 + leaves);
+    if (taken !== "taken") return leaves === 0 ? taken : "share_full";
+    seats.give(tenant, leaves);
+    seatedOf.set(tenant, { all: own.all + 1, rest: own.rest + (of === "rest" ? 1 : 0) });
     seated += 1;
     return taken;
   };
   const out = (tenant: string, begin: () => void): void => {
     const line = lines.get(tenant);
-    if (!line?.lease.delete(begin) && !line?.room.delete(begin) && !line?.rest.delete(begin)) return;
+    if (!line?.delete(begin)) return;
     waiting -= 1;
     room.give(tenant, 1);
-    if (waitingIn(line) === 0) lines.delete(tenant);
+    if (line.size() === 0) lines.delete(tenant);
   };
   const letIn = (): void => {
     for (const [tenant, line] of lines) {
-      const { first, ahead } = nextOf(line);
-      const taken = sit(tenant, ahead);
+      const next = line.next();
+      const taken = next ? sit(tenant, next.of) : "share_full";
       if (taken === "full") return;
-      if (taken === "share_full" || !first) continue;
+      if (taken === "share_full" || !next) continue;
       // Once more in this very round, if there is room for all that wait.
       lines.delete(tenant);
       lines.set(tenant, line);
-      out(tenant, first);
-      first();
+      out(tenant, next.one);
+      line.took(next.of);
+      next.one();
     }
   };
 
   return {
-    enter({ tenant, ahead }) {
-      const line = lines.get(tenant);
-      return (line === undefined || !isBefore(line, ahead)) && sit(tenant, ahead) === "taken";
+    enter(sender) {
+      const of = classOf(sender);
+      return lines.get(sender.tenant)?.isBefore(of) !== true && sit(sender.tenant, of) === "taken";
     },
-    wait: ({ tenant, gone, ahead }, { began_at, timeout_ms, pulse }) =>
+    wait: (sender, { began_at, timeout_ms, pulse }) =>
       new Promise((resolve, reject) => {
+        const { tenant, gone } = sender;
         const taken = room.take(tenant, 1);
         if (taken !== "taken") {
           const full = new NoRoomError("statements that wait for a connection", taken === "share_full");
@@ -142,18 +134,19 @@ export function createPoolTurns(connections_max: number): PoolTurns {
           if (left_ms <= 0) return giveUp(new DatabaseTimeoutError(timeout_ms, "not_applied"));
           stopTimer = onDeadline(left_ms, () => 0, look);
         };
-        const line = lines.get(tenant) ?? newLine();
+        const line = lines.get(tenant) ?? createLine<Class, () => void>(classes);
         lines.set(tenant, line);
-        line[ahead ?? "rest"].add(begin);
+        line.add(classOf(sender), begin);
         waiting += 1;
         look();
         left?.addEventListener("abort", hangUp, { once: true });
         if (left?.aborted) hangUp();
       }),
-    leave(tenant) {
+    leave(sender) {
+      const { tenant } = sender;
       seats.give(tenant, 1);
-      const own = (seatedOf.get(tenant) ?? 0) - 1;
-      if (own > 0) seatedOf.set(tenant, own);
+      const { all, rest } = seatedOf.get(tenant) ?? { all: 1, rest: 0 };
+      if (all > 1) seatedOf.set(tenant, { all: all - 1, rest: rest - (classOf(sender) === "rest" ? 1 : 0) });
       else seatedOf.delete(tenant);
       seated -= 1;
       if (waiting > 0) letIn();
