@@ -50,7 +50,8 @@ export async function runJob(
             return succeeded(handler, await value, context.spawned);
           });
   } catch (thrown) {
-    if (thrown instanceof NotStartedError) return { kind: "not_started", error: String(thrown) };
+    // What a handler throws here may not even be asked what it is.
+    if (isIsolated(handler) && thrown instanceof NotStartedError) return { kind: "not_started", error: String(thrown) };
     outcome = failed(thrown);
   }
   output.end();
