@@ -61,9 +61,26 @@ test("a tenant's queues are gone through one after another, beside those of othe
 });
 
 test("one that fails keeps none of the next from being gone through", async () => {
-  let fails = true;
-  const widener = createGroupWidener(deps, () => (fails ? Promise.reject(new Error("away")) : Promise.resolve()));
-  await expect(widener.widened(main)).rejects.toThrow("away");
-  fails = false;
-  await widener.widened(main);
+  await twoOfEach("a", "b");
+  const failing = Promise.withResolvers<never>();
+  let passes = 0;
+  const widener = createGroupWidener(deps, () => ((passes += 1) === 1 ? failing.promise : Promise.resolve()));
+  const first = widener.widened(of("a"));
+  await eventually(() => expect(passes).toBe(1));
+  await widener.widened(of("b"));
+  failing.reject(new Error("away"));
+  await expect(first).rejects.toThrow("away");
+  expect(await notes()).toBe("ab");
+});
+
+test("a note that a hand-over is dealing with, which knows of less room, counts as none", async () => {
+  const { sql } = deps.database;
+  await twoOfEach(main.queue);
+  await sql`INSERT INTO group_handovers VALUES (${tenant}, ${main.queue}, 'g')`;
+  await sql.begin(async (dealing) => {
+    await dealing`SELECT FROM group_handovers FOR UPDATE`;
+    await createGroupWidener(deps, () => Promise.resolve()).widened(main);
+    await dealing`DELETE FROM group_handovers WHERE group_key = 'g' AND ctid = '(0,1)'`;
+  });
+  expect(await sql`SELECT FROM group_handovers`).toHaveLength(1);
 });

@@ -27,16 +27,15 @@ export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => 
     }
   };
   const work = async (tenant: string, line: Set<string>): Promise<void> => {
+    const failures: unknown[] = [];
     lines.set(tenant, line);
-    try {
-      for (const queue of line) {
-        // Widened from here on, it gets in line again.
-        line.delete(queue);
-        await goThrough({ tenant, queue });
-      }
-    } finally {
-      lines.delete(tenant);
+    for (const queue of line) {
+      // Widened from here on, it gets in line again.
+      line.delete(queue);
+      await goThrough({ tenant, queue }).catch((error: unknown) => failures.push(error));
     }
+    lines.delete(tenant);
+    if (failures.length > 0) throw failures[0];
   };
 
   return {
@@ -53,7 +52,7 @@ export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => 
 
 /**
  * Note one page of a queue's groups with blocked jobs, more of which may go now, for `advanceGroups` to look at, but for
- * those that are noted. Returns the last group of the page, for the next one; undefined at the end. Groups left unnoted,
+ * those that are noted: a note that is locked is being dealt with, by who knows of less room. Returns the last group of the page, for the next one; undefined at the end. Groups left unnoted,
  * because a process died between two pages, catch up when their next job finishes.
  *
  * @example
@@ -81,7 +80,8 @@ const note = composed(
     SELECT $1, $2, page.group_key FROM page, LATERAL (
       SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND blocked_seq > 0
       ORDER BY blocked_seq LIMIT 1) AS blocked
-    WHERE page.group_key NOT IN (SELECT group_key FROM group_handovers WHERE tenant = $1 AND queue = $2)
+    WHERE page.group_key NOT IN (
+      SELECT group_key FROM group_handovers WHERE tenant = $1 AND queue = $2 FOR KEY SHARE SKIP LOCKED)
   )
   SELECT max(group_key) AS last, count(*)::int AS groups FROM page`,
 );

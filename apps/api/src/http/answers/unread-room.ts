@@ -5,7 +5,7 @@ import { NoRoomError, takeOrThrow, withinHeap } from "@atlasqueue/core/internal"
 export type UnreadRoom = {
   /** Throws `NoRoomError` when there is no room for so many bytes, or the holder has used its share. */
   take(holder: string, bytes: number, of: "read" | "act"): void;
-  give(holder: string, bytes: number): void;
+  give(holder: string, bytes: number, of: "read" | "act"): void;
   /** Throws `NoRoomError` for a holder that has used its share, but for so many bytes of an act's answer. */
   requireShare(holder: string, bytes: number): void;
 };
@@ -15,7 +15,7 @@ const acts_part = 4;
 const what = "bytes of answers that wait to be read";
 
 /**
- * In shares of tenants, and a quarter of it for acts alone.
+ * In shares of tenants. Reads have three quarters of it at most, also in shares.
  *
  * @example
  * const unread = createUnreadRoom();
@@ -23,14 +23,21 @@ const what = "bytes of answers that wait to be read";
  */
 export function createUnreadRoom(bytes_max = withinHeap(256 * 1_048_576, { part: 4 })): UnreadRoom {
   const room = createShares(bytes_max);
-  const acts_bytes = Math.ceil(bytes_max / acts_part);
+  const reads = createShares(bytes_max - Math.ceil(bytes_max / acts_part));
   return {
     take(holder, bytes, of) {
-      const beside = of === "read" ? acts_bytes : 0;
-      takeOrThrow(room, holder, bytes + beside, what);
-      room.give(holder, beside);
+      if (of === "read") takeOrThrow(reads, holder, bytes, what);
+      try {
+        takeOrThrow(room, holder, bytes, what);
+      } catch (error) {
+        if (of === "read") reads.give(holder, bytes);
+        throw error;
+      }
     },
-    give: room.give,
+    give(holder, bytes, of) {
+      room.give(holder, bytes);
+      if (of === "read") reads.give(holder, bytes);
+    },
     requireShare(holder, bytes) {
       const taken = room.take(holder, bytes);
       if (taken === "taken") room.give(holder, bytes);

@@ -34,8 +34,9 @@ export function holdUntilRead(c: ApiContext, unread: UnreadRoom, undelivered: Un
   if (!incoming || !outgoing || outgoing.destroyed || incoming.socket.destroyed) return;
   const { socket } = incoming;
   const holder = holderOf(c);
+  const of = undelivered === "nothing_done" ? "read" : "act";
   try {
-    unread.take(holder, bytes, undelivered === "nothing_done" ? "read" : "act");
+    unread.take(holder, bytes, of);
   } catch (error) {
     if (undelivered !== "stays_done" || !(error instanceof NoRoomError)) throw error;
     throw unavailable(`It was done, but there is no room to answer it. ${error.message}`, true);
@@ -44,7 +45,7 @@ export function holdUntilRead(c: ApiContext, unread: UnreadRoom, undelivered: Un
   const leave = () => {
     outgoing.off("close", leave);
     socket.off("close", leave);
-    unread.give(holder, bytes);
+    unread.give(holder, bytes, of);
   };
   outgoing.once("close", leave);
   socket.once("close", leave);

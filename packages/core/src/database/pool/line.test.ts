@@ -46,6 +46,13 @@ test("what never ends takes three turns in a row from what is behind it, and no 
   expect(turns(waiting, 10, more)).toBe("aaaxmaayan");
 });
 
+test("where a class cannot have its turn now, the one after it does", () => {
+  const waiting = line();
+  waiting.add("second", "a");
+  waiting.add("third", "b");
+  expect([waiting.next("second")?.one, waiting.next("first")?.one]).toEqual(["b", "a"]);
+});
+
 test("one that leaves the line has no turn", () => {
   const waiting = line();
   waiting.add("first", "a");

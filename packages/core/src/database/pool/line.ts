@@ -7,8 +7,8 @@ export type Line<Class extends string, T> = {
   /** It waits no more; whether it did. */
   delete(one: T): boolean;
   size(): number;
-  /** Whose turn is next: see `took`. */
-  next(): { of: Class; one: T } | undefined;
+  /** Whose turn is next, `but` for a class that cannot have one now: see `took`. */
+  next(but?: Class): { of: Class; one: T } | undefined;
   /** One of a class had its turn, and those that wait in later classes were passed. */
   took(of: Class): void;
   /** Whether one that came now, in this class, would have to wait for another of it, or of an earlier one. */
@@ -30,8 +30,8 @@ export function createLine<Class extends string, T>(classes: readonly Class[]): 
     add: (of, one) => void kinds[placeOf(of)]?.waiting.add(one),
     delete: (one) => kinds.some(({ waiting }) => waiting.delete(one)),
     size: () => kinds.reduce((sum, { waiting }) => sum + waiting.size, 0),
-    next() {
-      const wait = kinds.filter(({ waiting }) => waiting.size > 0);
+    next(but) {
+      const wait = kinds.filter(({ of, waiting }) => waiting.size > 0 && of !== but);
       const kind = wait.findLast(({ passed }) => passed >= passed_max) ?? wait[0];
       for (const one of kind?.waiting ?? []) return kind && { of: kind.of, one };
       return undefined;

@@ -86,8 +86,13 @@ export function createPoolTurns(connections_max: number): PoolTurns {
   };
   const letIn = (): void => {
     for (const [tenant, line] of lines) {
-      const next = line.next();
-      const taken = next ? sit(tenant, next.of) : "share_full";
+      let next = line.next();
+      let taken = next ? sit(tenant, next.of) : "share_full";
+      if (taken === "share_full" && next?.of === "rest") {
+        // The one left is for what goes ahead.
+        next = line.next("rest");
+        taken = next ? sit(tenant, next.of) : "share_full";
+      }
       if (taken === "full") return;
       if (taken === "share_full" || !next) continue;
       // Once more in this very round, if there is room for all that wait.
