@@ -5,7 +5,8 @@ import { readyJobs } from "../queues/ready.ts";
 import { near_jobs_max, places_max } from "./within-rates.ts";
 
 /**
- * After that a queue is looked at again with its next claim, and before that when most of what was found has gone. An old
+ * After that a queue is looked at again with its next claim, and before that when most of what was found has gone and its list is
+ * out of order. An old
  * snapshot makes looks slow: then they take a tenth of the time, or half of it.
  */
 const lasts_ms = 1_000;
@@ -22,12 +23,15 @@ const ids_max = 100_000;
 export type Fronts = {
   /** Of the queue's first jobs, those that may be in front of `ids`. None at first: the look for them goes on beside the claim. */
   before(queue: QueueRef, ids: readonly string[]): readonly string[];
-  /** These do not wait any more, as far as a claim could see: it leased them, or somebody else had. */
-  gone(queue: QueueRef, ids: readonly string[]): void;
+  /**
+   * These do not wait any more, as far as a claim could see: it leased them, or somebody else had. `overtook`: some went in
+   * place of the ids it was given.
+   */
+  gone(queue: QueueRef, ids: readonly string[], overtook?: boolean): void;
 };
 
-/** `at`: when the look ended, which took so long. `full`: there were more. */
-type Front = { ids: string[]; at: number; took_ms: number; full: boolean };
+/** `at`: when the look ended, which took so long. `full`: there were more. `needed`: the list is out of order. */
+type Front = { ids: string[]; at: number; took_ms: number; full: boolean; needed: boolean };
 
 /**
  * Looks at most once a second at a queue that is claimed from, and at one queue at a time. It asks for no lock: what it
@@ -51,7 +55,7 @@ export function createFronts(deps: Pick<Deps, "database" | "observe">, now = () 
   const keep = (name: string, ids: string[], began_at: number, full: boolean): void => {
     forget(name);
     const at = now();
-    found.set(name, { ids, at, took_ms: at - began_at, full });
+    found.set(name, { ids, at, took_ms: at - began_at, full, needed: false });
     count += ids.length;
     for (const oldest of found.keys()) {
       if (count <= ids_max && found.size <= places_max) return;
@@ -88,9 +92,10 @@ export function createFronts(deps: Pick<Deps, "database" | "observe">, now = () 
       const others = front.ids.slice(0, end).filter((id) => !given.has(id));
       return others.slice(0, tried_max);
     },
-    gone(queue, ids) {
+    gone(queue, ids, overtook = false) {
       for (const id of ids) gone_since?.add(id);
       const front = found.get(nameOf(queue));
+      if (front && overtook) front.needed = true;
       if (!front || ids.length === 0) return;
       const gone = new Set(ids);
       const left = front.ids.filter((id) => !gone.has(id));
@@ -100,8 +105,8 @@ export function createFronts(deps: Pick<Deps, "database" | "observe">, now = () 
   };
 }
 
-function isDue({ ids, at, took_ms, full }: Front, now_ms: number): boolean {
-  const is_short = full && ids.length < tried_max;
+function isDue({ ids, at, took_ms, full, needed }: Front, now_ms: number): boolean {
+  const is_short = needed && full && ids.length < tried_max;
   return now_ms - at >= (is_short ? Math.max(rest_ms, took_ms) : Math.max(lasts_ms, 9 * took_ms));
 }
 

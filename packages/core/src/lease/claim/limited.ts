@@ -87,7 +87,9 @@ async function claimUnderLock<L extends Lease>(
     const leased = claimed.leases.map(({ id }) => id);
     for (const { queue, room } of rooms as Room[]) {
       const tried = room > 0 ? (older.get(queue) ?? []) : [];
-      claimer.fronts?.gone({ tenant, queue }, [...tried.filter((id) => !claimed.wait.has(id)), ...leased]);
+      const gone = [...tried.filter((id) => !claimed.wait.has(id)), ...leased];
+      const overtook = claimed.overtaken.some((job) => job.queue === queue);
+      claimer.fronts?.gone({ tenant, queue }, gone, overtook);
     }
     const by_group = (rooms as Room[]).filter((one) => one.by_group && one.room > 0).map(({ queue }) => queue);
     return { leases: claimed.leases, passed_over: claimed.passed_over, by_group };
