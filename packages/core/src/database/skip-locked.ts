@@ -23,9 +23,9 @@ export const lockFreeOnes = (rows: string, jobs_max?: string) => `free AS MATERI
   )`;
 
 /**
- * A condition on jobs that are only looked at: no open transaction holds them. Trying to lock a row is a write, so it is done
- * where the row says that someone has held it, now or before: mostly nowhere. It is held until the answer is sent, which a process
- * that stands still does not read.
+ * A condition on jobs that are only looked at: no open transaction holds them. Trying to lock a row is a write, so it is
+ * done where the row says that someone has held it, now or before: mostly nowhere. The lock lasts until the answer is sent,
+ * which a process that stands still does not read.
  */
 export const heldByNobody = `(jobs.xmax = '0' OR ${unsynced} AND ${notHeldUnread} AND EXISTS (
       SELECT FROM jobs AS own WHERE own.id = jobs.id FOR NO KEY UPDATE SKIP LOCKED))`;

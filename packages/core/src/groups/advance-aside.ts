@@ -47,14 +47,12 @@ async function advanceAside(deps: Deps, notes_max: number, after: readonly Reach
   type Row = HandedOn & { reached: Reached[] | null };
   const params = [notes_max, JSON.stringify(after)];
   const [row] = await executeOn(deps.database)<Row>({ text, params });
-  const { looked_at, handovers, released, reached } = {
-    looked_at: 0,
-    handovers: 0,
-    released: null,
-    reached: null,
-    ...row,
+  return {
+    looked_at: row?.looked_at ?? 0,
+    handovers: row?.handovers ?? 0,
+    ready: readyOf(deps, row?.released ?? []),
+    reached: row?.reached ?? [],
   };
-  return { looked_at, handovers, ready: readyOf(deps, released ?? []), reached: reached ?? [] };
 }
 
 // A second note of the group that a page ends with waits for the next round. Of more tenants than a page has notes, those

@@ -51,9 +51,10 @@ export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => 
 }
 
 /**
- * Note one page of a queue's groups with blocked jobs, more of which may go now, for `advanceGroups` to look at, but for
- * those that are noted: a note that is locked is being dealt with, by who knows of less room. Returns the last group of the page, for the next one; undefined at the end. Groups left unnoted,
- * because a process died between two pages, catch up when their next job finishes.
+ * Note one page of a queue's groups with blocked jobs, more of which may go now, for `advanceGroups` to look at. Not those
+ * that are noted; but a note that is locked is being dealt with, by a look that knows of less room, and counts as none.
+ * Returns the last group of the page, for the next one; undefined at the end. Groups left unnoted, because a process died
+ * between two pages, catch up when their next job finishes.
  *
  * @example
  * const last = await noteBlockedGroups(deps, { tenant: "default", queue: "mail" }, "", 1_000);
@@ -70,7 +71,7 @@ export async function noteBlockedGroups(
 }
 
 const note = composed(
-  "limits/note-blocked-groups",
+  "groups/note-blocked",
   ["tenant", "queue", "after", "groups_max"],
   `
   WITH page AS MATERIALIZED (
@@ -81,7 +82,8 @@ const note = composed(
       SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND blocked_seq > 0
       ORDER BY blocked_seq LIMIT 1) AS blocked
     WHERE page.group_key NOT IN (
-      SELECT group_key FROM group_handovers WHERE tenant = $1 AND queue = $2 FOR KEY SHARE SKIP LOCKED)
+      SELECT group_key FROM group_handovers
+      WHERE tenant = $1 AND queue = $2 AND group_key = ANY(ARRAY(SELECT group_key FROM page)) FOR KEY SHARE SKIP LOCKED)
   )
   SELECT max(group_key) AS last, count(*)::int AS groups FROM page`,
 );

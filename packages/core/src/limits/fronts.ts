@@ -5,9 +5,8 @@ import { readyJobs } from "../queues/ready.ts";
 import { near_jobs_max, places_max } from "./within-rates.ts";
 
 /**
- * After that a queue is looked at again with its next claim, and before that when most of what was found has gone and its list is
- * out of order. An old
- * snapshot makes looks slow: then they take a tenth of the time, or half of it.
+ * After that a queue is looked at again with its next claim, and sooner where its list is out of order and most of what was
+ * found has gone. An old snapshot makes looks slow: then they take a tenth of the time, or half of it.
  */
 const lasts_ms = 1_000;
 const rest_ms = 100;
@@ -21,7 +20,7 @@ const ids_max = 100_000;
  * lost in Redis, or whose ids were taken in vain, has only what came in since.
  */
 export type Fronts = {
-  /** Of the queue's first jobs, those that may be in front of `ids`. None at first: the look for them goes on beside the claim. */
+  /** Of the queue's first jobs, those that may be in front of `ids`. None at first: the look goes on beside the claim. */
   before(queue: QueueRef, ids: readonly string[]): readonly string[];
   /**
    * These do not wait any more, as far as a claim could see: it leased them, or somebody else had. `overtook`: some went in
@@ -34,8 +33,8 @@ export type Fronts = {
 type Front = { ids: string[]; at: number; took_ms: number; full: boolean; needed: boolean };
 
 /**
- * Looks at most once a second at a queue that is claimed from, and at one queue at a time. It asks for no lock: what it
- * found may have been taken since, and who claims will see.
+ * Looks once a second at a queue that is claimed from, up to ten times where its list is out of order, and at one queue at a
+ * time. What it found may have been taken since: who claims will see.
  *
  * @example
  * const fronts = createFronts(deps);

@@ -43,7 +43,7 @@ export const seams: Readonly<Record<string, string>> = {
   "steps/park": "a job waits for a signal",
   "steps/signal": "a job is sent a signal",
   "limits/set": "a queue's limits change",
-  "limits/note-blocked-groups": "groups that may have more of their jobs run are to be looked at",
+  "groups/note-blocked": "groups that may have more of their jobs run are to be looked at",
   "jobs/cancel": "a job is cancelled",
   "jobs/retry": "a job starts over",
   "jobs/write-edit": "a job starts over with another payload",

@@ -12,9 +12,9 @@ import { peeked_max, type Signal } from "../../signal/signal.ts";
 export type SkipHeld = (tenant: string, ids: readonly string[]) => Promise<void>;
 
 /**
- * Drops jobs that an open transaction holds from the front of their lists, up to a thousand at once: of thousands of them, claims
- * would take a handful at a time, and those behind would wait for it. The sweep signals them once they are free. Each
- * tenant's lists one after the other; queues with limits have others go in place of what is locked.
+ * Drops jobs that an open transaction holds from the front of their lists, up to a thousand at once: of thousands of
+ * them, claims would take a handful at a time, and those behind would wait for it. The sweep signals them once they are
+ * free. Each tenant's lists one after the other; queues with limits have others go in place of what is locked.
  *
  * @example
  * const skipHeld = createSkipHeld(deps);

@@ -10,6 +10,7 @@ WITH page AS MATERIALIZED (
       SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND blocked_seq > 0
       ORDER BY blocked_seq LIMIT 1) AS blocked
     WHERE page.group_key NOT IN (
-      SELECT group_key FROM group_handovers WHERE tenant = $1 AND queue = $2 FOR KEY SHARE SKIP LOCKED)
+      SELECT group_key FROM group_handovers
+      WHERE tenant = $1 AND queue = $2 AND group_key = ANY(ARRAY(SELECT group_key FROM page)) FOR KEY SHARE SKIP LOCKED)
   )
   SELECT max(group_key) AS last, count(*)::int AS groups FROM page;
