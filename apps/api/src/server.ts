@@ -11,6 +11,7 @@ import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
 import { network } from "./http/input/address.ts";
 import { addressOldRequest } from "./http/input/no-host.ts";
+import { createLastRequests } from "./http/last-requests.ts";
 import { oneAtATime } from "./http/one-at-a-time.ts";
 import { createUnderWay } from "./http/under-way.ts";
 import { refuse, wireFaultOf } from "./http/wire-faults.ts";
@@ -52,8 +53,9 @@ export type RunningServer = {
   url: string;
   port: number;
   /**
-   * Takes no more requests, waits for those in flight up to `deadline_ms`, then cuts them off. Resolves when each has heard
-   * that its connection has ended; what was being done for it may go on.
+   * Takes no more connections, and on each that is open one more request at most; waits for those in flight up to
+   * `deadline_ms`, then cuts them off. Resolves when each has heard that its connection has ended; what was being done for
+   * it may go on.
    */
   stop(deadline_ms: number): Promise<void>;
 };
@@ -71,9 +73,8 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     // Node discards the rest of a body by itself.
     autoCleanupIncoming: false,
   });
-  let stopping = false;
   const inTurn = oneAtATime((incoming, outgoing) => {
-    if (stopping) outgoing.setHeader("connection", "close");
+    last.begin(outgoing);
     addressOldRequest(incoming);
     const fault = wireFaultOf(incoming);
     if (fault === undefined) void listener(incoming, outgoing);
@@ -93,6 +94,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     inTurn,
   );
   server.timeout = timeouts.stalled_ms;
+  const last = createLastRequests(server);
   const connections_max = options.connections_max ?? withinHeap(connections_max_default, connections_heap);
   shareConnections(server, createShares(connections_max));
   const connections = createUnderWay();
@@ -106,8 +108,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     url: `http://${shownHost(options.host)}:${port}`,
     port,
     async stop(deadline_ms) {
-      stopping = true;
-      await close(server, deadline_ms);
+      await last.end(deadline_ms);
       // A server counts a connection as gone before its requests are told.
       await connections.over();
     },
@@ -139,26 +140,6 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
       server.off("error", reject);
       resolve();
     });
-  });
-}
-
-/**
- * Idle connections are closed right after the loop has read what has come: where a request has arrived that was not read, its
- * caller would hear of a reset.
- */
-function close(server: Server, deadline_ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    // A connection whose last answer said keep-alive is only idle now and then.
-    const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), 20);
-    const deadline = setTimeout(() => server.closeAllConnections(), deadline_ms);
-    // It closes the idle ones too.
-    setImmediate(() =>
-      server.close(() => {
-        clearInterval(idle);
-        clearTimeout(deadline);
-        resolve();
-      }),
-    );
   });
 }
 
