@@ -17,12 +17,19 @@ WITH RECURSIVE lines(tenant) AS (
         AND (one.queue, one.group_key) > (coalesce(reached.queue, ''), coalesce(reached.group_key, ''))
       ORDER BY queue, group_key LIMIT share FOR UPDATE SKIP LOCKED) AS note
   ), 
-  wanted AS MATERIALIZED (
-    SELECT seen.*, still, ARRAY(
+  noted AS MATERIALIZED (
+    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant) AS turn
+    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS note
+    CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key OFFSET 0) AS seen
+  ), weighed AS MATERIALIZED (
+    SELECT *, sum(cardinality(heads)) OVER (ORDER BY turn, tenant ROWS UNBOUNDED PRECEDING) - cardinality(heads) AS before FROM noted
+  ), unread AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM weighed WHERE before >= 5000
+  ), wanted AS MATERIALIZED (
+    SELECT seen.*, still, share < slots - cardinality(still) AS is_cut, ARRAY(
       SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0
-      ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids
-    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS noted
-    CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE one.tenant = noted.tenant AND one.queue = noted.queue AND one.group_key = noted.group_key OFFSET 0) AS seen
+      ORDER BY blocked_seq LIMIT greatest(0, least(share, slots - cardinality(still)))) AS ids
+    FROM (SELECT *, greatest(1, 2000 / count(*) OVER ()) AS share FROM weighed WHERE before < 5000) AS seen
     CROSS JOIN LATERAL (SELECT coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = seen.tenant AND queues.queue = seen.queue), 1) AS slots, ARRAY(
         SELECT jobs.id FROM jobs
@@ -56,11 +63,20 @@ WITH RECURSIVE lines(tenant) AS (
     SELECT tenant, queue, group_key FROM wanted EXCEPT SELECT tenant, queue, group_key FROM next
   ), gone AS (
     DELETE FROM group_handovers WHERE ctid = ANY(ARRAY(
-      SELECT note FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT tenant, queue, group_key FROM stuck)))
+      SELECT note FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT * FROM stuck UNION ALL SELECT * FROM unread)))
     RETURNING ctid
+  ), cut AS (
+    INSERT INTO group_handovers (tenant, queue, group_key)
+    SELECT tenant, queue, group_key FROM next WHERE is_cut AND cardinality(ids) = share
+    RETURNING tenant
+  ), unfinished AS MATERIALIZED (
+    SELECT tenant FROM unread UNION SELECT tenant FROM cut
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, blocked, queued, scheduled)
     SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'scheduled') FROM released GROUP BY tenant, queue
+  ), taken_back AS (
+    UPDATE group_handovers SET aside = false WHERE ctid = ANY(ARRAY(
+      SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT * FROM unread)))
   ), ends AS (
     SELECT DISTINCT ON (tenant) tenant, queue, group_key, count(*) OVER (PARTITION BY tenant) = share AS further
     FROM page ORDER BY tenant, queue DESC, group_key DESC

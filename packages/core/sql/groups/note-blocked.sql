@@ -11,6 +11,7 @@ WITH page AS MATERIALIZED (
       ORDER BY blocked_seq LIMIT 1) AS blocked
     WHERE page.group_key NOT IN (
       SELECT group_key FROM group_handovers
-      WHERE tenant = $1 AND queue = $2 AND group_key = ANY(ARRAY(SELECT group_key FROM page)) FOR KEY SHARE SKIP LOCKED)
+      WHERE tenant = $1 AND queue = $2 AND group_key > $3 AND group_key <= (SELECT max(group_key) FROM page)
+      FOR KEY SHARE SKIP LOCKED)
   )
   SELECT max(group_key) AS last, count(*)::int AS groups FROM page;

@@ -9,7 +9,7 @@ const rounds_max = 50;
 
 /**
  * Let the next job of each waiting group through, and signal it. Where a page of notes was full of groups that cannot go
- * on, other tenants' come before those behind it.
+ * on, or had more to let through than one statement can, other tenants' notes come first.
  *
  * @example
  * const { left } = await advanceAll(deps);
@@ -18,11 +18,11 @@ export async function advanceAll(deps: Deps & { signal: Signal }, notes_max = 50
   let total = 0;
   let except: string[] = [];
   for (let round = 0; round < rounds_max; round += 1) {
-    const { more, in_vain, left, ready } = await advanceGroups(deps, notes_max, except);
+    const { more, later, left, ready } = await advanceGroups(deps, notes_max, except);
     await announce(deps, ready);
     total += ready.length;
     if (!more && except.length === 0) return { total, left, more };
-    except = more ? [...except, ...in_vain] : [];
+    except = more ? [...except, ...later] : [];
   }
   return { total, left: true, more: true };
 }

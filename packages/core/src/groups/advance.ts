@@ -7,11 +7,11 @@ import type { ReadyJob } from "../signal/signal.ts";
 import { handedOn, handOn, readyOf, type HandedOn } from "./hand-on.ts";
 
 /**
- * `handovers` is how many notes were dealt with. With `more`, the page was full: look at the next one at once, and if it
- * was full `in_vain`, of these tenants, at others' notes first. `left` is true when there are others, of groups that
- * another process has locked: come back for them. Signal what is `ready`.
+ * `handovers` is how many notes were dealt with. With `more`, the page was full, or more than one statement can deal with:
+ * look at the next one at once, and at notes of the tenants in `later` after all others'. `left` is true when there are
+ * others, of groups that another process has locked: come back for them. Signal what is `ready`.
  */
-export type Advanced = { handovers: number; more: boolean; in_vain: string[]; left: boolean; ready: ReadyJob[] };
+export type Advanced = { handovers: number; more: boolean; later: string[]; left: boolean; ready: ReadyJob[] };
 
 /**
  * blocked → queued | scheduled: the next job of each group in which one has finished. Groups with none left are
@@ -24,13 +24,13 @@ export type Advanced = { handovers: number; more: boolean; in_vain: string[]; le
  * const { ready } = await advanceGroups(deps, 500);
  */
 export async function advanceGroups(deps: Deps, notes_max: number, except: readonly string[] = []): Promise<Advanced> {
-  type Row = HandedOn & { in_vain: string[] | null; left: boolean };
+  type Row = HandedOn & { later: string[] | null; further: boolean; left: boolean };
   const params = [notes_max, textArray(except)];
   const [row] = await executeOn(deps.database)<Row>({ text, params });
   return {
     handovers: row?.handovers ?? 0,
-    more: row?.looked_at === notes_max,
-    in_vain: row?.in_vain ?? [],
+    more: row?.looked_at === notes_max || row?.further === true,
+    later: row?.later ?? [],
     left: row?.left ?? false,
     ready: readyOf(deps, row?.released ?? []),
   };
@@ -51,6 +51,8 @@ const text = composed(
     WHERE ${isFull} AND (SELECT count(*) FROM hiding) * 2 >= $1::int AND ctid = ANY(ARRAY(SELECT note FROM hiding))
   )
   SELECT ${handedOn},
-         (SELECT json_agg(DISTINCT tenant) FROM stuck WHERE ${isFull} AND NOT EXISTS (SELECT FROM gone)) AS in_vain,
-         ${isFull} OR EXISTS (SELECT FROM group_handovers WHERE NOT aside AND ctid NOT IN (SELECT ctid FROM gone)) AS left`,
+         (SELECT json_agg(tenant) FROM (
+           SELECT tenant FROM stuck WHERE ${isFull} AND NOT EXISTS (SELECT FROM gone) UNION SELECT tenant FROM unfinished) AS tenants) AS later,
+         EXISTS (SELECT FROM unfinished) AS further,
+         ${isFull} OR EXISTS (SELECT FROM unfinished) OR EXISTS (SELECT FROM group_handovers WHERE NOT aside AND ctid NOT IN (SELECT ctid FROM gone)) AS left`,
 );

@@ -59,7 +59,7 @@ test("a look tries no more notes than it is told, and sets those aside that fill
 
 test("a few that cannot go on just now are left for the next look: somebody may be adding to their groups", async () => {
   await whileLocked(stuck.slice(0, 4), async () => {
-    expect(await advanceGroups(deps, 10)).toMatchObject({ handovers: 6, more: true, in_vain: [] });
+    expect(await advanceGroups(deps, 10)).toMatchObject({ handovers: 6, more: true, later: [] });
     expect(await notesAside()).toBe(0);
   });
   await whileLocked(stuck.slice(10, 15), async () => {
@@ -85,7 +85,7 @@ test("a new note is dealt with by the next look, however many were set aside", a
     expect(await advanceGroups(deps, 10)).toEqual({
       handovers: 1,
       more: false,
-      in_vain: [],
+      later: [],
       left: false,
       ready: [expect.objectContaining({ id: next })],
     });

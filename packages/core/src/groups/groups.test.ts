@@ -162,7 +162,7 @@ test("the note of a forgotten group goes", async () => {
   await deps.database.sql`INSERT INTO group_handovers SELECT * FROM group_handovers`;
   expect(await advance()).toEqual([]);
   await deps.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'nobody')`;
-  expect(await advanceGroups(deps, 10)).toEqual({ handovers: 1, more: false, in_vain: [], left: false, ready: [] });
+  expect(await advanceGroups(deps, 10)).toEqual({ handovers: 1, more: false, later: [], left: false, ready: [] });
 });
 
 test("with a thousand jobs waiting in one group, adding to it is as quick as ever", async () => {

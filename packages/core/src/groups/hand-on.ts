@@ -12,10 +12,19 @@ const stillOpen = `ARRAY(
         SELECT jobs.id FROM jobs
         WHERE jobs.id = ANY(seen.heads || ARRAY(${holderOf("seen")})) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed'))`;
 
+/** Jobs let through in one statement, shared by the groups of its notes: each takes some twenty microseconds. */
+const jobs_max = 2_000;
+/** Jobs let through before that are looked at in one statement; where one group has more, its alone. */
+const heads_max = 5_000;
+
 /**
  * Parts of a WITH that hand on the groups of the notes in `page`, which has the place of each as `note`, and locks them.
  * `released` then has the jobs that may go, `gone` the notes dealt with, and `stuck` the groups that cannot go on now:
  * they, or their next jobs, are locked. Each note of a page costs the same, whatever others have locked.
+ *
+ * Where thousands of jobs of a group may run at once, one statement cannot do it all. The groups that are left for the
+ * next one are in `unread`; those that more may go of get a new note, at the end of the line. `unfinished` has both.
+ * Tenants take turns, so that none is left out for another's many.
  *
  * `wanted` are the groups as this statement's snapshot has them, and `locked` as they are now. Where they differ, someone
  * added to one or handed it on meanwhile, and this snapshot does not know its jobs. A group whose next job is locked is
@@ -23,12 +32,19 @@ const stillOpen = `ARRAY(
  * nothing. Rows are found by LATERAL and `= ANY`, never by a join, which could be planned as a scan of the whole table.
  */
 export const handOn = `
-  wanted AS MATERIALIZED (
-    SELECT seen.*, still, ARRAY(
+  noted AS MATERIALIZED (
+    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant) AS turn
+    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS note
+    CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE ${sameGroup("one", "note")} OFFSET 0) AS seen
+  ), weighed AS MATERIALIZED (
+    SELECT *, sum(cardinality(heads)) OVER (ORDER BY turn, tenant ROWS UNBOUNDED PRECEDING) - cardinality(heads) AS before FROM noted
+  ), unread AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM weighed WHERE before >= ${heads_max}
+  ), wanted AS MATERIALIZED (
+    SELECT seen.*, still, share < slots - cardinality(still) AS is_cut, ARRAY(
       SELECT id FROM jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0
-      ORDER BY blocked_seq LIMIT greatest(0, slots - cardinality(still))) AS ids
-    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS noted
-    CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE ${sameGroup("one", "noted")} OFFSET 0) AS seen
+      ORDER BY blocked_seq LIMIT greatest(0, least(share, slots - cardinality(still)))) AS ids
+    FROM (SELECT *, greatest(1, ${jobs_max} / count(*) OVER ()) AS share FROM weighed WHERE before < ${heads_max}) AS seen
     CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS turn
   ), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND ${unindexed("blocked_seq")} > 0
@@ -56,8 +72,14 @@ export const handOn = `
     SELECT tenant, queue, group_key FROM wanted EXCEPT SELECT tenant, queue, group_key FROM next
   ), gone AS (
     DELETE FROM group_handovers WHERE ctid = ANY(ARRAY(
-      SELECT note FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT tenant, queue, group_key FROM stuck)))
+      SELECT note FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT * FROM stuck UNION ALL SELECT * FROM unread)))
     RETURNING ctid
+  ), cut AS (
+    INSERT INTO group_handovers (tenant, queue, group_key)
+    SELECT tenant, queue, group_key FROM next WHERE is_cut AND cardinality(ids) = share
+    RETURNING tenant
+  ), unfinished AS MATERIALIZED (
+    SELECT tenant FROM unread UNION SELECT tenant FROM cut
   ), ${countChanges("released", {
     blocked: "-count(*)",
     queued: "count(*) FILTER (WHERE status = 'queued')",
