@@ -31,15 +31,13 @@ export async function* connectStream(
     headers: { "content-type": "application/x-ndjson", accept: "application/x-ndjson" },
     stream: linesOf(outbox, signal),
   } as const;
-  const late = (ms: number) => () => new TimeoutError(`${what}: nothing was heard for ${ms} ms`);
-  const response = await within(timeoutMs, signal, () => request(own, call, signal), late(timeoutMs));
+  const late = () => silence(timeoutMs);
+  const response = await within(timeoutMs, signal, () => request(own, call, signal), late);
   if (!response.ok) throw errorOfAnswer(what, response, hiderOf(own)(await response.text()));
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   for (let rest = ""; reader;) {
-    // With nothing to be answered, the server may say nothing.
-    const patience_ms = outbox.unanswered.length > 0 ? silence_ms_max : Infinity;
-    const { value, done } = await within(patience_ms, signal, () => reader.read(), late(silence_ms_max));
+    const { value, done } = await hear(reader, outbox, signal);
     if (done) break;
     const parts = (rest + decoder.decode(value, { stream: true })).split("\n");
     rest = parts.pop() ?? "";
@@ -51,6 +49,29 @@ export async function* connectStream(
     }
   }
   throw networkError(what, new Error("the answer broke off"), hiderOf(own));
+}
+
+const silence = (ms: number) => new TimeoutError(`${what}: nothing was heard for ${ms} ms`);
+
+/**
+ * The next that the server says. With nothing to be answered it may say nothing; it owes an answer from when a line is
+ * taken, be it long after this began to wait.
+ */
+async function hear(reader: ReadableStreamDefaultReader<Uint8Array>, outbox: Outbox, signal: AbortSignal) {
+  const began_at = performance.now();
+  const late = silence(silence_ms_max);
+  let heard: ReturnType<typeof reader.read> | undefined;
+  const read = () => (heard ??= reader.read());
+  for (let wait_ms = silence_ms_max; ;) {
+    try {
+      return await within(wait_ms, signal, read, () => late);
+    } catch (error) {
+      const now = performance.now();
+      const owed_since = Math.max(began_at, outbox.unanswered[0]?.taken_at ?? now);
+      wait_ms = owed_since + silence_ms_max - now;
+      if (error !== late || wait_ms <= 0) throw error;
+    }
+  }
 }
 
 function parseAnswer(text: string): Answer {

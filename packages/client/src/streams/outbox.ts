@@ -6,9 +6,12 @@ import { createSource } from "./source.ts";
 const lines_max = 2_000;
 const chars_max = 8 * 1_048_576;
 
+/** `taken_at`, on the clock of `performance`. */
+type OpenLine = { key: string; text: string; taken_at: number };
+
 export type Outbox = {
   /** The lines without an answer, oldest first. */
-  readonly unanswered: readonly { key: string; text: string }[];
+  readonly unanswered: readonly OpenLine[];
   /** How many jobs have had theirs. */
   readonly answered: number;
   /** Resolves when there is one more line, or there are no more jobs; waits while too much is unanswered. It never rejects. */
@@ -29,7 +32,7 @@ export type Outbox = {
  */
 export function createOutbox(jobs: AsyncIterable<JobSubmission> | Iterable<JobSubmission>): Outbox {
   const source = createSource(jobs);
-  const unanswered: { key: string; text: string }[] = [];
+  const unanswered: OpenLine[] = [];
   let chars = 0;
   let answered = 0;
   let exhausted = false;
@@ -41,7 +44,7 @@ export function createOutbox(jobs: AsyncIterable<JobSubmission> | Iterable<JobSu
   const add = (job: JobSubmission) => {
     const key = job.idempotency_key ?? randomKey();
     const text = `${JSON.stringify({ ...job, idempotency_key: key })}\n`;
-    unanswered.push({ key, text });
+    unanswered.push({ key, text, taken_at: performance.now() });
     chars += text.length;
   };
 

@@ -19,7 +19,8 @@ export type StreamCalls = {
    * `error`, and those after it go on. Jobs are taken only as fast as they are stored and answers are read, and at most
    * 2,000 wait for theirs. When the connection ends, what was not answered is sent again under its keys, so every job is
    * stored once; with your own keys even by a program that is started anew. Throws like `submit` when that cannot go on,
-   * after retries without any progress. When `jobs` fails, what it gave before is answered, then its own error is
+   * after retries without any progress: `retryMaxMs` counts from the first failure since an answer, however long there
+   * was nothing to send before it. A connection on which a line has no answer for 90 s is such a failure. When `jobs` fails, what it gave before is answered, then its own error is
    * thrown; a job that JSON cannot hold ends it in the same way. Needs a `fetch` that sends streams: Node, Deno, Bun; not browsers over HTTP/1.1.
    */
   submitStream(
@@ -40,26 +41,32 @@ async function* submitStream(
   const { signal, timeoutMs = own.timeoutMs, retries = own.retries, retryMaxMs = own.retryMaxMs } = call;
   const outbox = createOutbox(jobs);
   let tries = 0;
-  let moved_at = performance.now();
+  let failing_since = 0;
   try {
     for (;;) {
       signal?.throwIfAborted();
       // Not before there is something to send: a stream without lines is ended by the server.
-      if (outbox.unanswered.length === 0) await orAborted(outbox.more(), signal);
+      if (outbox.unanswered.length === 0) {
+        await orAborted(outbox.more(), signal);
+        // What broke before is not what holds this up.
+        tries = 0;
+      }
       if (outbox.unanswered.length === 0) {
         if (outbox.failure) throw outbox.failure.error;
         return;
       }
       try {
         for await (const one of answersOf(own, outbox, signal, timeoutMs)) {
-          [tries, moved_at] = [0, performance.now()];
+          tries = 0;
           yield one;
         }
       } catch (thrown) {
         signal?.throwIfAborted();
         const error = thrown instanceof AtlasQueueError ? thrown : networkError(what, thrown, hiderOf(own));
+        // Not from the last answer: nothing may have been sent since, or nothing read.
+        if (tries === 0) failing_since = performance.now();
         tries += 1;
-        const left_ms = retryMaxMs - (performance.now() - moved_at);
+        const left_ms = retryMaxMs - (performance.now() - failing_since);
         const wait_ms = nextTryInMs(error, { repeat: "always", tries, retries, left_ms }, Math.random());
         if (wait_ms === undefined) throw error;
         await pause(wait_ms, signal);
