@@ -1,7 +1,7 @@
 import { AtlasQueueError, TimeoutError, UnexpectedAnswerError } from "../errors.ts";
-import { errorOfAnswer, networkError } from "./error-of.ts";
+import { networkError } from "./error-of.ts";
 import { within } from "./time.ts";
-import { hiderOf, request, type Call, type CallOptions, type TransportOptions } from "./transport.ts";
+import { hiderOf, openAnswer, type Call, type CallOptions, type TransportOptions } from "./transport.ts";
 
 /** A server-sent event: its name, and its data as text. */
 type ServerEvent = { event: string; data: string };
@@ -30,9 +30,8 @@ export function createEvents(own: TransportOptions): OpenEvents {
     const late = (ms: number) => () => new TimeoutError(`${what}: nothing was heard for ${ms} ms`);
     try {
       const headers = { ...call.headers, accept: "text/event-stream" };
-      const asked = () => request(own, { ...call, headers }, gone.signal);
+      const asked = () => openAnswer(own, { ...call, headers }, gone.signal);
       const response = await within(timeoutMs, gone.signal, asked, late(timeoutMs));
-      if (!response.ok) throw errorOfAnswer(what, response, hide(await response.text()));
       const reader = response.body?.getReader();
       if (!reader) return;
       const decoder = new TextDecoder();

@@ -110,6 +110,13 @@ test("the deadline holds for a fetch that does not listen to its signal", async 
   await expect(client.get("17")).rejects.toThrow(TimeoutError);
 });
 
+test("a refusal whose text never comes is a timeout, for what is streamed too", async () => {
+  const fetch = async () => new Response(new ReadableStream(), { status: 503 });
+  const client = createClient({ url: "http://localhost", fetch, timeoutMs: 30, retries: 0 });
+  const asked = [client.get("17"), client.submitStream([{ type: "a" }]).next(), client.stats.events().next()];
+  await Promise.all(asked.map((answer) => expect(answer).rejects.toThrow(TimeoutError)));
+});
+
 test("a cancel whose answer was lost succeeds if the job is cancelled", async () => {
   const done = await clientOf(["hang_up", problem(409, "job-finished"), json(200, { id: "17", status: "cancelled" })]);
   expect(await done.client.cancel("17")).toMatchObject({ status: "cancelled" });

@@ -105,7 +105,7 @@ function keyed(call: Call, key: string | undefined): Call {
 }
 
 /** One try, up to the answer's headers. */
-export function request(
+function request(
   own: Pick<TransportOptions, "url" | "token" | "headers" | "fetch" | "tracing">,
   call: Call,
   signal: AbortSignal,
@@ -127,6 +127,16 @@ export function request(
     redirect: "error",
     signal,
   });
+}
+
+/**
+ * One try whose answer is read as it comes. Any but a good one is thrown as the error that it stands for; its text is
+ * read here, as it has no other deadline.
+ */
+export async function openAnswer(own: TransportOptions, call: Call, signal: AbortSignal): Promise<Response> {
+  const response = await request(own, call, signal);
+  if (response.ok) return response;
+  throw errorOfAnswer(`${call.method} ${call.path}`, response, hiderOf(own)(await response.text()));
 }
 
 /** Takes the token out of what is said about a failure. */

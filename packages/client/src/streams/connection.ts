@@ -1,8 +1,8 @@
 import type { LastLine, RefusedLine, TakenLine } from "@atlasqueue/contract";
 import { TimeoutError, UnexpectedAnswerError } from "../errors.ts";
-import { errorOfAnswer, networkError } from "../http/error-of.ts";
+import { networkError } from "../http/error-of.ts";
 import { pause, within } from "../http/time.ts";
-import { hiderOf, request, type TransportOptions } from "../http/transport.ts";
+import { hiderOf, openAnswer, type TransportOptions } from "../http/transport.ts";
 import type { Outbox } from "./outbox.ts";
 
 type Answer = TakenLine | RefusedLine | LastLine;
@@ -32,8 +32,7 @@ export async function* connectStream(
     stream: linesOf(outbox, signal),
   } as const;
   const late = () => silence(timeoutMs);
-  const response = await within(timeoutMs, signal, () => request(own, call, signal), late);
-  if (!response.ok) throw errorOfAnswer(what, response, hiderOf(own)(await response.text()));
+  const response = await within(timeoutMs, signal, () => openAnswer(own, call, signal), late);
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   for (let rest = ""; reader;) {
