@@ -15,7 +15,7 @@ const pages_max = 300;
 /** Of the tables of steps and signals, each: they have many more rows in a page, and each asks for its job's tenant. */
 const kept_pages_max = 50;
 /** Of a job's row and its entries in indexes, beside what the tenant sent. */
-const row_bytes = 300;
+export const row_bytes = 300;
 /** The same of a step or a signal. */
 const kept_row_bytes = 150;
 

@@ -25,6 +25,18 @@ const store = (tenant: string, count: number) =>
 const open = (jobs_max: number, look_ms = 10_000) =>
   createStorageQuota(deps, { stored_bytes_per_tenant_max: jobs_max * bytes, look_ms });
 const one = { bytes, jobs: 1, keys: [] };
+/** Many times as many pages as a look reads. */
+const fillTable = async () => {
+  const { sql } = own.database;
+  await sql`
+    INSERT INTO jobs (id, tenant, type, status, ready_at, run_at, created_at, updated_at, payload)
+    SELECT gen_random_uuid(), CASE n % 4 WHEN 0 THEN 'small' ELSE 'large' END, 'noop', 'queued', now(), now(), now(), now(),
+           json_build_object('fill', repeat(n::text, CASE n % 4 WHEN 0 THEN 10 ELSE 100 END))
+    FROM generate_series(1, 40_000) AS n`;
+  await sql`INSERT INTO queue_counts (tenant, queue, queued) VALUES ('small', 'default', 10_000), ('large', 'default', 30_000)`;
+  return sql<{ tenant: string; bytes: number }[]>`
+    SELECT tenant, sum(300 + pg_column_size(payload))::float8 AS bytes FROM jobs GROUP BY tenant`;
+};
 
 test("what a tenant has stored before counts, and what others have does not", async () => {
   await store("greedy", 10);
@@ -104,16 +116,24 @@ test("requests of an outage store nothing, so none is refused for the others: du
   await quota.admit("default", one);
 });
 
+test("nor are they beside a large table, of which the next looks read little", async () => {
+  const sizes = await fillTable();
+  const before = sizes.find(({ tenant }) => tenant === "small")?.bytes ?? 0;
+  const database = { ...own.database };
+  const quota = createStorageQuota({ database }, { stored_bytes_per_tenant_max: before * 3, look_ms: 100 });
+  const part = (of: number) => quota.admit("small", { ...one, bytes: before * of });
+  await part(0);
+  database.sql = undefined as never;
+  await part(0.8);
+  await part(0.8);
+  const lookFails = () => expect(part(2)).rejects.not.toThrow(StorageFullError);
+  await eventually(lookFails);
+  database.sql = own.database.sql;
+  await part(1.5);
+});
+
 test("a large table is sampled: the reckoning is close, and no slower", async () => {
-  const { sql } = own.database;
-  await sql`
-    INSERT INTO jobs (id, tenant, type, status, ready_at, run_at, created_at, updated_at, payload)
-    SELECT gen_random_uuid(), CASE n % 4 WHEN 0 THEN 'small' ELSE 'large' END, 'noop', 'queued', now(), now(), now(), now(),
-           json_build_object('fill', repeat(n::text, CASE n % 4 WHEN 0 THEN 10 ELSE 100 END))
-    FROM generate_series(1, 40_000) AS n`;
-  await sql`INSERT INTO queue_counts (tenant, queue, queued) VALUES ('small', 'default', 10_000), ('large', 'default', 30_000)`;
-  const sizes = await sql<{ tenant: string; bytes: number }[]>`
-    SELECT tenant, sum(300 + pg_column_size(payload))::float8 AS bytes FROM jobs GROUP BY tenant`;
+  const sizes = await fillTable();
   expect(sizes).toHaveLength(2);
   for (const { tenant, bytes: stored } of sizes) {
     const fits = (part: number) =>
@@ -121,4 +141,19 @@ test("a large table is sampled: the reckoning is close, and no slower", async ()
     await fits(1.5);
     await expect(fits(0.7)).rejects.toThrow(StorageFullError);
   }
+});
+
+test("a tenant whose small jobs are gone stores no more large ones than any other", async () => {
+  await fillTable();
+  const quota = open(10, 0);
+  for (let at = 0; at < 50; at += 1) await quota.admit("default", { bytes: 5 * bytes, jobs: 1_000, keys: [] });
+  let stored = 0;
+  const storeUntilFull = async () => {
+    for (; stored < 25; stored += 1) {
+      await quota.admit("default", one);
+      await store("default", 1);
+    }
+  };
+  await expect(storeUntilFull()).rejects.toThrow(StorageFullError);
+  expect(stored).toBeLessThanOrEqual(10);
 });

@@ -1,6 +1,7 @@
 import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import { keysInUse, lookAtStored, type Stored } from "./look.ts";
+import { minus, nothing, nothingKnown, plus, reckon, type Reckoning, type Sizes } from "./reckon.ts";
 
 export type StorageQuota = {
   /**
@@ -32,23 +33,23 @@ export type StorageQuotaOptions = {
 const tenants_max = 10_000;
 /** In one look. */
 const looked_at_max = 1_000;
-/** With fewer jobs in the sample, what this process has taken in says more. */
-const sampled_min = 30;
 
 type Account = {
   /** As of the last look; undefined before the first. */
-  stored: number | undefined;
+  known: Reckoning | undefined;
   looked_at: number;
   /** Let in here since that look began. */
-  since: number;
-  taken: { jobs: number; bytes: number };
+  since: Sizes;
+  /** A look has failed since: what was let in may not have been stored, and says nothing of the jobs that are. */
+  failed: boolean;
 };
 
 /**
- * Bounds how much each tenant's jobs take up in the database: their exact number, times the mean size in a sample of
- * the table, with their steps and signals, sampled as well, plus what this process has let in since. One statement looks at all tenants that submit, every ten
- * seconds, and no request waits for it but a tenant's first, and one that would be refused. So it is not exact (see
- * decisions/2026-11-21-storage-quota.md): it keeps one tenant from filling the disk.
+ * Bounds how much each tenant's jobs take up in the database: their exact number, times the mean size in samples of
+ * the table (see reckon.ts), with their steps and signals, sampled as well, plus what this process has let in since. One
+ * statement looks at all tenants that submit, every ten seconds, and no request waits for it but a tenant's first, and
+ * one that would be refused. So it is not exact (see decisions/2026-11-21-storage-quota.md): it keeps one tenant from
+ * filling the disk.
  *
  * @example
  * const quota = createStorageQuota({ database }, { stored_bytes_per_tenant_max: 10_000_000_000 });
@@ -65,22 +66,35 @@ export function createStorageQuota(
   const accountOf = (tenant: string): Account => {
     const known = accounts.get(tenant);
     if (known) return known;
-    const account = { stored: undefined, looked_at: -Infinity, since: 0, taken: { jobs: 0, bytes: 0 } };
+    const account = { known: undefined, looked_at: 0, since: nothing, failed: false };
     accounts.set(tenant, account);
     if (accounts.size > tenants_max) accounts.delete(accounts.keys().next().value ?? "");
     return account;
   };
 
+  const learn = (account: Account, found: Stored, let_in: Sizes): void => {
+    const now = performance.now();
+    const looks = (now - account.looked_at) / look_ms;
+    account.known = reckon(account.known ?? nothingKnown, found, { let_in: account.failed ? nothing : let_in, looks });
+    // What was let in before the look began is in it, or was not stored.
+    account.since = minus(account.since, let_in);
+    account.looked_at = now;
+    account.failed = false;
+  };
   const lookOnce = async (): Promise<void> => {
     const tenants = [...asked].slice(0, looked_at_max);
     for (const tenant of tenants) asked.delete(tenant);
-    const before = new Map(tenants.map((tenant) => [tenant, accountOf(tenant).since]));
-    for (const found of await lookAtStored(deps, tenants)) {
-      const account = accountOf(found.tenant);
-      account.stored = found.jobs * meanOf(found, account) + found.kept_bytes;
-      // What was let in before the look began is in it, or was not stored.
-      account.since -= before.get(found.tenant) ?? 0;
-      account.looked_at = performance.now();
+    const begun = new Map(
+      tenants.map((tenant) => {
+        const account = accountOf(tenant);
+        return [tenant, { account, let_in: account.since }];
+      }),
+    );
+    const looked = lookAtStored(deps, tenants);
+    looked.catch(() => begun.forEach(({ account }) => (account.failed = true)));
+    for (const found of await looked) {
+      const began = begun.get(found.tenant);
+      if (began) learn(began.account, found, began.let_in);
     }
   };
   /** One look at a time, for all that have asked. */
@@ -94,28 +108,23 @@ export function createStorageQuota(
     async admit(tenant, { bytes, jobs, keys }) {
       if (bytes_max === 0) return;
       const account = accountOf(tenant);
-      if (account.stored === undefined) await look(tenant);
+      if (!account.known) await look(tenant);
       else if (performance.now() - account.looked_at > look_ms) {
         // When it fails the last one stands, and the next request asks again. It is not waited for, unless the request
         // would be refused: what was let in during an outage of the database was not stored.
         const looked = look(tenant);
-        if (account.stored + account.since + bytes > bytes_max) await looked;
+        if (storedOf(account) + bytes > bytes_max) await looked;
         else looked.catch(() => {});
       }
-      const stored = (account.stored ?? 0) + account.since;
+      const stored = storedOf(account);
       if (stored + bytes > bytes_max) {
         const own = { database: onBehalfOf(deps.database, { tenant }) };
         if (keys.length === jobs && (await keysInUse(own, tenant, keys))) return;
         throw new StorageFullError(stored, bytes, bytes_max);
       }
-      account.since += bytes;
-      account.taken.bytes += bytes;
-      account.taken.jobs += jobs;
+      account.since = plus(account.since, { jobs, bytes });
     },
   };
 }
 
-function meanOf({ sampled, mean_bytes }: Stored, { taken }: Account): number {
-  if (mean_bytes !== null && (sampled >= sampled_min || taken.jobs === 0)) return mean_bytes;
-  return taken.jobs > 0 ? taken.bytes / taken.jobs : 0;
-}
+const storedOf = ({ known, since }: Account): number => (known?.bytes ?? 0) + since.bytes;
