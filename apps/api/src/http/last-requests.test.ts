@@ -1,7 +1,6 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { rawSocket } from "../../test/raw-socket.ts";
 import { createLastRequests, type LastRequests } from "./last-requests.ts";
@@ -20,16 +19,20 @@ async function ownServer(answer: (outgoing: ServerResponse) => void = (outgoing)
   return { server, last, port: (server.address() as AddressInfo).port };
 }
 
+/** Its port is closed, a moment ago. */
+async function closedPort(server: Server): Promise<void> {
+  while (server.listening) await new Promise((resolve) => setImmediate(resolve));
+}
+
 test("who calls a little later than the end is answered, and told that it was the last time", async () => {
-  const { last, port } = await ownServer();
+  const { server, last, port } = await ownServer();
   const [known, made] = [await rawSocket(port), await rawSocket(port)];
   known.write(get);
   await expect.poll(known.heard).toContain("hi");
   expect(known.heard()).toContain("Connection: keep-alive");
   const empty = await rawSocket(port);
   const ended = last.end(60_000);
-  // Some looks later; how late it really is does not matter, as each request is another sign of callers.
-  await sleep(30);
+  await closedPort(server);
   known.write(get);
   made.write(get);
   expect((await known.answer).match(/Connection: close/gi)).toHaveLength(1);
@@ -41,14 +44,27 @@ test("who calls a little later than the end is answered, and told that it was th
 
 test("so is who called before the end and is answered after it", async () => {
   const held: ServerResponse[] = [];
-  const { last, port } = await ownServer((outgoing) => held.push(outgoing));
+  const { server, last, port } = await ownServer((outgoing) => held.push(outgoing));
   const caller = await rawSocket(port);
   caller.write(get);
   await expect.poll(() => held.length).toBe(1);
   const ended = last.end(5_000);
+  await closedPort(server);
   held[0]?.end("late");
   expect(await caller.answer).toMatch(/Connection: close[^]*late/i);
   await ended;
+});
+
+test("all that have connected by then are let in, which is one each turn of the loop", async () => {
+  const { last, port } = await ownServer();
+  const callers = Array.from({ length: 50 }, () => rawSocket(port));
+  const answers = callers.map(async (connecting) => {
+    const caller = await connecting;
+    caller.write(get);
+    return caller.answer;
+  });
+  await last.end(5_000);
+  expect((await Promise.all(answers)).filter((answer) => answer.includes("hi"))).toHaveLength(50);
 });
 
 test("callers that keep coming, on more and more of their connections, do not keep it", async () => {

@@ -3,10 +3,11 @@ import { Server as NetServer, type Socket } from "node:net";
 
 /** What comes is read at least this often while a server stops. */
 const look_ms = 20;
-/** Looks in a row that have found neither a request nor a connection: callers have gone elsewhere. */
+/** Looks in a row that have found nothing new. */
 const quiet_looks = 5;
-/** Callers that keep coming are not waited for longer than this. */
-const wait_ms_max = 1_000;
+/** Those who keep connecting are not waited for longer than this, nor are those who keep sending requests. */
+const connects_ms_max = 500;
+const requests_ms_max = 1_000;
 
 export type LastRequests = {
   /** A request begins, which `outgoing` will answer. */
@@ -16,10 +17,10 @@ export type LastRequests = {
 };
 
 /**
- * The end of a server that callers use until then. It takes no more connections, and tells callers with each answer to come
- * that it is the last on theirs (`Connection: close`). What is still idle when nothing has come for a while, or after a
- * second, is closed: a request that is on its way to a connection as that is closed would be lost, and its caller could not
- * know whether it was seen.
+ * The end of a server that callers use until then, so that no request is lost on its way: its caller could not know whether it
+ * was seen. Its port is closed when no connection has come for a while, as the system resets those that were not let in;
+ * that is one each turn of the loop. Then each answer says that it is the last on its connection, and those that are idle
+ * are closed when no request has come for a while either.
  *
  * @example
  * const last = createLastRequests(server);
@@ -28,28 +29,18 @@ export type LastRequests = {
  */
 export function createLastRequests(server: Server): LastRequests {
   let ending = false;
-  let quiet = 0;
+  let connects = 0;
+  let requests = 0;
   const unanswered = new Set<ServerResponse>();
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
-    quiet = 0;
+    connects += 1;
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
   const sayLast = (outgoing: ServerResponse) => {
     if (!outgoing.headersSent) outgoing.setHeader("connection", "close");
   };
-  const untilCallersAreGone = (ms_max: number) =>
-    new Promise<void>((resolve) => {
-      let looks_left = Math.min(wait_ms_max, ms_max) / look_ms;
-      const look = () => {
-        if (quiet >= quiet_looks || looks_left <= 0) return resolve();
-        quiet += 1;
-        looks_left -= 1;
-        setTimeout(() => setImmediate(look), look_ms);
-      };
-      look();
-    });
   const closeIdle = () => {
     server.closeIdleConnections();
     // Node counts one that has brought nothing as busy.
@@ -57,20 +48,19 @@ export function createLastRequests(server: Server): LastRequests {
   };
   return {
     begin(outgoing) {
-      quiet = 0;
+      requests += 1;
       if (ending) return sayLast(outgoing);
       unanswered.add(outgoing);
       outgoing.once("close", () => unanswered.delete(outgoing));
     },
     async end(deadline_ms) {
-      ending = true;
-      unanswered.forEach(sayLast);
       const cutOff = setTimeout(() => server.closeAllConnections(), deadline_ms);
       const closed = new Promise((resolve) => server.once("close", resolve));
-      // Not before the loop has let in those that have come.
-      await new Promise((resolve) => setImmediate(resolve));
+      await untilQuiet(() => connects, Math.min(connects_ms_max, deadline_ms));
       closePort(server);
-      await untilCallersAreGone(deadline_ms);
+      ending = true;
+      unanswered.forEach(sayLast);
+      await untilQuiet(() => requests, Math.min(requests_ms_max, deadline_ms));
       closeIdle();
       // One whose answer had begun before the end is idle only when that is over.
       const idle = setInterval(() => setImmediate(closeIdle), look_ms);
@@ -79,6 +69,18 @@ export function createLastRequests(server: Server): LastRequests {
       clearTimeout(cutOff);
     },
   };
+}
+
+/** Resolves when what is counted has been the same for some looks, or after `ms_max`. */
+async function untilQuiet(count: () => number, ms_max: number): Promise<void> {
+  let quiet = 0;
+  for (let ms = 0, before = count(); ms < ms_max && quiet < quiet_looks; ms += look_ms) {
+    await new Promise((resolve) => setTimeout(resolve, look_ms));
+    quiet = count() === before ? quiet + 1 : 0;
+    before = count();
+  }
+  // Not before the loop has read what has come.
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Node's own `close` would close idle connections too. */

@@ -216,3 +216,18 @@ test("what was answered before all of it had come holds its room until it has, o
     expect(begun).toHaveLength(5);
   });
 });
+
+test("who goes on sending a body after its answer is disconnected", async () => {
+  const socket = await rawSocket(port());
+  await socket.writeAll("POST /1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  await beginning("/1");
+  answer[0]?.();
+  await eventually(async () => expect(socket.heard()).toMatch(/answer to/));
+  const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
+  for (let sent = 0; sent < 16; sent += 1) await socket.writeAll(chunk);
+  expect(socket.isOpen()).toBe(true);
+  const sending = async () => {
+    for (let sent = 0; sent < 10_000; sent += 1) await socket.writeAll(chunk);
+  };
+  await expect(sending()).rejects.toThrow(/EPIPE|ECONNRESET|write/);
+});

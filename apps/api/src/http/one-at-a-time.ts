@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createShares } from "@atlasqueue/contract";
 import { bringsBody } from "./body/body.ts";
+import { endWhatGoesOn } from "./body/linger.ts";
 import { network } from "./input/address.ts";
 import { refuse } from "./wire-faults.ts";
 import { withinHeap } from "@atlasqueue/core/internal";
@@ -112,11 +113,13 @@ export function oneAtATime(begin: Begin, bytes_max = withinHeap(Infinity, { part
 const noRoom: Begin = (incoming, outgoing) =>
   refuse(incoming, outgoing, "no_room", "There is no room for more requests");
 
-/** Also once its connection has ended: Node tells a request that was answered no more of that. */
+/** Also once its connection has ended, for which we see to it: Node tells a request that was answered no more of that. */
 function whenWhole(incoming: IncomingMessage, then: () => void): void {
   const { socket } = incoming;
   if (incoming.complete || socket.destroyed) return then();
+  const stop = endWhatGoesOn(socket);
   const over = () => {
+    stop();
     incoming.off("close", over);
     socket.off("close", over);
     then();
