@@ -35,7 +35,8 @@ const turnsAlone = (given: z.output<typeof known>) =>
 
 /**
  * The limits of a queue. What is left out is unlimited, except `group_concurrency`, which is 1: more lets jobs of a group
- * run side by side, and their order is then only the order in which they start. With `fair_by`, groups take turns.
+ * run side by side, and their order is then only the order in which they start; above 10,000 it counts as that. With `fair_by`, groups
+ * take turns.
  */
 export const queueLimits = known.refine(turnsAlone, {
   path: ["fair_by"],

@@ -5,24 +5,25 @@ WITH page AS MATERIALIZED (
     WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND NOT aside AND tenant <> ALL($2::text[]) LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), 
   noted AS MATERIALIZED (
-    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant) AS turn
-    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS note
+    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant ORDER BY first) AS turn
+    FROM (SELECT tenant, queue, group_key, min(note) AS first FROM page GROUP BY tenant, queue, group_key) AS note
     CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key OFFSET 0) AS seen
   ), weighed AS MATERIALIZED (
-    SELECT *, sum(cardinality(heads)) OVER (ORDER BY turn, tenant ROWS UNBOUNDED PRECEDING) - cardinality(heads) AS before FROM noted
+    SELECT *, sum(size) OVER (ORDER BY turn, tenant ROWS UNBOUNDED PRECEDING) - size AS before
+    FROM noted, LATERAL (SELECT pg_column_size(heads) / 16 AS size OFFSET 0) AS stored
   ), unread AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM weighed WHERE before >= 5000
   ), wanted AS MATERIALIZED (
-    SELECT seen.*, still, share < slots - cardinality(still) AS is_cut, ARRAY(
-      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0
-      ORDER BY blocked_seq LIMIT greatest(0, least(share, slots - cardinality(still)))) AS ids
+    SELECT seen.*, still, places, places = share AS is_cut, ARRAY(
+      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT places) AS ids
     FROM (SELECT *, greatest(1, 2000 / count(*) OVER ()) AS share FROM weighed WHERE before < 5000) AS seen
-    CROSS JOIN LATERAL (SELECT coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = seen.tenant AND queues.queue = seen.queue), 1) AS slots, ARRAY(
+    CROSS JOIN LATERAL (SELECT least(10000, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = seen.tenant AND queues.queue = seen.queue), 1)) AS slots, ARRAY(
         SELECT jobs.id FROM jobs
         WHERE jobs.id = ANY(seen.heads || ARRAY(
       SELECT held.id FROM jobs AS held
-      WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.holds_group = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still OFFSET 0) AS turn
+      WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.holds_group = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still OFFSET 0) AS now
+    CROSS JOIN LATERAL (SELECT greatest(0, least(share, slots - cardinality(still))) AS places OFFSET 0) AS room
   ), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND (SELECT blocked_seq) > 0
     FOR UPDATE SKIP LOCKED
@@ -32,13 +33,13 @@ WITH page AS MATERIALIZED (
   ), next AS MATERIALIZED (
     SELECT able.* FROM able CROSS JOIN LATERAL (
       SELECT last_seq, heads FROM job_groups AS one WHERE one.tenant = able.tenant AND one.queue = able.queue AND one.group_key = able.group_key FOR UPDATE SKIP LOCKED) AS locked
-    WHERE (locked.last_seq, locked.heads) = (able.last_seq, able.heads)
+    WHERE locked.heads = able.heads AND (locked.last_seq = able.last_seq OR cardinality(ids) = places)
   ), released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
-                    holds_group = CASE WHEN coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue), 1) = 1 THEN group_key END, updated_at = now()
+                    holds_group = CASE WHEN least(10000, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue), 1)) = 1 THEN group_key END, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM next))
     RETURNING id, tenant, queue, priority, status
   ), kept AS (
@@ -54,7 +55,7 @@ WITH page AS MATERIALIZED (
     RETURNING ctid
   ), cut AS (
     INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT tenant, queue, group_key FROM next WHERE is_cut AND cardinality(ids) = share
+    SELECT tenant, queue, group_key FROM next WHERE is_cut AND cardinality(ids) = places
     RETURNING tenant
   ), unfinished AS MATERIALIZED (
     SELECT tenant FROM unread UNION SELECT tenant FROM cut

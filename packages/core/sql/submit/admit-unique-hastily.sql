@@ -92,22 +92,22 @@ WITH
   ), 
   members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL), joined AS (
     INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
-    SELECT members.tenant, members.queue, group_key, count(*), least(count(*), coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)),
-           (array_agg(id ORDER BY place))[1 : coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)]
+    SELECT members.tenant, members.queue, group_key, count(*), least(count(*), least(10000, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
+           (array_agg(id ORDER BY place))[1 : least(10000, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))]
     FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant COLLATE "C", members.queue COLLATE "C", members.group_key COLLATE "C"
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
       last_seq = known.last_seq + excluded.last_seq,
-      admitted = least(excluded.last_seq, greatest(0, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1) - cardinality(known.heads))),
-      heads = known.heads || excluded.heads[1 : coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1) - cardinality(known.heads)]
+      admitted = least(excluded.last_seq, greatest(0, least(10000, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads))),
+      heads = known.heads || excluded.heads[1 : least(10000, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)]
     RETURNING tenant, queue, group_key, last_seq, admitted
   ), seated AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
-           row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1) = 1 AS is_strict
+           row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, least(10000, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), 

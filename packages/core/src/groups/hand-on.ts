@@ -27,25 +27,26 @@ const heads_max = 5_000;
  * Tenants take turns, so that none is left out for another's many.
  *
  * `wanted` are the groups as this statement's snapshot has them, and `locked` as they are now. Where they differ, someone
- * added to one or handed it on meanwhile, and this snapshot does not know its jobs. A group whose next job is locked is
+ * handed one on meanwhile, or added to one that has room for more than this snapshot has jobs for. A group whose next job is locked is
  * stuck as a whole: skipping just the job would break the order. Its row is not locked then, which would write to it for
  * nothing. Rows are found by LATERAL and `= ANY`, never by a join, which could be planned as a scan of the whole table.
  */
 export const handOn = `
   noted AS MATERIALIZED (
-    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant) AS turn
-    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS note
+    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant ORDER BY first) AS turn
+    FROM (SELECT tenant, queue, group_key, min(note) AS first FROM page GROUP BY tenant, queue, group_key) AS note
     CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE ${sameGroup("one", "note")} OFFSET 0) AS seen
   ), weighed AS MATERIALIZED (
-    SELECT *, sum(cardinality(heads)) OVER (ORDER BY turn, tenant ROWS UNBOUNDED PRECEDING) - cardinality(heads) AS before FROM noted
+    SELECT *, sum(size) OVER (ORDER BY turn, tenant ROWS UNBOUNDED PRECEDING) - size AS before
+    FROM noted, LATERAL (SELECT pg_column_size(heads) / 16 AS size OFFSET 0) AS stored
   ), unread AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM weighed WHERE before >= ${heads_max}
   ), wanted AS MATERIALIZED (
-    SELECT seen.*, still, share < slots - cardinality(still) AS is_cut, ARRAY(
-      SELECT id FROM jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0
-      ORDER BY blocked_seq LIMIT greatest(0, least(share, slots - cardinality(still)))) AS ids
+    SELECT seen.*, still, places, places = share AS is_cut, ARRAY(
+      SELECT id FROM jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0 ORDER BY blocked_seq LIMIT places) AS ids
     FROM (SELECT *, greatest(1, ${jobs_max} / count(*) OVER ()) AS share FROM weighed WHERE before < ${heads_max}) AS seen
-    CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS turn
+    CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS now
+    CROSS JOIN LATERAL (SELECT greatest(0, least(share, slots - cardinality(still))) AS places OFFSET 0) AS room
   ), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND ${unindexed("blocked_seq")} > 0
     FOR UPDATE SKIP LOCKED
@@ -55,7 +56,7 @@ export const handOn = `
   ), next AS MATERIALIZED (
     SELECT able.* FROM able CROSS JOIN LATERAL (
       SELECT last_seq, heads FROM job_groups AS one WHERE ${sameGroup("one", "able")} FOR UPDATE SKIP LOCKED) AS locked
-    WHERE (locked.last_seq, locked.heads) = (able.last_seq, able.heads)
+    WHERE locked.heads = able.heads AND (locked.last_seq = able.last_seq OR cardinality(ids) = places)
   ), released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
@@ -76,7 +77,7 @@ export const handOn = `
     RETURNING ctid
   ), cut AS (
     INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT tenant, queue, group_key FROM next WHERE is_cut AND cardinality(ids) = share
+    SELECT tenant, queue, group_key FROM next WHERE is_cut AND cardinality(ids) = places
     RETURNING tenant
   ), unfinished AS MATERIALIZED (
     SELECT tenant FROM unread UNION SELECT tenant FROM cut

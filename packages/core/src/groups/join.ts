@@ -29,9 +29,12 @@ export const joinGroups = (members: string) => `
 const groupOrder = (row: string) =>
   ["tenant", "queue", "group_key"].map((column) => `${row}.${column} COLLATE "C"`).join(", ");
 
+/** As many of a group are let through at once where more might run, as each of its hand-overs goes through all of them. */
+const slots_max = 10_000;
+
 /** How many jobs of a group may run at once, for rows with a tenant and a queue. */
-export const slotsOf = (row: string) => `coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = ${row}.tenant AND queues.queue = ${row}.queue), 1)`;
+export const slotsOf = (row: string) => `least(${slots_max}, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = ${row}.tenant AND queues.queue = ${row}.queue), 1))`;
 
 /** The one job of a group that has its turn, where only one may run, for rows with a tenant, a queue and a group_key. */
 export const holderOf = (row: string) => `

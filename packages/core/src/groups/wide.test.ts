@@ -66,3 +66,9 @@ test("one tenant's wide groups come after the first of another's, and in the nex
   await advanceGroups(deps, 4, ["a"]);
   expect(await jobs("b", "queued")).toBe(6);
 });
+
+test("of a group whose limit is higher than that, ten thousand jobs are let through at once", async () => {
+  await groupsOf("a", 1, 10_050);
+  await widen("a", 100_000);
+  expect(await advanceAll(deps)).toMatchObject({ total: 9_999, left: false });
+});
