@@ -13,7 +13,7 @@ WITH RECURSIVE lines(tenant) AS (
   ), page AS MATERIALIZED (
     SELECT note.*, share FROM turns LEFT JOIN reached ON reached.tenant = turns.tenant CROSS JOIN LATERAL (
       SELECT ctid AS note, tenant, queue, group_key FROM group_handovers AS one
-      WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND aside AND one.tenant = turns.tenant
+      WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL AND aside AND one.tenant = turns.tenant
         AND (one.queue, one.group_key) > (coalesce(reached.queue, ''), coalesce(reached.group_key, ''))
       ORDER BY queue, group_key LIMIT share FOR UPDATE SKIP LOCKED) AS note
   ), 

@@ -2,7 +2,7 @@
 -- $2 except
 WITH page AS MATERIALIZED (
     SELECT ctid AS note, tenant, queue, group_key FROM group_handovers
-    WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND NOT aside AND tenant <> ALL($2::text[]) LIMIT $1::int FOR UPDATE SKIP LOCKED
+    WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL AND NOT aside AND tenant <> ALL($2::text[]) LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), 
   noted AS MATERIALIZED (
     SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant ORDER BY first) AS turn

@@ -1,5 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
+import { notHeldUnread } from "../database/transaction.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../signal/announce.ts";
@@ -66,7 +67,7 @@ const text = composed(
   ), page AS MATERIALIZED (
     SELECT note.*, share FROM turns LEFT JOIN reached ON reached.tenant = turns.tenant CROSS JOIN LATERAL (
       SELECT ctid AS note, tenant, queue, group_key FROM group_handovers AS one
-      WHERE ${unsynced} AND aside AND one.tenant = turns.tenant
+      WHERE ${unsynced} AND ${notHeldUnread} AND aside AND one.tenant = turns.tenant
         AND (one.queue, one.group_key) > (coalesce(reached.queue, ''), coalesce(reached.group_key, ''))
       ORDER BY queue, group_key LIMIT share FOR UPDATE SKIP LOCKED) AS note
   ), ${handOn}, taken_back AS (

@@ -1,6 +1,7 @@
 import { textArray } from "../database/literals.ts";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
+import { notHeldUnread } from "../database/transaction.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -43,7 +44,7 @@ const text = composed(
   `
   WITH page AS MATERIALIZED (
     SELECT ctid AS note, tenant, queue, group_key FROM group_handovers
-    WHERE ${unsynced} AND NOT aside AND tenant <> ALL($2::text[]) LIMIT $1::int FOR UPDATE SKIP LOCKED
+    WHERE ${unsynced} AND ${notHeldUnread} AND NOT aside AND tenant <> ALL($2::text[]) LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), ${handOn}, hiding AS MATERIALIZED (
     SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM stuck)
   ), set_aside AS (

@@ -27,9 +27,9 @@ const heads_max = 5_000;
  * Tenants take turns, so that none is left out for another's many.
  *
  * `wanted` are the groups as this statement's snapshot has them, and `locked` as they are now. Where they differ, someone
- * handed one on meanwhile, or added to one that has room for more than this snapshot has jobs for. A group whose next job is locked is
- * stuck as a whole: skipping just the job would break the order. Its row is not locked then, which would write to it for
- * nothing. Rows are found by LATERAL and `= ANY`, never by a join, which could be planned as a scan of the whole table.
+ * handed one on meanwhile, or added to one that has room for more than this snapshot has jobs for. A group whose next job
+ * is locked is stuck as a whole: skipping just the job would break the order. Its row is not locked then, which would write
+ * to it for nothing. Rows are found by LATERAL and `= ANY`, never by a join, which could be planned as a scan of the whole table.
  */
 export const handOn = `
   noted AS MATERIALIZED (
