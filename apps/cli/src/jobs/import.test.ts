@@ -1,11 +1,11 @@
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createLogger } from "@atlasqueue/core";
 import { eventually, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { namedPipe, socketPair } from "../../test/inputs.ts";
 import { dataFolder, mainFile } from "../../test/run-start.ts";
 
 let database: TestDatabase;
@@ -33,18 +33,6 @@ function file(...lines: string[]): { path: string; folder: string } {
   const path = join(folder.path, "jobs.ndjson");
   writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
   return { path, folder: folder.path };
-}
-
-/** For a process's stdin, and what writes to it. */
-async function socketPair(): Promise<{ stdin: Socket; writer: Socket }> {
-  // What comes is for the process to read.
-  const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const writer = connect((server.address() as AddressInfo).port, "127.0.0.1");
-  const [stdin] = (await once(server, "connection")) as [Socket];
-  server.close();
-  onTestFinished(() => void [stdin, writer].map((socket) => socket.destroy()));
-  return { stdin, writer };
 }
 
 const count = async () => Number((await database.database.sql`SELECT count(*) FROM jobs`)[0]?.["count"]);
@@ -95,16 +83,21 @@ test("a file that cannot be read from the start is told by its name", async () =
   expect(stdout[1]).toContain(`stopped at line 1: ${folder} cannot be read: EISDIR`);
 });
 
-test("an API that refuses all of it ends it, while the input has more to come", async () => {
-  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0", AUTH: "required" });
-  const closed = await startApi(config, { logger: createLogger("silent", "test") });
-  onTestFinished(() => closed.stop());
-  const { stdin, writer } = await socketPair();
-  writer.write('{"type":"a"}\n');
-  const { code, stdout } = await importJobs(["-"], { url: closed.url, stdin });
-  expect(code).toBe(1);
-  expect(stdout[1]).toMatch(/^stopped at line 1: 401 .*set ATLASQUEUE_TOKEN/);
-});
+test.each(["stdin", "a named pipe"])(
+  "an API that refuses all of it ends it, while %s has more to come",
+  async (from) => {
+    const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0", AUTH: "required" });
+    const closed = await startApi(config, { logger: createLogger("silent", "test") });
+    onTestFinished(() => closed.stop());
+    const { stdin, writer } = await socketPair();
+    const pipe = namedPipe();
+    writer.write('{"type":"a"}\n');
+    pipe.write('{"type":"a"}\n');
+    const { code, stdout } = await importJobs([from === "stdin" ? "-" : pipe.path], { url: closed.url, stdin });
+    expect(code).toBe(1);
+    expect(stdout[1]).toMatch(/^stopped at line 1: 401 .*set ATLASQUEUE_TOKEN/);
+  },
+);
 
 test("a file that is not there, or a report that cannot be written, is one line", async () => {
   expect(await importJobs(["/nowhere/jobs.ndjson"])).toMatchObject({

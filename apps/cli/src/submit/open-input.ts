@@ -1,13 +1,16 @@
-import { open } from "node:fs/promises";
+import { createReadStream, fstat, open, type Stats } from "node:fs";
+import { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { isatty, ReadStream } from "node:tty";
+import { promisify } from "node:util";
 import { Trouble } from "../exit.ts";
 
 export type Input = {
-  /** Throws `Trouble` when it can be read no further. */
+  /** Throws `Trouble` when it can be read no further, and once it is closed before its end. */
   chunks: AsyncIterable<Buffer>;
   /** How large it is, if that is known. */
   bytes_total: number | undefined;
-  /** No more of it is wanted: what waits for more does not keep the process. */
+  /** No more of it is wanted: nothing waits for more, however long its writer is silent. */
   close(): void;
 };
 
@@ -20,11 +23,22 @@ export type Input = {
  */
 export async function openInput(path: string): Promise<Input> {
   if (path === "-") return inputOf(process.stdin, "stdin", undefined);
-  const handle = await open(path).catch((error: unknown) => {
+  // Not a `FileHandle`: it closes itself, too, once nobody holds it any more.
+  const fd = await promisify(open)(path, "r").catch((error: unknown) => {
     throw unreadable(path, error);
   });
-  const stats = await handle.stat();
-  return inputOf(handle.createReadStream(), path, stats.isFile() ? stats.size : undefined);
+  const stats = await promisify(fstat)(fd);
+  return inputOf(streamOf(fd, stats), path, stats.isFile() ? stats.size : undefined);
+}
+
+/**
+ * `fs` reads in a thread, and nothing ends a read that waits there for a silent writer, not even an exit. So what may be
+ * silent is polled.
+ */
+function streamOf(fd: number, stats: Stats): Readable {
+  if (stats.isFIFO()) return new Socket({ fd, readable: true, writable: false });
+  if (isatty(fd)) return new ReadStream(fd);
+  return createReadStream("", { fd });
 }
 
 function inputOf(stream: Readable, name: string, bytes_total: number | undefined): Input {

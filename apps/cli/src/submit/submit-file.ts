@@ -22,13 +22,14 @@ export type FileOptions = {
 
 /** Submit the jobs of an NDJSON file, print the summary, and resolve to the exit code. */
 export async function submitFile(options: FileOptions): Promise<number> {
-  const { chunks, bytes_total } = await openInput(options.file);
+  const { chunks, bytes_total, close } = await openInput(options.file);
   const file_name = options.file === "-" ? "stdin" : basename(options.file);
   const progress = showProgress(process.stderr, bytes_total);
   const summary = await submitLines(readLines(chunks, limits.body_bytes_max), {
     target: options.target,
     concurrency: options.concurrency,
     context: { file_name, key_prefix: options.key_prefix, defaults: options.defaults },
+    close,
     onLine: (line, so_far) => progress.update(line.end_offset, so_far),
   }).finally(() => progress.stop());
   options.write(

@@ -1,10 +1,19 @@
 import { writeFileSync } from "node:fs";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createLogger } from "@atlasqueue/core";
 import { createToken } from "@atlasqueue/core/internal";
-import { httpReceiver, spawnProcess, testDatabase, type Answer, type TestDatabase } from "@atlasqueue/testing";
+import {
+  eventually,
+  httpReceiver,
+  spawnProcess,
+  testDatabase,
+  type Answer,
+  type TestDatabase,
+} from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { namedPipe, socketPair } from "../../test/inputs.ts";
 import { dataFolder, mainFile } from "../../test/run-start.ts";
 
 let database: TestDatabase;
@@ -19,9 +28,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function submit(args: string[], url = api.url, token?: string) {
+async function submit(args: string[], url = api.url, { token, stdin }: { token?: string; stdin?: Socket } = {}) {
   const env = { ATLASQUEUE_URL: url, ATLASQUEUE_TOKEN: token };
-  const process = await spawnProcess(mainFile, { args: ["submit", ...args], env });
+  const process = await spawnProcess(mainFile, { args: ["submit", ...args], env, stdin });
   const { code } = await process.waitForExit(15_000);
   return { code, stdout: process.lines, stderr: process.errorLines, result: process.logs[0] };
 }
@@ -74,11 +83,11 @@ test("an API that checks tokens is sent ATLASQUEUE_TOKEN, by --wait too", async 
   onTestFinished(() => guarded.stop());
   const wish = { tenant: "default", name: "cli", scopes: ["submit", "read"] as const };
   const made = await createToken({ database: database.database, observe: () => {} }, wish);
-  const token = made.kind === "created" ? made.token : undefined;
+  const token = made.kind === "created" ? made.token : "";
   const refused = await submit(["noop", "--wait", "0"], guarded.url);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toEqual([expect.stringMatching(/^401 /)]);
-  const waited = await submit(["noop", "--wait", "0"], guarded.url, token);
+  const waited = await submit(["noop", "--wait", "0"], guarded.url, { token });
   expect(waited.stdout[0]).toMatch(/^created/);
   expect(waited.stderr).toEqual([expect.stringContaining("is not finished")]);
 });
@@ -173,6 +182,38 @@ test("a Retry-After longer than its patience ends it with the line to resume fro
     "stopped at line 1: 503 closed; the same command goes on where it stopped",
   ]);
   expect(receiver.requests).toHaveLength(1);
+});
+
+test.each(["stdin", "a named pipe"])("an API that is away ends it, while %s has more to come", async (from) => {
+  const away = answer(503, { type: "/problems/x", title: "closed", detail: "closed" }, { "retry-after": "3600" });
+  const receiver = await httpReceiver(({ body }) => (body.includes("second") ? away : answer(201, aJob())));
+  onTestFinished(() => receiver.close());
+  const { stdin, writer } = await socketPair();
+  const pipe = namedPipe();
+  // Half of the third line: it is not submitted.
+  const text = '{"type":"first"}\n{"type":"second"}\n{"type":"third"}';
+  writer.write(text);
+  pipe.write(text);
+  const { code, result } = await submit(["--file", from === "stdin" ? "-" : pipe.path, "--json"], receiver.url, {
+    stdin,
+  });
+  expect(code).toBe(1);
+  expect(result).toMatchObject({ lines: 1, created: 1, refused: 0, gave_up: { line: 2, reason: "503 closed" } });
+  expect(receiver.requests).toHaveLength(2);
+});
+
+test("input that breaks off with an error is told, with how many of its jobs are there", async () => {
+  const receiver = await httpReceiver(() => answer(201, aJob()));
+  onTestFinished(() => receiver.close());
+  const { stdin, writer } = await socketPair();
+  const submitted = submit(["--file", "-", "--json"], receiver.url, { stdin });
+  writer.write('{"type":"half"}\n\n{"type":"half"}\n{"type":"ha');
+  await eventually(() => receiver.requests.length === 2, { timeout_ms: 15_000 });
+  writer.resetAndDestroy();
+  const { code, result, stderr } = await submitted;
+  expect([code, stderr]).toEqual([1, []]);
+  const gave_up = { line: 4, reason: "stdin cannot be read: read ECONNRESET" };
+  expect(result).toMatchObject({ lines: 2, created: 2, refused: 0, gave_up });
 });
 
 test("no more requests are in flight than --concurrency says", async () => {
