@@ -5,25 +5,40 @@ WITH page AS MATERIALIZED (
     WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL AND NOT aside AND tenant <> ALL($2::text[]) LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), 
   noted AS MATERIALIZED (
-    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant ORDER BY first) AS turn
-    FROM (SELECT tenant, queue, group_key, min(note) AS first FROM page GROUP BY tenant, queue, group_key) AS note
+    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant ORDER BY random()) AS turn
+    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS note
     CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key OFFSET 0) AS seen
   ), weighed AS MATERIALIZED (
-    SELECT *, sum(size) OVER (ORDER BY turn, tenant ROWS UNBOUNDED PRECEDING) - size AS before
+    SELECT *, row_number() OVER in_turn AS place,
+           coalesce(sum(size) FILTER (WHERE size > 10) OVER (in_turn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
     FROM noted, LATERAL (SELECT pg_column_size(heads) / 16 AS size OFFSET 0) AS stored
-  ), unread AS MATERIALIZED (
-    SELECT tenant, queue, group_key FROM weighed WHERE before >= 5000
-  ), wanted AS MATERIALIZED (
-    SELECT seen.*, still, places, places = share AS is_cut, ARRAY(
-      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT places) AS ids
-    FROM (SELECT *, greatest(1, 2000 / count(*) OVER ()) AS share FROM weighed WHERE before < 5000) AS seen
+    WINDOW in_turn AS (ORDER BY turn, random())
+  ), looked_into AS MATERIALIZED (
+    SELECT seen.*, still, room, ARRAY(
+      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT least(room, share)) AS ids
+    FROM (
+      SELECT *, greatest(1, 2000 / count(*) OVER ()) AS share FROM weighed
+      WHERE size <= 10 OR before < 5000) AS seen
     CROSS JOIN LATERAL (SELECT least(10000, coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = seen.tenant AND queues.queue = seen.queue), 1)) AS slots, ARRAY(
         SELECT jobs.id FROM jobs
         WHERE jobs.id = ANY(seen.heads || ARRAY(
       SELECT held.id FROM jobs AS held
       WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.holds_group = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still OFFSET 0) AS now
-    CROSS JOIN LATERAL (SELECT greatest(0, least(share, slots - cardinality(still))) AS places OFFSET 0) AS room
+    CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
+  ), many AS MATERIALIZED (
+    SELECT tenant, queue, group_key, sum(room) OVER (ORDER BY place) - room AS before FROM looked_into
+    WHERE room > share AND cardinality(ids) = share
+  ), wanted AS MATERIALIZED (
+    SELECT tenant, queue, group_key, last_seq, heads, still, room, ids FROM looked_into
+    WHERE (tenant, queue, group_key) NOT IN (SELECT tenant, queue, group_key FROM many)
+    UNION ALL
+    SELECT tenant, queue, group_key, last_seq, heads, still, room, ARRAY(
+      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT room)
+    FROM looked_into AS seen
+    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM many WHERE before < 2000)
+  ), unread AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM noted EXCEPT SELECT tenant, queue, group_key FROM wanted
   ), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND (SELECT blocked_seq) > 0
     FOR UPDATE SKIP LOCKED
@@ -33,7 +48,7 @@ WITH page AS MATERIALIZED (
   ), next AS MATERIALIZED (
     SELECT able.* FROM able CROSS JOIN LATERAL (
       SELECT last_seq, heads FROM job_groups AS one WHERE one.tenant = able.tenant AND one.queue = able.queue AND one.group_key = able.group_key FOR UPDATE SKIP LOCKED) AS locked
-    WHERE locked.heads = able.heads AND (locked.last_seq = able.last_seq OR cardinality(ids) = places)
+    WHERE locked.heads = able.heads AND (locked.last_seq = able.last_seq OR cardinality(ids) = room)
   ), released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
@@ -53,12 +68,6 @@ WITH page AS MATERIALIZED (
     DELETE FROM group_handovers WHERE ctid = ANY(ARRAY(
       SELECT note FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT * FROM stuck UNION ALL SELECT * FROM unread)))
     RETURNING ctid
-  ), cut AS (
-    INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT tenant, queue, group_key FROM next WHERE is_cut AND cardinality(ids) = places
-    RETURNING tenant
-  ), unfinished AS MATERIALIZED (
-    SELECT tenant FROM unread UNION SELECT tenant FROM cut
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, blocked, queued, scheduled)
     SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'scheduled') FROM released GROUP BY tenant, queue
@@ -66,12 +75,13 @@ WITH page AS MATERIALIZED (
     SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM stuck)
   ), set_aside AS (
     UPDATE group_handovers SET aside = true
-    WHERE (SELECT count(*) FROM page) = $1::int AND (SELECT count(*) FROM hiding) * 2 >= $1::int AND ctid = ANY(ARRAY(SELECT note FROM hiding))
+    WHERE (SELECT count(*) FROM page) = $1::int AND ctid = ANY(ARRAY(SELECT note FROM hiding))
+      AND (SELECT count(*) FROM hiding) * 2 >= (SELECT count(*) FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT * FROM unread))
   )
   SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT count(*)::int FROM gone) AS handovers,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status))
           FROM released) AS released,
          (SELECT json_agg(tenant) FROM (
-           SELECT tenant FROM stuck WHERE (SELECT count(*) FROM page) = $1::int AND NOT EXISTS (SELECT FROM gone) UNION SELECT tenant FROM unfinished) AS tenants) AS later,
-         EXISTS (SELECT FROM unfinished) AS further,
-         (SELECT count(*) FROM page) = $1::int OR EXISTS (SELECT FROM unfinished) OR EXISTS (SELECT FROM group_handovers WHERE NOT aside AND ctid NOT IN (SELECT ctid FROM gone)) AS left;
+           SELECT tenant FROM stuck WHERE (SELECT count(*) FROM page) = $1::int AND NOT EXISTS (SELECT FROM gone) UNION SELECT tenant FROM unread) AS tenants) AS later,
+         EXISTS (SELECT FROM unread) AS further,
+         (SELECT count(*) FROM page) = $1::int OR EXISTS (SELECT FROM group_handovers WHERE NOT aside AND ctid NOT IN (SELECT ctid FROM gone)) AS left;

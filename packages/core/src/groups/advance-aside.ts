@@ -43,7 +43,7 @@ export function createAsideRound(
 
 type Look = { looked_at: number; handovers: number; ready: ReadyJob[]; reached: Reached[] };
 
-/** As `advanceGroups`, for notes set aside. What there is more to do than one statement can is left to the former. */
+/** As `advanceGroups`, for notes set aside. What one statement cannot do waits for the next round. */
 async function advanceAside(deps: Deps, notes_max: number, after: readonly Reached[]): Promise<Look> {
   type Row = HandedOn & { reached: Reached[] | null };
   const params = [notes_max, JSON.stringify(after)];
@@ -70,10 +70,7 @@ const text = composed(
       WHERE ${unsynced} AND ${notHeldUnread} AND aside AND one.tenant = turns.tenant
         AND (one.queue, one.group_key) > (coalesce(reached.queue, ''), coalesce(reached.group_key, ''))
       ORDER BY queue, group_key LIMIT share FOR UPDATE SKIP LOCKED) AS note
-  ), ${handOn}, taken_back AS (
-    UPDATE group_handovers SET aside = false WHERE ctid = ANY(ARRAY(
-      SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT * FROM unread)))
-  ), ends AS (
+  ), ${handOn}, ends AS (
     SELECT DISTINCT ON (tenant) tenant, queue, group_key, count(*) OVER (PARTITION BY tenant) = share AS further
     FROM page ORDER BY tenant, queue DESC, group_key DESC
   )

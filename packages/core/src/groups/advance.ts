@@ -30,7 +30,7 @@ export async function advanceGroups(deps: Deps, notes_max: number, except: reado
   const [row] = await executeOn(deps.database)<Row>({ text, params });
   return {
     handovers: row?.handovers ?? 0,
-    more: row?.looked_at === notes_max || row?.further === true,
+    more: row?.looked_at === notes_max || (row?.further === true && row.handovers > 0),
     later: row?.later ?? [],
     left: row?.left ?? false,
     ready: readyOf(deps, row?.released ?? []),
@@ -49,11 +49,12 @@ const text = composed(
     SELECT note FROM page WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM stuck)
   ), set_aside AS (
     UPDATE group_handovers SET aside = true
-    WHERE ${isFull} AND (SELECT count(*) FROM hiding) * 2 >= $1::int AND ctid = ANY(ARRAY(SELECT note FROM hiding))
+    WHERE ${isFull} AND ctid = ANY(ARRAY(SELECT note FROM hiding))
+      AND (SELECT count(*) FROM hiding) * 2 >= (SELECT count(*) FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT * FROM unread))
   )
   SELECT ${handedOn},
          (SELECT json_agg(tenant) FROM (
-           SELECT tenant FROM stuck WHERE ${isFull} AND NOT EXISTS (SELECT FROM gone) UNION SELECT tenant FROM unfinished) AS tenants) AS later,
-         EXISTS (SELECT FROM unfinished) AS further,
-         ${isFull} OR EXISTS (SELECT FROM unfinished) OR EXISTS (SELECT FROM group_handovers WHERE NOT aside AND ctid NOT IN (SELECT ctid FROM gone)) AS left`,
+           SELECT tenant FROM stuck WHERE ${isFull} AND NOT EXISTS (SELECT FROM gone) UNION SELECT tenant FROM unread) AS tenants) AS later,
+         EXISTS (SELECT FROM unread) AS further,
+         ${isFull} OR EXISTS (SELECT FROM group_handovers WHERE NOT aside AND ctid NOT IN (SELECT ctid FROM gone)) AS left`,
 );

@@ -12,19 +12,29 @@ const stillOpen = `ARRAY(
         SELECT jobs.id FROM jobs
         WHERE jobs.id = ANY(seen.heads || ARRAY(${holderOf("seen")})) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed'))`;
 
-/** Jobs let through in one statement, shared by the groups of its notes: each takes some twenty microseconds. */
-const jobs_max = 2_000;
-/** Jobs let through before that are looked at in one statement; where one group has more, its alone. */
-const heads_max = 5_000;
+/** What one statement can do where much of a group may run at once; of what is more than that, one group, whatever it has. */
+const bounds = {
+  /** Jobs let through, of groups with more than their share of it: each takes some 25 microseconds. */
+  jobs: 2_000,
+  /** Jobs let through before that have to be looked at, of groups with more than `few`: some 8 microseconds each. */
+  heads: 5_000,
+  /** So many for each group of a page have room in any case. */
+  few: 10,
+};
+
+/** The first jobs that wait in a group. */
+const firstBlocked = (jobs_max: string) => `ARRAY(
+      SELECT id FROM jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0 ORDER BY blocked_seq LIMIT ${jobs_max})`;
 
 /**
  * Parts of a WITH that hand on the groups of the notes in `page`, which has the place of each as `note`, and locks them.
  * `released` then has the jobs that may go, `gone` the notes dealt with, and `stuck` the groups that cannot go on now:
  * they, or their next jobs, are locked. Each note of a page costs the same, whatever others have locked.
  *
- * Where thousands of jobs of a group may run at once, one statement cannot do it all. The groups that are left for the
- * next one are in `unread`; those that more may go of get a new note, at the end of the line. `unfinished` has both.
- * Tenants take turns, so that none is left out for another's many.
+ * `unread` are groups left for another look, as one statement cannot do it all where thousands of each may run at once: some
+ * of those that have let many through, or may let many through now. Tenants take turns, and chance decides among their
+ * groups, so that none is always left out. All others are dealt with in any case. A group gets all the jobs that it has
+ * room for: otherwise those added next would have the rest of it.
  *
  * `wanted` are the groups as this statement's snapshot has them, and `locked` as they are now. Where they differ, someone
  * handed one on meanwhile, or added to one that has room for more than this snapshot has jobs for. A group whose next job
@@ -33,20 +43,33 @@ const heads_max = 5_000;
  */
 export const handOn = `
   noted AS MATERIALIZED (
-    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant ORDER BY first) AS turn
-    FROM (SELECT tenant, queue, group_key, min(note) AS first FROM page GROUP BY tenant, queue, group_key) AS note
+    SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant ORDER BY random()) AS turn
+    FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS note
     CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE ${sameGroup("one", "note")} OFFSET 0) AS seen
   ), weighed AS MATERIALIZED (
-    SELECT *, sum(size) OVER (ORDER BY turn, tenant ROWS UNBOUNDED PRECEDING) - size AS before
+    SELECT *, row_number() OVER in_turn AS place,
+           coalesce(sum(size) FILTER (WHERE size > ${bounds.few}) OVER (in_turn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
     FROM noted, LATERAL (SELECT pg_column_size(heads) / 16 AS size OFFSET 0) AS stored
-  ), unread AS MATERIALIZED (
-    SELECT tenant, queue, group_key FROM weighed WHERE before >= ${heads_max}
-  ), wanted AS MATERIALIZED (
-    SELECT seen.*, still, places, places = share AS is_cut, ARRAY(
-      SELECT id FROM jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0 ORDER BY blocked_seq LIMIT places) AS ids
-    FROM (SELECT *, greatest(1, ${jobs_max} / count(*) OVER ()) AS share FROM weighed WHERE before < ${heads_max}) AS seen
+    WINDOW in_turn AS (ORDER BY turn, random())
+  ), looked_into AS MATERIALIZED (
+    SELECT seen.*, still, room, ${firstBlocked("least(room, share)")} AS ids
+    FROM (
+      SELECT *, greatest(1, ${bounds.jobs} / count(*) OVER ()) AS share FROM weighed
+      WHERE size <= ${bounds.few} OR before < ${bounds.heads}) AS seen
     CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS now
-    CROSS JOIN LATERAL (SELECT greatest(0, least(share, slots - cardinality(still))) AS places OFFSET 0) AS room
+    CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
+  ), many AS MATERIALIZED (
+    SELECT tenant, queue, group_key, sum(room) OVER (ORDER BY place) - room AS before FROM looked_into
+    WHERE room > share AND cardinality(ids) = share
+  ), wanted AS MATERIALIZED (
+    SELECT tenant, queue, group_key, last_seq, heads, still, room, ids FROM looked_into
+    WHERE (tenant, queue, group_key) NOT IN (SELECT tenant, queue, group_key FROM many)
+    UNION ALL
+    SELECT tenant, queue, group_key, last_seq, heads, still, room, ${firstBlocked("room")}
+    FROM looked_into AS seen
+    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM many WHERE before < ${bounds.jobs})
+  ), unread AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM noted EXCEPT SELECT tenant, queue, group_key FROM wanted
   ), free AS MATERIALIZED (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM wanted)) AND ${unindexed("blocked_seq")} > 0
     FOR UPDATE SKIP LOCKED
@@ -56,7 +79,7 @@ export const handOn = `
   ), next AS MATERIALIZED (
     SELECT able.* FROM able CROSS JOIN LATERAL (
       SELECT last_seq, heads FROM job_groups AS one WHERE ${sameGroup("one", "able")} FOR UPDATE SKIP LOCKED) AS locked
-    WHERE locked.heads = able.heads AND (locked.last_seq = able.last_seq OR cardinality(ids) = places)
+    WHERE locked.heads = able.heads AND (locked.last_seq = able.last_seq OR cardinality(ids) = room)
   ), released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
@@ -75,12 +98,6 @@ export const handOn = `
     DELETE FROM group_handovers WHERE ctid = ANY(ARRAY(
       SELECT note FROM page WHERE (tenant, queue, group_key) NOT IN (SELECT * FROM stuck UNION ALL SELECT * FROM unread)))
     RETURNING ctid
-  ), cut AS (
-    INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT tenant, queue, group_key FROM next WHERE is_cut AND cardinality(ids) = places
-    RETURNING tenant
-  ), unfinished AS MATERIALIZED (
-    SELECT tenant FROM unread UNION SELECT tenant FROM cut
   ), ${countChanges("released", {
     blocked: "-count(*)",
     queued: "count(*) FILTER (WHERE status = 'queued')",
