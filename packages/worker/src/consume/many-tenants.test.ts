@@ -1,4 +1,4 @@
-import type { Signal } from "@atlasqueue/core";
+import { noSignal, type Signal } from "@atlasqueue/core";
 import { findJob, submit } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const named = (name: string, count: number) => Array.from({ length: count }, (_,
 
 type Place = { tenant: string; queue: string };
 const addTo = async (places: readonly Place[]): Promise<string[]> => {
-  const submissions = places.map(({ tenant, queue }) => ({ ...submission({ queue }), tenant }));
+  const submissions = places.map(({ tenant, queue }) => ({ ...submission({ queue, payload: { tenant } }), tenant }));
   const outcomes = await submit(deps(), submissions, { idempotency_ttl_seconds: 60 });
   return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
 };
@@ -118,6 +118,16 @@ describe("who is found to have jobs", () => {
     found.woken(mail("a"));
     expect(found.lookInMs(true)).toBe(20);
   });
+});
+
+test("without a signal, one tenant's backlog keeps no other tenant's job waiting", async () => {
+  useSignal(noSignal);
+  const ran: string[] = [];
+  const recording = defineHandler("noop", z.looseObject({ tenant: z.string() }), ({ tenant }) => void ran.push(tenant));
+  await addTo([...Array.from({ length: 50 }, () => "z-greedy"), "a-small"].map((tenant) => ({ tenant, queue: "q" })));
+  work([recording], { tenants: ["z-greedy", "a-small"], queues: ["q"], concurrency: 1 });
+  await eventually(() => expect(ran).toContain("a-small"));
+  expect(ran.indexOf("a-small")).toBeLessThan(5);
 });
 
 test("with all tenants, one that nobody has heard of runs as soon as it is found", async () => {
