@@ -16,8 +16,8 @@ export type IdSourceParts = {
 };
 
 /**
- * Lists named in one wait: naming two thousand takes Redis a third of a millisecond, at its beginning and again at its
- * end. Jobs in others are found by a look.
+ * Lists named in one wait: two thousand take 1.7 ms of Redis' thread, part of it at the beginning and part at the end.
+ * Jobs in others are found by a look.
  */
 const lists_max = 2_000;
 /** When the next look is due sooner, no wait is begun: that would cost more than it could win. */
