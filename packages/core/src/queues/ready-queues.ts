@@ -37,6 +37,22 @@ const tenants = `
   )
   SELECT tenant FROM found LIMIT $2::int`;
 
+/**
+ * Those of the tenants that have ready jobs: one look into the index for each, in one statement.
+ *
+ * @example
+ * const tenants = await readyTenantsAmong(deps, ["acme", "beta"]);
+ */
+export async function readyTenantsAmong(deps: Pick<Deps, "database">, among: readonly string[]): Promise<string[]> {
+  const rows = await executeOn(deps.database)<{ tenant: string }>({ text: tenantsAmong, params: [textArray(among)] });
+  return rows.map(({ tenant }) => tenant);
+}
+
+const tenantsAmong = `
+  SELECT wanted.tenant FROM unnest($1::text[]) AS wanted(tenant), LATERAL (
+    SELECT FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = wanted.tenant
+    ORDER BY jobs.tenant DESC, queue DESC LIMIT 1) AS ready`;
+
 const facts = `coalesce(${isLimited}, false) AS limited, fair_by IS NOT NULL AS in_turns, paused_at IS NOT NULL AS paused`;
 
 /**

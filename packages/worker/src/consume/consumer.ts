@@ -5,15 +5,15 @@ import {
   claimReady,
   pause,
   SignalUnavailableError,
-  wakeMark,
   type Claimer,
   type Lease,
   type LeaseReturns,
-  readyAmong,
   type Sweeper,
 } from "@atlasqueue/core/internal";
-import type { RunningJobs } from "./running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
+import { createFound, type Found } from "./found.ts";
+import { idSource, type NextIds } from "./next-ids.ts";
+import type { RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
 import type { Starter } from "./starter.ts";
 
@@ -31,6 +31,8 @@ const rest_after_outage_ms = 500;
 const rest_ms_max = 60_000;
 /** Claims under way at once: while one is on its way back, the next is made. */
 const claims_max = 2;
+/** The same with many tenants, each of which takes a claim of its own, and often for one job. */
+const claims_of_many_max = 4;
 
 type Parts = {
   deps: WorkerDeps;
@@ -45,11 +47,12 @@ type Parts = {
  * as its lease comes back. With nothing ready it waits on the signal; without a signal it looks into Postgres.
  */
 export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortSignal): Promise<void> {
-  const { deps, running, returns, starter } = parts;
+  const { deps, running, sweeper, returns, starter } = parts;
   const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
   const claims = new Set<Promise<void>>();
-  const { served } = config;
-  const nextIds = idSource(parts, config, stop);
+  const { served, poll_timeout_seconds } = config;
+  const found = createFound(deps, served);
+  const nextIds = idSource({ deps, sweeper, served, found, poll_timeout_seconds }, stop);
 
   const claimed = async (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
     const asked_at = performance.now();
@@ -76,7 +79,8 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       continue;
     }
     const room = Math.min(running.free(), claim_jobs_max);
-    if (room === 0 || claims.size === claims_max || returns.full()) {
+    const most = served.tenants().length > 1 ? claims_of_many_max : claims_max;
+    if (room === 0 || claims.size >= most || returns.full()) {
       await Promise.race([running.change(), ...claims, pause(1_000, stop)]);
       // Handlers that end in the same turn of the event loop share the next claim.
       await nextTurn();
@@ -84,76 +88,40 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     }
     try {
       const next = await nextIds(room);
+      if (next.ids.length === 0) continue;
       const claiming = claimAll(next).finally(() => claims.delete(claiming));
       claims.add(claiming);
-      // Fewer than asked for: nothing is waiting, so there is nothing to overlap with.
-      if (next.ids.length < room) await claiming;
+      // Fewer than asked for: nothing is waiting, so there is nothing to overlap with but others' claims.
+      if (next.ids.length < room && !next.others) await claiming;
     } catch (error) {
       if (error instanceof SignalUnavailableError)
-        await pollPostgres(deps, error, stop, () => claimOldest(parts, config, claimed));
+        await pollPostgres(deps, error, stop, () => claimOldest(parts, served, found, claimed));
       else await restAfter(deps, error, stop);
     }
   }
   await Promise.all(claims);
 }
 
-type NextIds = { tenant: string; ids: string[] };
-const none: NextIds = { tenant: "", ids: [] };
-
-/** Tenants looked at one after another before waiting for all of them at once. */
-const looks_max = 8;
-
-/** Ids of one tenant to claim, at most as many as asked for; none when none came in time. */
-function idSource({ deps, sweeper }: Parts, { served, poll_timeout_seconds }: ConsumerConfig, stop: AbortSignal) {
-  let turn = 0;
-  /** Each queue comes first in turn, so that a full one does not starve the others. */
-  const inTurn = <T>(queues: readonly T[]): T[] => {
-    const first = turn % queues.length;
-    return [...queues.slice(first), ...queues.slice(0, first)];
-  };
-  return async (ids_max: number): Promise<NextIds> => {
-    turn += 1;
-    for (const tenant of served.tenants().slice(0, looks_max)) {
-      const queues = inTurn(served.queuesOf([tenant]));
-      if (queues.length === 0) return none;
-      const ids = await deps.signal.take(queues, ids_max);
-      served.lookedAt(tenant);
-      if (ids.length > 0) return { tenant, ids };
-    }
-    const tenants = served.tenants();
-    const queues = tenants.length === 1 ? inTurn(served.queuesOf(tenants)) : served.queuesOf(tenants);
-    if (queues.length === 0) return none;
-    const ended = AbortSignal.any([stop, served.changed()]);
-    const woken = await deps.signal.wait(queues, poll_timeout_seconds * 1_000, ended);
-    if (!woken) {
-      if (!ended.aborted) sweeper.nudge();
-      return none;
-    }
-    // What is behind it is looked at next.
-    served.hasJobs(woken.queue.tenant);
-    return { tenant: woken.queue.tenant, ids: woken.id === wakeMark ? [] : [woken.id] };
-  };
-}
-
 /** Without a signal: the oldest jobs of each tenant that has ready ones, in turn, until the slots are full. */
 async function claimOldest(
   { deps, running }: Parts,
-  { served }: ConsumerConfig,
+  served: Served,
+  found: Found,
   claimed: (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>) => Promise<number>,
 ): Promise<number> {
   await served.discover();
-  const tenants = served.tenants();
-  const [only] = tenants;
-  const ready =
-    tenants.length === 1 && only !== undefined
-      ? [only]
-      : new Set((await readyAmong(deps, served.queuesOf(tenants))).map(({ tenant }) => tenant));
-  let total = 0;
-  for (const tenant of ready) {
-    if (running.free() === 0) break;
-    served.lookedAt(tenant);
+  const claimFor = (tenant: string): Promise<number> => {
     const queues = served.open();
-    total += await claimed(tenant, (claimer) => claimReady(deps, running.free(), { ...claimer, queues }));
+    return claimed(tenant, (claimer) => claimReady(deps, running.free(), { ...claimer, queues }));
+  };
+  const [only = "", other] = served.tenants();
+  if (other === undefined) return claimFor(only);
+  await found.look();
+  let total = 0;
+  while (running.free() > 0) {
+    const next = found.next();
+    if (!next) break;
+    total += await claimFor(next.tenant);
   }
   return total;
 }

@@ -1,13 +1,14 @@
-import { defaultTenant, readyTenants, top, type QueueRef } from "@atlasqueue/core/internal";
+import { defaultTenant, type QueueRef } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
+import { readyTenantsInTurn } from "./ready-tenants.ts";
 
-/** How many tenants a worker for all tenants waits for: those that most recently had jobs. */
+/** How many tenants a worker for all tenants knows: those that most recently had jobs. */
 const tenants_max = 1_000;
-/** Tenants looked for in one statement. */
-const found_max = 500;
 
 export type Served = {
-  /** The tenants, those looked at longest ago first. */
+  /** Whose queues: `*` for all tenants. */
+  wanted: readonly string[] | "*";
+  /** The tenants, those that had jobs longest ago first. */
   tenants(): readonly string[];
   /** Their queues that do not rest. */
   queuesOf(tenants: readonly string[]): QueueRef[];
@@ -18,9 +19,7 @@ export type Served = {
   /** No jobs are taken from the queues of this name, until `resume`. */
   rest(queue: string): void;
   resume(): void;
-  /** This one was looked at: the others now come first. */
-  lookedAt(tenant: string): void;
-  /** This one has jobs: it comes first. */
+  /** This one has jobs: it comes last. */
   hasJobs(tenant: string): void;
   /** Find tenants that have jobs, when all are served and ready jobs have been seen. */
   discover(): Promise<void>;
@@ -29,26 +28,25 @@ export type Served = {
 };
 
 /**
- * Which queues of which tenants a worker takes jobs from, and in which order: the tenant looked at longest ago comes
- * first, so that none with a backlog keeps the others waiting. With all tenants (`*`) it knows those that have had
- * ready jobs since it started: the sweep finds them, going round.
+ * Which queues of which tenants a worker takes jobs from. With all tenants (`*`) it knows those that have had ready jobs
+ * since it started: the sweep finds them, going round.
  *
  * @example
  * const served = createServed(deps, ["default", "acme"], ["mail"]);
  */
 export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", names: readonly string[]): Served {
-  // In the order of their turns; a name put in again goes to the end.
-  const turns = new Set<string>(wanted === "*" ? [defaultTenant] : wanted);
-  let below = top;
+  // A name put in again goes to the end.
+  const known = new Set<string>(wanted === "*" ? [defaultTenant] : wanted);
+  const nextReady = readyTenantsInTurn(deps, wanted);
   const resting = new Set<string>();
   let open = names;
   let changed = new AbortController();
 
   const add = (tenant: string): void => {
-    if (turns.has(tenant)) return;
-    // In front are those looked at longest ago; one that has jobs is found again.
-    if (turns.size >= tenants_max) turns.delete(turns.values().next().value ?? "");
-    turns.add(tenant);
+    if (known.has(tenant)) return;
+    // In front are those that had jobs longest ago; one that has some is found again.
+    if (known.size >= tenants_max) known.delete(known.values().next().value ?? "");
+    known.add(tenant);
     changed.abort();
   };
 
@@ -60,9 +58,10 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
   };
 
   return {
-    tenants: () => [...turns],
+    wanted,
+    tenants: () => [...known],
     queuesOf: (tenants) => refs(tenants, open),
-    all: () => refs(turns, names),
+    all: () => refs(known, names),
     open: () => open,
     rest(queue) {
       if (resting.has(queue)) return;
@@ -73,20 +72,12 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
       resting.clear();
       nowOpen();
     },
-    lookedAt(tenant) {
-      if (turns.delete(tenant)) turns.add(tenant);
-    },
     hasJobs(tenant) {
-      if (!turns.delete(tenant)) return;
-      const others = [...turns];
-      turns.clear();
-      for (const one of [tenant, ...others]) turns.add(one);
+      if (known.delete(tenant)) known.add(tenant);
+      else add(tenant);
     },
     async discover() {
-      if (wanted !== "*") return;
-      const found = await readyTenants(deps, below, found_max);
-      below = found.length === found_max ? (found.at(-1) ?? top) : top;
-      for (const tenant of found) add(tenant);
+      if (wanted === "*") for (const tenant of await nextReady()) add(tenant);
     },
     changed() {
       if (changed.signal.aborted) changed = new AbortController();
