@@ -96,15 +96,21 @@ const overlap_ms = 600_000;
 export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefined, stop: AbortSignal) {
   let reached: string | undefined;
   let full_pass_at = -Infinity;
+  /** Where a full pass is. One that fails goes on there: its turn comes every six hours. */
+  let full_after: string | undefined;
   const pace: Pace = { rows: rows_max };
 
   return async (): Promise<void> => {
     if (ttl_seconds === undefined) return;
     const of_age = Date.now() - ttl_seconds * 1_000;
     // Without Redis every worker has the turn, every time.
-    const full = performance.now() - full_pass_at >= full_pass_ms && (await takeTurn(deps, "results", full_pass_ms));
-    if (full) full_pass_at = performance.now();
-    let after = full ? firstId : (reached ?? firstIdAt(new Date(of_age - overlap_ms)));
+    if (performance.now() - full_pass_at >= full_pass_ms && (await takeTurn(deps, "results", full_pass_ms))) {
+      full_pass_at = performance.now();
+      full_after ??= firstId;
+    }
+    reached ??= firstIdAt(new Date(of_age - overlap_ms));
+    // Those that come of age last are looked at again even after a failure.
+    let after = full_after !== undefined && full_after < reached ? full_after : reached;
     const before = firstIdAt(new Date(of_age));
     let jobs = 0;
     for (let more = after < before; more && !stop.aborted;) {
@@ -113,9 +119,11 @@ export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefi
       if (step.failed) deps.logger.error({ err: step.failed, job_id: step.last, part: "results" }, "retention_failed");
       jobs += step.jobs;
       after = step.last ?? after;
+      if (full_after !== undefined) full_after = after;
       more = step.more;
       await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
     }
+    full_after = undefined;
     if (!stop.aborted) reached = firstIdAt(new Date(of_age - overlap_ms));
     if (jobs > 0) deps.observe({ event: "results_cleared", jobs });
   };
