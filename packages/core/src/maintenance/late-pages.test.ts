@@ -6,7 +6,7 @@ import { clearResults } from "./clear-results.ts";
 import { firstId, prune } from "./prune.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-const jobs = 20;
+const jobs = 12;
 const fits = 6;
 let own: TestDatabase;
 let impatient: Database;
@@ -18,7 +18,7 @@ let deps: Deps;
  */
 beforeAll(async () => {
   own = await testDatabase();
-  impatient = connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 400 });
+  impatient = connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 1_500 });
   deps = { database: impatient, observe: recordEvents().observe };
   await own.database.sql.unsafe(`
     CREATE FUNCTION count_and_stop() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -7,14 +7,14 @@ import { createQueue, type Queue } from "../../queue.ts";
 import { admitAll } from "./admitter.ts";
 
 const { deps, url } = engineHarness();
-const jobs = 12;
+const jobs = 8;
 const fits = 4;
 
 let queue: Queue;
 let impatient: Database;
 beforeAll(() => {
   queue = createQueue({ databaseUrl: url() });
-  impatient = connectDatabase({ url: url(), connections_max: 5, timeout_ms: 400 });
+  impatient = connectDatabase({ url: url(), connections_max: 5, timeout_ms: 1_500 });
 });
 afterAll(() => Promise.all([queue.close(), impatient.close()]));
 
