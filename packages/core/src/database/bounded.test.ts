@@ -2,7 +2,7 @@ import { postgresUrl } from "@atlasqueue/testing";
 import { afterEach, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
-import { outcomeUnknown } from "./errors.ts";
+import { DatabaseTimeoutError, outcomeUnknown } from "./errors.ts";
 
 const databases: Database[] = [];
 afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())));
@@ -55,6 +55,14 @@ test("a late statement may have been applied; one that never left certainly was 
   const behind = failureOf(bounded(database, database.sql`SELECT 1`, 100));
   expect(outcomeUnknown(await asleep)).toBe(true);
   expect(outcomeUnknown(await behind)).toBe(false);
+});
+
+test("what was late has let go of its locks once it is over", async () => {
+  const database = open(300, 2);
+  const late = await failureOf(bounded(database, database.sql`SELECT pg_advisory_xact_lock(8451), pg_sleep(600)`));
+  if (!(late instanceof DatabaseTimeoutError)) expect.unreachable(String(late));
+  expect(await late.isOver(60_000)).toBe(true);
+  expect(await database.sql`SELECT pg_try_advisory_xact_lock(8451) AS free`).toEqual([{ free: true }]);
 });
 
 test("a statement the server refused was not applied, nor one that found no server", async () => {

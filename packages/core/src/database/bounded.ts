@@ -30,10 +30,11 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
     const late = (): void => {
       const left_ms = patienceLeft({ began_at, sent_at: driver.sentAt, timeout_ms }, database.pulse, performance.now());
       if (left_ms > 0) return allow(left_ms);
-      timeout = new DatabaseTimeoutError(timeout_ms, driver.state ? "unknown" : "not_applied");
-      reject(timeout);
       const settled = () => void (over = true);
-      query.then(settled, settled);
+      // The driver hears of a failure when the server is ready for the next statement: the transaction is over.
+      const answer = query.then(settled, settled);
+      timeout = new DatabaseTimeoutError(timeout_ms, driver.state ? "unknown" : "not_applied", answer);
+      reject(timeout);
       void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
     };
     allow(Math.max(0, began_at + timeout_ms - performance.now()));

@@ -1,12 +1,35 @@
+import { pause } from "../pause.ts";
 import { NoRoomError } from "../shares.ts";
 
 /** A query or transaction did not answer in time; it was `not_applied`, or whether it took effect is `unknown`. */
 export class DatabaseTimeoutError extends Error {
   override readonly name = "DatabaseTimeoutError";
   readonly outcome: "not_applied" | "unknown";
-  constructor(timeout_ms: number, outcome: "not_applied" | "unknown" = "unknown") {
+  readonly #answer: Promise<unknown>;
+  /** `answer` is the one that was late, if there may still be one. */
+  constructor(
+    timeout_ms: number,
+    outcome: "not_applied" | "unknown" = "unknown",
+    answer: Promise<unknown> = Promise.resolve(),
+  ) {
     super(`the database did not answer in ${timeout_ms} ms`);
     this.outcome = outcome;
+    this.#answer = answer;
+  }
+
+  /**
+   * Whether what was late has ended, waiting for that at most `ms_max`. Until then it has its locks, on the server: who
+   * sends a part of it again meets them, and cannot tell them from another process's.
+   *
+   * @example
+   * if (await error.isOver(5_000)) await removePage(after, rows / 2);
+   */
+  async isOver(ms_max: number): Promise<boolean> {
+    const over = new AbortController();
+    const end = () => over.abort();
+    void this.#answer.then(end, end);
+    await pause(ms_max, over.signal);
+    return over.signal.aborted;
   }
 }
 

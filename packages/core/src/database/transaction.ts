@@ -56,7 +56,7 @@ async function transact<T>(
         const left_ms = begun ? 0 : patienceLeft(waiting, database.pulse, performance.now());
         if (left_ms > 0) return allow(left_ms);
         late = true;
-        reject(new DatabaseTimeoutError(ms, committing ? "unknown" : "not_applied"));
+        reject(new DatabaseTimeoutError(ms, committing ? "unknown" : "not_applied", transaction));
         if (!begun) void retireSilent(database);
         // A COMMIT that waits for a standby must not lose its connection.
         if (committing && sent) void cancelLate(database, { query: sent, text: "commit", isOver: () => over });

@@ -1,6 +1,5 @@
 import { forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
 import { noteMissedChildren, noteMissedParents } from "../flows/keeping/missed-notes.ts";
-import { isUnavailable } from "../database/errors.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
 import { nameErrors } from "../dead-letters/name-errors.ts";
@@ -16,23 +15,17 @@ import { foldMinutes, forgetHours } from "../rollups/fold.ts";
 import { inside_rows_max, writeRollups } from "../rollups/write.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
-import { hint } from "../signal/announce.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { createResultClearer } from "./clear-results.ts";
+import { firstPlace, jobs_max, jobsStep, type Place, type Removed, type Step } from "./jobs-step.ts";
+import { reportFailed } from "./report-failed.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
-/** Of what comes at the rate of the jobs: with the rests, 500 were fewer a second than can be processed. */
-const jobs_max = 2_000;
 /** Their next slots are reckoned here. */
 const schedules_max = 50;
 /** The same for what grows slowly, so that an idle system asks little. */
 const slow_pass_ms = 600_000;
-/** Jobs passed over in one pass, as each takes as many tries as it takes halvings to find it. */
-const failures_max = 10;
-
-/** Removes some rows of one kind. True when more of them may be left. */
-type Step = () => Promise<boolean>;
 
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
@@ -51,8 +44,8 @@ export async function clearAway(
   stop: AbortSignal,
 ): Promise<void> {
   const clearOldResults = createResultClearer(deps, result_ttl_seconds, stop);
-  const place: Place = { after: firstId };
-  const place_ahead: Place = { after: firstId };
+  const place = firstPlace();
+  const place_ahead = firstPlace();
   const pass = (partsOf: (removed: Removed) => Record<string, Step>) => async () => {
     const removed = { jobs: 0, keys: 0 };
     await passOver(deps, partsOf(removed), stop);
@@ -79,7 +72,7 @@ async function everyTurn(
     if (await takeTurn(deps, name, period_ms)) await work();
   };
   while (!stop.aborted) {
-    await turn().catch((error: unknown) => report(deps, name, error));
+    await turn().catch((error: unknown) => reportFailed(deps, name, error));
     await pause(pass_ms, stop);
   }
 }
@@ -91,7 +84,7 @@ async function passOver(deps: LoopDeps, parts: Record<string, Step>, stop: Abort
     const started = performance.now();
     for (const [name, step] of left) {
       if (stop.aborted) return;
-      const more = await step().catch((error: unknown) => report(deps, name, error));
+      const more = await step().catch((error: unknown) => reportFailed(deps, name, error));
       if (!more) left.delete(name);
     }
     await pause(restMs(performance.now() - started, started - began), stop);
@@ -134,30 +127,9 @@ function flowsStep(deps: LoopDeps): Step {
   };
 }
 
-type Removed = { jobs: number; keys: number };
-
-/** Where a pass over the jobs is: the next one goes on there if this one ends before its time. */
-type Place = { after: string };
-
-function jobsStep(deps: LoopDeps, retention: Retention, removed: Removed, pruneSome: typeof prune, place: Place): Step {
-  let failures = 0;
-  return async () => {
-    const { dead, jobs, next, failed, met_another } = await pruneSome(deps, retention, place.after, jobs_max);
-    if (dead.length > 0) await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(dead));
-    removed.jobs += jobs;
-    place.after = next ?? firstId;
-    // It is at work on the same; this pass ends, and the next one goes on here.
-    if (met_another) return false;
-    if (failed === undefined) return next !== undefined;
-    report(deps, "jobs", failed, next);
-    failures += 1;
-    return next !== undefined && failures < failures_max;
-  };
-}
-
 function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, place: Place) {
   return {
-    jobs: jobsStep(deps, retention, removed, prune, place),
+    jobs: jobsStep(deps, "jobs", { retention, removed, pruneSome: prune, place }),
     keys: async () => {
       const keys = await pruneKeys(deps, jobs_max);
       removed.keys += keys;
@@ -177,7 +149,7 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
 function slowParts(deps: LoopDeps, retention: Retention, removed: Removed, place: Place): Record<string, Step> {
   const { audit_hours = default_audit_hours } = retention;
   return {
-    jobs_ahead: jobsStep(deps, retention, removed, pruneAhead, place),
+    jobs_ahead: jobsStep(deps, "jobs_ahead", { retention, removed, pruneSome: pruneAhead, place }),
     acts: async () => (await forgetActs(deps, audit_hours, rows_max)) === rows_max,
     error_names: async () => (await nameErrors(deps, rows_max)) === rows_max,
     minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
@@ -187,12 +159,4 @@ function slowParts(deps: LoopDeps, retention: Retention, removed: Removed, place
     hours: async () => (await forgetHours(deps, rows_max)) === rows_max,
     replays: async () => (await forgetReplays(deps, rows_max)) === rows_max,
   };
-}
-
-/** False: the part is left to the next pass. */
-function report(deps: LoopDeps, part: string, error: unknown, job_id?: string): false {
-  const during = `retention: ${part}`;
-  if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
-  else deps.logger.error({ err: error, part, job_id }, "retention_failed");
-  return false;
 }

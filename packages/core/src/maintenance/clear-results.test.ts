@@ -1,8 +1,10 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { brokenConnection, recordEvents, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
-import { clearResults } from "./clear-results.ts";
+import { createLogger } from "../observe/log.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { clearResults, createResultClearer } from "./clear-results.ts";
 import { firstId } from "./prune.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -39,4 +41,26 @@ test("results go when their time is up, once, in steps; younger ones and other j
 
   expect(await clearResults(deps, 60, firstId, lastId, 10)).toMatchObject({ jobs: 0 });
   expect(await versions()).toEqual(rows);
+});
+
+test("a full pass that fails halfway goes on at the next call, not six hours later", async () => {
+  const { sql } = own.database;
+  await sql`
+    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
+    SELECT ('0198aaaa-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(),
+           now() - interval '1 day', '{}', '"r"'
+    FROM generate_series(1, 600) AS n`;
+  let pages = 0;
+  const database = steppingDatabase(own.database, (step, _number, text) => {
+    if (step === "statement" && text.includes("SET result") && (pages += 1) === 2) throw brokenConnection();
+  });
+  const logger = createLogger("silent", "test");
+  const stop = new AbortController();
+  const clear = createResultClearer({ ...deps, database, signal: memorySignal(), logger }, 60, stop.signal);
+  const left = async () =>
+    (await sql`SELECT FROM jobs WHERE id < '0198aaab-0000-7000-8000-000000000000' AND result::text <> 'null'`).length;
+  await expect(clear()).rejects.toThrow();
+  expect(await left()).toBe(100);
+  await clear();
+  expect(await left()).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { byHalves, idAfter } from "./by-halves.ts";
+import { byHalves, idAfter, type Pace } from "./by-halves.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { unsynced } from "../database/unsynced.ts";
 import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
@@ -21,7 +21,8 @@ export type Cleared = { jobs: number; last: string | undefined; more: boolean; f
  * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago, no job is still to hear
  * that it did, and no other of its flow may still ask for it. One of another flow, which waits for others besides, may:
  * it is told that the result is gone. A step looks at `jobs_max` jobs in id order, with ids between `after` and `before`.
- * A job without a result is not written, so none is written twice.
+ * A job without a result is not written, so none is written twice. `pace` remembers for the next step how many were too
+ * many.
  *
  * @example
  * const { last } = await clearResults(deps, 3_600, firstId, firstIdAt(an_hour_ago), 500);
@@ -32,11 +33,14 @@ export function clearResults(
   after: string,
   before: string,
   jobs_max: number,
+  pace?: Pace,
 ): Promise<Cleared> {
   return byHalves<Cleared>(
+    deps,
     jobs_max,
     (rows) => clearPage(deps, ttl_seconds, after, before, rows),
     async (failed) => ({ jobs: 0, last: await idAfter(deps, after), more: true, failed }),
+    pace,
   );
 }
 
@@ -92,25 +96,34 @@ const overlap_ms = 600_000;
 export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefined, stop: AbortSignal) {
   let reached: string | undefined;
   let full_pass_at = -Infinity;
+  /** Where a full pass is. One that fails goes on there: its turn comes every six hours. */
+  let full_after: string | undefined;
+  const pace: Pace = { rows: rows_max };
 
   return async (): Promise<void> => {
     if (ttl_seconds === undefined) return;
     const of_age = Date.now() - ttl_seconds * 1_000;
     // Without Redis every worker has the turn, every time.
-    const full = performance.now() - full_pass_at >= full_pass_ms && (await takeTurn(deps, "results", full_pass_ms));
-    if (full) full_pass_at = performance.now();
-    let after = full ? firstId : (reached ?? firstIdAt(new Date(of_age - overlap_ms)));
+    if (performance.now() - full_pass_at >= full_pass_ms && (await takeTurn(deps, "results", full_pass_ms))) {
+      full_pass_at = performance.now();
+      full_after ??= firstId;
+    }
+    reached ??= firstIdAt(new Date(of_age - overlap_ms));
+    // Those that come of age last are looked at again even after a failure.
+    let after = full_after !== undefined && full_after < reached ? full_after : reached;
     const before = firstIdAt(new Date(of_age));
     let jobs = 0;
     for (let more = after < before; more && !stop.aborted;) {
       const started = performance.now();
-      const step = await clearResults(deps, ttl_seconds, after, before, rows_max);
+      const step = await clearResults(deps, ttl_seconds, after, before, rows_max, pace);
       if (step.failed) deps.logger.error({ err: step.failed, job_id: step.last, part: "results" }, "retention_failed");
       jobs += step.jobs;
       after = step.last ?? after;
+      if (full_after !== undefined) full_after = after;
       more = step.more;
       await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
     }
+    full_after = undefined;
     if (!stop.aborted) reached = firstIdAt(new Date(of_age - overlap_ms));
     if (jobs > 0) deps.observe({ event: "results_cleared", jobs });
   };

@@ -8,7 +8,7 @@ import { removed, removeJobs } from "../jobs/remove.ts";
 import type { JobRetention } from "./retention.ts";
 
 /** Between which ids, and how many jobs are looked at. */
-type Stretch = { after: string; before: string; jobs_max: number };
+export type Stretch = { after: string; before: string; jobs_max: number };
 type Page = { jobs: number; dead: string[]; next: string | undefined; met_another?: true };
 /** `ours`: no other process is taking a step. */
 type Step = {

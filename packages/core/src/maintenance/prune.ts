@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
-import { byHalves, idAfter } from "./by-halves.ts";
+import { byHalves, idAfter, type Pace } from "./by-halves.ts";
 import type { Deps } from "../deps.ts";
-import { prunePage } from "./prune-page.ts";
+import { prunePage, type Stretch } from "./prune-page.ts";
 import { firstIdAt, type JobRetention } from "./retention.ts";
 
 /**
@@ -24,18 +24,24 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * key that still holds names them, neither an idempotency key nor a unique one with a window, nor may come to. A step looks at
  * `jobs_max` jobs in id order, which is the order of creation, so that no index on the finishing time is needed. Jobs
  * that are kept, or of which a row is locked, or whose flow is not over, are skipped until the next pass, and so is one
- * that cannot be removed.
+ * that cannot be removed. `pace` remembers for the next step how many were too many.
  *
  * @example
  * const { next } = await prune(deps, retention, firstId, 1_000);
  */
-export async function prune(deps: Deps, retention: JobRetention, after: string, jobs_max: number): Promise<Pruned> {
+export async function prune(
+  deps: Deps,
+  retention: JobRetention,
+  after: string,
+  jobs_max: number,
+  pace?: Pace,
+): Promise<Pruned> {
   const youngest_hours = Math.min(retention.succeeded_hours, retention.dead_hours);
   const [clock] = await executeOn(deps.database)<{ before: Date }>({
     text: "SELECT now() - make_interval(secs => $1::float8) AS before",
     params: [youngest_hours * 3_600],
   });
-  return pruneBetween(deps, retention, after, firstIdAt(clock?.before ?? new Date(0)), jobs_max);
+  return pruneBetween(deps, retention, { after, before: firstIdAt(clock?.before ?? new Date(0)), jobs_max }, pace);
 }
 
 /**
@@ -50,24 +56,21 @@ export async function pruneAhead(
   retention: JobRetention,
   after: string,
   jobs_max: number,
+  pace?: Pace,
 ): Promise<Pruned> {
   const [clock] = await executeOn(deps.database)<{ ahead: Date }>({
     text: "SELECT now() + interval '1 day' AS ahead",
     params: [],
   });
   const first = firstIdAt(clock?.ahead ?? new Date(0));
-  return pruneBetween(deps, retention, after < first ? first : after, lastId, jobs_max);
+  return pruneBetween(deps, retention, { after: after < first ? first : after, before: lastId, jobs_max }, pace);
 }
 
-const pruneBetween = (
-  deps: Deps,
-  retention: JobRetention,
-  after: string,
-  before: string,
-  jobs_max: number,
-): Promise<Pruned> =>
+const pruneBetween = (deps: Deps, retention: JobRetention, stretch: Stretch, pace?: Pace): Promise<Pruned> =>
   byHalves<Pruned>(
-    jobs_max,
-    (rows) => prunePage(deps, retention, { after, before, jobs_max: rows }),
-    async (failed) => ({ jobs: 0, dead: [], next: await idAfter(deps, after), failed }),
+    deps,
+    stretch.jobs_max,
+    (rows) => prunePage(deps, retention, { ...stretch, jobs_max: rows }),
+    async (failed) => ({ jobs: 0, dead: [], next: await idAfter(deps, stretch.after), failed }),
+    pace,
   );

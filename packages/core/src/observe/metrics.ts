@@ -205,6 +205,7 @@ export function createMetrics({ worker_slots }: { worker_slots?: number } = {}):
       case "counts_failed":
       case "figures_unwritten":
       case "jobs_pruned":
+      case "pruning_met_another":
       case "results_cleared":
       case "worker_started":
       case "process_not_started":

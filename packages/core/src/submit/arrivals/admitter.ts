@@ -111,8 +111,12 @@ async function admitPage(deps: AdmitterDeps, ids: readonly string[], walk: Walk)
     return admitted;
   } catch (error) {
     if (walk.waits || !isLocked(error)) walk.failures.note(error);
-    // Not a deadline for each half: what it waited for is passed over now.
-    if (error instanceof DatabaseTimeoutError) walk.waits = false;
+    if (error instanceof DatabaseTimeoutError) {
+      // Not a deadline for each half: what it waited for is passed over now.
+      walk.waits = false;
+      // And so would all be that the late statement still has locked.
+      await error.isOver(deps.database.timeout_ms);
+    }
     if (ids.length <= 1) return 0;
     const middle = Math.ceil(ids.length / 2);
     return (await admitPage(deps, ids.slice(0, middle), walk)) + (await admitPage(deps, ids.slice(middle), walk));

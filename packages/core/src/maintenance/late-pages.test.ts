@@ -1,0 +1,80 @@
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { connectDatabase, type Database } from "../database/connect.ts";
+import type { Deps } from "../deps.ts";
+import { clearResults } from "./clear-results.ts";
+import { firstId, prune } from "./prune.ts";
+
+const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const jobs = 12;
+const fits = 6;
+let own: TestDatabase;
+let impatient: Database;
+let deps: Deps;
+
+/**
+ * A statement that changes more than a few jobs never ends, as if they were too large for it. Cancelled, it takes some
+ * time to let go of them.
+ */
+beforeAll(async () => {
+  own = await testDatabase();
+  impatient = connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 1_500 });
+  deps = { database: impatient, observe: recordEvents().observe };
+  await own.database.sql.unsafe(`
+    CREATE FUNCTION count_and_stop() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE seen int := coalesce(nullif(current_setting('test.seen', true), ''), '0')::int + 1;
+    BEGIN
+      PERFORM set_config('test.seen', seen::text, true);
+      IF seen > ${fits} THEN
+        BEGIN
+          PERFORM pg_sleep(600);
+        EXCEPTION WHEN query_canceled THEN
+          PERFORM pg_sleep(0.2);
+          RAISE;
+        END;
+      END IF;
+      RETURN coalesce(NEW, OLD);
+    END $$;
+    CREATE TRIGGER count_and_stop BEFORE UPDATE OR DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION count_and_stop()`);
+});
+afterAll(async () => {
+  await impatient.close();
+  await own.drop();
+});
+
+beforeEach(async () => {
+  await own.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
+  await own.database.sql`
+    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
+    SELECT ('0198aaaa-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(),
+           now() - interval '10 days', '{}', '"r"'
+    FROM generate_series(1, ${jobs}::int) AS n`;
+});
+
+test("a page of jobs too large for one statement is removed in parts, as nobody else is at work on it", async () => {
+  let removed = 0;
+  const pace = { rows: jobs };
+  for (let after: string | undefined = firstId; after !== undefined;) {
+    const step = await prune(deps, { succeeded_hours: 1, dead_hours: 1 }, after, jobs, pace);
+    expect(step).not.toHaveProperty("met_another");
+    expect(step).not.toHaveProperty("failed");
+    removed += step.jobs;
+    after = step.next;
+  }
+  expect(removed).toBe(jobs);
+  expect((await own.database.sql`SELECT FROM jobs`).length).toBe(0);
+});
+
+test("a page of results too large for one statement is cleared in parts, and none is passed over", async () => {
+  let cleared = 0;
+  const pace = { rows: jobs };
+  let after: string = firstId;
+  for (let more = true; more;) {
+    const step = await clearResults(deps, 60, after, lastId, jobs, pace);
+    cleared += step.jobs;
+    after = step.last ?? after;
+    more = step.more;
+  }
+  expect(cleared).toBe(jobs);
+  expect((await own.database.sql`SELECT FROM jobs WHERE result::text <> 'null'`).length).toBe(0);
+});

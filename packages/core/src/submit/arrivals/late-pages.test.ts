@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { engineHarness } from "../../../test/engine-harness.ts";
+import { connectDatabase, type Database } from "../../database/connect.ts";
+import { DatabaseTimeoutError } from "../../database/errors.ts";
+import { createFollowUps } from "../../follow-ups.ts";
+import { createQueue, type Queue } from "../../queue.ts";
+import { admitAll } from "./admitter.ts";
+
+const { deps, url } = engineHarness();
+const jobs = 8;
+const fits = 4;
+
+let queue: Queue;
+let impatient: Database;
+beforeAll(() => {
+  queue = createQueue({ databaseUrl: url() });
+  impatient = connectDatabase({ url: url(), connections_max: 5, timeout_ms: 1_500 });
+});
+afterAll(() => Promise.all([queue.close(), impatient.close()]));
+
+const arriveOnePerGroup = () =>
+  deps.database.sql.begin(async (tx) => {
+    for (let at = 0; at < jobs; at += 1) await queue.submitIn(tx, { type: "noop", group: `g-${at}` });
+  });
+
+test("of a page that takes too long, none is left as locked because that statement still is under way", async () => {
+  const followUps = createFollowUps(deps);
+  await arriveOnePerGroup();
+  await admitAll({ ...deps, followUps });
+  await arriveOnePerGroup();
+  // More than a few at once never end. Cancelled, they take some time to let go of what they have locked.
+  await deps.database.sql.unsafe(`
+    CREATE FUNCTION count_and_stop() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE seen int := coalesce(nullif(current_setting('test.seen', true), ''), '0')::int + 1;
+    BEGIN
+      PERFORM set_config('test.seen', seen::text, true);
+      IF seen > ${fits} THEN
+        BEGIN
+          PERFORM pg_sleep(600);
+        EXCEPTION WHEN query_canceled THEN
+          PERFORM pg_sleep(0.2);
+          RAISE;
+        END;
+      END IF;
+      RETURN OLD;
+    END $$;
+    CREATE TRIGGER count_and_stop BEFORE DELETE ON arrivals FOR EACH ROW EXECUTE FUNCTION count_and_stop()`);
+  try {
+    const told = await admitAll({ ...deps, database: impatient, followUps }).catch((error: unknown) => error);
+    expect(told).toBeInstanceOf(DatabaseTimeoutError);
+    expect(await deps.database.sql`SELECT FROM arrivals`).toHaveLength(0);
+  } finally {
+    await deps.database.sql.unsafe("DROP TRIGGER count_and_stop ON arrivals; DROP FUNCTION count_and_stop()");
+    await followUps.stop();
+  }
+});
