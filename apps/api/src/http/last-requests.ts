@@ -1,13 +1,19 @@
+import cluster from "node:cluster";
 import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 
 /** What comes is read at least this often while a server stops. */
 const look_ms = 20;
-/** Looks in a row that have found nothing new. */
+/** Looks in a row that have found no request: callers have gone elsewhere. */
 const quiet_looks = 5;
-/** Those who keep connecting are not waited for longer than this, nor are those who keep sending requests. */
-const connects_ms_max = 500;
+/** Those who go on sending requests are not waited for longer than this. */
 const requests_ms_max = 1_000;
+/** Turns of the loop in a row that have let in no connection: none waits. */
+const quiet_turns = 3;
+/** In a process of a cluster they come from another, which may be late. */
+const quiet_ms = cluster.isWorker ? 100 : 0;
+/** Nor are those who go on connecting for longer than this, or half of the time that there is. */
+const connects_ms_max = 5_000;
 
 export type LastRequests = {
   /** A request begins, which `outgoing` will answer. */
@@ -18,8 +24,8 @@ export type LastRequests = {
 
 /**
  * The end of a server that callers use until then, so that no request is lost on its way: its caller could not know whether it
- * was seen. Its port is closed when no connection has come for a while, as the system resets those that were not let in;
- * that is one each turn of the loop. Then each answer says that it is the last on its connection, and those that are idle
+ * was seen. Its port is closed when no connection waits to be let in, as the system resets those; it is one each turn of
+ * the loop. Then each answer says that it is the last on its connection, and those that are idle
  * are closed when no request has come for a while either.
  *
  * @example
@@ -56,7 +62,7 @@ export function createLastRequests(server: Server): LastRequests {
     async end(deadline_ms) {
       const cutOff = setTimeout(() => server.closeAllConnections(), deadline_ms);
       const closed = new Promise((resolve) => server.once("close", resolve));
-      await untilQuiet(() => connects, Math.min(connects_ms_max, deadline_ms));
+      await untilNoneWaits(() => connects, Math.min(connects_ms_max, deadline_ms / 2));
       closePort(server);
       ending = true;
       unanswered.forEach(sayLast);
@@ -71,16 +77,30 @@ export function createLastRequests(server: Server): LastRequests {
   };
 }
 
+/** Resolves when no more connections come, which is one each turn of the loop at most, or after `ms_max`. */
+async function untilNoneWaits(count: () => number, ms_max: number): Promise<void> {
+  const began = performance.now();
+  let last_came = began;
+  for (let quiet = 0, before = count(); quiet < quiet_turns || performance.now() - last_came < quiet_ms;) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const now = performance.now();
+    if (now - began > ms_max) return;
+    quiet = count() === before ? quiet + 1 : 0;
+    if (quiet === 0) last_came = now;
+    before = count();
+  }
+}
+
 /** Resolves when what is counted has been the same for some looks, or after `ms_max`. */
 async function untilQuiet(count: () => number, ms_max: number): Promise<void> {
   let quiet = 0;
   for (let ms = 0, before = count(); ms < ms_max && quiet < quiet_looks; ms += look_ms) {
     await new Promise((resolve) => setTimeout(resolve, look_ms));
+    // Not before the loop has read what has come.
+    await new Promise((resolve) => setImmediate(resolve));
     quiet = count() === before ? quiet + 1 : 0;
     before = count();
   }
-  // Not before the loop has read what has come.
-  await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Node's own `close` would close idle connections too. */

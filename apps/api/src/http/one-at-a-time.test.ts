@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { promisify } from "node:util";
+import { limits } from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { rawSocket } from "../../test/raw-socket.ts";
@@ -217,14 +218,14 @@ test("what was answered before all of it had come holds its room until it has, o
   });
 });
 
-test("who goes on sending a body after its answer is disconnected", async () => {
+test("who goes on sending a body after its answer is disconnected, but not for the largest that there may be", async () => {
   const socket = await rawSocket(port());
   await socket.writeAll("POST /1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
   await beginning("/1");
   answer[0]?.();
   await eventually(async () => expect(socket.heard()).toMatch(/answer to/));
   const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
-  for (let sent = 0; sent < 16; sent += 1) await socket.writeAll(chunk);
+  for (let sent = 0; sent < limits.error_body_bytes_max; sent += 65_536) await socket.writeAll(chunk);
   expect(socket.isOpen()).toBe(true);
   const sending = async () => {
     for (let sent = 0; sent < 10_000; sent += 1) await socket.writeAll(chunk);

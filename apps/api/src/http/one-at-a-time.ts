@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createShares } from "@atlasqueue/contract";
 import { bringsBody } from "./body/body.ts";
-import { endWhatGoesOn } from "./body/linger.ts";
+import { createDiscarded } from "./body/discarded.ts";
 import { network } from "./input/address.ts";
 import { refuse } from "./wire-faults.ts";
 import { withinHeap } from "@atlasqueue/core/internal";
@@ -113,13 +113,15 @@ export function oneAtATime(begin: Begin, bytes_max = withinHeap(Infinity, { part
 const noRoom: Begin = (incoming, outgoing) =>
   refuse(incoming, outgoing, "no_room", "There is no room for more requests");
 
+const discarded = createDiscarded();
+
 /** Also once its connection has ended, for which we see to it: Node tells a request that was answered no more of that. */
 function whenWhole(incoming: IncomingMessage, then: () => void): void {
   const { socket } = incoming;
   if (incoming.complete || socket.destroyed) return then();
-  const stop = endWhatGoesOn(socket);
+  discarded.begin(socket);
   const over = () => {
-    stop();
+    discarded.over(socket);
     incoming.off("close", over);
     socket.off("close", over);
     then();
