@@ -20,10 +20,12 @@ function fakeApi() {
   let connections = 0;
   let refusals_left = 0;
   let silent = false;
+  let draining = false;
   let answer_ms = 0;
   let cut = () => {};
 
   const serve = async (body: AsyncIterable<Uint8Array>, say: (answer: object) => void): Promise<void> => {
+    if (draining) return say({ end: "draining", answered: 0 });
     for await (const chunk of body) {
       for (const text of decoder.decode(chunk).trim().split("\n")) {
         if (silent) continue;
@@ -61,7 +63,8 @@ function fakeApi() {
     },
     /** Swallows what is sent on this connection. */
     fallSilent: () => void (silent = true),
-    heal: () => void (silent = false),
+    heal: () => void (silent = draining = false),
+    drain: () => void (draining = true),
     answerAfter: (ms: number) => void (answer_ms = ms),
   };
 }
@@ -133,6 +136,17 @@ test("an API that stays away is given up a minute after it was first missed", as
   expect(heard).toEqual({ keys: ["before"] });
   await pass(20 * second);
   expect(heard).toEqual({ keys: ["before"], thrown: expect.any(NetworkError) });
+});
+
+test("an API that is stopping, and takes connections only to end them, is asked ever more seldom", async () => {
+  const api = fakeApi();
+  api.drain();
+  const { heard } = listen(api.client.submitStream([job("one")]));
+  await pass(60 * second);
+  expect(api.connections()).toBeLessThan(60);
+  api.heal();
+  await pass(20 * second);
+  expect(heard).toEqual({ keys: ["one"] });
 });
 
 test("a network that falls silent is noticed 90 s after a line was sent into it, and the line is sent again", async () => {

@@ -1,7 +1,7 @@
 import type { JobStatus, JobSubmission, LastLine, Problem, TakenLine } from "@atlasqueue/contract";
 import { AtlasQueueError, TimeoutError, TooLargeError, UnexpectedAnswerError } from "../errors.ts";
 import { errorOfProblem, networkError } from "../http/error-of.ts";
-import { nextTryInMs } from "../http/retry.ts";
+import { backoffMs, nextTryInMs } from "../http/retry.ts";
 import { pause, within } from "../http/time.ts";
 import { hiderOf, type CallOptions, type TransportOptions } from "../http/transport.ts";
 import { connectStream, what } from "./connection.ts";
@@ -42,6 +42,7 @@ async function* submitStream(
   const outbox = createOutbox(jobs);
   let tries = 0;
   let failing_since = 0;
+  let in_vain = 0;
   try {
     for (;;) {
       signal?.throwIfAborted();
@@ -56,10 +57,14 @@ async function* submitStream(
         return;
       }
       try {
+        in_vain += 1;
         for await (const one of answersOf(own, outbox, signal, timeoutMs)) {
           tries = 0;
+          in_vain = 0;
           yield one;
         }
+        // Such as by a server that is stopping, and takes connections until it has let in all that have come.
+        if (in_vain > 0) await pause(backoffMs(in_vain, Math.random()), signal);
       } catch (thrown) {
         signal?.throwIfAborted();
         const error = thrown instanceof AtlasQueueError ? thrown : networkError(what, thrown, hiderOf(own));

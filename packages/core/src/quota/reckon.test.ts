@@ -88,3 +88,13 @@ test("a table that is read whole is reckoned by what is there alone", () => {
   expect(look(3, of(3, small), of(50, large))).toBe(3 * small);
   expect(look(0, nothing, of(50, large))).toBe(0);
 });
+
+test("a look that counts fewer jobs than it came upon, or less than none, spoils none of the next", () => {
+  for (const counted of [5, -1]) {
+    const look = looks();
+    const all = () => look(10, of(10, small));
+    all();
+    look(counted, of(10, small), of(1, small));
+    expect(all()).toEqual(about(10 * small));
+  }
+});

@@ -59,7 +59,9 @@ export const plus = (one: Sizes, other: Sizes): Sizes => ({
 export const minus = (one: Sizes, other: Sizes): Sizes => plus(one, times(other, -1));
 
 const times = ({ jobs, bytes }: Sizes, part: number): Sizes => ({ jobs: jobs * part, bytes: bytes * part });
-/** As many, of the same mean. */
-const atMost = (jobs: number, sizes: Sizes): Sizes =>
-  sizes.jobs > jobs ? times(sizes, Math.max(0, jobs) / sizes.jobs) : sizes;
+/** As many, of the same mean. None for less than none: a look may find fewer jobs than it came upon. */
+const atMost = (jobs: number, sizes: Sizes): Sizes => {
+  const jobs_max = Math.max(0, jobs);
+  return sizes.jobs > jobs_max ? times(sizes, jobs_max / sizes.jobs) : sizes;
+};
 const meanOf = ({ jobs, bytes }: Sizes): number => (jobs > 0 ? bytes / jobs : 0);
