@@ -11,7 +11,7 @@ const requests_ms_max = 1_000;
 /** Turns of the loop in a row that have let in no connection: none waits. */
 const quiet_turns = 3;
 /** In a process of a cluster they come from another, which may be late. */
-const quiet_ms = cluster.isWorker ? 100 : 0;
+const quiet_ms = cluster.isWorker ? 500 : 0;
 /** Nor are those who go on connecting for longer than this, or half of the time that there is. */
 const connects_ms_max = 5_000;
 

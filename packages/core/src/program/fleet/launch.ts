@@ -23,9 +23,11 @@ export function sharingPorts(file: string): Launch {
   return (args, env) => {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({ exec: file, args: [...args], stdio: [...stdio, "ipc"] satisfies StdioOptions as never });
-    const { process: child } = cluster.fork(env);
-    closeWhatItNeverTook(child);
-    return child;
+    const worker = cluster.fork(env);
+    closeWhatItNeverTook(worker.process);
+    // One that could not be handed a connection gets no other: it drains, and another takes its place.
+    worker.on("error", () => worker.process.kill());
+    return worker.process;
   };
 }
 
@@ -36,25 +38,22 @@ export function outliveParent(): void {
 }
 
 type Handle = { close(): void };
-/** To which process a connection was offered last. */
-const offeredTo = new WeakMap<object, ChildProcess>();
 
 /**
  * node:cluster forgets the connection it was handing to a process that ends before taking it: the caller would wait for
- * ever. One is offered at a time; for one that was taken, closing it again does nothing.
+ * ever. One is offered at a time. One that was taken is closed here already, and one that was refused is offered to others.
  */
-function closeWhatItNeverTook(child: ChildProcess): void {
-  let last: Handle | undefined;
+export function closeWhatItNeverTook(child: ChildProcess): void {
+  let offered: Handle | undefined;
   const send = child.send.bind(child) as (...given: unknown[]) => boolean;
   child.send = (...given: unknown[]) => {
     const [, handle] = given;
-    if (typeof handle === "object" && handle !== null && "close" in handle) {
-      last = handle as Handle;
-      offeredTo.set(handle, child);
-    }
+    if (typeof handle === "object" && handle !== null && "close" in handle) offered = handle as Handle;
     return send(...given);
   };
-  child.once("exit", () => {
-    if (last && offeredTo.get(last) === child) last.close();
+  // Before node:cluster hears of it, which offers the next one at once.
+  child.prependListener("internalMessage" as "message", (message: unknown) => {
+    if (typeof message === "object" && message !== null && "accepted" in message) offered = undefined;
   });
+  child.once("exit", () => offered?.close());
 }
