@@ -67,3 +67,29 @@ test("a worker heard from before Redis' clock was set back is not listed until i
   await signal.presence.announce(worker);
   expect(await signal.presence.list("default")).toHaveLength(1);
 });
+
+test("ids behind many empty queues are taken in a few round trips", async () => {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const keys = { jobs: jobsKey, dead_letters: dlqKey };
+  const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+  const redis = new Redis(redisUrl());
+  const monitor = await redis.monitor();
+  onTestFinished(async () => {
+    monitor.disconnect();
+    redis.disconnect();
+    await signal.close();
+  });
+  const queues = Array.from({ length: 1_200 }, (_, at) => ({ tenant: "default", queue: `q${at}` }));
+  for (const at of [1_150, 700])
+    await signal.push([{ ...(queues[at] as (typeof queues)[0]), id: `of ${at}`, priority: 0 }]);
+  let scripts = 0;
+  const over = Promise.withResolvers<void>();
+  monitor.on("monitor", (_at: string, [command, ...words]: string[]) => {
+    if (command?.startsWith("eval") && words.some((word) => word.startsWith(jobsKey))) scripts += 1;
+    if (command === "ping" && words[0] === jobsKey) over.resolve();
+  });
+  expect(await signal.take(queues, 10)).toEqual(["of 700", "of 1150"]);
+  await redis.ping(jobsKey);
+  await over.promise;
+  expect(scripts).toBeLessThan(10);
+});

@@ -28,6 +28,10 @@ export type RedisSignalOptions = {
 };
 
 const push_ids_max = 1_000;
+/** Of so many queues ids are taken without a look at whether they have any: mostly the first has enough. */
+const taken_untried = 2;
+/** In one go, of the others. */
+const looked_at_max = 500;
 
 /**
  * Signals through Redis lists. Never waits for a Redis that is away: commands fail at once while the connection is down
@@ -64,13 +68,24 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     return counts.reduce((sum, count) => sum + count, 0);
   };
 
+  const takeFrom = (queue: QueueRef, ids_max: number): Promise<string[]> => {
+    const { list, priorities } = queueKeys(keys, queue);
+    return available(list, () => commands.signalTake(list, priorities, ids_max));
+  };
+  /** Those with ids; while there are any, the list is not empty. One round trip for all of them. */
+  const filledOf = async (queues: readonly QueueRef[]): Promise<QueueRef[]> => {
+    const lists = queues.map((queue) => queueKeys(keys, queue).list);
+    const filled = await Promise.all(lists.map((list) => available(list, () => commands.exists(list))));
+    return queues.filter((_, at) => filled[at] === 1);
+  };
   const take = async (queues: readonly QueueRef[], ids_max: number): Promise<string[]> => {
     const ids: string[] = [];
-    for (const queue of queues) {
-      if (ids.length >= ids_max) break;
-      const { list, priorities } = queueKeys(keys, queue);
-      ids.push(...(await available(list, () => commands.signalTake(list, priorities, ids_max - ids.length))));
-    }
+    const takeAll = async (some: readonly QueueRef[]): Promise<void> => {
+      for (const queue of some) if (ids.length < ids_max) ids.push(...(await takeFrom(queue, ids_max - ids.length)));
+    };
+    await takeAll(queues.slice(0, taken_untried));
+    for (let at = taken_untried; at < queues.length && ids.length < ids_max; at += looked_at_max)
+      await takeAll(await filledOf(queues.slice(at, at + looked_at_max)));
     return ids;
   };
 
