@@ -16,6 +16,10 @@ const stillOpen = `ARRAY(
 const bounds = {
   /** Jobs let through, of groups with more than their share of it: each takes some 25 microseconds. */
   jobs: 2_000,
+  /** Waiting jobs of each group that are read to find out how many there are. */
+  probe: 20,
+  /** Of those with more, some are counted up to this. */
+  counted: 200,
   /** Jobs let through before that have to be looked at, of groups with more than `few`: some 8 microseconds each. */
   heads: 5_000,
   /** So many for each group of a page have room in any case. */
@@ -52,22 +56,32 @@ export const handOn = `
     FROM noted, LATERAL (SELECT pg_column_size(heads) / 16 AS size OFFSET 0) AS stored
     WINDOW in_turn AS (ORDER BY turn, random())
   ), looked_into AS MATERIALIZED (
-    SELECT seen.*, still, room, ${firstBlocked("least(room, share)")} AS ids
+    SELECT seen.*, still, room, ids, room > probe AND cardinality(ids) = probe AS is_cut
     FROM (
-      SELECT *, greatest(1, ${bounds.jobs} / count(*) OVER ()) AS share FROM weighed
-      WHERE size <= ${bounds.few} OR before < ${bounds.heads}) AS seen
+      SELECT *, greatest(1, ${bounds.jobs} / count(*) OVER ()) AS share, greatest(${bounds.probe}, ${bounds.jobs} / count(*) OVER ()) AS probe
+      FROM weighed WHERE size <= ${bounds.few} OR before < ${bounds.heads}) AS seen
     CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS now
     CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
+    CROSS JOIN LATERAL (SELECT ${firstBlocked("least(room, probe)")} AS ids OFFSET 0) AS waiting
   ), many AS MATERIALIZED (
-    SELECT tenant, queue, group_key, sum(room) OVER (ORDER BY place) - room AS before FROM looked_into
-    WHERE room > share AND cardinality(ids) = share
+    SELECT tenant, queue, group_key, place, room, is_cut, cardinality(ids) AS jobs,
+           count(*) FILTER (WHERE is_cut) OVER (ORDER BY place) AS nth_cut
+    FROM looked_into WHERE is_cut OR cardinality(ids) > share
+  ), sized AS MATERIALIZED (
+    SELECT seen.*, CASE WHEN NOT is_cut THEN jobs WHEN nth_cut > ${bounds.jobs / bounds.probe} THEN room ELSE (
+      SELECT CASE WHEN count(*) < ${bounds.counted} THEN count(*) ELSE room END FROM (
+        SELECT FROM jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0 LIMIT least(room, ${bounds.counted})) AS waiting)
+      END AS weight
+    FROM many AS seen
+  ), chosen AS MATERIALIZED (
+    SELECT *, sum(weight) OVER (ORDER BY place) - weight AS before FROM sized
   ), wanted AS MATERIALIZED (
     SELECT tenant, queue, group_key, last_seq, heads, still, room, ids FROM looked_into
-    WHERE (tenant, queue, group_key) NOT IN (SELECT tenant, queue, group_key FROM many)
+    WHERE NOT is_cut AND cardinality(ids) <= share
     UNION ALL
-    SELECT tenant, queue, group_key, last_seq, heads, still, room, ${firstBlocked("room")}
+    SELECT tenant, queue, group_key, last_seq, heads, still, room, CASE WHEN is_cut THEN ${firstBlocked("room")} ELSE ids END
     FROM looked_into AS seen
-    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM many WHERE before < ${bounds.jobs})
+    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM chosen WHERE before < ${bounds.jobs})
   ), unread AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM noted EXCEPT SELECT tenant, queue, group_key FROM wanted
   ), free AS MATERIALIZED (

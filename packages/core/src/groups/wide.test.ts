@@ -32,16 +32,24 @@ const jobs = async (tenant: string, status: string) =>
 test("a look lets through no more than one statement can: of some groups all that may go, and of the others in the next ones", async () => {
   await groupsOf("a", 100, 50);
   await widen("a", 1_000);
-  // Each has room for 999, and what it has is not known without reading it.
   expect(await advanceGroups(deps, 500)).toMatchObject({
-    handovers: 3,
+    handovers: 40,
     more: true,
     left: true,
     later: ["a"],
-    ready: { length: 150 },
+    ready: { length: 2_000 },
   });
-  expect(await advanceAll(deps)).toMatchObject({ total: 4_850, left: false, more: false });
+  expect(await advanceAll(deps)).toMatchObject({ total: 3_000, left: false, more: false });
   expect(await deps.database.sql`SELECT FROM group_handovers`).toEqual([]);
+});
+
+test("so it is where each has so many that they are not counted", async () => {
+  await groupsOf("a", 5, 300);
+  await widen("a", 1_000);
+  expect(await advanceGroups(deps, 500)).toMatchObject({ handovers: 5, ready: { length: 1_500 } });
+  await groupsOf("b", 150, 210);
+  await widen("b", 1_000);
+  expect(await advanceGroups(deps, 500)).toMatchObject({ handovers: 3, more: true, ready: { length: 630 } });
 });
 
 test("where many groups have room for more than waits in them, all are dealt with at once", async () => {

@@ -8,8 +8,8 @@ const queues_max = 2_000;
 /** With so many tenants in line, no others are looked for. */
 const tenants_max = 500;
 /**
- * Between two looks, while jobs keep coming: so long, and so many times as long as the last one took. Twice as long
- * after each that brought nothing.
+ * Between two looks, while jobs keep coming, or at one page: so long, and so many times as long as the last one took.
+ * Between pages twice as long after each that brought nothing.
  */
 const rest_ms_min = 20;
 const rest_times_min = 9;
@@ -81,14 +81,16 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
     },
     lookInMs(all_heard) {
       if (line.size >= tenants_max || (all_heard && !stirs)) return Infinity;
-      return Math.max(0, looked_at + (stirs ? short_ms : rest_ms) - now());
+      return Math.max(0, looked_at + (stirs || page.length > 0 ? short_ms : rest_ms) - now());
     },
     async look() {
       if (line.size >= tenants_max) return;
       const began_at = now();
       try {
         await lookAround();
-        rest_ms = stirs ? rest_ms_min : rest_ms * 2;
+        // What is ready may not be able to start: those behind it in the page have waited for their look.
+        if (stirs) rest_ms = rest_ms_min;
+        else if (page.length === 0) rest_ms *= 2;
         stirs = false;
       } finally {
         looked_at = now();

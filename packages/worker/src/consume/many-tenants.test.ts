@@ -106,6 +106,23 @@ describe("who is found to have jobs", () => {
     expect(found.next()).toBeUndefined();
   });
 
+  test("is looked for soon behind others that have jobs which do not start", async () => {
+    const many = named("tenant", 30);
+    const queues = ["mail", ...named("queue", 99)];
+    const found = createFound(deps(), createServed(deps(), many, queues), () => 0);
+    await addTo(many.map(mail));
+    const seen = new Set<string>();
+    const rests = [];
+    // A look goes through twenty tenants' queues.
+    for (let look = 0; look < 6; look += 1) {
+      await found.look();
+      rests.push(found.lookInMs(false));
+      for (let next = found.next(); next; next = found.next()) seen.add(next.tenant);
+      if (look === 1) expect(seen.size).toBe(30);
+    }
+    expect(rests).toEqual([20, 40, 20, 80, 20, 160]);
+  });
+
   test("is looked for soon after jobs were taken, and less and less often when none are", async () => {
     const found = createFound(deps(), createServed(deps(), wanted, ["mail"]), () => 0);
     const rests = [];
