@@ -14,6 +14,11 @@ const tenants_max = 500;
 const rest_ms_min = 20;
 const rest_times_min = 9;
 const rest_ms_max = 1_000;
+/** However long a look takes. */
+const rest_after_slow_ms_max = 60_000;
+
+/** How long a tenant in whose lists there was nothing is left out by looks: so long, and twice as long each time. */
+const empty_ms = { min: 50, max: 5_000 };
 
 /** A tenant, and its queues in which jobs were seen. */
 type Turn = { tenant: string; queues: ReadonlySet<string> };
@@ -23,10 +28,17 @@ export type Found = {
   woken(queue: QueueRef): void;
   /** Jobs were taken. With `more`, the tenant goes to the end of the line, or is found again when that is long. */
   taken(turn: Turn, more: boolean): void;
+  /** Its lists had nothing: its jobs cannot start, or another worker has them. */
+  empty(turn: Turn): void;
   /** How long until it is time for `look`. With `all_heard`, as a wait is on all lists, only once something stirs. */
   lookInMs(all_heard: boolean): number;
-  /** Put tenants that have ready jobs in our queues in line: some of all, and the next time others. */
+  /**
+   * Put tenants that have ready jobs in our queues in line: some of all, and the next time others. One at a time. Never
+   * rejects: a look that fails is reported, and the next one is due after its rest.
+   */
   look(): Promise<void>;
+  /** The look that is under way. */
+  looking(): Promise<void> | undefined;
   /** Who is next in line, and leaves it. */
   next(): Turn | undefined;
 };
@@ -43,7 +55,10 @@ export type Found = {
 export function createFound(deps: WorkerDeps, served: Served, now: () => number = () => performance.now()): Found {
   const line = new Map<string, Set<string>>();
   const nextPage = readyTenantsInTurn(deps, served.wanted);
+  /** Until when tenants are left out, and how long the last time was. */
+  const left_out = new Map<string, { until: number; ms: number }>();
   let page: string[] = [];
+  let looking: Promise<void> | undefined;
   let looked_at = -Infinity;
   let short_ms = rest_ms_min;
   let rest_ms = rest_ms_min;
@@ -54,15 +69,20 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
     if (queues) queues.add(queue);
     else line.set(tenant, new Set([queue]));
   };
+  const isLeftOut = (tenant: string) => (left_out.get(tenant)?.until ?? 0) > now();
   /** Whether any were found in what is left of the page. */
   const lookThrough = async (): Promise<boolean> => {
     const together = Math.max(1, Math.floor(queues_max / served.open().length));
     while (page.length > 0) {
-      const ready = await readyAmong(deps, served.queuesOf(page.splice(0, together)));
+      const some = page.splice(0, together).filter((tenant) => !isLeftOut(tenant));
+      const ready = some.length > 0 ? await readyAmong(deps, served.queuesOf(some)) : [];
       for (const queue of ready) put(queue);
       if (ready.length > 0) return true;
     }
     return false;
+  };
+  const forgetOld = (): void => {
+    for (const [tenant, { until }] of left_out) if (until + empty_ms.max <= now()) left_out.delete(tenant);
   };
   const lookAround = async (): Promise<void> => {
     if (await lookThrough()) return;
@@ -70,34 +90,47 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
     await lookThrough();
   };
 
+  const lookOnce = async (): Promise<void> => {
+    const began_at = now();
+    forgetOld();
+    try {
+      await lookAround();
+      // What is ready may not be able to start: those behind it in the page have waited for their look.
+      if (stirs) rest_ms = rest_ms_min;
+      else if (page.length === 0) rest_ms *= 2;
+      stirs = false;
+    } catch (error) {
+      deps.observe({ event: "database_unavailable", during: "finding tenants with jobs", error: String(error) });
+    } finally {
+      looked_at = now();
+      short_ms = between(rest_ms_min, (looked_at - began_at) * rest_times_min, rest_after_slow_ms_max);
+      rest_ms = between(short_ms, rest_ms, Math.max(short_ms, rest_ms_max));
+      looking = undefined;
+    }
+  };
+
   return {
     woken(queue) {
       stirs = true;
+      left_out.delete(queue.tenant);
       put(queue);
     },
     taken({ tenant, queues }, more) {
       stirs = true;
+      left_out.delete(tenant);
       if (more && line.size < tenants_max) for (const queue of queues) put({ tenant, queue });
     },
+    empty({ tenant }) {
+      const before = left_out.get(tenant);
+      const ms = before ? Math.min(empty_ms.max, before.ms * 2) : empty_ms.min;
+      left_out.set(tenant, { until: now() + ms, ms });
+    },
     lookInMs(all_heard) {
-      if (line.size >= tenants_max || (all_heard && !stirs)) return Infinity;
+      if (looking || line.size >= tenants_max || (all_heard && !stirs)) return Infinity;
       return Math.max(0, looked_at + (stirs || page.length > 0 ? short_ms : rest_ms) - now());
     },
-    async look() {
-      if (line.size >= tenants_max) return;
-      const began_at = now();
-      try {
-        await lookAround();
-        // What is ready may not be able to start: those behind it in the page have waited for their look.
-        if (stirs) rest_ms = rest_ms_min;
-        else if (page.length === 0) rest_ms *= 2;
-        stirs = false;
-      } finally {
-        looked_at = now();
-        short_ms = between(rest_ms_min, (looked_at - began_at) * rest_times_min, rest_ms_max);
-        rest_ms = between(short_ms, rest_ms, rest_ms_max);
-      }
-    },
+    look: () => (looking ??= lookOnce()),
+    looking: () => looking,
     next() {
       const [first] = line;
       if (!first) return undefined;

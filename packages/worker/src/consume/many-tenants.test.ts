@@ -89,6 +89,33 @@ test("a tenant that joins while the others' lists are looked at is not waited wi
   expect(await nextIds(5)).toMatchObject({ tenant: "late", ids: [id] });
 });
 
+test("a look that does not end keeps nobody from the ids that come, and one that fails is reported", async () => {
+  const served = createServed(deps(), ["a", "b"], ["default"]);
+  const never = new Promise<void>(() => {});
+  let due_ms = 0;
+  const found = {
+    ...createFound(deps(), served),
+    look: () => ((due_ms = Infinity), never),
+    looking: () => never,
+    lookInMs: () => due_ms,
+  };
+  const parts = { deps: { ...deps(), signal: signal() }, served, found, poll_timeout_seconds: 60 };
+  const nextIds = idSource({ ...parts, sweeper: { nudge() {} } }, new AbortController().signal);
+  const next = nextIds(5);
+  const [id] = await addTo([{ tenant: "b", queue: "default" }]);
+  expect(await next).toMatchObject({ tenant: "b", ids: [id] });
+
+  const events: string[] = [];
+  const sql = { unsafe: () => Promise.reject(new Error("away")) };
+  const away = {
+    ...deps(),
+    database: { ...deps().database, sql },
+    observe: ({ event }: { event: string }) => void events.push(event),
+  };
+  await createFound(away as unknown as ReturnType<typeof deps>, served).look();
+  expect(events).toEqual(["database_unavailable"]);
+});
+
 describe("who is found to have jobs", () => {
   const wanted = ["a", "b", "c"];
   const mail = (tenant: string) => ({ tenant, queue: "mail" });
@@ -121,6 +148,24 @@ describe("who is found to have jobs", () => {
       if (look === 1) expect(seen.size).toBe(30);
     }
     expect(rests).toEqual([20, 40, 20, 80, 20, 160]);
+  });
+
+  test("is left out for a while where there was nothing in the lists, longer each time, until something comes", async () => {
+    let clock = 0;
+    const found = createFound(deps(), createServed(deps(), wanted, ["mail"]), () => clock);
+    await addTo([mail("a")]);
+    const at: number[] = [];
+    for (clock = 0; clock < 400; clock += 10) {
+      await found.look();
+      const next = found.next();
+      if (next) at.push(clock);
+      if (next) found.empty(next);
+    }
+    expect(at).toEqual([0, 50, 150, 350]);
+    found.woken(mail("a"));
+    expect(found.next()).toEqual({ tenant: "a", queues: new Set(["mail"]) });
+    await found.look();
+    expect(found.next()).toEqual({ tenant: "a", queues: new Set(["mail"]) });
   });
 
   test("is looked for soon after jobs were taken, and less and less often when none are", async () => {

@@ -22,6 +22,8 @@ export type IdSourceParts = {
 const lists_max = 2_000;
 /** When the next look is due sooner, no wait is begun: that would cost more than it could win. */
 const waitMsMin = (lists: number): number => Math.max(1, lists / 50);
+/** How long a look is waited for before anything else is done. */
+const look_ms_patient = 50;
 /** Timers may be early by so much. */
 const early_ms_max = 10;
 
@@ -75,7 +77,10 @@ export function idSource({ deps, sweeper, served, found, poll_timeout_seconds }:
       const { tenant, queues } = next;
       const open = served.queuesOf([tenant]).filter(({ queue }) => queues.has(queue));
       const ids = open.length > 0 ? await deps.signal.take(inTurn(open), ids_max) : [];
-      if (ids.length === 0) continue;
+      if (ids.length === 0) {
+        found.empty(next);
+        continue;
+      }
       found.taken(next, ids.length === ids_max);
       stirred_at = performance.now();
       served.hasJobs(tenant);
@@ -88,7 +93,8 @@ export function idSource({ deps, sweeper, served, found, poll_timeout_seconds }:
     const queues_each = served.open().length;
     const tenants = served.tenants();
     const all_heard = tenants.length * queues_each <= lists_max;
-    if (found.lookInMs(all_heard) === 0) await found.look();
+    // A look is quick, unless Postgres is slow or away: that keeps nobody from the ids that come meanwhile.
+    if (found.lookInMs(all_heard) === 0) await Promise.race([found.look(), pause(look_ms_patient, stop)]);
     const taken = await ofFound(ids_max);
     if (taken) return taken;
     const recent = tenants.slice(-Math.max(1, Math.floor(lists_max / queues_each)));
@@ -98,7 +104,9 @@ export function idSource({ deps, sweeper, served, found, poll_timeout_seconds }:
       await pause(look_ms, stop);
       return none;
     }
-    const woken = await wait(queues, Math.min(poll_ms, look_ms), changed);
+    const looked = new AbortController();
+    void found.looking()?.then(() => looked.abort());
+    const woken = await wait(queues, Math.min(poll_ms, look_ms), AbortSignal.any([changed, looked.signal]));
     if (!woken) return none;
     found.woken(woken.queue);
     served.hasJobs(woken.queue.tenant);
