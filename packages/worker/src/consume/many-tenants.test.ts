@@ -106,10 +106,10 @@ test("a look that does not end keeps nobody from the ids that come, and one that
   expect(await next).toMatchObject({ tenant: "b", ids: [id] });
 
   const events: string[] = [];
-  const sql = { unsafe: () => Promise.reject(new Error("away")) };
+  const unsafe = () => Promise.reject(new Error("away"));
   const away = {
     ...deps(),
-    database: { ...deps().database, sql },
+    database: { ...deps().database, sql: { unsafe } },
     observe: ({ event }: { event: string }) => void events.push(event),
   };
   await createFound(away as unknown as ReturnType<typeof deps>, served).look();
