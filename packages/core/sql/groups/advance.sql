@@ -14,10 +14,10 @@ WITH page AS MATERIALIZED (
     FROM noted, LATERAL (SELECT pg_column_size(heads) / 16 AS size OFFSET 0) AS stored
     WINDOW in_turn AS (ORDER BY turn, random())
   ), looked_into AS MATERIALIZED (
-    SELECT seen.*, still, room, ids, room > probe AND cardinality(ids) = probe AS is_cut
+    SELECT seen.*, still, room, ids, room > share AND cardinality(ids) = share AS has_more
     FROM (
-      SELECT *, greatest(1, 2000 / count(*) OVER ()) AS share, greatest(20, 2000 / count(*) OVER ()) AS probe
-      FROM weighed WHERE size <= 10 OR before < 5000) AS seen
+      SELECT *, greatest(1, 2000 / count(*) OVER ()) AS share FROM weighed
+      WHERE size <= 10 OR before < 5000) AS seen
     CROSS JOIN LATERAL (SELECT least(10000, coalesce((
       SELECT group_concurrency FROM queues WHERE queues.tenant = seen.tenant AND queues.queue = seen.queue), 1)) AS slots, ARRAY(
         SELECT jobs.id FROM jobs
@@ -26,27 +26,18 @@ WITH page AS MATERIALIZED (
       WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.holds_group = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still OFFSET 0) AS now
     CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
     CROSS JOIN LATERAL (SELECT ARRAY(
-      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT least(room, probe)) AS ids OFFSET 0) AS waiting
+      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT least(room, share)) AS ids OFFSET 0) AS waiting
   ), many AS MATERIALIZED (
-    SELECT tenant, queue, group_key, place, room, is_cut, cardinality(ids) AS jobs,
-           count(*) FILTER (WHERE is_cut) OVER (ORDER BY place) AS nth_cut
-    FROM looked_into WHERE is_cut OR cardinality(ids) > share
-  ), sized AS MATERIALIZED (
-    SELECT seen.*, CASE WHEN NOT is_cut THEN jobs WHEN nth_cut > 100 THEN room ELSE (
-      SELECT CASE WHEN count(*) < 200 THEN count(*) ELSE room END FROM (
-        SELECT FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 LIMIT least(room, 200)) AS waiting)
-      END AS weight
-    FROM many AS seen
-  ), chosen AS MATERIALIZED (
-    SELECT *, sum(weight) OVER (ORDER BY place) - weight AS before FROM sized
+    SELECT tenant, queue, group_key, sum(jobs) OVER (ORDER BY place) - jobs AS before FROM (
+      SELECT *, greatest(share, least(room, last_seq + 1 - (SELECT blocked_seq FROM jobs WHERE id = ids[1]))) AS jobs
+      FROM looked_into WHERE has_more) AS at_most
   ), wanted AS MATERIALIZED (
-    SELECT tenant, queue, group_key, last_seq, heads, still, room, ids FROM looked_into
-    WHERE NOT is_cut AND cardinality(ids) <= share
+    SELECT tenant, queue, group_key, last_seq, heads, still, room, ids FROM looked_into WHERE NOT has_more
     UNION ALL
-    SELECT tenant, queue, group_key, last_seq, heads, still, room, CASE WHEN is_cut THEN ARRAY(
-      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT room) ELSE ids END
+    SELECT tenant, queue, group_key, last_seq, heads, still, room, ARRAY(
+      SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT room)
     FROM looked_into AS seen
-    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM chosen WHERE before < 2000)
+    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM many WHERE before < 2000)
   ), unread AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM noted EXCEPT SELECT tenant, queue, group_key FROM wanted
   ), free AS MATERIALIZED (

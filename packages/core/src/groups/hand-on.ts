@@ -16,10 +16,6 @@ const stillOpen = `ARRAY(
 const bounds = {
   /** Jobs let through, of groups with more than their share of it: each takes some 25 microseconds. */
   jobs: 2_000,
-  /** Waiting jobs of each group that are read to find out how many there are. */
-  probe: 20,
-  /** Of those with more, some are counted up to this. */
-  counted: 200,
   /** Jobs let through before that have to be looked at, of groups with more than `few`: some 8 microseconds each. */
   heads: 5_000,
   /** So many for each group of a page have room in any case. */
@@ -37,7 +33,8 @@ const firstBlocked = (jobs_max: string) => `ARRAY(
  *
  * `unread` are groups left for another look, as one statement cannot do it all where thousands of each may run at once: some
  * of those that have let many through, or may let many through now. Tenants take turns, and chance decides among their
- * groups, so that none is always left out. All others are dealt with in any case. A group gets all the jobs that it has
+ * groups, so that none is always left out. How many wait in a group is known from its places, but for those that were
+ * cancelled. All others are dealt with in any case. A group gets all the jobs that it has
  * room for: otherwise those added next would have the rest of it.
  *
  * `wanted` are the groups as this statement's snapshot has them, and `locked` as they are now. Where they differ, someone
@@ -56,32 +53,23 @@ export const handOn = `
     FROM noted, LATERAL (SELECT pg_column_size(heads) / 16 AS size OFFSET 0) AS stored
     WINDOW in_turn AS (ORDER BY turn, random())
   ), looked_into AS MATERIALIZED (
-    SELECT seen.*, still, room, ids, room > probe AND cardinality(ids) = probe AS is_cut
+    SELECT seen.*, still, room, ids, room > share AND cardinality(ids) = share AS has_more
     FROM (
-      SELECT *, greatest(1, ${bounds.jobs} / count(*) OVER ()) AS share, greatest(${bounds.probe}, ${bounds.jobs} / count(*) OVER ()) AS probe
-      FROM weighed WHERE size <= ${bounds.few} OR before < ${bounds.heads}) AS seen
+      SELECT *, greatest(1, ${bounds.jobs} / count(*) OVER ()) AS share FROM weighed
+      WHERE size <= ${bounds.few} OR before < ${bounds.heads}) AS seen
     CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS now
     CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
-    CROSS JOIN LATERAL (SELECT ${firstBlocked("least(room, probe)")} AS ids OFFSET 0) AS waiting
+    CROSS JOIN LATERAL (SELECT ${firstBlocked("least(room, share)")} AS ids OFFSET 0) AS waiting
   ), many AS MATERIALIZED (
-    SELECT tenant, queue, group_key, place, room, is_cut, cardinality(ids) AS jobs,
-           count(*) FILTER (WHERE is_cut) OVER (ORDER BY place) AS nth_cut
-    FROM looked_into WHERE is_cut OR cardinality(ids) > share
-  ), sized AS MATERIALIZED (
-    SELECT seen.*, CASE WHEN NOT is_cut THEN jobs WHEN nth_cut > ${bounds.jobs / bounds.probe} THEN room ELSE (
-      SELECT CASE WHEN count(*) < ${bounds.counted} THEN count(*) ELSE room END FROM (
-        SELECT FROM jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0 LIMIT least(room, ${bounds.counted})) AS waiting)
-      END AS weight
-    FROM many AS seen
-  ), chosen AS MATERIALIZED (
-    SELECT *, sum(weight) OVER (ORDER BY place) - weight AS before FROM sized
+    SELECT tenant, queue, group_key, sum(jobs) OVER (ORDER BY place) - jobs AS before FROM (
+      SELECT *, greatest(share, least(room, last_seq + 1 - (SELECT blocked_seq FROM jobs WHERE id = ids[1]))) AS jobs
+      FROM looked_into WHERE has_more) AS at_most
   ), wanted AS MATERIALIZED (
-    SELECT tenant, queue, group_key, last_seq, heads, still, room, ids FROM looked_into
-    WHERE NOT is_cut AND cardinality(ids) <= share
+    SELECT tenant, queue, group_key, last_seq, heads, still, room, ids FROM looked_into WHERE NOT has_more
     UNION ALL
-    SELECT tenant, queue, group_key, last_seq, heads, still, room, CASE WHEN is_cut THEN ${firstBlocked("room")} ELSE ids END
+    SELECT tenant, queue, group_key, last_seq, heads, still, room, ${firstBlocked("room")}
     FROM looked_into AS seen
-    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM chosen WHERE before < ${bounds.jobs})
+    WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM many WHERE before < ${bounds.jobs})
   ), unread AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM noted EXCEPT SELECT tenant, queue, group_key FROM wanted
   ), free AS MATERIALIZED (

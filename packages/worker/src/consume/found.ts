@@ -17,8 +17,10 @@ const rest_ms_max = 1_000;
 /** However long a look takes. */
 const rest_after_slow_ms_max = 60_000;
 
-/** How long a tenant in whose lists there was nothing is left out by looks: so long, and twice as long each time. */
-const empty_ms = { min: 50, max: 5_000 };
+/** How long a queue in whose list there was nothing is left out by looks: so long, and twice as long each time. */
+const empty_ms = { min: 50, max: 1_000 };
+/** After a look that failed. */
+const rest_after_failure_ms = 500;
 
 /** A tenant, and its queues in which jobs were seen. */
 type Turn = { tenant: string; queues: ReadonlySet<string> };
@@ -55,7 +57,7 @@ export type Found = {
 export function createFound(deps: WorkerDeps, served: Served, now: () => number = () => performance.now()): Found {
   const line = new Map<string, Set<string>>();
   const nextPage = readyTenantsInTurn(deps, served.wanted);
-  /** Until when tenants are left out, and how long the last time was. */
+  /** Until when queues are left out, and how long the last time was. */
   const left_out = new Map<string, { until: number; ms: number }>();
   let page: string[] = [];
   let looking: Promise<void> | undefined;
@@ -69,20 +71,22 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
     if (queues) queues.add(queue);
     else line.set(tenant, new Set([queue]));
   };
-  const isLeftOut = (tenant: string) => (left_out.get(tenant)?.until ?? 0) > now();
+  const nameOf = ({ tenant, queue }: QueueRef) => JSON.stringify([tenant, queue]);
+  const queuesOf = ({ tenant, queues }: Turn) => [...queues].map((queue) => ({ tenant, queue }));
+  const isLeftOut = (queue: QueueRef) => (left_out.get(nameOf(queue))?.until ?? 0) > now();
   /** Whether any were found in what is left of the page. */
   const lookThrough = async (): Promise<boolean> => {
     const together = Math.max(1, Math.floor(queues_max / served.open().length));
     while (page.length > 0) {
-      const some = page.splice(0, together).filter((tenant) => !isLeftOut(tenant));
-      const ready = some.length > 0 ? await readyAmong(deps, served.queuesOf(some)) : [];
-      for (const queue of ready) put(queue);
-      if (ready.length > 0) return true;
+      const ready = await readyAmong(deps, served.queuesOf(page.splice(0, together)));
+      const some = ready.filter((queue) => !isLeftOut(queue));
+      for (const queue of some) put(queue);
+      if (some.length > 0) return true;
     }
     return false;
   };
   const forgetOld = (): void => {
-    for (const [tenant, { until }] of left_out) if (until + empty_ms.max <= now()) left_out.delete(tenant);
+    for (const [name, { until }] of left_out) if (until + empty_ms.max <= now()) left_out.delete(name);
   };
   const lookAround = async (): Promise<void> => {
     if (await lookThrough()) return;
@@ -92,6 +96,7 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
 
   const lookOnce = async (): Promise<void> => {
     const began_at = now();
+    let failed = false;
     forgetOld();
     try {
       await lookAround();
@@ -100,10 +105,15 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
       else if (page.length === 0) rest_ms *= 2;
       stirs = false;
     } catch (error) {
-      deps.observe({ event: "database_unavailable", during: "finding tenants with jobs", error: String(error) });
+      failed = true;
+      deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
     } finally {
       looked_at = now();
-      short_ms = between(rest_ms_min, (looked_at - began_at) * rest_times_min, rest_after_slow_ms_max);
+      short_ms = between(
+        failed ? rest_after_failure_ms : rest_ms_min,
+        (looked_at - began_at) * rest_times_min,
+        rest_after_slow_ms_max,
+      );
       rest_ms = between(short_ms, rest_ms, Math.max(short_ms, rest_ms_max));
       looking = undefined;
     }
@@ -112,18 +122,21 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
   return {
     woken(queue) {
       stirs = true;
-      left_out.delete(queue.tenant);
+      left_out.delete(nameOf(queue));
       put(queue);
     },
-    taken({ tenant, queues }, more) {
+    taken(turn, more) {
+      const { tenant, queues } = turn;
       stirs = true;
-      left_out.delete(tenant);
+      for (const queue of queuesOf(turn)) left_out.delete(nameOf(queue));
       if (more && line.size < tenants_max) for (const queue of queues) put({ tenant, queue });
     },
-    empty({ tenant }) {
-      const before = left_out.get(tenant);
-      const ms = before ? Math.min(empty_ms.max, before.ms * 2) : empty_ms.min;
-      left_out.set(tenant, { until: now() + ms, ms });
+    empty(turn) {
+      for (const name of queuesOf(turn).map(nameOf)) {
+        const before = left_out.get(name);
+        const ms = before ? Math.min(empty_ms.max, before.ms * 2) : empty_ms.min;
+        left_out.set(name, { until: now() + ms, ms });
+      }
     },
     lookInMs(all_heard) {
       if (looking || line.size >= tenants_max || (all_heard && !stirs)) return Infinity;
