@@ -19,7 +19,8 @@ import {
   pause,
 } from "@atlasqueue/core/internal";
 import { watchConsuming } from "./consume/consume-watch.ts";
-import { consume, reportTrouble } from "./consume/consumer.ts";
+import { consume } from "./consume/consumer.ts";
+import { reportTrouble } from "./consume/report-trouble.ts";
 import type { Sinks } from "./run/context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./consume/drain.ts";

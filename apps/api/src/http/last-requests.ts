@@ -25,8 +25,8 @@ export type LastRequests = {
 /**
  * The end of a server that callers use until then, so that no request is lost on its way: its caller could not know whether it
  * was seen. Its port is closed when no connection waits to be let in, as the system resets those; it is one each turn of
- * the loop. Then each answer says that it is the last on its connection, and those that are idle
- * are closed when no request has come for a while either.
+ * the loop. Then each answer says that it is the last on its connection, and those that are idle are closed when no request
+ * has come for a while either.
  *
  * @example
  * const last = createLastRequests(server);

@@ -17,8 +17,8 @@ export type Advanced = { handovers: number; more: boolean; later: string[]; left
 /**
  * blocked → queued | scheduled: the next job of each group in which one has finished. Groups with none left are
  * forgotten. One statement that waits for no one: a note that is locked is skipped, and so is a group that is, or has a
- * locked job; then its note stays. If such notes are half of a full page they are set aside, for `advance-aside.ts`: they
- * would hide others. Fewer stay for the next look, as a group is also locked while somebody adds to it. Not synced to disk,
+ * locked job; then its note stays. If such notes are half of what was read of a full page they are set aside, for
+ * `advance-aside.ts`: they would hide others. Fewer stay for the next look, as a group is also locked while somebody adds to it. Not synced to disk,
  * as a crash that forgets this keeps the note that asks for it.
  *
  * @example

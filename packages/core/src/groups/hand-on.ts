@@ -31,11 +31,11 @@ const firstBlocked = (jobs_max: string) => `ARRAY(
  * `released` then has the jobs that may go, `gone` the notes dealt with, and `stuck` the groups that cannot go on now:
  * they, or their next jobs, are locked. Each note of a page costs the same, whatever others have locked.
  *
- * `unread` are groups left for another look, as one statement cannot do it all where thousands of each may run at once: some
- * of those that have let many through, or may let many through now. Tenants take turns, and chance decides among their
- * groups, so that none is always left out. How many wait in a group is known from its places, but for those that were
- * cancelled. All others are dealt with in any case. A group gets all the jobs that it has
- * room for: otherwise those added next would have the rest of it.
+ * `unread` are groups left for another look, as one statement cannot do it all where thousands of each may run at once:
+ * some of those that have let many through, or may let many through now. How many wait in a group is known from its places,
+ * but for those that were cancelled. Tenants take turns, and chance decides among their groups, so that none is always left
+ * out. All others are dealt with in any case. A group gets all the jobs that it has room for: otherwise those added next
+ * would have the rest of it.
  *
  * `wanted` are the groups as this statement's snapshot has them, and `locked` as they are now. Where they differ, someone
  * handed one on meanwhile, or added to one that has room for more than this snapshot has jobs for. A group whose next job

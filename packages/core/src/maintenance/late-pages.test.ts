@@ -1,5 +1,6 @@
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { neverEndsAfter } from "../../test/never-ending.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { clearResults } from "./clear-results.ts";
@@ -12,30 +13,11 @@ let own: TestDatabase;
 let impatient: Database;
 let deps: Deps;
 
-/**
- * A statement that changes more than a few jobs never ends, as if they were too large for it. Cancelled, it takes some
- * time to let go of them.
- */
 beforeAll(async () => {
   own = await testDatabase();
   impatient = connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 1_500 });
   deps = { database: impatient, observe: recordEvents().observe };
-  await own.database.sql.unsafe(`
-    CREATE FUNCTION count_and_stop() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE seen int := coalesce(nullif(current_setting('test.seen', true), ''), '0')::int + 1;
-    BEGIN
-      PERFORM set_config('test.seen', seen::text, true);
-      IF seen > ${fits} THEN
-        BEGIN
-          PERFORM pg_sleep(600);
-        EXCEPTION WHEN query_canceled THEN
-          PERFORM pg_sleep(0.2);
-          RAISE;
-        END;
-      END IF;
-      RETURN coalesce(NEW, OLD);
-    END $$;
-    CREATE TRIGGER count_and_stop BEFORE UPDATE OR DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION count_and_stop()`);
+  await own.database.sql.unsafe(neverEndsAfter(fits, "UPDATE OR DELETE ON jobs"));
 });
 afterAll(async () => {
   await impatient.close();

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isUnavailable } from "@atlasqueue/core";
 import {
   claim,
   claimReady,
@@ -13,6 +12,7 @@ import {
 import type { WorkerDeps } from "../deps.ts";
 import { createFound, type Found } from "./found.ts";
 import { idSource, type NextIds } from "./next-ids.ts";
+import { reportTrouble } from "./report-trouble.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
 import type { Starter } from "./starter.ts";
@@ -139,11 +139,6 @@ async function pollPostgres(
   }
   deps.observe({ event: "signal_failed", during: "wait", error: reason.message });
   await pause(poll_ms_max * (0.5 + Math.random() / 2), stop);
-}
-
-export function reportTrouble(deps: WorkerDeps, error: unknown): void {
-  if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
-  else deps.logger.error({ err: error }, "claim_failed");
 }
 
 async function restAfter(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {

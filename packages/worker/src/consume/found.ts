@@ -1,6 +1,7 @@
 import { readyAmong, type QueueRef } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import { readyTenantsInTurn } from "./ready-tenants.ts";
+import { reportTrouble } from "./report-trouble.ts";
 import type { Served } from "./served.ts";
 
 /** Queues looked at in one statement. */
@@ -97,16 +98,19 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
   const lookOnce = async (): Promise<void> => {
     const began_at = now();
     let failed = false;
+    // What stirs from here on is not known to this look, which may go on beside claims.
+    const stirred = stirs;
+    stirs = false;
     forgetOld();
     try {
       await lookAround();
       // What is ready may not be able to start: those behind it in the page have waited for their look.
-      if (stirs) rest_ms = rest_ms_min;
+      if (stirred) rest_ms = rest_ms_min;
       else if (page.length === 0) rest_ms *= 2;
-      stirs = false;
     } catch (error) {
       failed = true;
-      deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
+      stirs ||= stirred;
+      reportTrouble(deps, error);
     } finally {
       looked_at = now();
       short_ms = between(

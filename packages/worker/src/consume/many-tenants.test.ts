@@ -106,7 +106,7 @@ test("a look that does not end keeps nobody from the ids that come, and one that
   expect(await next).toMatchObject({ tenant: "b", ids: [id] });
 
   const events: string[] = [];
-  const unsafe = () => Promise.reject(new Error("away"));
+  const unsafe = () => Promise.reject(Object.assign(new Error("away"), { code: "ECONNREFUSED" }));
   const away = {
     ...deps(),
     database: { ...deps().database, sql: { unsafe } },

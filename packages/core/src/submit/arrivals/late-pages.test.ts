@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { engineHarness } from "../../../test/engine-harness.ts";
+import { neverEndsAfter } from "../../../test/never-ending.ts";
 import { connectDatabase, type Database } from "../../database/connect.ts";
 import { DatabaseTimeoutError } from "../../database/errors.ts";
 import { createFollowUps } from "../../follow-ups.ts";
@@ -28,23 +29,7 @@ test("of a page that takes too long, none is left as locked because that stateme
   await arriveOnePerGroup();
   await admitAll({ ...deps, followUps });
   await arriveOnePerGroup();
-  // More than a few at once never end. Cancelled, they take some time to let go of what they have locked.
-  await deps.database.sql.unsafe(`
-    CREATE FUNCTION count_and_stop() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE seen int := coalesce(nullif(current_setting('test.seen', true), ''), '0')::int + 1;
-    BEGIN
-      PERFORM set_config('test.seen', seen::text, true);
-      IF seen > ${fits} THEN
-        BEGIN
-          PERFORM pg_sleep(600);
-        EXCEPTION WHEN query_canceled THEN
-          PERFORM pg_sleep(0.2);
-          RAISE;
-        END;
-      END IF;
-      RETURN OLD;
-    END $$;
-    CREATE TRIGGER count_and_stop BEFORE DELETE ON arrivals FOR EACH ROW EXECUTE FUNCTION count_and_stop()`);
+  await deps.database.sql.unsafe(neverEndsAfter(fits, "DELETE ON arrivals"));
   try {
     const told = await admitAll({ ...deps, database: impatient, followUps }).catch((error: unknown) => error);
     expect(told).toBeInstanceOf(DatabaseTimeoutError);
