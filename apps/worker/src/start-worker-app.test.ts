@@ -1,4 +1,4 @@
-import { createLogger, createMetrics, memorySignal } from "@atlasqueue/core";
+import { createLogger, memorySignal } from "@atlasqueue/core";
 import { findJob, SignalUnavailableError, submit } from "@atlasqueue/core/internal";
 import { openTelemetry } from "@atlasqueue/core/opentelemetry";
 import {
@@ -10,13 +10,10 @@ import {
   testDatabase,
   type TestDatabase,
 } from "@atlasqueue/testing";
-import { once } from "node:events";
-import { request, type IncomingMessage } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { statusFor } from "../test/status-for.ts";
 import { readWorkerConfig } from "./config.ts";
-import { startHealthServer } from "./health/health-server.ts";
-import { workerReadiness } from "./health/readiness.ts";
 import { startWorkerApp } from "./start-worker-app.ts";
 
 const fixtures = fileURLToPath(new URL("../test/handlers", import.meta.url));
@@ -97,8 +94,6 @@ test.each([
   await expect(startWorkerApp(config, { signal: memorySignal() })).rejects.toMatchObject({ code });
 });
 
-const ready = async () => ({ ready: true, body: { status: "ok" } });
-
 test("a worker says whether Postgres and Redis take its writes, and whether it takes jobs", async () => {
   const proxy = await tcpProxy(own.url);
   const signal = memorySignal();
@@ -136,52 +131,6 @@ test("a worker says whether Postgres and Redis take its writes, and whether it t
   await Promise.all([app.stop(), proxy.close()]);
 });
 
-test.each([
-  [
-    "whose consumer is stuck",
-    { stuckForMs: () => 20_000, withoutProcessForMs: () => 0 },
-    { consumer: "stuck", processes: "up" },
-    "no job was taken for 20 s, though there was room",
-  ],
-  [
-    "that cannot start a process for isolated handlers",
-    { stuckForMs: () => 0, withoutProcessForMs: () => 20_000 },
-    { consumer: "up", processes: "not starting" },
-    "no process could be started for isolated handlers for 20 s",
-  ],
-])("a worker %s is not ready", async (_what, worker, checks, reason) => {
-  const ask = workerReadiness({ database: own.database, signal: memorySignal() }, () => worker);
-  expect(await ask()).toEqual({
-    ready: false,
-    body: {
-      status: "unavailable",
-      checks: { postgres: "up", redis: "up", ...checks },
-      connections: own.database.connections(),
-      reason,
-    },
-  });
-});
-
-test("a worker whose event loop is stuck says so, while it is stuck", async () => {
-  const health = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0, hang_ms: 1_000 });
-  const status = async (path: string) => (await fetch(`${health.url}${path}`)).status;
-  expect([await status("/livez"), await status("/readyz"), await status("/metrics")]).toEqual([200, 200, 200]);
-  // The probe must come from outside this event loop: a child asks while it is blocked.
-  const { execFileSync } = await import("node:child_process");
-  for (const path of ["/readyz", "/livez"]) {
-    const ask = `const end = Date.now() + 15000;
-    (async () => { while (Date.now() < end) { const r = await fetch("${health.url}${path}"); if (r.status === 503) { console.log(await r.text()); return; } } })()`;
-    const answer = execFileSync(process.execPath, ["-e", ask], { encoding: "utf8" });
-    expect(JSON.parse(answer)).toMatchObject({
-      status: "unavailable",
-      reason: expect.stringContaining("event loop has been stuck"),
-    });
-  }
-  await eventually(async () => expect(await status("/readyz")).toBe(200));
-  expect(await status("/livez")).toBe(200);
-  await health.stop();
-});
-
 test("a Redis that is too old is refused at the start, in a line naming the oldest supported version", async () => {
   const proxy = await tcpProxy(redisUrl());
   proxy.alterAnswers((text) => text.replace(/(redis_version:)\d/g, "$14"));
@@ -201,15 +150,6 @@ test("a PostgreSQL that is too old is refused at the start, in a line naming the
     "DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is 15.4",
   );
   await proxy.close();
-});
-
-test("a metrics port in use is an error with its code, for the one-line message", async () => {
-  const first = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0 });
-  const port = Number(new URL(first.url).port);
-  await expect(startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port })).rejects.toMatchObject({
-    code: "EADDRINUSE",
-  });
-  await first.stop();
 });
 
 test("demo jobs run only where asked for", async () => {
@@ -251,24 +191,4 @@ test("the metrics port of a worker answers to the names it is set to", async () 
   expect(await statusFor(app.metrics_url, "worker")).toBe(200);
   expect(await statusFor(app.metrics_url, "rebound.example")).toBe(400);
   await app.stop();
-});
-
-/** How a server answers under this name. */
-async function statusFor(url: string, host: string): Promise<number | undefined> {
-  const { port } = new URL(url);
-  const sent = request({ host: "127.0.0.1", port, path: "/metrics", headers: { host } }).end();
-  const [answer] = (await once(sent, "response")) as [IncomingMessage];
-  answer.resume();
-  return answer.statusCode;
-}
-
-test("the metrics port answers to addresses and the given names, and to nothing else", async () => {
-  const rule = { names: ["worker"], addresses: true };
-  const server = await startHealthServer(createMetrics(), ready, { host: "127.0.0.1", port: 0, allowed_hosts: rule });
-  const { port } = new URL(server.url);
-  for (const host of [`127.0.0.1:${port}`, "localhost", "10.0.0.7:9091", "worker:9091"])
-    expect(await statusFor(server.url, host), host).toBe(200);
-  for (const host of ["rebound.example", `rebound.example:${port}`])
-    expect(await statusFor(server.url, host), host).toBe(400);
-  await server.stop();
 });

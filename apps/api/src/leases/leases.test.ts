@@ -1,4 +1,4 @@
-import { job, problem, settleAnswer, type LeaseAnswer } from "@atlasqueue/contract";
+import { job, problem, settleAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -67,27 +67,6 @@ test("a job that is given back is ready at once in its old place, with no attemp
   expect((await leaseOne("gives")).job).toMatchObject({ id, attempts: 1 });
 });
 
-test("jobs are given back beside acks and nacks, each with its own outcome", async () => {
-  for (let at = 0; at < 3; at += 1) await submit("gives-many");
-  const held = await lease("gives-many", { max_jobs: 3 });
-  const [acked, first, second] = held.map(({ job: { id }, lease_token }) => ({ id, lease_token }));
-  const stranger = "01920000-0000-7000-8000-000000000000";
-  const ask = { acks: [acked], releases: [first, { ...second, lease_token: stranger }, { ...second, id: stranger }] };
-  const response = await post("/leases/settle", ask);
-  expect(settleAnswer.parse(await response.json())).toEqual({
-    acks: [{ id: acked?.id, outcome: "succeeded" }],
-    nacks: [],
-    releases: [
-      { id: first?.id, outcome: "queued" },
-      { id: second?.id, outcome: "lease_lost" },
-      { id: stranger, outcome: "not_found" },
-    ],
-  });
-  expect(await lease("gives-many", { max_jobs: 3 })).toMatchObject([{ job: { id: first?.id, attempts: 1 } }]);
-  const twice = await post("/leases/settle", { acks: [second], releases: [second] });
-  expect([twice.status, problem.parse(await twice.json()).errors?.[0]?.pointer]).toEqual([422, "/releases/0/id"]);
-});
-
 test("a job that cannot be given back, as its row is locked, does not keep the acks beside it from being stored", async () => {
   for (let at = 0; at < 2; at += 1) await submit("locked-release");
   const [done, kept] = (await lease("locked-release", { max_jobs: 2 })).map(({ job: { id }, lease_token }) => ({
@@ -140,75 +119,6 @@ test("a lost lease is 409 everywhere; an unknown job is 404", async () => {
   for (const response of await calls(id, lease_token)) expect(response.status).toBe(409);
 });
 
-test("many are settled in one call, each with its own outcome", async () => {
-  for (let at = 0; at < 4; at += 1) await submit("settles", { max_attempts: 1 + (at % 2) });
-  const held = await lease("settles", { max_jobs: 4 });
-  const of = (at: number) => ({ id: held[at]?.job.id ?? "", lease_token: held[at]?.lease_token ?? "" });
-  const stranger = "01920000-0000-7000-8000-000000000000";
-  const response = await post("/leases/settle", {
-    acks: [
-      { ...of(0), result: 1 },
-      { ...of(1), lease_token: stranger },
-      { ...of(0), id: stranger },
-    ],
-    nacks: [
-      { ...of(2), error: "x" },
-      { ...of(3), error: "x" },
-    ],
-  });
-  expect(response.status).toBe(200);
-  expect(settleAnswer.parse(await response.json())).toEqual({
-    acks: [
-      { id: of(0).id, outcome: "succeeded" },
-      { id: of(1).id, outcome: "lease_lost" },
-      { id: stranger, outcome: "not_found" },
-    ],
-    nacks: [
-      { id: of(2).id, outcome: "dead" },
-      { id: of(3).id, outcome: "failed" },
-    ],
-  });
-  const twice = await post("/leases/settle", { acks: [of(0), of(0)] });
-  expect([twice.status, await typeOf(twice)]).toEqual([422, "/problems/validation"]);
-  expect((await post("/leases/settle", {})).status).toBe(200);
-});
-
-test("an ack with `next` is answered with the next job of the group, ready to be worked on", async () => {
-  for (const n of [1, 2]) await submit("goes-on", { group: "g", payload: { n } });
-  const first = await leaseOne("goes-on");
-  const settle = async ({ job: { id }, lease_token }: LeaseAnswer["jobs"][number], more: object) =>
-    settleAnswer.parse(await (await post("/leases/settle", { acks: [{ id, lease_token }], ...more })).json());
-  const next = { worker_id: "goes-on", lease_seconds: 60 };
-  const { next: [second] = [] } = await settle(first, { next });
-  expect(second).toMatchObject({ job: { payload: { n: 2 }, status: "running", worker_id: "goes-on", attempts: 1 } });
-  if (!second) return;
-  const beat = await post(`/jobs/${second.job.id}/heartbeat`, { lease_token: second.lease_token });
-  expect(beat.status).toBe(200);
-  expect(await settle(second, { next })).toMatchObject({ acks: [{ outcome: "succeeded" }], next: [] });
-  expect(await settle(second, {})).not.toHaveProperty("next");
-});
-
-test.each([
-  [{}, "/next/worker_id"],
-  [{ worker_id: "w", lease_seconds: 0 }, "/next/lease_seconds"],
-  [{ worker_id: "w", max_jobs: 2 }, "/next/max_jobs"],
-  [true, "/next"],
-])("a settlement's next of %j is refused", async (next, pointer) => {
-  const response = await post("/leases/settle", { acks: [], next });
-  expect(response.status).toBe(422);
-  expect(problem.parse(await response.json()).errors).toMatchObject([{ pointer }]);
-});
-
-test("ids are accepted in any case, and one given in two cases was named twice", async () => {
-  const id = await submit("cases");
-  const { lease_token } = await leaseOne("cases");
-  const loud = { id: id.toUpperCase(), lease_token: lease_token.toUpperCase() };
-  const twice = await post("/leases/settle", { acks: [{ id, lease_token }], nacks: [{ ...loud, error: "x" }] });
-  expect(twice.status).toBe(422);
-  const settled = await post("/leases/settle", { acks: [loud] });
-  expect(settleAnswer.parse(await settled.json()).acks).toEqual([{ id, outcome: "succeeded" }]);
-});
-
 test("of a simultaneous ack and cancel one wins, and both learn which", async () => {
   for (let round = 0; round < 20; round += 1) {
     const id = await submit("races");
@@ -246,21 +156,4 @@ test("a heartbeat may shorten a lease, and the sweep will look in time", async (
   const [batch] = await sql<{ soon: boolean }[]>`
     SELECT check_at <= now() + interval '5 seconds' AS soon FROM lease_batches WHERE token = ${lease_token}`;
   expect(batch?.soon).toBe(true);
-});
-
-test("a claim is forgotten when its last job is settled, and not before", async () => {
-  for (let at = 0; at < 2; at += 1) await submit("claims");
-  const held = await lease("claims", { max_jobs: 2 });
-  const [first, second] = held.map(({ job: { id }, lease_token }) => ({ id, lease_token }));
-  const claims = () => api.deps.database.sql`SELECT FROM lease_batches WHERE token = ${first?.lease_token ?? ""}`;
-  const others = await submit("claims-after");
-  await post("/leases/settle", { acks: [first] });
-  // When a claim settled with it is gone, the clearing after this one has had its turn.
-  const other = await leaseOne("claims-after");
-  await post("/leases/settle", { acks: [{ id: others, lease_token: other.lease_token }] });
-  const otherClaims = () => api.deps.database.sql`SELECT FROM lease_batches WHERE token = ${other.lease_token}`;
-  await eventually(async () => expect(await otherClaims()).toHaveLength(0));
-  expect(await claims()).toHaveLength(1);
-  await post("/leases/settle", { nacks: [{ ...second, error: "x" }] });
-  await eventually(async () => expect(await claims()).toHaveLength(0));
 });

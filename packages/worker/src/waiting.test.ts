@@ -1,0 +1,177 @@
+import { queueLimits, type Json } from "@atlasqueue/contract";
+import { createFollowUps, promoteAll, sendSignal, setLimits, type FollowUps } from "@atlasqueue/core/internal";
+import { eventually } from "@atlasqueue/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { isolatedHandlers } from "../test/isolated-handlers.ts";
+import { gate, workerHarness } from "../test/harness.ts";
+import { defineHandler, type HandlerFunction, type HandlerOptions } from "./handler.ts";
+
+const harness = workerHarness();
+const any = z.looseObject({});
+let followUps: FollowUps;
+beforeEach(async () => {
+  await harness.sql()`
+    TRUNCATE job_steps, job_signals, job_waits, queues, queue_counts, queue_changes, job_groups, group_handovers`;
+  followUps = createFollowUps(harness.deps());
+});
+afterEach(() => followUps.stop());
+
+const work = (run: HandlerFunction<unknown>, options: HandlerOptions = {}, concurrency = 5) =>
+  harness.work([defineHandler("noop", any, run, options)], { concurrency });
+const send = async (id: string, name = "go", payload: Json = null): Promise<string> => {
+  const outcome = await sendSignal(harness.deps(), "default", id, name, payload);
+  if (outcome.kind === "sent" && outcome.woken) await followUps.woken(outcome.job);
+  return outcome.kind;
+};
+
+test("a job waits for its signal without a slot, and goes on after the step before it", async () => {
+  const done: string[] = [];
+  const worker = work(
+    async (_payload, { step, waitFor }) => {
+      await step("ask", () => void done.push("ask"));
+      const answer = await waitFor("go", { timeout_seconds: 60 });
+      await step("act", () => void done.push("act"));
+      return answer;
+    },
+    {},
+    1,
+  );
+  const ids = await harness.add({}, {}, {});
+  for (const id of ids) await harness.becomes(id, { status: "scheduled", waits_for: "go", attempts: 0 });
+  await worker.empty({ due_within_seconds: 0 });
+  expect(done).toEqual(["ask", "ask", "ask"]);
+  for (const [at, id] of ids.entries()) expect(await send(id, "go", { at })).toBe("sent");
+  for (const [at, id] of ids.entries())
+    await harness.becomes(id, { status: "succeeded", attempts: 1, result: { timed_out: false, payload: { at } } });
+  expect(done).toHaveLength(6);
+  expect(harness.named("handler_error")).toEqual([]);
+  expect(await harness.sql()`SELECT FROM job_attempts`).toEqual([]);
+  await eventually(async () => expect(await harness.sql()`SELECT FROM lease_batches`).toEqual([]));
+});
+
+test("when its time is over the handler is told, and again in a later attempt", async () => {
+  let failed = false;
+  const seen: unknown[] = [];
+  work(async (_payload, { waitFor }) => {
+    const answer = await waitFor("go", { timeout_seconds: 1 });
+    seen.push(answer);
+    if (!failed) {
+      failed = true;
+      throw new Error("once more");
+    }
+    return answer;
+  });
+  const [id = ""] = await harness.add({});
+  await harness.becomes(id, { status: "scheduled", waits_for: "go" });
+  await harness.becomes(id, { status: "succeeded", attempts: 2, result: { timed_out: true } });
+  expect(seen).toEqual([{ timed_out: true }, { timed_out: true }]);
+});
+
+test("a handler that swallows the end of its attempt changes nothing", async () => {
+  const swallowed = gate();
+  const later: string[] = [];
+  work(async (_payload, { step, waitFor, signal }) => {
+    const answer = await waitFor("go", { timeout_seconds: 60 }).catch((error: Error) => error);
+    if (!(answer instanceof Error)) return "the second time";
+    later.push(answer.name, String(signal.aborted));
+    for (const more of [() => step("a", () => 1), () => waitFor("other", { timeout_seconds: 1 })])
+      await more().catch((error: Error) => later.push(error.name));
+    swallowed.open();
+    return "the first time";
+  });
+  const [id = ""] = await harness.add({});
+  await swallowed.opened;
+  expect(later).toEqual(["ParkedError", "true", "ParkedError", "ParkedError"]);
+  expect(await harness.read(id)).toMatchObject({ status: "scheduled", waits_for: "go", attempts: 0 });
+  await send(id);
+  await harness.becomes(id, { status: "succeeded", result: "the second time" });
+});
+
+test("a signal that comes first is there at once, and the job is not parked", async () => {
+  const [id = ""] = await harness.add({});
+  await send(id, "go", 17);
+  work(async (_payload, { waitFor }) => waitFor("go", { timeout_seconds: 60 }));
+  await harness.becomes(id, { status: "succeeded", attempts: 1, result: { timed_out: false, payload: 17 } });
+  expect(harness.named("job_parked")).toEqual([]);
+});
+
+test("fifty waits one after another spend no attempt", async () => {
+  const waits = 50;
+  work(async (_payload, { waitFor }) => {
+    let sum = 0;
+    for (let at = 0; at < waits; at += 1) {
+      const answer = await waitFor(`s${at}`, { timeout_seconds: 60 });
+      if (!answer.timed_out) sum += answer.payload as number;
+    }
+    return sum;
+  });
+  const [id = ""] = await harness.add({ max_attempts: 1 });
+  for (let at = 0; at < waits; at += 1) {
+    await harness.becomes(id, { status: "scheduled", waits_for: `s${at}` });
+    await send(id, `s${at}`, at);
+  }
+  await harness.becomes(id, { status: "succeeded", attempts: 1, result: (waits * (waits - 1)) / 2 });
+});
+
+test("a parked job leaves its slot of a limited queue to the next, and keeps its turn in its group", async () => {
+  const limits = queueLimits.parse({ concurrency: 1 });
+  await setLimits(harness.deps(), { tenant: "default", queue: "default" }, limits);
+  work(async (payload, { waitFor }) =>
+    (payload as { waits?: boolean }).waits ? waitFor("go", { timeout_seconds: 60 }) : 1,
+  );
+  const [first = "", second, third] = await harness.add({ payload: { waits: true }, group: "g" }, {}, { group: "g" });
+  await harness.becomes(first, { status: "scheduled" });
+  await harness.becomes(second, { status: "succeeded" });
+  expect(await harness.read(third)).toMatchObject({ status: "blocked" });
+  await send(first);
+  await harness.becomes(third, { status: "succeeded" });
+});
+
+test("a worker that drains lets a job park, and gives back one whose handler is too slow for that", async () => {
+  const parking = gate();
+  const go = gate();
+  const worker = work(async (payload, { waitFor, step, signal }) => {
+    const { slow } = payload as { slow?: boolean };
+    if (slow)
+      return step(
+        "slow",
+        () => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("x")))),
+      );
+    parking.open();
+    await go.opened;
+    return waitFor("go", { timeout_seconds: 60 });
+  });
+  const [parks, slow] = await harness.add({}, { payload: { slow: true } });
+  await parking.opened;
+  await harness.becomes(slow, { status: "running" });
+  const stopped = worker.stop({ deadline_ms: 300 });
+  go.open();
+  await stopped;
+  expect(await harness.read(parks)).toMatchObject({ status: "scheduled", waits_for: "go", attempts: 0 });
+  expect(await harness.read(slow)).toMatchObject({ status: "queued", attempts: 0 });
+});
+
+test("an isolated handler has both, and its process goes on to the next job", async () => {
+  harness.work(isolatedHandlers, { isolation: { processes_max: 1 } });
+  const [id = ""] = await harness.add({ type: "parks" });
+  await harness.becomes(id, { status: "scheduled", waits_for: "go", attempts: 0 });
+  const [bad] = await harness.add({ type: "bad-step", max_attempts: 1 });
+  await harness.becomes(bad, { status: "dead", last_error: expect.stringContaining("StepError: the step") as string });
+  await send(id, "go", { __proto__: 1, a: "b" });
+  await harness.becomes(id, { status: "succeeded", attempts: 1 });
+  const { result } = (await harness.read(id)) ?? {};
+  expect(result).toMatchObject({ answer: { timed_out: false, payload: { a: "b" } }, again: 1 });
+  const { by, pid } = result as { by: number; pid: number };
+  expect(by, "the same process, before and after").toBe(pid);
+});
+
+test("a job woken by its time alone is found by the sweep's promotion", async () => {
+  work(async (_payload, { waitFor }) => waitFor("go", { timeout_seconds: 3_600 }));
+  const [id = ""] = await harness.add({});
+  await harness.becomes(id, { status: "scheduled" });
+  await harness.sql()`UPDATE job_waits SET until = now()`;
+  await harness.sql()`UPDATE jobs SET due_at = now(), run_at = now()`;
+  await promoteAll(harness.deps());
+  await harness.becomes(id, { status: "succeeded", result: { timed_out: true } });
+});
