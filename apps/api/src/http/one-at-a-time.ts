@@ -4,6 +4,7 @@ import { createShares } from "@atlasqueue/contract";
 import { bringsBody } from "./body/body.ts";
 import { createDiscarded } from "./body/discarded.ts";
 import { network } from "./input/address.ts";
+import { whenClosed } from "./when-closed.ts";
 import { refuse } from "./wire-faults.ts";
 import { withinHeap } from "@atlasqueue/core/internal";
 
@@ -120,14 +121,10 @@ function whenWhole(incoming: IncomingMessage, then: () => void): void {
   const { socket } = incoming;
   if (incoming.complete || socket.destroyed) return then();
   discarded.begin(socket);
-  const over = () => {
+  whenClosed([incoming, socket], () => {
     discarded.over(socket);
-    incoming.off("close", over);
-    socket.off("close", over);
     then();
-  };
-  incoming.once("close", over);
-  socket.once("close", over);
+  });
 }
 
 /** Its last answer has been sent: what still comes is discarded, as it would never be answered. */

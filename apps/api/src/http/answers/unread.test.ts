@@ -130,6 +130,33 @@ test("answers of some KB count too, as they are sent: a character may take three
   await eventually(async () => expect((await stuck.call(token, "GET", path)).status).toBe(200));
 });
 
+test("the room of answers whose callers have hung up is given back, and no more than that", async () => {
+  const unread = createUnreadRoom(10_000_000);
+  let held = 0;
+  let taken = 0;
+  const stuck = await stuckApi(10_000_000, {
+    take(...of) {
+      unread.take(...of);
+      held += of[1];
+      taken += of[1];
+    },
+    give(...of) {
+      unread.give(...of);
+      held -= of[1];
+    },
+  });
+  const token = await stuck.tokenOf();
+  const { path } = await leasedJob(stuck, token, "x".repeat(90_000));
+  await eventually(() => expect(held).toBe(0));
+  taken = 0;
+  for (let n = 0; n < 10; n += 1) stuck.leave(token, "GET", path);
+  await eventually(() => expect(taken).toBeGreaterThan(10 * 90_000));
+  stuck.hangUp();
+  await eventually(() => expect(held).toBe(0));
+  expect((await stuck.call(token, "GET", path)).status).toBe(200);
+  await eventually(() => expect(held).toBe(0));
+});
+
 /** The job as an assistant asks for it. */
 const shownByTool = (id: string) => {
   const params = { name: "get_job_details", arguments: { job_id: id, chars_max: 100_000 } };

@@ -1,6 +1,7 @@
 import { NoRoomError } from "@atlasqueue/core/internal";
 import { incomingOf, type ApiContext, type Undelivered } from "../context.ts";
 import { holderOf } from "../input/holder.ts";
+import { whenClosed } from "../when-closed.ts";
 import { small_chars_max } from "./note-unread.ts";
 import { unavailable } from "./problem.ts";
 import type { UnreadRoom } from "./unread-room.ts";
@@ -42,11 +43,5 @@ export function holdUntilRead(c: ApiContext, unread: UnreadRoom, undelivered: Un
     throw unavailable(`It was done, but there is no room to answer it. ${error.message}`, true);
   }
   // An answer that waits behind another one's on its connection does not hear of the connection's end.
-  const leave = () => {
-    outgoing.off("close", leave);
-    socket.off("close", leave);
-    unread.give(holder, bytes, of);
-  };
-  outgoing.once("close", leave);
-  socket.once("close", leave);
+  whenClosed([outgoing, socket], () => unread.give(holder, bytes, of));
 }
