@@ -26,7 +26,12 @@ import { loadHandlers } from "./load-handlers.ts";
 import { startReporting, type Reporting } from "./reporting.ts";
 import { workerReadiness } from "./health/readiness.ts";
 
-export type WorkerApp = Pick<Worker, "id" | "empty"> & { metrics_url: string; stop(): Promise<void> };
+export type WorkerApp = Pick<Worker, "id" | "empty"> & {
+  metrics_url: string;
+  /** Gives up the metrics port early; without it, `stop` does so at its end. */
+  closePort(): Promise<void>;
+  stop(): Promise<void>;
+};
 
 /**
  * A worker with its connections, the built-in and the user's handlers, and its metrics server. `parts` are shared with
@@ -93,6 +98,7 @@ export async function startWorkerApp(
     id: started.id,
     empty: started.empty,
     metrics_url: `${health.url}/metrics`,
+    closePort: health.stop,
     async stop() {
       await started.stop({ deadline_ms: config.shutdown_ms });
       await closeParts();

@@ -34,14 +34,16 @@ export async function startSystem(given: Env, { stdout, stop }: StartOptions): P
   const env: Env = { WORKER_DEMO_HANDLERS: "true", ...given, WORKER_DRAIN: undefined, WORKER_TENANTS };
   const settings = readServerSettings(env);
   // Read again below, with real URLs; here so that a wrong setting is reported before a server is started.
-  readApiConfig({ ...env, DATABASE_URL: notYetKnown });
+  const { log_level } = readApiConfig({ ...env, DATABASE_URL: notYetKnown });
   readWorkerConfig({ ...env, DATABASE_URL: notYetKnown });
 
+  const output = heldLog(stdout);
+  const logger = createLogger(log_level, "atlasqueue", output);
   const undo = undoStack();
   try {
-    const database = await databaseServer(settings, undo);
+    const database = await databaseServer(settings, undo, logger);
     if (stop.aborted) return await undo.run().then(() => undefined);
-    const redis = await redisServer(settings, undo);
+    const redis = await redisServer(settings, undo, logger);
     // Our reader may leave (`start | head`): a queue goes on without an audience.
     stdout.on("error", () => {});
     await migrateDatabase(database.url, { stop, tell: (line) => void stdout.write(`${line}\n`) });
@@ -50,7 +52,6 @@ export async function startSystem(given: Env, { stdout, stop }: StartOptions): P
     const urls = { DATABASE_URL: database.url, REDIS_URL: redis.kind === "none" ? undefined : redis.url };
     const api_config = readApiConfig({ ...env, ...urls });
     const worker_config = readWorkerConfig({ ...env, ...urls });
-    const output = heldLog(stdout);
     // One signal for both when it is in memory, lent to the worker; otherwise a connection each.
     const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
     undo.add(async () => shared.signal?.close());

@@ -17,6 +17,7 @@ async function start(env: NodeJS.ProcessEnv, { log, signal }: MemberParts): Prom
     about: { metrics_url: app.metrics_url },
     hang_ms: config.hang_ms,
     stop: app.stop,
+    orphaned: app.closePort,
     finished: config.drain && app.empty(config.drain),
   };
 }

@@ -38,6 +38,13 @@ export function postJson(url: URL, body: unknown, { headers, lookup, signal }: P
     );
     sent.once("error", (error) => reject(signal.aborted && signal.reason instanceof Error ? signal.reason : error));
     sent.on("error", () => {});
+    // An answer too, which Node tells nobody else of.
+    sent.once("upgrade", ({ statusCode = 101 }, socket) => {
+      socket.destroy();
+      resolve({ status: statusCode, retry_after: undefined });
+    });
+    // Whatever else ends it: after an answer or an error this changes nothing.
+    sent.once("close", () => reject(new Error("the receiver's connection ended without an answer")));
     sent.end(text);
   });
 }

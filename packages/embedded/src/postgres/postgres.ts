@@ -10,7 +10,7 @@ import { keepUrl, newPassword, passwordFile, urlFile } from "./password.ts";
 import postgres from "./driver.ts";
 import { launch, stopSteps } from "./postmaster.ts";
 import { secure } from "../process/secure.ts";
-import { serverHandle, type ServerHandle } from "../process/server-handle.ts";
+import { serverHandle, type ServerHandle, type ServerNews } from "../process/server-handle.ts";
 import { stopServer, type ServerProcess } from "../process/server-process.ts";
 
 export type PostgresOptions = {
@@ -24,6 +24,8 @@ export type PostgresOptions = {
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Called with each line the server prints. */
   readonly log?: ((line: string) => void) | undefined;
+  /** With it, a server that ends though nobody stopped it is started again on its port: called as it ends and starts. */
+  readonly onEnd?: ((news: ServerNews) => void) | undefined;
 };
 
 /** Stops with a fast shutdown, then an immediate one after 10 s; restarts on the same port, with the same data. */
@@ -73,7 +75,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     });
     keepUrl(folder, url(database));
     const again = async () => (await start(cluster, port, { ...options, port })).server;
-    const handle = serverHandle({ first, stopSteps, start: again, claim: claimData, release });
+    const handle = serverHandle({ first, stopSteps, start: again, claim: claimData, release, onEnd: options.onEnd });
     return Object.assign(handle, {
       url: url(database),
       urlFile: join(folder.dataDir, urlFile),

@@ -11,6 +11,15 @@ export type ServerHandle = {
   kill(signal: NodeJS.Signals): Promise<void>;
 };
 
+/** What becomes of a server that ended though nobody stopped it. */
+export type ServerNews =
+  | { readonly kind: "ended"; readonly said: string }
+  | { readonly kind: "started" }
+  | { readonly kind: "not_started"; readonly reason: string };
+
+/** After a start that failed, and before the next. */
+const rest_ms = 5_000;
+
 type Server = {
   readonly first: ServerProcess;
   readonly stopSteps: readonly StopStep[];
@@ -18,10 +27,12 @@ type Server = {
   /** Claims its folder again after a stop gave it up; returns a function that gives it up. */
   claim(): () => void;
   readonly release: () => void;
+  /** With it, a server that ends by itself is started again: hears what becomes of it. */
+  readonly onEnd?: ((news: ServerNews) => void) | undefined;
 };
 
 /** Stops and restarts happen one after another: a stop during a restart must end what the restart started. */
-export function serverHandle({ first, stopSteps, start, claim, release }: Server): ServerHandle {
+export function serverHandle({ first, stopSteps, start, claim, release, onEnd }: Server): ServerHandle {
   let server = first;
   let claimed: (() => void) | undefined = release;
   let turn = Promise.resolve();
@@ -30,6 +41,29 @@ export function serverHandle({ first, stopSteps, start, claim, release }: Server
     turn = done.catch(() => {});
     return done;
   };
+  const watch = () => {
+    const watched = server;
+    if (onEnd) void watched.exited.then(() => inTurn(() => startAgain(watched, onEnd)));
+  };
+  const startAgain = async (ended: ServerProcess, tell: (news: ServerNews) => void) => {
+    const isStopped = () => claimed === undefined || server !== ended;
+    if (isStopped()) return;
+    tell({ kind: "ended", said: await ended.lastWords() });
+    const tryOnce = async () => {
+      if (isStopped()) return;
+      try {
+        server = await start();
+        tell({ kind: "started" });
+        watch();
+      } catch (error) {
+        tell({ kind: "not_started", reason: error instanceof Error ? error.message : String(error) });
+        // Not in its turn: a stop must not wait for it.
+        setTimeout(() => void inTurn(tryOnce), rest_ms).unref();
+      }
+    };
+    await tryOnce();
+  };
+  watch();
   return {
     get pid() {
       return server.pid;
@@ -45,6 +79,7 @@ export function serverHandle({ first, stopSteps, start, claim, release }: Server
         await stopServer(server, stopSteps);
         claimed ??= claim();
         server = await start();
+        watch();
       }),
     kill: (signal) => killServer(server, signal),
   };

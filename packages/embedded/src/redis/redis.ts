@@ -11,7 +11,7 @@ import { claim, refuseLiving } from "../process/owner.ts";
 import { keepPassword, keepUrl, newPassword, passwordFile, readPassword, urlFile } from "../postgres/password.ts";
 import { pidFile, stopRedisOrphan } from "./redis-orphan.ts";
 import { redisAnswers } from "./redis-ping.ts";
-import { serverHandle, type ServerHandle } from "../process/server-handle.ts";
+import { serverHandle, type ServerHandle, type ServerNews } from "../process/server-handle.ts";
 import { spawnServer, stopServer, type ServerProcess, type StopStep } from "../process/server-process.ts";
 
 export type RedisOptions = {
@@ -27,6 +27,8 @@ export type RedisOptions = {
   readonly args?: readonly string[] | undefined;
   /** Called with each line the server prints. */
   readonly log?: ((line: string) => void) | undefined;
+  /** With it, a server that ends though nobody stopped it is started again on its port: called as it ends and starts. */
+  readonly onEnd?: ((news: ServerNews) => void) | undefined;
 };
 
 /** Stops with SIGTERM, then SIGKILL after 5 s; restarts on the same port, empty unless `args` make it persistent. */
@@ -84,7 +86,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<EmbeddedRe
     const url = `redis://:${password}@127.0.0.1:${port}`;
     if (folder) keepUrl(folder, url);
     const again = async () => (await start(program, port, { ...options, port })).server;
-    const handle = serverHandle({ first, stopSteps, start: again, claim: claimFolder, release });
+    const handle = serverHandle({ first, stopSteps, start: again, claim: claimFolder, release, onEnd: options.onEnd });
     const send = (signal: NodeJS.Signals) => void handle.kill(signal);
     const inFolder = (name: string) => folder && join(folder.dataDir, name);
     return Object.assign(handle, {

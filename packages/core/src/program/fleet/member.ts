@@ -30,6 +30,8 @@ export type RunningMember = {
   about: unknown;
   hang_ms: number | undefined;
   stop(): Promise<void>;
+  /** Called before `stop` when its parent has died: gives up the port that whoever is started next will want. */
+  orphaned?(): Promise<void>;
   /** When it resolves, everything is done: the process stops, and ends with 0. */
   finished?: Promise<void> | undefined;
   /** Its part in a `gather`. */
@@ -74,6 +76,7 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
     // Its parent is gone, and nothing else would stop it.
     closed() {
       for (const resolve of gathers.values()) resolve([]);
+      void program.then((running) => running?.orphaned?.()).catch(() => {});
       void stop();
     },
   });
