@@ -5,7 +5,8 @@ import type { ScheduleRef } from "./find.ts";
 
 /**
  * All tenants' schedules with a slot due, except the given ones: of each tenant the longest due first, and tenants in
- * turn, as those of one may have a week to catch up with. Those that someone's transaction holds are left out: they
+ * turn, as those of one may have a week to catch up with; which tenant comes first is left to chance, as those with the
+ * most to catch up with are due for longest. Those that someone's transaction holds are left out: they
  * would fill the page and hide the others.
  */
 export async function dueSchedules(
@@ -24,4 +25,4 @@ const due = `
       AND (tenant, name) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
   )
   SELECT known.tenant, known.name FROM numbered JOIN schedules AS known USING (tenant, name)
-  ORDER BY place, numbered.next_at LIMIT $1::int FOR NO KEY UPDATE OF known SKIP LOCKED`;
+  ORDER BY place, random() LIMIT $1::int FOR NO KEY UPDATE OF known SKIP LOCKED`;

@@ -6,7 +6,7 @@ import type { ScheduleRef } from "./find.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 import { readyAmong } from "../submit/outcome.ts";
-import { fireSchedules } from "./fire.ts";
+import { fireSchedules, type FiredSlots } from "./fire.ts";
 
 /** Without follow-ups, jobs that ask for a group or to be unique wait for the sweep. */
 type FirerDeps = Deps & { signal: Signal; followUps?: Pick<FollowUps, "admitted" | "arrived"> };
@@ -30,9 +30,11 @@ export async function fireAll(deps: FirerDeps): Promise<number> {
     // Looking for them reads all that are due: once for many rounds.
     const due = await dueSchedules(deps, rounds_left * schedules_max, failed);
     let fired = 0;
-    for (let from = 0; from < due.length; from += schedules_max) {
-      fired += await fireOrSplit(deps, due.slice(from, from + schedules_max), failed);
-      rounds_left -= 1;
+    for (let from = 0; from < due.length && rounds_left > 0; rounds_left -= 1) {
+      const round = await fireOrSplit(deps, due.slice(from, from + schedules_max), failed);
+      fired += round.schedules;
+      // Those there was no room for come next: some of them are the only ones of their tenants.
+      from += round.reached;
     }
     total += fired;
     // Another process fires them, or there are none left.
@@ -41,26 +43,28 @@ export async function fireAll(deps: FirerDeps): Promise<number> {
   return total;
 }
 
-async function fireOrSplit(deps: FirerDeps, due: readonly ScheduleRef[], failed: ScheduleRef[]): Promise<number> {
+type Round = Pick<FiredSlots, "schedules" | "reached">;
+
+async function fireOrSplit(deps: FirerDeps, due: readonly ScheduleRef[], failed: ScheduleRef[]): Promise<Round> {
   try {
-    const { schedules, made, arrived } = await fireSchedules(deps, due);
+    const { schedules, reached, made, arrived } = await fireSchedules(deps, due);
     const { followUps } = deps;
     if (followUps) await followUps.admitted({ outcomes: made, ended: [], released: new Set() });
     else await announce(deps, readyAmong(made));
     followUps?.arrived(arrived);
-    return schedules;
+    return { schedules, reached };
   } catch (error) {
     if (isUnavailable(error) && !isLocked(error)) throw error;
     const [one] = due;
     if (due.length > 1 || !one) return fireEach(deps, due, failed);
     failed.push(one);
     deps.observe({ event: "schedule_failed", tenant: one.tenant, schedule: one.name, error: String(error) });
-    return 0;
+    return { schedules: 0, reached: 1 };
   }
 }
 
-async function fireEach(deps: FirerDeps, due: readonly ScheduleRef[], failed: ScheduleRef[]): Promise<number> {
-  let fired = 0;
-  for (const one of due) fired += await fireOrSplit(deps, [one], failed);
-  return fired;
+async function fireEach(deps: FirerDeps, due: readonly ScheduleRef[], failed: ScheduleRef[]): Promise<Round> {
+  let schedules = 0;
+  for (const one of due) schedules += (await fireOrSplit(deps, [one], failed)).schedules;
+  return { schedules, reached: due.length };
 }

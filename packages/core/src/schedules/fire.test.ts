@@ -253,20 +253,6 @@ test("tenants may have schedules of the same name, and each has its own limit", 
   expect(limits.schedules_max).toBe(1_000);
 });
 
-test("a tenant with days to catch up with in hundreds of schedules holds up no other's", async () => {
-  const minutely = (name: string) => define({ name, cron: "* * * * *", catch_up: "all" });
-  await Promise.all(Array.from({ length: 150 }, (_, at) => createSchedule(deps, "greedy", minutely(`every ${at}`))));
-  await clock.set("2025-01-08T08:30:00Z");
-  await createSchedule(deps, tenant, define());
-  await clock.set("2025-01-08T09:00:30Z");
-  await fireAll(deps);
-  expect(await slots()).toEqual(["01-08T09:00"]);
-  const [greedy] = await database.sql<
-    { jobs: number }[]
-  >`SELECT count(*)::int AS jobs FROM jobs WHERE tenant = 'greedy'`;
-  expect(greedy?.jobs).toBeGreaterThan(1_000);
-});
-
 test("slots whose jobs ask for a group take no more round trips the more there are: far from the server, none would ever fire", async () => {
   const minutely = define({ cron: "* * * * *", catch_up: "all" });
   for (const name of ["report", "other"])

@@ -25,6 +25,8 @@ const key_ttl_seconds = 86_400;
 export type FiredSlots = {
   /** Schedules that were moved on, without those locked by another process. */
   schedules: number;
+  /** How many of those given there was room for, from the first on; at least one. */
+  reached: number;
   /** Jobs that were made: to be signalled. */
   made: EnqueueOutcome[];
   /** Jobs that have arrived: to be admitted. */
@@ -41,8 +43,11 @@ export type FiredSlots = {
  * const { made } = await fireSchedules(deps, await dueSchedules(deps, 100, []));
  */
 export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): Promise<FiredSlots> {
+  let reached = refs.length;
   const fired = await inTransaction(deps.database, async (execute) => {
-    const plans = await makePlans(deps, await execute<DueRow>(hold(refs)));
+    const rows = await execute<DueRow>(hold(refs));
+    const plans = await makePlans(deps, rows);
+    reached = (rows[plans.length]?.place ?? refs.length + 1) - 1;
     if (plans.length === 0) return [];
     const outcomes = await insertOrArrive(
       execute,
@@ -60,7 +65,7 @@ export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): P
   const arrived = outcomes.flatMap((one) =>
     one.kind === "created" && hasArrived(one) ? [{ id: one.job.id, tenant: one.job.tenant }] : [],
   );
-  return { schedules: fired.length, made: outcomes.filter((one) => !hasArrived(one)), arrived };
+  return { schedules: fired.length, reached, made: outcomes.filter((one) => !hasArrived(one)), arrived };
 }
 
 type DueRow = Pick<
@@ -70,6 +75,7 @@ type DueRow = Pick<
   next_at: Date;
   now: Date;
   bytes: number;
+  place: number;
 };
 type Plan = Firing & { row: DueRow; submissions: Submission[] };
 type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
@@ -77,7 +83,7 @@ type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
 // Computing many slots takes a while; a process that stops in the middle lets go of them after 20 s. Those another
 // process is firing are skipped; those already fired are no longer due.
 const holdText = `
-  SELECT tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, now() AS now, octet_length(job::text) AS bytes
+  SELECT tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, now() AS now, octet_length(job::text) AS bytes, place::int
   FROM schedules JOIN unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted(tenant, name, place) USING (tenant, name)
   WHERE next_at <= now() AND paused_at IS NULL
     AND (SELECT set_config('idle_in_transaction_session_timeout', '20000', true)) IS NOT NULL AND ${notHeldHalfSent(20_000)}

@@ -1,0 +1,74 @@
+import { connectDatabase, type Database } from "../database/connect.ts";
+import type { Deps } from "../deps.ts";
+import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { memorySignal } from "../signal/memory/signal.ts";
+import type { Signal } from "../signal/signal.ts";
+import { fireAll } from "./fire-due.ts";
+import { createSchedule } from "./store.ts";
+
+// Schedules of some tenants have much to catch up with.
+
+const tenant = "modest";
+let own: TestDatabase;
+let clock: SimulatedClock;
+let database: Database;
+let deps: Deps & { signal: Signal };
+beforeAll(async () => {
+  own = await testDatabase();
+  clock = await simulateClock(own.url, "2025-01-01T00:00:00Z");
+  // A pool opened now has the simulated clock.
+  database = connectDatabase({ url: own.url, connections_max: 10, timeout_ms: 15_000 });
+});
+afterAll(async () => {
+  await Promise.all([database.close(), clock.stop()]);
+  await own.drop();
+});
+beforeEach(async () => {
+  await database.sql`TRUNCATE jobs, idempotency_keys, arrivals, schedules, queue_changes`;
+  deps = { database, observe: recordEvents().observe, signal: memorySignal() };
+  await clock.set("2025-01-01T08:30:00Z");
+});
+
+const every = (name: string, cron: string) => ({
+  name,
+  cron,
+  timezone: "UTC",
+  catch_up: "all" as const,
+  job: { type: "report.send", payload: {}, queue: "mail", priority: 0, max_attempts: 2 },
+});
+const minutely = (of: string, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, at) => createSchedule(deps, of, every(`every ${at}`, "* * * * *"))));
+const jobsOf = async (of: string) => {
+  const [row] = await database.sql<{ jobs: number }[]>`SELECT count(*)::int AS jobs FROM jobs WHERE tenant = ${of}`;
+  return row?.jobs ?? 0;
+};
+
+test("a tenant with days to catch up with in hundreds of schedules holds up no other's", async () => {
+  await minutely("greedy", 150);
+  await clock.set("2025-01-08T08:30:00Z");
+  await createSchedule(deps, tenant, every("report", "0 * * * *"));
+  await clock.set("2025-01-08T09:00:30Z");
+  await fireAll(deps);
+  expect(await jobsOf(tenant)).toBe(1);
+  expect(await jobsOf("greedy")).toBeGreaterThan(1_000);
+});
+
+test("some tenants whose first schedules fill what is made at once hold up no other's", async () => {
+  for (let at = 0; at < 20; at += 1) await minutely(`greedy ${at}`, 10);
+  await clock.set("2025-01-01T11:30:00Z");
+  await createSchedule(deps, tenant, every("report", "0 * * * *"));
+  await clock.set("2025-01-01T12:00:30Z");
+  await fireAll(deps);
+  expect(await jobsOf(tenant)).toBe(1);
+});
+
+test("a hundred tenants that have more to catch up with than one sweep makes do not hold up another for long", async () => {
+  for (let at = 0; at < 120; at += 1) await minutely(`greedy ${at}`, 1);
+  await clock.set("2025-01-04T08:30:00Z");
+  await createSchedule(deps, tenant, every("report", "0 * * * *"));
+  await clock.set("2025-01-04T09:00:30Z");
+  // Most often it has its turn in the first; that it has none in ten is a matter of one in ten million.
+  for (let sweeps = 0; sweeps < 10 && (await jobsOf(tenant)) === 0; sweeps += 1) await fireAll(deps);
+  expect(await jobsOf(tenant)).toBe(1);
+});
