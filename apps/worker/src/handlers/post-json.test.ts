@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { lookupOf } from "./lookup.ts";
 import { postJson } from "./post-json.ts";
 
 /** The URL of a receiver that writes this to whoever calls, and then hangs up or stays. */
@@ -14,8 +15,9 @@ async function receiver(says: string, then: "hangs up" | "stays"): Promise<URL> 
   onTestFinished(() => void server.close());
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
 }
-const post = (url: URL, signal = new AbortController().signal) =>
-  postJson(url, 1, { headers: {}, lookup: undefined, signal });
+const lookup = lookupOf({ allow_private: true });
+const post = (url: URL, { signal = new AbortController().signal, timeout_ms = 60_000 } = {}) =>
+  postJson(url, 1, { headers: {}, lookup, signal, timeout_ms });
 const upgrade = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
 test.each([
@@ -39,9 +41,11 @@ test.each([
 test.each([
   ["says nothing", ""],
   ["stops within its answer's head", "HTTP/1.1 200 OK\r\nContent-"],
-])("of a receiver that %s the caller's signal tells", async (_what, says) => {
+])("a receiver that %s has failed when its time is over, or the caller's", async (_what, says) => {
+  const url = await receiver(says, "stays");
+  await expect(post(url, { timeout_ms: 100 })).rejects.toThrow("the receiver has not answered within 0.1 s");
   const late = new AbortController();
-  const posted = post(await receiver(says, "stays"), late.signal);
+  const posted = post(url, { signal: late.signal });
   setImmediate(() => late.abort(new Error("too late")));
   await expect(posted).rejects.toThrow("too late");
 });

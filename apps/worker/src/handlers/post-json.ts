@@ -3,13 +3,23 @@ import https from "node:https";
 import type { LookupFunction } from "node:net";
 
 export type PostAnswer = { status: number; retry_after: string | undefined };
-export type PostOptions = { headers: Record<string, string>; lookup: LookupFunction | undefined; signal: AbortSignal };
+export type PostOptions = {
+  headers: Record<string, string>;
+  lookup: LookupFunction;
+  signal: AbortSignal;
+  /** For the answer, its body aside. */
+  timeout_ms: number;
+};
 
 /**
- * POST a value as JSON and read the status; the answer's body is discarded. On `node:http` rather than `fetch`, as only
- * there can a lookup decide which addresses may be connected to.
+ * POST a value as JSON and read the status; the answer's body is discarded. Rejects when there is none in time. On
+ * `node:http` rather than `fetch`, as only there can a lookup decide which addresses may be connected to.
  */
-export function postJson(url: URL, body: unknown, { headers, lookup, signal }: PostOptions): Promise<PostAnswer> {
+export function postJson(
+  url: URL,
+  body: unknown,
+  { headers, lookup, signal, timeout_ms }: PostOptions,
+): Promise<PostAnswer> {
   const text = JSON.stringify(body);
   const { request } = url.protocol === "https:" ? https : http;
   return new Promise((resolve, reject) => {
@@ -25,7 +35,7 @@ export function postJson(url: URL, body: unknown, { headers, lookup, signal }: P
         signal,
         // With its own sockets: one that other code in the process keeps open to the same name was never checked.
         agent: false,
-        ...(lookup ? { lookup } : {}),
+        lookup,
       },
       (answer) => {
         // The status is the answer: an endless body must not hold up the job.
@@ -36,6 +46,8 @@ export function postJson(url: URL, body: unknown, { headers, lookup, signal }: P
         resolve({ status: answer.statusCode ?? 0, retry_after: answer.headers["retry-after"] });
       },
     );
+    const late = () => sent.destroy(new Error(`the receiver has not answered within ${timeout_ms / 1_000} s`));
+    const deadline = setTimeout(late, timeout_ms);
     sent.once("error", (error) => reject(signal.aborted && signal.reason instanceof Error ? signal.reason : error));
     sent.on("error", () => {});
     // An answer too, which Node tells nobody else of.
@@ -44,7 +56,10 @@ export function postJson(url: URL, body: unknown, { headers, lookup, signal }: P
       resolve({ status: statusCode, retry_after: undefined });
     });
     // Whatever else ends it: after an answer or an error this changes nothing.
-    sent.once("close", () => reject(new Error("the receiver's connection ended without an answer")));
+    sent.once("close", () => {
+      clearTimeout(deadline);
+      reject(new Error("the receiver's connection ended without an answer"));
+    });
     sent.end(text);
   });
 }

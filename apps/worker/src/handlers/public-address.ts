@@ -1,5 +1,3 @@
-import dns from "node:dns";
-import type { LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 import { DoNotRetryError } from "@atlasqueue/worker";
 
@@ -35,24 +33,6 @@ export function isPublicAddress(address: string): boolean {
 export function refuseAddressLiteral(hostname: string): void {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   if (ipaddr.isValid(host) && !isPublicAddress(host)) throw refusal(host);
-}
-
-/**
- * `dns.lookup` for a socket: the connection goes to the very addresses that were checked, so they cannot change in
- * between. A name that leads inside fails like one that does not exist, and is retried like it: otherwise the error
- * would reveal which names exist inside the network.
- */
-export const guardedLookup: LookupFunction = (hostname, options, callback) => {
-  dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error || addresses.some(({ address }) => !isPublicAddress(address))) return callback(noPublic(hostname), []);
-    if (options.all) return callback(null, addresses);
-    const first = addresses[0];
-    return callback(null, first?.address ?? "", first?.family ?? 4);
-  });
-};
-
-function noPublic(name: string): Error {
-  return new Error(`${name} leads to no public address; WEBHOOK_ALLOW_PRIVATE=true allows others`);
 }
 
 function refusal(host: string): Error {

@@ -1,7 +1,8 @@
 import { defineHandler, DoNotRetryError, RetryAfterError, type Handler, type JobContext } from "@atlasqueue/worker";
 import { z } from "zod";
-import { guardedLookup, refuseAddressLiteral } from "./public-address.ts";
+import { lookupOf } from "./lookup.ts";
 import { postJson, type PostAnswer } from "./post-json.ts";
+import { refuseAddressLiteral } from "./public-address.ts";
 
 const timeout_seconds = 10;
 const retry_after_seconds_max = 86_400;
@@ -49,8 +50,9 @@ export function webhookHandler(options: WebhookOptions): Handler {
           "x-atlasqueue-job-id": job.id,
           "x-atlasqueue-attempt": String(job.attempt),
         },
-        lookup: options.allow_private ? undefined : guardedLookup,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeout_seconds * 1_000)]),
+        lookup: lookupOf(options),
+        signal,
+        timeout_ms: timeout_seconds * 1_000,
       });
       if (answer.status >= 200 && answer.status < 300) return { status: answer.status };
       throw failureOf(answer);
