@@ -29,7 +29,16 @@ export async function stopRedisOrphan(folder: string): Promise<void> {
 function isOurs(pid: number, folder: string): boolean {
   const facts = processFacts(pid);
   if (!facts || !/(redis|valkey)-server/.test(facts.command)) return false;
-  return facts.folder === undefined || facts.folder === folder;
+  // Nobody says where another user's process runs; one that we may not signal is not ours.
+  return facts.folder === undefined ? maySignal(pid) : facts.folder === folder;
+}
+
+function maySignal(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function readPid(folder: string): number | undefined {
