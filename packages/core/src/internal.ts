@@ -16,7 +16,7 @@ export { requireSchema, schemaState } from "./database/schema-state.ts";
 export type { ActRow, JobRow } from "./database/schema/index.ts";
 export { clockSkewMs } from "./database/server/clock.ts";
 export { createReadiness } from "./database/server/readiness.ts";
-export { requirePostgres } from "./database/server/version.ts";
+export { requirePostgres } from "./database/server/require-postgres.ts";
 export { purgeAll, replayAll } from "./dead-letters/bulk.ts";
 export { listDeadGroups, type GroupPlace } from "./dead-letters/groups.ts";
 export { listDead } from "./dead-letters/list.ts";

@@ -162,3 +162,15 @@ test("a transaction whose prepared statement a pooler lost fails as if the serve
   expect(await transact()).toEqual([{ one: 1 }]);
   await database.close();
 });
+
+test("times are read as they are, whatever style the database writes them in by default", async () => {
+  const { url } = servers.postgres;
+  const told = connectDatabase({ url, connections_max: 1, timeout_ms: 10_000 });
+  await told.sql`ALTER ROLE CURRENT_USER SET datestyle = 'SQL, DMY'`;
+  await told.close();
+  const database = connectDatabase({ url, connections_max: 1, timeout_ms: 10_000 });
+  const [row] = await database.sql`SELECT timestamptz '2026-12-05 10:00:00.123Z' AS at`;
+  expect(row).toEqual({ at: new Date("2026-12-05T10:00:00.123Z") });
+  await database.sql`ALTER ROLE CURRENT_USER RESET datestyle`;
+  await database.close();
+});

@@ -30,6 +30,11 @@ export type Database = {
   /** From now on statements are sent unprepared: something between us and the server does not keep them. */
   stopPreparing(): void;
   /**
+   * From now on connections ask for `read committed` as they open, and idle ones are closed. Under a server's default of
+   * `serializable`, somebody's open transaction would make our single statements fail for as long as it is open.
+   */
+  chooseReadCommitted(): void;
+  /**
    * The pool's connections may all lead to where nobody is any more: the idle ones are closed now, those in use after
    * what they do. What is asked next dials.
    */
@@ -98,7 +103,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
     max_pipeline: 0,
     fetch_types: false,
     onnotice: () => {},
-    connection: { application_name: options.application_name ?? "atlasqueue" },
+    // The driver reads times in this style only.
+    connection: { application_name: options.application_name ?? "atlasqueue", DateStyle: "ISO" },
     ...ofSeveralHosts(options.url),
     // What follows comes from our patch, in patches/.
     discard(error: unknown) {
@@ -143,6 +149,13 @@ export function connectDatabase(options: DatabaseOptions): Database {
       if (!all.some(({ prepare }) => prepare)) return;
       for (const each of all) each.prepare = false;
       options.onUnprepared?.();
+    },
+    chooseReadCommitted() {
+      // The driver looks at this for each connection.
+      for (const each of [sql, control, spare]) {
+        Object.assign(each.options.connection, { default_transaction_isolation: "read committed" });
+        (each as unknown as Patched).retire();
+      }
     },
     retire: retireAll,
     close: async () => void (await Promise.all([sql, control, spare].map((each) => each.end({ timeout: 2 })))),

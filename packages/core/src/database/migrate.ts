@@ -3,7 +3,7 @@ import { executeIn } from "./caller-transaction.ts";
 import { loadMigrator } from "./drizzle.ts";
 import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
 import { connectMigrator } from "./migrating/connect.ts";
-import { requirePostgresOn } from "./server/version.ts";
+import { requireVersion } from "./server/version.ts";
 
 // At the root of the repository, or what the build copied into the package.
 const folder = import.meta.url.endsWith(".ts") ? "../../../../drizzle" : "../drizzle";
@@ -22,7 +22,7 @@ export async function migrateDatabase(url: string, { stop, tell }: MigrateOption
   stop?.throwIfAborted();
   const { sql, watch } = connectMigrator(url);
   const work = async () => {
-    await requirePostgresOn(executeIn(sql));
+    await requireVersion(executeIn(sql));
     await applyMissing(sql, loadMigrator().readMigrationFiles({ migrationsFolder }), { stop, tell, watch });
   };
   try {

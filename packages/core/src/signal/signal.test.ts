@@ -57,6 +57,24 @@ withEachSignal((start) => {
     expect(await signal.take([{ tenant: "acme", queue: "default" }], 10)).toEqual(["c"]);
   });
 
+  test("whoever waits for many queues finds what woke it, whatever the order and with a priority or in turns", async () => {
+    const signal = start();
+    const queues = Array.from({ length: 10 }, (_, at) => ({ tenant: "default", queue: `q${at}` }));
+    const found = async () => {
+      const woken = await signal.wait(queues, 10_000, never);
+      return [woken?.id, ...(await signal.take(queues, 5))].filter((id) => id !== "wake");
+    };
+    for (const queue of queues) {
+      await signal.push([job("plain", 0, queue)]);
+      expect(await found()).toEqual(["plain"]);
+      await signal.push([job("urgent", 7, queue)]);
+      expect(await found()).toEqual(["urgent"]);
+      await signal.setTurns(queue, true);
+      await signal.pushInTurns([{ ...job("in turn", 0, queue), group: "g" }]);
+      expect(await found()).toEqual(["in turn"]);
+    }
+  });
+
   test("a push ends an idle worker's wait, even a prioritised one", async () => {
     const signal = start();
     const waiting = signal.wait([other, main], 10_000, never);

@@ -2,7 +2,8 @@ import { createDatabase, postgresUrl, tcpProxy } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
 import { migrateDatabase } from "../migrate.ts";
-import { requirePostgres, troubleOfVersion } from "./version.ts";
+import { requirePostgres } from "./require-postgres.ts";
+import { troubleOfVersion } from "./version.ts";
 
 const sentence = (version: string) => `DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is ${version}`;
 

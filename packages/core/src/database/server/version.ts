@@ -1,22 +1,11 @@
 import { SettingError } from "../../program/settings.ts";
-import type { Database } from "../connect.ts";
-import { executeOn, type Execute } from "../statement.ts";
+import type { Execute } from "../statement.ts";
 
 /** Older ones were never tried, and what they lack would only fail when it is needed. */
 const oldest_major = 16;
 
-/**
- * For a program's start, where a person reads what is wrong: throws `SettingError` when PostgreSQL is too old.
- *
- * @example
- * await requirePostgres(database);
- */
-export async function requirePostgres(database: Database): Promise<void> {
-  await requirePostgresOn(executeOn(database));
-}
-
-/** The same over a connection outside our pools. */
-export async function requirePostgresOn(execute: Execute): Promise<void> {
+/** Throws `SettingError` when PostgreSQL is too old. */
+export async function requireVersion(execute: Execute): Promise<void> {
   const [row] = await execute<{ number: number }>({ text: ask, params: [] });
   const trouble = troubleOfVersion(row?.number ?? 0);
   if (trouble !== undefined) throw new SettingError(trouble);

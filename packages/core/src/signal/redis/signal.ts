@@ -72,11 +72,15 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     const { list, priorities } = queueKeys(keys, queue);
     return available(list, () => commands.signalTake(list, priorities, ids_max));
   };
-  /** Those with ids; while there are any, the list is not empty. One round trip for all of them. */
+  /** Those with ids. One round trip for all of them. */
   const filledOf = async (queues: readonly QueueRef[]): Promise<QueueRef[]> => {
-    const lists = queues.map((queue) => queueKeys(keys, queue).list);
-    const filled = await Promise.all(lists.map((list) => available(list, () => commands.exists(list))));
-    return queues.filter((_, at) => filled[at] === 1);
+    // In both: the mark that the list has while only the set has ids may have been taken by a wait.
+    const asked = queues.map((queue) => {
+      const { list, priorities } = queueKeys(keys, queue);
+      return available(list, () => commands.exists(list, priorities));
+    });
+    const filled = await Promise.all(asked);
+    return queues.filter((_, at) => filled[at] !== 0);
   };
   const take = async (queues: readonly QueueRef[], ids_max: number): Promise<string[]> => {
     const ids: string[] = [];

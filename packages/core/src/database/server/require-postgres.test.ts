@@ -1,0 +1,49 @@
+import { tcpProxy, testDatabase } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { connectDatabase } from "../connect.ts";
+import { requirePostgres } from "./require-postgres.ts";
+
+async function databaseOf(level: string) {
+  const own = await testDatabase();
+  await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_isolation = '${level}'`);
+  const proxy = await tcpProxy(own.url);
+  const database = connectDatabase({ url: proxy.url, connections_max: 3, timeout_ms: 10_000 });
+  onTestFinished(async () => {
+    await database.close();
+    await proxy.close();
+    await own.drop();
+  });
+  return { database, proxy };
+}
+
+test.each(["serializable", "repeatable read", "read committed"])(
+  "where the default is %s, statements sent alone are read committed all the same",
+  async (level) => {
+    const { database } = await databaseOf(level);
+    const { sql, control, spare } = database;
+    const levels = async () => {
+      const asked = [sql, sql, sql, control, spare].map((each) => each`SHOW transaction_isolation`);
+      return new Set((await Promise.all(asked)).map(([row]) => row?.["transaction_isolation"] as string));
+    };
+    expect(await levels()).toEqual(new Set([level]));
+    await requirePostgres(database);
+    expect(await levels()).toEqual(new Set(["read committed"]));
+  },
+);
+
+test("where nothing lets a connection choose, the start is refused, saying what to tell the server", async () => {
+  const { database, proxy } = await databaseOf("serializable");
+  // As long as the real one, as the answer's length comes before it.
+  proxy.alterAnswers((text) => text.replaceAll("read committed", "other than it "));
+  await expect(requirePostgres(database)).rejects.toThrow(
+    /^DATABASE_URL: .*ALTER ROLE … SET default_transaction_isolation = 'read committed'$/,
+  );
+});
+
+test("a URL can choose as well, for programs that check nothing at their start", async () => {
+  const { proxy } = await databaseOf("serializable");
+  const url = `${proxy.url}?default_transaction_isolation=read%20committed`;
+  const database = connectDatabase({ url, connections_max: 1, timeout_ms: 10_000 });
+  onTestFinished(() => database.close());
+  expect(await database.sql`SHOW transaction_isolation`).toEqual([{ transaction_isolation: "read committed" }]);
+});
