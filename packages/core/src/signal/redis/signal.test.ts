@@ -1,4 +1,4 @@
-import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, ownRedis, redisUrl, uniqueKeys } from "@atlasqueue/testing";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { turnKey, workersKey, workersSeenKey } from "../keys.ts";
@@ -70,14 +70,16 @@ test("a worker heard from before Redis' clock was set back is not listed until i
 
 test("ids behind many empty queues are taken in a few round trips", async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
-  const keys = { jobs: jobsKey, dead_letters: dlqKey };
-  const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
-  const redis = new Redis(redisUrl());
+  // Others' commands, reported before the driver knows that it monitors, would be junk to it.
+  const server = await ownRedis();
+  const redis = new Redis(server.url);
   const monitor = await redis.monitor();
+  const signal = redisSignal({ url: server.url, keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
   onTestFinished(async () => {
     monitor.disconnect();
     redis.disconnect();
     await signal.close();
+    await server.stop();
   });
   const queues = Array.from({ length: 1_200 }, (_, at) => ({ tenant: "default", queue: `q${at}` }));
   for (const at of [1_150, 700])
