@@ -10,12 +10,13 @@ import {
   type Sweeper,
 } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
-import { createFound, type Found } from "./found.ts";
+import { createFound } from "./found.ts";
 import { idSource, type NextIds } from "./next-ids.ts";
 import { reportTrouble } from "./report-trouble.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
 import type { Starter } from "./starter.ts";
+import { fillWithoutSignal } from "./without-signal.ts";
 
 export type ConsumerConfig = {
   /** Each claim is for one tenant, named with it. */
@@ -24,8 +25,6 @@ export type ConsumerConfig = {
   poll_timeout_seconds: number;
 };
 
-/** While Redis is away, how long an idle worker rests between two looks into Postgres; half of it is random. */
-const poll_ms_max = 1_000;
 const rest_after_outage_ms = 500;
 /** While all queues rest; it ends sooner when one no longer does. */
 const rest_ms_max = 60_000;
@@ -73,6 +72,19 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     }
   };
 
+  const claimOldest = (tenant: string, jobs_max: number): Promise<number> =>
+    claimed(tenant, (claimer) => claimReady(deps, jobs_max, { ...claimer, queues: served.open() }));
+  const pollPostgres = async (reason: SignalUnavailableError): Promise<void> => {
+    try {
+      const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest });
+      if (rest_ms === 0) return;
+      deps.observe({ event: "signal_failed", during: "wait", error: reason.message });
+      await pause(rest_ms, stop);
+    } catch (error) {
+      await restAfter(deps, error, stop);
+    }
+  };
+
   while (!stop.aborted) {
     if (served.open().length === 0) {
       await pause(rest_ms_max, AbortSignal.any([stop, served.changed()]));
@@ -94,51 +106,11 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       // Fewer than asked for: nothing is waiting, so there is nothing to overlap with but others' claims.
       if (next.ids.length < room && !next.others) await claiming;
     } catch (error) {
-      if (error instanceof SignalUnavailableError)
-        await pollPostgres(deps, error, stop, () => claimOldest(parts, served, found, claimed));
+      if (error instanceof SignalUnavailableError) await pollPostgres(error);
       else await restAfter(deps, error, stop);
     }
   }
   await Promise.all(claims);
-}
-
-/** Without a signal: the oldest jobs of each tenant that has ready ones, in turn, until the slots are full. */
-async function claimOldest(
-  { deps, running }: Parts,
-  served: Served,
-  found: Found,
-  claimed: (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>) => Promise<number>,
-): Promise<number> {
-  await served.discover();
-  const claimFor = (tenant: string): Promise<number> => {
-    const queues = served.open();
-    return claimed(tenant, (claimer) => claimReady(deps, running.free(), { ...claimer, queues }));
-  };
-  const [only = "", other] = served.tenants();
-  if (other === undefined) return claimFor(only);
-  await found.look();
-  let total = 0;
-  while (running.free() > 0) {
-    const next = found.next();
-    if (!next) break;
-    total += await claimFor(next.tenant);
-  }
-  return total;
-}
-
-async function pollPostgres(
-  deps: WorkerDeps,
-  reason: SignalUnavailableError,
-  stop: AbortSignal,
-  claimSome: () => Promise<number>,
-): Promise<void> {
-  try {
-    if ((await claimSome()) > 0) return;
-  } catch (error) {
-    return restAfter(deps, error, stop);
-  }
-  deps.observe({ event: "signal_failed", during: "wait", error: reason.message });
-  await pause(poll_ms_max * (0.5 + Math.random() / 2), stop);
 }
 
 async function restAfter(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {

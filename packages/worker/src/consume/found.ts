@@ -1,5 +1,6 @@
 import { readyAmong, type QueueRef } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
+import { createLookPace } from "./look-pace.ts";
 import { readyTenantsInTurn } from "./ready-tenants.ts";
 import { reportTrouble } from "./report-trouble.ts";
 import type { Served } from "./served.ts";
@@ -8,31 +9,21 @@ import type { Served } from "./served.ts";
 const queues_max = 2_000;
 /** With so many tenants in line, no others are looked for. */
 const tenants_max = 500;
-/**
- * Between two looks, while jobs keep coming, or at one page: so long, and so many times as long as the last one took.
- * Between pages twice as long after each that brought nothing.
- */
-const rest_ms_min = 20;
-const rest_times_min = 9;
-const rest_ms_max = 1_000;
-/** However long a look takes. */
-const rest_after_slow_ms_max = 60_000;
-
-/** How long a queue in whose list there was nothing is left out by looks: so long, and twice as long each time. */
+/** How long a queue that gave nothing is left out by looks: so long, and twice as long each time. */
 const empty_ms = { min: 50, max: 1_000 };
-/** After a look that failed. */
-const rest_after_failure_ms = 500;
 
 /** A tenant, and its queues in which jobs were seen. */
-type Turn = { tenant: string; queues: ReadonlySet<string> };
+export type Turn = { tenant: string; queues: ReadonlySet<string> };
 
 export type Found = {
   /** This queue's list ended a wait: there may be more in it, and in others. */
   woken(queue: QueueRef): void;
   /** Jobs were taken. With `more`, the tenant goes to the end of the line, or is found again when that is long. */
   taken(turn: Turn, more: boolean): void;
-  /** Its lists had nothing: its jobs cannot start, or another worker has them. */
+  /** It gave nothing: its jobs cannot start, or another worker has them. */
   empty(turn: Turn): void;
+  /** It could not be asked: it is first in line again. */
+  putBack(turn: Turn): void;
   /** How long until it is time for `look`. With `all_heard`, as a wait is on all lists, only once something stirs. */
   lookInMs(all_heard: boolean): number;
   /**
@@ -42,6 +33,8 @@ export type Found = {
   look(): Promise<void>;
   /** The look that is under way. */
   looking(): Promise<void> | undefined;
+  /** Whether anyone is in line. */
+  any(): boolean;
   /** Who is next in line, and leaves it. */
   next(): Turn | undefined;
 };
@@ -62,10 +55,7 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
   const left_out = new Map<string, { until: number; ms: number }>();
   let page: string[] = [];
   let looking: Promise<void> | undefined;
-  let looked_at = -Infinity;
-  let short_ms = rest_ms_min;
-  let rest_ms = rest_ms_min;
-  let stirs = true;
+  const pace = createLookPace(now);
 
   const put = ({ tenant, queue }: QueueRef): void => {
     const queues = line.get(tenant);
@@ -89,49 +79,35 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
   const forgetOld = (): void => {
     for (const [name, { until }] of left_out) if (until + empty_ms.max <= now()) left_out.delete(name);
   };
-  const lookAround = async (): Promise<void> => {
-    if (await lookThrough()) return;
-    page = await nextPage();
-    await lookThrough();
+  /** Whether some of the page is left: what is ready may not be able to start, and those behind it wait for their look. */
+  const lookAround = async (): Promise<boolean> => {
+    if (!(await lookThrough())) {
+      page = await nextPage();
+      await lookThrough();
+    }
+    return page.length > 0;
   };
 
   const lookOnce = async (): Promise<void> => {
-    const began_at = now();
-    let failed = false;
-    // What stirs from here on is not known to this look, which may go on beside claims.
-    const stirred = stirs;
-    stirs = false;
     forgetOld();
     try {
-      await lookAround();
-      // What is ready may not be able to start: those behind it in the page have waited for their look.
-      if (stirred) rest_ms = rest_ms_min;
-      else if (page.length === 0) rest_ms *= 2;
+      await pace.around(lookAround);
     } catch (error) {
-      failed = true;
-      stirs ||= stirred;
       reportTrouble(deps, error);
     } finally {
-      looked_at = now();
-      short_ms = between(
-        failed ? rest_after_failure_ms : rest_ms_min,
-        (looked_at - began_at) * rest_times_min,
-        rest_after_slow_ms_max,
-      );
-      rest_ms = between(short_ms, rest_ms, Math.max(short_ms, rest_ms_max));
       looking = undefined;
     }
   };
 
   return {
     woken(queue) {
-      stirs = true;
+      pace.stir();
       left_out.delete(nameOf(queue));
       put(queue);
     },
     taken(turn, more) {
       const { tenant, queues } = turn;
-      stirs = true;
+      pace.stir();
       for (const queue of queuesOf(turn)) left_out.delete(nameOf(queue));
       if (more && line.size < tenants_max) for (const queue of queues) put({ tenant, queue });
     },
@@ -142,12 +118,18 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
         left_out.set(name, { until: now() + ms, ms });
       }
     },
+    putBack({ tenant, queues }) {
+      const behind = [...line];
+      line.clear();
+      line.set(tenant, new Set(queues));
+      for (const [name, theirs] of behind) for (const queue of theirs) put({ tenant: name, queue });
+    },
     lookInMs(all_heard) {
-      if (looking || line.size >= tenants_max || (all_heard && !stirs)) return Infinity;
-      return Math.max(0, looked_at + (stirs || page.length > 0 ? short_ms : rest_ms) - now());
+      return looking || line.size >= tenants_max ? Infinity : pace.dueInMs(all_heard);
     },
     look: () => (looking ??= lookOnce()),
     looking: () => looking,
+    any: () => line.size > 0,
     next() {
       const [first] = line;
       if (!first) return undefined;
@@ -157,5 +139,3 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
     },
   };
 }
-
-const between = (min: number, value: number, max: number): number => Math.min(max, Math.max(min, value));

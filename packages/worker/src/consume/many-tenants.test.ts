@@ -1,5 +1,5 @@
 import { noSignal, type Signal } from "@atlasqueue/core";
-import { findJob, submit } from "@atlasqueue/core/internal";
+import { findJob, SignalUnavailableError, submit } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -114,6 +114,16 @@ test("a look that does not end keeps nobody from the ids that come, and one that
   };
   await createFound(away as unknown as ReturnType<typeof deps>, served).look();
   expect(events).toEqual(["database_unavailable"]);
+});
+
+test("who is next in line stays so while the signal is away", async () => {
+  const served = createServed(deps(), ["a", "b", "c"], ["mail"]);
+  const found = createFound(deps(), served);
+  for (const tenant of ["b", "a", "c"]) found.woken({ tenant, queue: "mail" });
+  const parts = { deps: { ...deps(), signal: noSignal() }, served, found, poll_timeout_seconds: 60 };
+  const nextIds = idSource({ ...parts, sweeper: { nudge() {} } }, new AbortController().signal);
+  await expect(nextIds(5)).rejects.toThrow(SignalUnavailableError);
+  expect(["b", "a", "c"].map(() => found.next()?.tenant)).toEqual(["b", "a", "c"]);
 });
 
 describe("who is found to have jobs", () => {

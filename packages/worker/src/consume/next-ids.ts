@@ -1,6 +1,6 @@
 import { pause, wakeMark, type QueueRef, type Sweeper, type Woken } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
-import type { Found } from "./found.ts";
+import type { Found, Turn } from "./found.ts";
 import type { Served } from "./served.ts";
 
 /** Ids of one tenant to claim. `others`: meanwhile, other tenants are asked for theirs. */
@@ -71,12 +71,22 @@ export function idSource({ deps, sweeper, served, found, poll_timeout_seconds }:
     return { tenant, ids: woken ? idsOf(woken) : [], others: false };
   };
 
+  const takeFor = async (next: Turn, ids_max: number): Promise<string[]> => {
+    const open = served.queuesOf([next.tenant]).filter(({ queue }) => next.queues.has(queue));
+    if (open.length === 0) return [];
+    try {
+      return await deps.signal.take(inTurn(open), ids_max);
+    } catch (error) {
+      found.putBack(next);
+      throw error;
+    }
+  };
+
   /** From the first in line that has any. Another worker, or our last claim, may have them by now. */
   const ofFound = async (ids_max: number): Promise<NextIds | undefined> => {
     for (let next = found.next(); next && !stop.aborted; next = found.next()) {
-      const { tenant, queues } = next;
-      const open = served.queuesOf([tenant]).filter(({ queue }) => queues.has(queue));
-      const ids = open.length > 0 ? await deps.signal.take(inTurn(open), ids_max) : [];
+      const { tenant } = next;
+      const ids = await takeFor(next, ids_max);
       if (ids.length === 0) {
         found.empty(next);
         continue;
