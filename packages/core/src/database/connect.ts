@@ -1,6 +1,7 @@
-import postgres from "./driver.ts";
+import postgres, { type Patched } from "./driver.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
+import { createIsolation } from "./server/isolation.ts";
 import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
 import { ofSeveralHosts } from "./server/several-hosts.ts";
 import { openSocket } from "./socket.ts";
@@ -29,10 +30,7 @@ export type Database = {
   onBreak(hear: () => void): () => void;
   /** From now on statements are sent unprepared: something between us and the server does not keep them. */
   stopPreparing(): void;
-  /**
-   * From now on connections ask for `read committed` as they open, and idle ones are closed. Under a server's default of
-   * `serializable`, somebody's open transaction would make our single statements fail for as long as it is open.
-   */
+  /** From now on connections ask for `read committed` as they open, and idle ones are closed: see `createIsolation`. */
   chooseReadCommitted(): void;
   /**
    * The pool's connections may all lead to where nobody is any more: the idle ones are closed now, those in use after
@@ -67,9 +65,6 @@ export type DatabaseOptions = {
   /** Shown in pg_stat_activity. */
   application_name?: string;
 };
-
-/** What our patch adds to the driver's pool. */
-export type Patched = { load(): { idle: number; busy: number; waiting: number }; retire(): void };
 
 /** After this long in silence a connection is checked. */
 const keep_alive_seconds = 10;
@@ -108,6 +103,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     ...ofSeveralHosts(options.url),
     // What follows comes from our patch, in patches/.
     discard(error: unknown) {
+      isolation.hear(error);
       if (!isReadOnly(error)) return false;
       retireAll();
       return true;
@@ -127,6 +123,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const retireAll = (): void => {
     for (const each of [pool, spare as unknown as Patched]) each.retire();
   };
+  const isolation = createIsolation(() => [sql, control, spare]);
   const turns = createPoolTurns(options.connections_max);
   return {
     sql,
@@ -150,13 +147,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
       for (const each of all) each.prepare = false;
       options.onUnprepared?.();
     },
-    chooseReadCommitted() {
-      // The driver looks at this for each connection.
-      for (const each of [sql, control, spare]) {
-        Object.assign(each.options.connection, { default_transaction_isolation: "read committed" });
-        (each as unknown as Patched).retire();
-      }
-    },
+    chooseReadCommitted: isolation.choose,
     retire: retireAll,
     close: async () => void (await Promise.all([sql, control, spare].map((each) => each.end({ timeout: 2 })))),
   };

@@ -3,3 +3,6 @@
  * its dependencies unpatched, so the build puts the patched driver into `dist` and this file points there.
  */
 export { default } from "postgres";
+
+/** What our patch adds to a pool. */
+export type Patched = { load(): { idle: number; busy: number; waiting: number }; retire(): void };

@@ -1,5 +1,4 @@
-import type { Patched } from "../connect.ts";
-import postgres from "../driver.ts";
+import postgres, { type Patched } from "../driver.ts";
 import { ofSeveralHosts } from "../server/several-hosts.ts";
 import { openSocket } from "../socket.ts";
 

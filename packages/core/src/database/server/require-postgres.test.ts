@@ -1,4 +1,4 @@
-import { tcpProxy, testDatabase } from "@atlasqueue/testing";
+import { eventually, tcpProxy, testDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
 import { requirePostgres } from "./require-postgres.ts";
@@ -40,10 +40,18 @@ test("where nothing lets a connection choose, the start is refused, saying what 
   );
 });
 
-test("a URL can choose as well, for programs that check nothing at their start", async () => {
-  const { proxy } = await databaseOf("serializable");
-  const url = `${proxy.url}?default_transaction_isolation=read%20committed`;
-  const database = connectDatabase({ url, connections_max: 1, timeout_ms: 10_000 });
-  onTestFinished(() => database.close());
-  expect(await database.sql`SHOW transaction_isolation`).toEqual([{ transaction_isolation: "read committed" }]);
+test("so they are in programs that look at nothing as they start, from the first failure on", async () => {
+  const { database } = await databaseOf("serializable");
+  const { sql } = database;
+  await sql`CREATE TABLE counted (n int)`;
+  await sql`INSERT INTO counted VALUES (0)`;
+  const add = () => sql`UPDATE counted SET n = n + (SELECT count(*) FROM counted)`;
+  await eventually(async () => {
+    const added = await Promise.allSettled([add(), add(), add()]);
+    expect(added.some(({ status }) => status === "rejected")).toBe(true);
+  });
+  await eventually(async () => {
+    expect(await sql`SHOW transaction_isolation`).toEqual([{ transaction_isolation: "read committed" }]);
+  });
+  for (let round = 0; round < 20; round += 1) await Promise.all([add(), add(), add()]);
 });
