@@ -3,8 +3,9 @@ import dns, { type LookupAddress } from "node:dns";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { lookupOf, type LookupRules } from "./lookup.ts";
+import { readSystemNames, type SystemNames } from "./system-names.ts";
 
-/** IPv4 addresses by name; whatever ends in `.silent.test` is never answered, and all else does not exist. */
+/** IPv4 addresses by name; whatever ends in `.silent.test` is never answered, , of `.failing.test` not well, and all else does not exist. */
 const known: Record<string, number[][]> = {
   "public.test": [[93, 184, 215, 14]],
   "inside.test": [[10, 0, 0, 1]],
@@ -12,6 +13,10 @@ const known: Record<string, number[][]> = {
     [93, 184, 215, 14],
     [10, 0, 0, 1],
   ],
+  "api.dev": [[203, 0, 113, 9]],
+  "api.dev.cluster.test": [[10, 0, 0, 2]],
+  "db.prod.cluster.test": [[10, 0, 0, 3]],
+  "failing.dev.cluster.test": [[10, 0, 0, 4]],
 };
 const server = createSocket("udp4");
 const asked: string[] = [];
@@ -20,21 +25,10 @@ beforeAll(async () => {
     const { name, end } = question(query);
     asked.push(name);
     if (name.endsWith(".silent.test")) return;
+    const code = name.endsWith(".failing.test") ? 2 : name in known ? 0 : 3;
     const is_ipv4 = query.readUInt16BE(end) === 1;
     const addresses = is_ipv4 ? (known[name] ?? []) : [];
-    const head = Buffer.from([
-      ...query.subarray(0, 2),
-      0x81,
-      name in known ? 0x80 : 0x83,
-      0,
-      1,
-      0,
-      addresses.length,
-      0,
-      0,
-      0,
-      0,
-    ]);
+    const head = Buffer.from([...query.subarray(0, 2), 0x81, 0x80 + code, 0, 1, 0, addresses.length, 0, 0, 0, 0]);
     const answers = addresses.map((address) => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address]));
     server.send(Buffer.concat([head, query.subarray(12, end + 4), ...answers]), from.port, from.address);
   });
@@ -78,16 +72,42 @@ test("however many names are never answered, another is found, and no thread of 
   const over = Promise.allSettled(silent).then(() => "over");
   expect(await lookUp("public.test")).toHaveLength(1);
   expect(await Promise.race([over, "waiting"])).toBe("waiting");
+  const allowed = lookUp("n.silent.test.", { allow_private: true });
+  await expect(allowed).rejects.toThrow("DNS has no answer for n.silent.test.");
   for (const one of await Promise.allSettled(silent)) expect(one.status).toBe("rejected");
-  const allowed = lookUp("n.silent.test", { allow_private: true });
-  await expect(allowed).rejects.toThrow("DNS has no answer for n.silent.test");
   expect(system).not.toHaveBeenCalled();
   system.mockRestore();
 });
 
-test("where inside addresses are allowed, names in and outside of DNS lead to them", async () => {
-  expect(await lookUp("inside.test", { allow_private: true })).toEqual([{ address: "10.0.0.1", family: 4 }]);
-  const local = await lookUp("localhost", { allow_private: true });
-  expect(local.map(({ address }) => address)).toContainEqual(expect.stringMatching(/^(127\.0\.0\.1|::1)$/));
-  expect(asked).not.toContain("localhost");
+const cluster = {
+  hosts: new Map([["pinned.test", [{ address: "10.0.0.9", family: 4 }]]]),
+  suffixes: ["prod.cluster.test", "cluster.test"],
+  ndots: 5,
+};
+
+test("where inside addresses are allowed, names lead where they do for the machine's other programs", async () => {
+  const private_to = async (name: string, names: SystemNames = cluster) =>
+    (await lookUp(name, { allow_private: true, names })).map(({ address }) => address);
+  expect(await private_to("inside.test")).toEqual(["10.0.0.1"]);
+  // The hosts file goes before DNS, and suffixes before a name as it stands.
+  expect(await private_to("Pinned.test")).toEqual(["10.0.0.9"]);
+  expect(await private_to("api.dev")).toEqual(["10.0.0.2"]);
+  expect(await private_to("api.dev.")).toEqual(["203.0.113.9"]);
+  expect(await private_to("api.dev", { ...cluster, ndots: 1 })).toEqual(["203.0.113.9"]);
+  expect(await private_to("db")).toEqual(["10.0.0.3"]);
+  // A server that fails for one of them does not hide the next; one that says nothing ends it.
+  expect(await private_to("failing.dev", { ...cluster, suffixes: ["failing.test", "cluster.test"] })).toEqual([
+    "10.0.0.4",
+  ]);
+  const silent = { ...cluster, suffixes: ["silent.test"] };
+  await expect(private_to("api.dev", silent)).rejects.toThrow("DNS has no answer for api.dev");
+  expect(await private_to("localhost")).toContainEqual(expect.stringMatching(/^(127\.0\.0\.1|::1)$/));
+  expect(asked).not.toContainEqual(expect.stringContaining("localhost"));
+  await expect(private_to("no-such-name.invalid")).rejects.toThrow("ENOTFOUND");
+});
+
+test("the system's own files are read", async () => {
+  const { hosts, ndots } = await readSystemNames();
+  expect(hosts.get("localhost")?.map(({ address }) => address)).toContain("127.0.0.1");
+  expect(ndots).toBeGreaterThanOrEqual(0);
 });

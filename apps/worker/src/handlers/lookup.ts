@@ -1,21 +1,23 @@
 import dns, { type LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { isPublicAddress } from "./public-address.ts";
+import { candidates, readSystemNames, type SystemNames } from "./system-names.ts";
 
 export type LookupRules = {
   /** Also addresses inside the network, and names that only this machine or its network knows. */
   allow_private: boolean;
   /** Instead of the system's. */
   dns_servers?: string[];
+  names?: SystemNames;
 };
 
-/** Of each server, and again after twice as long: less than a delivery may take. */
-const patience = { timeout: 1_500, tries: 2 };
+type Found = readonly LookupAddress[] | "unknown" | "no_answer";
 
 /**
  * How the sockets of webhooks find their addresses. The system's own look-up has two threads for a whole process and
  * cannot be given up: a few names whose servers never answer would keep the process from dialling anyone, its database
- * included. So DNS is asked directly; the system is only for names that are not in DNS, where inside ones are allowed.
+ * included. So DNS is asked directly, for names as they stand; where inside ones are allowed, the machine's hosts and the
+ * suffixes of its network come first as they do for all its programs.
  *
  * The connection goes to the very addresses that were checked, so they cannot change in between. A name that leads
  * inside fails like one that does not exist, and is retried like it: otherwise the error would reveal which names exist
@@ -24,29 +26,55 @@ const patience = { timeout: 1_500, tries: 2 };
  * @example
  * http.request(url, { lookup: lookupOf({ allow_private: false }) });
  */
-export function lookupOf({ allow_private, dns_servers }: LookupRules): LookupFunction {
-  return async (name, options, callback) => {
-    const found = isLocal(name) ? [] : await askDns(name, dns_servers);
-    if (found === "no_answer" || (!allow_private && !arePublic(found)))
-      return callback(new Error(allow_private ? `DNS has no answer for ${name}` : noPublic(name)), []);
-    const [first] = found;
-    if (!first) return dns.lookup(name, options, callback);
-    return options.all ? callback(null, found) : callback(null, first.address, first.family);
+export function lookupOf(rules: LookupRules): LookupFunction {
+  return (name, options, callback) => {
+    const answer = (found: Found): void => {
+      if (!rules.allow_private && !arePublic(found)) return callback(new Error(noPublic(name)), []);
+      if (found === "no_answer") return callback(new Error(`DNS has no answer for ${name}`), []);
+      // The system is quick to say so, or has other means.
+      if (found === "unknown") return dns.lookup(name, options, callback);
+      const [first] = found;
+      return options.all ? callback(null, [...found]) : callback(null, first?.address ?? "", first?.family);
+    };
+    const failed = (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), []);
+    (rules.allow_private ? findAnywhere(name, rules) : findPublic(name, rules)).then(answer, failed);
   };
 }
 
-const arePublic = (found: readonly LookupAddress[]) =>
-  found.length > 0 && found.every(({ address }) => isPublicAddress(address));
+const arePublic = (found: Found) => Array.isArray(found) && found.every(({ address }) => isPublicAddress(address));
 const noPublic = (name: string) => `${name} leads to no public address; WEBHOOK_ALLOW_PRIVATE=true allows others`;
 
-/** Never in DNS, or never asked for as it stands: `localhost`, and names for which the system has a suffix. */
-const isLocal = (name: string) => !name.replace(/\.$/, "").includes(".") || /\.localhost\.?$/i.test(name);
+/** Such names are never in DNS (RFC 6761). */
+const isLocalhost = (name: string) => /(^|\.)localhost\.?$/i.test(name);
 
-/** Then the system is quick to say whether it knows the name. */
-const notInDns = ["ENOTFOUND", "ENODATA", "ECONNREFUSED"];
+const findPublic = async (name: string, { dns_servers }: LookupRules): Promise<Found> =>
+  name.includes(".") && !isLocalhost(name) ? foundBy(await ask(name, dns_servers)) : "unknown";
 
-/** All addresses of a name; none when it has none. */
-async function askDns(name: string, servers: string[] | undefined): Promise<LookupAddress[] | "no_answer"> {
+async function findAnywhere(name: string, { dns_servers, names }: LookupRules): Promise<Found> {
+  const system = names ?? (await readSystemNames());
+  const known = system.hosts.get(name.toLowerCase());
+  if (known) return known;
+  if (isLocalhost(name)) return "unknown";
+  let fails = false;
+  for (const candidate of candidates(name, system)) {
+    const answer = await ask(candidate, dns_servers);
+    if (answer === "silent" || Array.isArray(answer)) return foundBy(answer);
+    fails ||= answer === "fails";
+  }
+  return fails ? "no_answer" : "unknown";
+}
+
+type Answer = readonly LookupAddress[] | "unknown" | "fails" | "silent";
+
+const foundBy = (answer: Answer): Found => (answer === "fails" || answer === "silent" ? "no_answer" : answer);
+
+/** Of each server, and again after twice as long: less than a delivery may take. */
+const patience = { timeout: 1_500, tries: 2 };
+/** How DNS says that it does not know a name, and what there is to hear where nobody serves DNS. */
+const isUnknown = ["ENOTFOUND", "ENODATA", "ECONNREFUSED"];
+
+/** All addresses of a name as it stands. */
+async function ask(name: string, servers: string[] | undefined): Promise<Answer> {
   // A new one knows which servers the system has now.
   const resolver = new dns.promises.Resolver(patience);
   if (servers) resolver.setServers(servers);
@@ -54,6 +82,8 @@ async function askDns(name: string, servers: string[] | undefined): Promise<Look
   const found = asked.flatMap((one, at) =>
     one.status === "fulfilled" ? one.value.map((address) => ({ address, family: at === 0 ? 4 : 6 })) : [],
   );
-  const has_no_answer = asked.some((one) => one.status === "rejected" && !notInDns.includes(one.reason.code));
-  return found.length === 0 && has_no_answer ? "no_answer" : found;
+  if (found.length > 0) return found;
+  const codes = asked.flatMap((one) => (one.status === "rejected" ? [String(one.reason.code)] : []));
+  if (codes.every((code) => isUnknown.includes(code))) return "unknown";
+  return codes.includes("ETIMEOUT") ? "silent" : "fails";
 }

@@ -98,8 +98,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
     max_pipeline: 0,
     fetch_types: false,
     onnotice: () => {},
-    // The driver reads times in this style only.
-    connection: { application_name: options.application_name ?? "atlasqueue", DateStyle: "ISO" },
+    // The driver reads times in this style only. Word for word as servers report it: poolers compare the texts.
+    connection: { application_name: options.application_name ?? "atlasqueue", DateStyle: "ISO, MDY" },
     ...ofSeveralHosts(options.url),
     // What follows comes from our patch, in patches/.
     discard(error: unknown) {
