@@ -31,8 +31,8 @@ export function lookupOf(rules: LookupRules): LookupFunction {
     const answer = (found: Found): void => {
       if (!rules.allow_private && !arePublic(found)) return callback(new Error(noPublic(name)), []);
       if (found === "no_answer") return callback(new Error(`DNS has no answer for ${name}`), []);
-      // The system is quick to say so, or has other means.
-      if (found === "unknown") return dns.lookup(name, options, callback);
+      if (found === "unknown")
+        return isOfSystem(name) ? dns.lookup(name, options, callback) : callback(new Error(`no DNS knows ${name}`), []);
       const [first] = found;
       return options.all ? callback(null, [...found]) : callback(null, first?.address ?? "", first?.family);
     };
@@ -43,6 +43,9 @@ export function lookupOf(rules: LookupRules): LookupFunction {
 
 const arePublic = (found: Found) => Array.isArray(found) && found.every(({ address }) => isPublicAddress(address));
 const noPublic = (name: string) => `${name} leads to no public address; WEBHOOK_ALLOW_PRIVATE=true allows others`;
+
+/** It has other means than DNS for these, and nobody far away decides how long they take. */
+const isOfSystem = (name: string) => !name.includes(".") || isLocalhost(name) || /\.local\.?$/i.test(name);
 
 /** Such names are never in DNS (RFC 6761). */
 const isLocalhost = (name: string) => /(^|\.)localhost\.?$/i.test(name);
@@ -70,7 +73,7 @@ const foundBy = (answer: Answer): Found => (answer === "fails" || answer === "si
 
 /** Of each server, and again after twice as long: less than a delivery may take. */
 const patience = { timeout: 1_500, tries: 2 };
-/** How DNS says that it does not know a name, and what there is to hear where nobody serves DNS. */
+/** How DNS says that it does not know a name, and what there is to hear where there is none. */
 const isUnknown = ["ENOTFOUND", "ENODATA", "ECONNREFUSED"];
 
 /** All addresses of a name as it stands. */
