@@ -51,6 +51,23 @@ test("an endless message is not kept", async () => {
   expect(junk()).toBe(1);
 });
 
+test("millions of messages that wait for a slow reader arrive, in order and before the end", async () => {
+  const { raw, channel, closed } = await ends();
+  const count = 1_200_000;
+  for (let at = 0; at < count; at += 1) channel.send(at);
+  const ended = channel.end();
+  let next = 0;
+  let rest = "";
+  raw.setEncoding("utf8").on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (Number(line) === next) next += 1;
+  });
+  await ended;
+  await eventually(() => expect(next).toBe(count));
+  expect(closed()).toBe(0);
+});
+
 test("what is sent arrives as one line; when the other side goes, that is reported once, and sending goes nowhere", async () => {
   const { raw, channel, closed } = await ends();
   let said = "";

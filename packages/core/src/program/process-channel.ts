@@ -5,6 +5,8 @@ import type { Duplex } from "node:stream";
 const channel_fd = 3;
 /** For one message. Payloads and results are far smaller; ten thousand job ids fit. */
 const message_chars_max = 16 * 1024 * 1024;
+/** Messages that have waited for the other end to read are written together. */
+const joined_max = 1_000;
 
 export type Channel = {
   /** One JSON value. Goes nowhere when the other side is gone, which `closed` reports. */
@@ -72,13 +74,25 @@ export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): 
   pipe.on("error", () => {});
   pipe.once("close", () => closed?.());
   pipe.once("end", () => pipe.destroy());
+  // Node cannot write a million pieces at once, which is what it would make of those that wait.
+  const waiting: string[] = [];
+  const write = (): void => {
+    const text = waiting.splice(0, joined_max).join("");
+    if (text !== "") pipe.write(text);
+  };
+  pipe.on("drain", write);
   return {
     send(message) {
-      if (pipe.writable) pipe.write(`${JSON.stringify(message)}\n`);
+      if (!pipe.writable) return;
+      waiting.push(`${JSON.stringify(message)}\n`);
+      if (!pipe.writableNeedDrain) write();
     },
     ref: () => void (pipe instanceof Socket && pipe.ref()),
     unref: () => void (pipe instanceof Socket && pipe.unref()),
-    end: () => new Promise((resolve) => (pipe.writable ? pipe.end(resolve) : resolve())),
+    async end() {
+      while (waiting.length > 0 && pipe.writable) write();
+      await new Promise<void>((resolve) => (pipe.writable ? pipe.end(resolve) : resolve()));
+    },
   };
 }
 
