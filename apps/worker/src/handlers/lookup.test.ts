@@ -3,7 +3,7 @@ import dns, { type LookupAddress } from "node:dns";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { lookupOf, type LookupRules } from "./lookup.ts";
-import { readSystemNames, type SystemNames } from "./system-names.ts";
+import { readSystemNames, resolverIn, type SystemNames } from "./system-names.ts";
 
 /** IPv4 addresses by name; whatever ends in `.silent.test` is never answered, , of `.failing.test` not well, and all else does not exist. */
 const known: Record<string, number[][]> = {
@@ -110,4 +110,6 @@ test("the system's own files are read", async () => {
   const { hosts, ndots } = await readSystemNames();
   expect(hosts.get("localhost")?.map(({ address }) => address)).toContain("127.0.0.1");
   expect(ndots).toBeGreaterThanOrEqual(0);
+  const text = "# search none\ndomain old\nsearch . a.test b.test.\noptions timeout:1 ndots:5\n";
+  expect(resolverIn(text)).toEqual({ suffixes: ["a.test", "b.test"], ndots: 5 });
 });

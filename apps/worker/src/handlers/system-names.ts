@@ -34,18 +34,21 @@ function hostsIn(text: string): SystemNames["hosts"] {
   return hosts;
 }
 
-function resolverIn(text: string): Pick<SystemNames, "suffixes" | "ndots"> {
+export function resolverIn(text: string): Pick<SystemNames, "suffixes" | "ndots"> {
   let suffixes: string[] = [];
   let ndots = 1;
   for (const [word, ...values] of wordsIn(text)) {
     // The last of these lines counts.
-    if (word === "search" || word === "domain") suffixes = values.slice(0, suffixes_max);
+    if (word === "search" || word === "domain")
+      suffixes = values.map(withoutDot).filter(Boolean).slice(0, suffixes_max);
     const [, number] = (word === "options" && /(?:^| )ndots:(\d+)/.exec(values.join(" "))) || [];
     if (number !== undefined) ndots = Number(number);
   }
   return { suffixes, ndots };
 }
 
+/** The suffix `.` is none. */
+const withoutDot = (suffix: string) => suffix.replace(/\.$/, "");
 const wordsIn = (text: string) =>
   text.split("\n").map((line) =>
     line

@@ -17,7 +17,7 @@ export type ServerNews =
   | { readonly kind: "started" }
   | { readonly kind: "not_started"; readonly reason: string };
 
-/** After a start that failed, and before the next. */
+/** From a start to the next, and after one that failed. */
 const rest_ms = 5_000;
 
 type Server = {
@@ -41,27 +41,31 @@ export function serverHandle({ first, stopSteps, start, claim, release, onEnd }:
     turn = done.catch(() => {});
     return done;
   };
+  let started_at = performance.now();
   const watch = () => {
     const watched = server;
     if (onEnd) void watched.exited.then(() => inTurn(() => startAgain(watched, onEnd)));
   };
   const startAgain = async (ended: ServerProcess, tell: (news: ServerNews) => void) => {
     const isStopped = () => claimed === undefined || server !== ended;
-    if (isStopped()) return;
-    tell({ kind: "ended", said: await ended.lastWords() });
+    // Not in its turn: a stop must not wait for it.
+    const tryLater = (ms: number) => void setTimeout(() => void inTurn(tryOnce), ms).unref();
     const tryOnce = async () => {
       if (isStopped()) return;
+      started_at = performance.now();
       try {
         server = await start();
         tell({ kind: "started" });
         watch();
       } catch (error) {
         tell({ kind: "not_started", reason: error instanceof Error ? error.message : String(error) });
-        // Not in its turn: a stop must not wait for it.
-        setTimeout(() => void inTurn(tryOnce), rest_ms).unref();
+        tryLater(rest_ms);
       }
     };
-    await tryOnce();
+    if (isStopped()) return;
+    tell({ kind: "ended", said: await ended.lastWords() });
+    // One that dies as soon as it runs is no better than one that does not start.
+    tryLater(Math.max(0, started_at + rest_ms - performance.now()));
   };
   watch();
   return {
