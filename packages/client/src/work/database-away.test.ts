@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { gate, recorder } from "../../test/recorder.ts";
 import { standStill } from "../../test/stand-still.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
-import { createClient, type Client, type HandlerFunction, type JsonObject } from "../index.ts";
+import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "../index.ts";
 
 let api: TestApi;
 let client: Client;
@@ -13,9 +13,15 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-function work(from: Client, queue: string, handler: HandlerFunction<JsonObject>, leaseSeconds: number) {
+function work(
+  from: Client,
+  queue: string,
+  handler: HandlerFunction<JsonObject>,
+  leaseSeconds: number,
+  more: WorkOptions = {},
+) {
   const told = recorder();
-  const worker = from.work(queue, handler, { observe: told.observe, leaseSeconds, waitSeconds: 1 });
+  const worker = from.work(queue, handler, { observe: told.observe, leaseSeconds, waitSeconds: 1, ...more });
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   onTestFinished(() => api.network.heal());
   return { worker, ...told };
@@ -103,6 +109,30 @@ test("an outcome is kept as long, and delivered when the database is back", asyn
     timeout_ms: 20_000,
   });
   expect(named("lease_lost")).toEqual([]);
+}, 60_000);
+
+test("a run of a group goes on after the outage, in its order, with no attempt lost", async () => {
+  const [first, second] = await client.submitMany(
+    [1, 2].map(() => ({ type: "a", queue: "run", group: "g", max_attempts: 1 })),
+  );
+  const { opened, open } = gate();
+  const order: string[] = [];
+  const handler: HandlerFunction<JsonObject> = async (_payload, { job }) => {
+    order.push(job.id);
+    await opened;
+  };
+  const { named } = work(client, "run", handler, 3, { runMax: 10 });
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  api.network.refuse();
+  open();
+  await endedFor(first?.id ?? "", 1);
+  api.network.heal();
+  await eventually(
+    async () => expect(await client.get(second?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 }),
+    { timeout_ms: 20_000 },
+  );
+  expect(await client.get(first?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(order).toEqual([first?.id, second?.id]);
 }, 60_000);
 
 test("it goes on until the API says that the job is another's", async () => {
