@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@atlasqueue/core";
 import type { HostRule } from "@atlasqueue/core/hosts";
-import { createReadiness, localPermits, type RateLimit } from "@atlasqueue/core/internal";
+import { createOutageWatch, createReadiness, localPermits, type RateLimit } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import type { BuiltDashboard } from "./dashboard/built.ts";
 import { addDashboard } from "./dashboard/serve.ts";
@@ -52,7 +52,8 @@ export type AppDeps = Services & {
  */
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>({ router: new KnownPaths() });
-  app.onError(answerErrors(deps));
+  // Not the sweeper's own: what callers meet holds that one up for a minute at most, as everybody else.
+  app.onError(answerErrors({ ...deps, outage: createOutageWatch(deps) }));
   app.notFound(answerUnmatched(app));
   app.use(requestId);
   if (deps.tracing) app.use(traceRequests(deps.tracing));

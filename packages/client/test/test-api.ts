@@ -1,10 +1,12 @@
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
-import { redisUrl, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/testing";
+import { redisUrl, tcpProxy, testDatabase, uniqueKeys, type TcpProxy, type TestDatabase } from "@atlasqueue/testing";
 
 export type TestApi = {
   readonly url: string;
   /** Its own, for what others do there. */
   readonly database: TestDatabase["database"];
+  /** Between the API and its database. */
+  readonly network: TcpProxy;
   /** Away until `start`, which brings it back on the same port. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -15,11 +17,12 @@ export type TestApi = {
 /** A real API on a port, over a database of its own and the run's Redis. Failed jobs are due again at once. */
 export async function testApi(settings: Record<string, string> = {}): Promise<TestApi> {
   const { url, database, drop } = await testDatabase();
+  const network = await tcpProxy(url);
   const { jobsKey, dlqKey } = uniqueKeys();
   const run = (port: number) =>
     startApi(
       readApiConfig({
-        DATABASE_URL: url,
+        DATABASE_URL: network.url,
         REDIS_URL: redisUrl(),
         JOB_QUEUE_KEY: jobsKey,
         DLQ_KEY: dlqKey,
@@ -36,12 +39,14 @@ export async function testApi(settings: Record<string, string> = {}): Promise<Te
   return {
     url: api.url,
     database,
+    network,
     stop: () => api.stop(),
     start: async () => {
       api = await run(api.port);
     },
     close: async () => {
       await api.stop();
+      await network.close();
       await drop();
     },
   };

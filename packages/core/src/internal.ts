@@ -5,7 +5,15 @@ export { beginOnce, freeKey, type BegunOnce, type KeyedAct } from "./audit/once.
 export { beginActs, endActs, recordActs, type Act, type BegunAct, type EndedAct } from "./audit/record.ts";
 export { composedStatements } from "./database/composed.ts";
 export { countDrift } from "./counts/drift.ts";
-export { afterSome, CallerGoneError, cameAfterAPart, isBadRow, isShutOut, outcomeUnknown } from "./database/errors.ts";
+export {
+  afterSome,
+  CallerGoneError,
+  cameAfterAPart,
+  isBadRow,
+  isLocked,
+  isShutOut,
+  outcomeUnknown,
+} from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
 export { onceMore } from "./database/pool/once-more.ts";
 export { evenIfBusy } from "./database/pool/even-if-busy.ts";

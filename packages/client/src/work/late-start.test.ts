@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { recorder } from "../../test/recorder.ts";
+import { standStill } from "../../test/stand-still.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
 import { createClient, type Client, type WorkOptions } from "../index.ts";
 
@@ -12,11 +13,6 @@ beforeAll(async () => {
   client = createClient({ url: api.url });
 });
 afterAll(() => api.close());
-
-/** What a handler that hogs the processor does, or a process that is stopped for a while. */
-function standStill(ms: number): void {
-  for (const end = performance.now() + ms; performance.now() < end;);
-}
 
 /** A worker that stands still for half a lease while the answer with jobs to a call lies in its socket. */
 function standingStill(

@@ -2,6 +2,7 @@ import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
+import { away_retry_ms_max, holdOn, isDatabaseAway } from "./database-away.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 
@@ -12,7 +13,7 @@ const progress_ms_min = 1_000;
 /**
  * Renews the lease of one job three times per lease until the job is gone, and carries its progress. A handler is
  * aborted when the API says that the lease is lost, or when it could not be renewed in time: from then on another
- * worker may have the job.
+ * worker may have the job. While the API says that its database is away, the handler goes on.
  */
 export async function keepLease({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<void> {
   const lease_ms = lease_seconds * 1_000;
@@ -58,7 +59,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
       observe({ event: "api_unavailable", during: "heartbeat", error });
       job.progress ??= progress;
       failures += 1;
-      due_at_ms = performance.now() + backoffMs(failures, Math.random());
+      due_at_ms = performance.now() + waitMs(job, error, failures);
       progress_at_ms = performance.now();
     }
   }
@@ -74,11 +75,25 @@ const renewals_max = 10;
 export async function renewLate({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<boolean> {
   const lease_ms = lease_seconds * 1_000;
   const isOurs = () => held.holds(job) && job.phase === "handling";
-  for (let renewal = 0; renewal < renewals_max; renewal += 1) {
-    const asked_ms = performance.now();
-    try {
+  /** When the renewal that was answered had been asked for. */
+  const renewed = async (): Promise<number> => {
+    for (let failures = 1; ; failures += 1) {
+      const asked_ms = performance.now();
       const call = { retries: 0, timeoutMs: Math.max(lease_ms, 10_000), signal: job.stop.signal };
-      await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
+      try {
+        await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
+        return asked_ms;
+      } catch (error) {
+        if (!isOurs() || !isDatabaseAway(error)) throw error;
+        observe({ event: "api_unavailable", during: "heartbeat", error });
+        await pause(waitMs(job, error, failures), job.stop.signal);
+      }
+    }
+  };
+  for (let renewal = 0; renewal < renewals_max; renewal += 1) {
+    let asked_ms: number;
+    try {
+      asked_ms = await renewed();
     } catch (error) {
       if (!isOurs()) return false;
       if (error instanceof LeaseLostError || error instanceof NotFoundError) break;
@@ -94,6 +109,14 @@ export async function renewLate({ calls, held, observe, lease_seconds }: KeeperD
   held.leave(job);
   observe({ event: "lease_lost", job: job.leased.job, during: "starting" });
   return false;
+}
+
+/** How long to wait after a failed renewal. An outage of the database itself costs no lease, if its end is met at once. */
+function waitMs(job: HeldJob, error: unknown, failures: number): number {
+  const backoff_ms = backoffMs(failures, Math.random());
+  if (!isDatabaseAway(error)) return backoff_ms;
+  holdOn([job]);
+  return Math.min(backoff_ms, away_retry_ms_max);
 }
 
 /** Whether a third of the lease may be over. */

@@ -3,6 +3,7 @@ import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
+import { holdOn, isDatabaseAway } from "./database-away.ts";
 import type { Observe, WorkEvent } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { isRefusal } from "./lease-keeper.ts";
@@ -42,8 +43,9 @@ const retry_ms_max = 2_000;
 
 /**
  * Sends outcomes to the API. When idle, an outcome goes at once; those that come while a request is under way go
- * together in the next. While the API is away it keeps trying until the lease ends. What has failed is in a line of its
- * own: somebody may have locked just that job, which keeps no other outcome waiting.
+ * together in the next. While the API is away it keeps trying until the lease ends, and for as long as the API says that
+ * its database is away. What has failed is in a line of its own: somebody may have locked just that job, which keeps no
+ * other outcome waiting.
  */
 export function createSettler(
   calls: LeaseCalls,
@@ -92,7 +94,9 @@ export function createSettler(
       if (error === over.reason) return await deliver(batch);
       if (isRefusal(error) || (batch.some(addsJobs) && isRefusalToAdd(error))) return await refused(batch, error);
       observe({ event: "api_unavailable", during: "settle", error });
-      for (const { job } of batch) if (performance.now() >= job.ends_at_ms) lost(job);
+      const jobs = batch.map(({ job }) => job);
+      if (isDatabaseAway(error)) holdOn(jobs);
+      for (const job of jobs) if (performance.now() >= job.ends_at_ms) lost(job);
       void tryAgain(batch);
     }
   };

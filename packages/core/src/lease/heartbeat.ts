@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
-import { certainlyNotApplied, DatabaseTimeoutError } from "../database/errors.ts";
+import { certainlyNotApplied, KeysContendedError } from "../database/errors.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 import { ahead } from "../database/pool/on-behalf-of.ts";
 import { executeOn } from "../database/statement.ts";
@@ -29,7 +29,7 @@ export async function heartbeat(deps: Deps, tenant: string, beat: Heartbeat): Pr
     if (!row) return { kind: "unknown" };
     if (row.locked_until) return { kind: "extended", locked_until: row.locked_until };
     if (!row.locked) return { kind: "lease_lost" };
-    if (performance.now() >= give_up_at) throw certainlyNotApplied(new DatabaseTimeoutError(timeout_ms, "not_applied"));
+    if (performance.now() >= give_up_at) throw certainlyNotApplied(new KeysContendedError());
     await pause(retry_ms);
   }
 }

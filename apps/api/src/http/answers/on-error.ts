@@ -2,9 +2,11 @@ import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
 import {
   CallerGoneError,
   cameAfterAPart,
+  isLocked,
   LeaseTokenTakenError,
   NoRoomError,
   outcomeUnknown,
+  type OutageWatch,
   StorageFullError,
   TooManyQueuesError,
 } from "@atlasqueue/core/internal";
@@ -14,9 +16,16 @@ import type { ApiContext } from "../context.ts";
 import { internal, noRoom, ProblemError, storageFull, tooManyQueues, unavailable } from "./problem.ts";
 
 /** The one place that turns what was thrown into an answer. */
-export function answerErrors(deps: { observe: Observe; logger: Logger }) {
-  return (error: Error, c: ApiContext): Response => answerError(c, problemOf(deps, error, c));
+export function answerErrors(deps: { observe: Observe; logger: Logger; outage: Pick<OutageWatch, "failed"> }) {
+  return (error: Error, c: ApiContext): Response => {
+    // Told so, a remote worker holds on to its job: nobody else should be given it soon. The answer waits for nobody.
+    if (isOutage(error) && routePath(c, -1).endsWith("/heartbeat")) void deps.outage.failed();
+    return answerError(c, problemOf(deps, error, c));
+  };
 }
+
+/** The database is away, as far as this process knows: not somebody's lock on a job, nor too many callers here. */
+const isOutage = (error: Error): boolean => isUnavailable(error) && !isLocked(error) && !(error instanceof NoRoomError);
 
 /** What the client learns of an error. Causes go to the log, never to the client. */
 export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {

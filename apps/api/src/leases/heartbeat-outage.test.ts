@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import { connectDatabase, type Database } from "@atlasqueue/core";
+import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { leaseCalls } from "../../test/lease-calls.ts";
+import { testApp } from "../../test/test-app.ts";
+import { requireTokens } from "../access/authenticate.ts";
+
+let own: TestDatabase;
+beforeEach(async () => {
+  own = await testDatabase();
+});
+afterEach(() => own.drop());
+
+/** The API with this database, and one leased job. */
+async function holding(database: Database) {
+  const api = await testApp({ database });
+  onTestFinished(() => api.stop());
+  const { post, submit, leaseOne } = leaseCalls(() => api);
+  const id = await submit("held");
+  const { lease_token } = await leaseOne("held");
+  return {
+    id,
+    beat: async () => (await post(`/jobs/${id}/heartbeat`, { lease_token })).status,
+    isMarked: () => api.deps.signal.isMarked("outage"),
+  };
+}
+
+test("a heartbeat that the database does not answer tells the fleet to end no leases for now", async () => {
+  let away = false;
+  const database = steppingDatabase(own.database, () => {
+    if (away) throw brokenConnection();
+  });
+  const { beat, isMarked } = await holding(database);
+  expect(await beat()).toBe(200);
+  expect(await isMarked()).toBe(false);
+  away = true;
+  expect(await beat()).toBe(503);
+  away = false;
+  await eventually(async () => expect(await isMarked()).toBe(true));
+});
+
+test("so does one whose token cannot be looked up", async () => {
+  let away = false;
+  const database = steppingDatabase(own.database, () => {
+    if (away) throw brokenConnection();
+  });
+  const api = await testApp((core) => ({ ...core, database, authenticator: requireTokens({ ...core, database }) }));
+  onTestFinished(() => api.stop());
+  away = true;
+  const path = `/v1/jobs/${randomUUID()}/heartbeat`;
+  expect((await api.send("POST", path, `aq_${"a".repeat(43)}`, { lease_token: randomUUID() })).status).toBe(503);
+  await eventually(async () => expect(await api.deps.signal.isMarked("outage")).toBe(true));
+});
+
+test("one whose row somebody has locked does not: the database is there", async () => {
+  const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 500 });
+  onTestFinished(() => database.close());
+  const { id, beat, isMarked } = await holding(database);
+  await own.database.sql.begin(async (sql) => {
+    await sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE`;
+    expect(await beat()).toBe(503);
+  });
+  expect(await isMarked()).toBe(false);
+});

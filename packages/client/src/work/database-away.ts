@@ -1,0 +1,30 @@
+import { UnavailableError } from "../errors.ts";
+import type { HeldJob } from "./held-jobs.ts";
+
+/**
+ * From the answer. The whole fleet ends no leases for some seconds after a process has met the database away, and the next
+ * answer comes sooner than this: at most a second until it is asked for, and the API's own deadline.
+ */
+const holds_ms = 8_000;
+/** Once the database is back, the sweepers give the holders of leases three seconds to renew them. */
+export const away_retry_ms_max = 1_000;
+
+/**
+ * Whether the API itself says that its database is away. Nobody is given a job by it then, nor ends a lease. A gateway's
+ * 503 says nothing of the kind, nor does that of an API without room.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  return error instanceof UnavailableError && error.problem?.type === "/problems/unavailable";
+}
+
+/**
+ * What the API has said of its database holds these jobs for a while, as a renewal would, even beyond the end of their
+ * leases. When it falls silent, or somebody else answers in its place, that time runs out.
+ *
+ * @example
+ * if (isDatabaseAway(error)) holdOn([job]);
+ */
+export function holdOn(jobs: readonly HeldJob[]): void {
+  const until_ms = performance.now() + holds_ms;
+  for (const job of jobs) job.ends_at_ms = Math.max(job.ends_at_ms, until_ms);
+}
