@@ -45,6 +45,15 @@ export const isolatedHandlers = [
     },
     { isolate },
   ),
+  defineHandler(
+    "says-much",
+    any,
+    ({ lines }, { log }) => {
+      for (let at = 0; at < Number(lines); at += 1) log(`row ${at}`);
+      return "said";
+    },
+    { isolate },
+  ),
   defineHandler("exit", any, () => process.exit(3), { isolate }),
   // Reported as a success, and gone before it could take another job.
   defineHandler("exit-afterwards", any, () => void setImmediate(() => process.exit(3)), { isolate }),

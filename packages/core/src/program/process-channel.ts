@@ -77,20 +77,20 @@ export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): 
   // Node cannot write a million pieces at once, which is what it would make of those that wait.
   const waiting: string[] = [];
   const write = (): void => {
-    const text = waiting.splice(0, joined_max).join("");
-    if (text !== "") pipe.write(text);
+    while (waiting.length > 0 && pipe.writable && !pipe.writableNeedDrain)
+      pipe.write(waiting.splice(0, joined_max).join(""));
   };
   pipe.on("drain", write);
   return {
     send(message) {
       if (!pipe.writable) return;
       waiting.push(`${JSON.stringify(message)}\n`);
-      if (!pipe.writableNeedDrain) write();
+      write();
     },
     ref: () => void (pipe instanceof Socket && pipe.ref()),
     unref: () => void (pipe instanceof Socket && pipe.unref()),
     async end() {
-      while (waiting.length > 0 && pipe.writable) write();
+      while (waiting.length > 0 && pipe.writable) pipe.write(waiting.splice(0, joined_max).join(""));
       await new Promise<void>((resolve) => (pipe.writable ? pipe.end(resolve) : resolve()));
     },
   };

@@ -71,6 +71,13 @@ test("what a handler prints in its own process belongs to the job, line by line"
   ]);
 });
 
+test("a process that says more than fits in its pipe at once ends its job all the same", async () => {
+  work(isolatedHandlers, { isolation: { processes_max: 1 } });
+  const [id = ""] = await add({ type: "says-much", payload: { lines: 20_000 } });
+  await becomes(id, { status: "succeeded", result: "said" });
+  expect(named("handler_output").length).toBeGreaterThan(0);
+});
+
 test("processes are reused, results come back, and what is thrown means the same as elsewhere", async () => {
   work(isolatedHandlers, { isolation: { processes_max: 1 } });
   const ids = await add(...[1, 2, 3].map((a) => ({ type: "sum", payload: { a } })));
