@@ -75,7 +75,6 @@ test("a process that says more than fits in its pipe at once ends its job all th
   work(isolatedHandlers, { isolation: { processes_max: 1 } });
   const [id = ""] = await add({ type: "says-much", payload: { lines: 20_000 } });
   await becomes(id, { status: "succeeded", result: "said" });
-  expect(named("handler_output").length).toBeGreaterThan(0);
 });
 
 test("processes are reused, results come back, and what is thrown means the same as elsewhere", async () => {
