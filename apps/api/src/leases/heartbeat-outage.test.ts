@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { connectDatabase, type Database } from "@atlasqueue/core";
+import { connectDatabase, DatabaseTimeoutError, type Database } from "@atlasqueue/core";
 import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
@@ -62,4 +62,18 @@ test("one whose row somebody has locked does not: the database is there", async 
     expect(await beat()).toBe(503);
   });
   expect(await isMarked()).toBe(false);
+});
+
+test("one that waited for its turn for too long does not either, while others are answered", async () => {
+  let is_full = false;
+  const database = steppingDatabase(own.database, () => {
+    if (is_full) throw new DatabaseTimeoutError(own.database.timeout_ms, "not_applied");
+  });
+  const { beat, isMarked } = await holding(database);
+  is_full = true;
+  expect(await beat()).toBe(503);
+  expect(await isMarked()).toBe(false);
+  own.database.pulse.answered_at = -Infinity;
+  expect(await beat()).toBe(503);
+  await eventually(async () => expect(await isMarked()).toBe(true));
 });
