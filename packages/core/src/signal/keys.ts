@@ -80,6 +80,8 @@ export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" 
     case "priority":
     case "rounds":
       return "zset";
+    case "overflow":
+      return "string";
     case "permits":
       return "hash";
     default:

@@ -76,7 +76,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     claimed(tenant, (claimer) => claimReady(deps, jobs_max, { ...claimer, queues: served.open() }));
   const pollPostgres = async (reason: SignalUnavailableError): Promise<void> => {
     try {
-      const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest });
+      const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest, stop });
       if (rest_ms === 0) return;
       deps.observe({ event: "signal_failed", during: "wait", error: reason.message });
       await pause(rest_ms, stop);

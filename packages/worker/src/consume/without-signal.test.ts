@@ -7,6 +7,7 @@ import { createServed } from "./served.ts";
 import { fillWithoutSignal } from "./without-signal.ts";
 
 const { deps } = workerHarness();
+const never = new AbortController().signal;
 const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at}`);
 
 /** A worker's polls by a clock of its own, on which only the rests between them take time. */
@@ -15,7 +16,7 @@ function polls(tenants: readonly string[], queues: readonly string[], free: () =
   const served = createServed(deps(), tenants, queues);
   const found = createFound(deps(), served, () => clock);
   return async (claimOldest: (tenant: string, jobs_max: number) => Promise<number>): Promise<number> => {
-    clock += await fillWithoutSignal({ served, found, free, claimOldest, now: () => clock });
+    clock += await fillWithoutSignal({ served, found, free, claimOldest, stop: never, now: () => clock });
     return clock;
   };
 }
@@ -54,6 +55,7 @@ test("what is spent in vain is followed by a rest as long, and by none where job
       served,
       found,
       free: () => 5,
+      stop: never,
       now: () => clock,
       claimOldest: async () => ((clock += 100), started),
     });
@@ -78,9 +80,25 @@ test("jobs are found within a second, however long looks would rest beside a sig
   const found = { ...createFound(deps(), served), lookInMs: () => 60_000 };
   const asked: string[] = [];
   const claimOldest = async (tenant: string) => asked.push(tenant);
-  const poll = () => fillWithoutSignal({ served, found, free: () => 5, claimOldest });
+  const poll = () => fillWithoutSignal({ served, found, free: () => 5, claimOldest, stop: never });
   expect(await poll()).toBeLessThanOrEqual(1_000);
   await mailFor(["a"]);
   await poll();
   expect(asked).toEqual(["a"]);
+});
+
+test("a stop ends a poll at once, however many are in line", async () => {
+  const tenants = named("tenant", 50);
+  await mailFor(tenants);
+  const served = createServed(deps(), tenants, ["mail"]);
+  const found = createFound(deps(), served);
+  const stop = new AbortController();
+  let asked = 0;
+  const claimOldest = async () => {
+    asked += 1;
+    stop.abort();
+    return 0;
+  };
+  await fillWithoutSignal({ served, found, free: () => 5, claimOldest, stop: stop.signal });
+  expect(asked).toBe(1);
 });

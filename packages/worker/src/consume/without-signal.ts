@@ -11,6 +11,7 @@ export type WithoutSignalParts = {
   free: () => number;
   /** Claim and start so many of a tenant's oldest jobs at most. Says how many. */
   claimOldest: (tenant: string, jobs_max: number) => Promise<number>;
+  stop: AbortSignal;
   now?: () => number;
 };
 
@@ -20,13 +21,14 @@ export type WithoutSignalParts = {
  * others may wait behind it, and as long as was spent in vain. No longer than a second, as nothing else tells of jobs.
  *
  * @example
- * const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest });
+ * const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest, stop });
  */
 export async function fillWithoutSignal({
   served,
   found,
   free,
   claimOldest,
+  stop,
   now = () => performance.now(),
 }: WithoutSignalParts): Promise<number> {
   const idle_ms = rest_ms_max * (0.5 + Math.random() / 2);
@@ -37,7 +39,7 @@ export async function fillWithoutSignal({
   const began_at = now();
   const room = free();
   let started = 0;
-  while (started < room && free() > 0) {
+  while (started < room && free() > 0 && !stop.aborted) {
     const next = found.next();
     if (!next) break;
     const asked = free();

@@ -49,9 +49,10 @@ test("the type of each key is known by its name", () => {
     const { list, priorities } = queueKeys(all, { tenant: "default", queue: "default" });
     const theirs = queueKeys(all, { tenant: "acme", queue: "mail" });
     const others = [all.dead_letters, deadLetterMembersKey(all), workersSeenKey(all), workersKey(all, "acme")];
-    return [list, priorities, theirs.list, theirs.priorities, ...others].map((key) => keyType(all, key));
+    const rest = [theirs.list, theirs.priorities, theirs.overflow, theirs.rounds];
+    return [list, priorities, ...rest, ...others].map((key) => keyType(all, key));
   };
-  const expected = ["list", "zset", "list", "zset", "list", "set", "zset", "hash"];
+  const expected = ["list", "zset", "list", "zset", "string", "zset", "list", "set", "zset", "hash"];
   expect(types(defaultKeys)).toEqual(expected);
   expect(types(keys)).toEqual(expected);
   expect(types(clusterKeys({ jobs: "{acme}:jobs", dead_letters: "{acme}:dlq" }))).toEqual(expected);

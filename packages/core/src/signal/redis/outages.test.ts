@@ -124,11 +124,13 @@ test("keys of another type under our names are moved aside, and everything works
   await redis.lpush(`${dead_letters}:cursor`, "a");
   await redis.set(jobs, "somebody's");
   await redis.set(`${jobs}:priority`, "a");
+  await redis.sadd(`${jobs}:overflow`, "a");
   await redis.set(`${jobs}:workers`, "a");
   await redis.set(`${jobs}:workers-seen`, "a");
   await redis.set(`${jobs}:permits:x`, "a");
   expect(await signal.deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
   expect(await signal.deadLetters.add(["d"])).toBe(1);
+  expect(await signal.look(main)).toEqual({ length: 0, next: undefined, overflowed: false, in_turns: false });
   expect(await signal.push([job("a"), { ...job("b"), priority: 5 }])).toBe(2);
   expect(await signal.take([main], 10)).toEqual(["b", "a"]);
   expect(await signal.presence.list("default")).toEqual([]);
