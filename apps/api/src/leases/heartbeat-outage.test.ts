@@ -77,3 +77,14 @@ test("one that waited for its turn for too long does not either, while others ar
   expect(await beat()).toBe(503);
   await eventually(async () => expect(await isMarked()).toBe(true));
 });
+
+test("one whose connection was cut does not, if the database answers the next", async () => {
+  let cuts = 0;
+  const database = steppingDatabase(own.database, () => {
+    if (cuts-- > 0) throw brokenConnection();
+  });
+  const { beat, isMarked } = await holding(database);
+  cuts = 1;
+  expect(await beat()).toBe(200);
+  expect(await isMarked()).toBe(false);
+});

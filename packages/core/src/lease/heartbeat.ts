@@ -3,6 +3,7 @@ import type { Json } from "@atlasqueue/contract";
 import { certainlyNotApplied, KeysContendedError } from "../database/errors.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 import { ahead } from "../database/pool/on-behalf-of.ts";
+import { onceMore } from "../database/pool/once-more.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsyncedUnlessLate } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -25,7 +26,8 @@ export async function heartbeat(deps: Deps, tenant: string, beat: Heartbeat): Pr
   const { timeout_ms } = deps.database;
   const give_up_at = performance.now() + timeout_ms;
   for (;;) {
-    const [row] = await executeOn(ahead(deps.database))<Beaten>({ text, params });
+    // One cut connection is no outage, of which remote workers would be told.
+    const [row] = await onceMore(deps.database, (database) => executeOn(ahead(database))<Beaten>({ text, params }));
     if (!row) return { kind: "unknown" };
     if (row.locked_until) return { kind: "extended", locked_until: row.locked_until };
     if (!row.locked) return { kind: "lease_lost" };
