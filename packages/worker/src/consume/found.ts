@@ -1,3 +1,4 @@
+import { DatabaseTimeoutError } from "@atlasqueue/core";
 import { readyAmong, type QueueRef } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import { createLookPace } from "./look-pace.ts";
@@ -55,7 +56,11 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
   const left_out = new Map<string, { until: number; ms: number }>();
   let page: string[] = [];
   let looking: Promise<void> | undefined;
-  const pace = createLookPace(now);
+  let began_at = 0;
+  /** Late though the database answered others meanwhile. */
+  const wasSlow = (error: unknown) =>
+    error instanceof DatabaseTimeoutError && deps.database.pulse.answered_at > began_at;
+  const pace = createLookPace(now, wasSlow);
 
   const put = ({ tenant, queue }: QueueRef): void => {
     const queues = line.get(tenant);
@@ -90,6 +95,7 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
 
   const lookOnce = async (): Promise<void> => {
     forgetOld();
+    began_at = performance.now();
     try {
       await pace.around(lookAround);
     } catch (error) {

@@ -25,13 +25,13 @@ export type LookPace = {
 
 /**
  * When to look again: soon after something stirred, then less and less often; and looks get a tenth of the time, over
- * some minutes.
+ * some minutes. One that failed counts, too, if it was slow by itself, and not for want of a database.
  *
  * @example
- * const pace = createLookPace(() => performance.now());
+ * const pace = createLookPace(() => performance.now(), (error) => error instanceof DatabaseTimeoutError);
  * if (pace.dueInMs(false) === 0) await pace.around(look);
  */
-export function createLookPace(now: () => number): LookPace {
+export function createLookPace(now: () => number, wasSlow: (error: unknown) => boolean): LookPace {
   let stirs = true;
   let more = false;
   let ended_at = -Infinity;
@@ -39,7 +39,7 @@ export function createLookPace(now: () => number): LookPace {
   let rest_ms = rest_ms_min;
   let owed_ms = 0;
 
-  const succeeded = (took_ms: number): void => {
+  const ended = (took_ms: number): void => {
     const due_ms = took_ms * rest_times;
     owed_ms = Math.min(owed_ms + due_ms, lent_ms_max + rest_after_slow_ms_max);
     short_ms = Math.max(between(rest_ms_min, due_ms, rest_ms_max), owed_ms - lent_ms_max);
@@ -63,11 +63,12 @@ export function createLookPace(now: () => number): LookPace {
       owed_ms = Math.max(0, owed_ms - (began_at - ended_at));
       try {
         more = await look();
-        succeeded(now() - began_at);
+        ended(now() - began_at);
         if (stirred) rest_ms = rest_ms_min;
         else if (!more) rest_ms *= 2;
       } catch (error) {
-        failed(now() - began_at);
+        if (wasSlow(error)) ended(now() - began_at);
+        else failed(now() - began_at);
         stirs ||= stirred;
         throw error;
       } finally {
