@@ -1,5 +1,6 @@
 import { createServer, connect, type Socket } from "node:net";
 import { once } from "node:events";
+import { Duplex } from "node:stream";
 import { eventually } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { openChannel } from "./process-channel.ts";
@@ -68,6 +69,26 @@ test.each([
   });
   await eventually(() => expect(next).toBe(count), { timeout_ms: 30_000 });
   expect(closed()).toBe(0);
+});
+
+test("what waits is written in pieces of bounded length, however long messages are", async () => {
+  const pieces: number[] = [];
+  const reader = Promise.withResolvers<void>();
+  const pipe = new Duplex({
+    decodeStrings: false,
+    read() {},
+    write(text: string, _encoding, done) {
+      pieces.push(text.length);
+      void reader.promise.then(() => done());
+    },
+  });
+  const channel = openChannel(pipe, { hear: () => {} });
+  for (let at = 0; at < 100; at += 1) channel.send("x".repeat(100_000));
+  for (let at = 0; at < 100_000; at += 1) channel.send("x");
+  reader.resolve();
+  await eventually(() => expect(pieces.reduce((sum, length) => sum + length, 0)).toBe(100 * 100_003 + 100_000 * 4));
+  expect(Math.max(...pieces)).toBeLessThan(200_000);
+  expect(pieces.length).toBeLessThan(200);
 });
 
 test("what is sent arrives as one line; when the other side goes, that is reported once, and sending goes nowhere", async () => {

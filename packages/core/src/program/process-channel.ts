@@ -5,8 +5,8 @@ import type { Duplex } from "node:stream";
 const channel_fd = 3;
 /** For one message. Payloads and results are far smaller; ten thousand job ids fit. */
 const message_chars_max = 16 * 1024 * 1024;
-/** Messages that have waited for the other end to read are written together. */
-const joined_max = 1_000;
+/** Messages that have waited for the other end to read are written together, until they are as long as this. */
+const joined_chars = 64 * 1024;
 
 export type Channel = {
   /** One JSON value. Goes nowhere when the other side is gone, which `closed` reports. */
@@ -76,9 +76,13 @@ export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): 
   pipe.once("end", () => pipe.destroy());
   // Node cannot write a million pieces at once, which is what it would make of those that wait.
   const waiting: string[] = [];
+  const takeSome = (): string => {
+    let count = 0;
+    for (let long = 0; count < waiting.length && long < joined_chars; count += 1) long += waiting[count]?.length ?? 0;
+    return waiting.splice(0, count).join("");
+  };
   const write = (): void => {
-    while (waiting.length > 0 && pipe.writable && !pipe.writableNeedDrain)
-      pipe.write(waiting.splice(0, joined_max).join(""));
+    while (waiting.length > 0 && pipe.writable && !pipe.writableNeedDrain) pipe.write(takeSome());
   };
   pipe.on("drain", write);
   return {
@@ -90,7 +94,7 @@ export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): 
     ref: () => void (pipe instanceof Socket && pipe.ref()),
     unref: () => void (pipe instanceof Socket && pipe.unref()),
     async end() {
-      while (waiting.length > 0 && pipe.writable) pipe.write(waiting.splice(0, joined_max).join(""));
+      while (waiting.length > 0 && pipe.writable) pipe.write(takeSome());
       await new Promise<void>((resolve) => (pipe.writable ? pipe.end(resolve) : resolve()));
     },
   };
