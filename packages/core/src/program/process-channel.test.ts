@@ -56,7 +56,7 @@ test.each([
   ["by themselves", false],
   ["before the end", true],
 ])("more than a million messages that wait for a slow reader arrive in order, %s", async (_when, ends_then) => {
-  const { raw, channel, closed } = await ends();
+  const { raw, channel } = await ends();
   const count = 1_200_000;
   for (let at = 0; at < count; at += 1) channel.send(at);
   if (ends_then) void channel.end();
@@ -68,24 +68,26 @@ test.each([
     for (const line of lines) if (Number(line) === next) next += 1;
   });
   await eventually(() => expect(next).toBe(count), { timeout_ms: 30_000 });
-  expect(closed()).toBe(0);
 });
 
 test("what waits is written in pieces of bounded length, however long messages are", async () => {
   const pieces: number[] = [];
-  const reader = Promise.withResolvers<void>();
+  let reads = false;
+  let goOn: () => void = () => {};
   const pipe = new Duplex({
     decodeStrings: false,
     read() {},
     write(text: string, _encoding, done) {
       pieces.push(text.length);
-      void reader.promise.then(() => done());
+      if (reads) setImmediate(done);
+      else goOn = done;
     },
   });
   const channel = openChannel(pipe, { hear: () => {} });
   for (let at = 0; at < 100; at += 1) channel.send("x".repeat(100_000));
   for (let at = 0; at < 100_000; at += 1) channel.send("x");
-  reader.resolve();
+  reads = true;
+  goOn();
   await eventually(() => expect(pieces.reduce((sum, length) => sum + length, 0)).toBe(100 * 100_003 + 100_000 * 4));
   expect(Math.max(...pieces)).toBeLessThan(200_000);
   expect(pieces.length).toBeLessThan(200);
