@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { connectDatabase, DatabaseTimeoutError, type Database } from "@atlasqueue/core";
+import { connectDatabase, type Database } from "@atlasqueue/core";
+import { NoRoomError } from "@atlasqueue/core/internal";
 import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
@@ -21,6 +22,7 @@ async function holding(database: Database) {
   const { lease_token } = await leaseOne("held");
   return {
     id,
+    answer: async (): Promise<unknown> => (await post(`/jobs/${id}/heartbeat`, { lease_token })).json(),
     beat: async () => (await post(`/jobs/${id}/heartbeat`, { lease_token })).status,
     isMarked: () => api.deps.signal.isMarked("outage"),
   };
@@ -64,18 +66,17 @@ test("one whose row somebody has locked does not: the database is there", async 
   expect(await isMarked()).toBe(false);
 });
 
-test("one that waited for its turn for too long does not either, while others are answered", async () => {
+test("one for which there was no room does not either, and is told so: its holder must not hold on to the job", async () => {
   let is_full = false;
   const database = steppingDatabase(own.database, () => {
-    if (is_full) throw new DatabaseTimeoutError(own.database.timeout_ms, "not_applied");
+    if (is_full) throw new NoRoomError("statements that wait for a connection", false);
   });
-  const { beat, isMarked } = await holding(database);
+  const { answer, beat, isMarked } = await holding(database);
   is_full = true;
-  expect(await beat()).toBe(503);
+  expect(await answer()).toMatchObject({ status: 503, type: "/problems/no-room" });
   expect(await isMarked()).toBe(false);
-  own.database.pulse.answered_at = -Infinity;
-  expect(await beat()).toBe(503);
-  await eventually(async () => expect(await isMarked()).toBe(true));
+  is_full = false;
+  expect(await beat()).toBe(200);
 });
 
 test("one whose connection was cut does not, if the database answers the next", async () => {

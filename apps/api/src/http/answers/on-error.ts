@@ -1,4 +1,4 @@
-import { DatabaseTimeoutError, isUnavailable, type Database, type Logger, type Observe } from "@atlasqueue/core";
+import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
 import {
   CallerGoneError,
   cameAfterAPart,
@@ -15,31 +15,17 @@ import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";
 import { internal, noRoom, ProblemError, storageFull, tooManyQueues, unavailable } from "./problem.ts";
 
-type ErrorDeps = {
-  observe: Observe;
-  logger: Logger;
-  database: Pick<Database, "pulse" | "timeout_ms">;
-  outage: Pick<OutageWatch, "failed">;
-};
-
 /** The one place that turns what was thrown into an answer. */
-export function answerErrors(deps: ErrorDeps) {
+export function answerErrors(deps: { observe: Observe; logger: Logger; outage: Pick<OutageWatch, "failed"> }) {
   return (error: Error, c: ApiContext): Response => {
     // Told so, a remote worker holds on to its job: nobody else should be given it soon. The answer waits for nobody.
-    if (isOutage(deps, error) && routePath(c, -1).endsWith("/heartbeat")) void deps.outage.failed();
+    if (isOutage(error) && routePath(c, -1).endsWith("/heartbeat")) void deps.outage.failed();
     return answerError(c, problemOf(deps, error, c));
   };
 }
 
 /** The database is away, as far as this process knows: not somebody's lock on a job, nor too many callers here. */
-const isOutage = ({ database }: Pick<ErrorDeps, "database">, error: Error): boolean =>
-  isUnavailable(error) && !isLocked(error) && !(error instanceof NoRoomError) && !waitedInVain(database, error);
-
-/** It was not its turn for too long, while others were answered. */
-const waitedInVain = ({ pulse, timeout_ms }: ErrorDeps["database"], error: Error): boolean =>
-  error instanceof DatabaseTimeoutError &&
-  error.outcome === "not_applied" &&
-  performance.now() - pulse.answered_at < timeout_ms;
+const isOutage = (error: Error): boolean => isUnavailable(error) && !isLocked(error) && !(error instanceof NoRoomError);
 
 /** What the client learns of an error. Causes go to the log, never to the client. */
 export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {

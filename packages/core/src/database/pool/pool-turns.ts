@@ -26,12 +26,18 @@ type Terms = { began_at: number; timeout_ms: number; pulse: Pulse };
 export type PoolTurns = {
   /** True when it may be sent at once; otherwise `wait`. Call `leave` when it is done. */
   enter(sender: Sender): boolean;
-  /** Resolves when it may be sent: call `leave` when it is done. Rejects if it never will be. */
+  /**
+   * Resolves when it may be sent: call `leave` when it is done. Rejects if it never will be: with `NoRoomError` where too
+   * many wait, or others have been answered all along.
+   */
   wait(sender: Sender, terms: Terms): Promise<void>;
   leave(sender: Sender): void;
   /** How many wait. */
   waiting(): number;
 };
+
+const noRoom = (is_share_used: boolean) =>
+  certainlyNotApplied(new NoRoomError("statements that wait for a connection", is_share_used)) as Error;
 
 /** More than the requests an API holds at once, each of which may send a few statements together. */
 const waiting_max = 10_000;
@@ -113,10 +119,7 @@ export function createPoolTurns(connections_max: number): PoolTurns {
       new Promise((resolve, reject) => {
         const { tenant, gone } = sender;
         const taken = room.take(tenant, 1);
-        if (taken !== "taken") {
-          const full = new NoRoomError("statements that wait for a connection", taken === "share_full");
-          return reject(certainlyNotApplied(full));
-        }
+        if (taken !== "taken") return reject(noRoom(taken === "share_full"));
         const left = gone?.();
         const stop = (): void => {
           stopTimer();
@@ -135,8 +138,12 @@ export function createPoolTurns(connections_max: number): PoolTurns {
         let stopTimer = () => {};
         const look = (): void => {
           const waits = { began_at, sent_at: undefined, timeout_ms };
-          const left_ms = patienceLeft(waits, pulse, performance.now());
-          if (left_ms <= 0) return giveUp(new DatabaseTimeoutError(timeout_ms, "not_applied"));
+          const now = performance.now();
+          const left_ms = patienceLeft(waits, pulse, now);
+          // Others are answered: the database is not away.
+          const is_there = now - Math.max(began_at, pulse.answered_at) < timeout_ms;
+          if (left_ms <= 0)
+            return giveUp(is_there ? noRoom(false) : new DatabaseTimeoutError(timeout_ms, "not_applied"));
           stopTimer = onDeadline(left_ms, () => 0, look);
         };
         const line = lines.get(tenant) ?? createLine<Class, () => void>(classes);
