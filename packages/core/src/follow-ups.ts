@@ -11,9 +11,8 @@ import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createRollups } from "./rollups/flush.ts";
 import { createRefiller } from "./limits/refiller.ts";
-import { readyJobs } from "./queues/ready.ts";
 import { announce, hint } from "./signal/announce.ts";
-import { createOfferInTurns } from "./turns/offer.ts";
+import { createTurnsChanger } from "./turns/change.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import type { Admitted, ArrivedJob } from "./submit/arrivals/admit.ts";
 import { createArrivalLine } from "./submit/arrivals/line.ts";
@@ -43,9 +42,6 @@ export type Settled = {
   /** The claim it was under, if only the follow-ups clear it away. */
   claim?: string | undefined;
 };
-
-/** Signalled at once when groups end taking turns; the sweep signals the others when these are taken. */
-const signalled_anew_max = 10_000;
 
 /** Each is called after a move was committed, and none of them rejects. */
 export type FollowUps = {
@@ -108,6 +104,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   );
   // Not until it is idle: where groups finish jobs all the time it never is.
   const widener = createGroupWidener(deps, () => groups.kick());
+  const changeTurns = createTurnsChanger(deps);
   const refiller = createRefiller(deps);
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
@@ -157,13 +154,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
     return announce(deps, readyAmong(outcomes));
   };
-
-  const changeTurns = (queue: QueueRef, turns: "begin" | "end"): Promise<void> =>
-    hint(deps.observe, "turns", async () => {
-      if (turns === "begin") return void (await createOfferInTurns(deps)(queue));
-      await deps.signal.setTurns(queue, false);
-      await announce(deps, await readyJobs(deps, queue, 0, signalled_anew_max), "front");
-    });
 
   const admitted: FollowUps["admitted"] = async ({ outcomes, released, ended }) => {
     if (outcomes.length === 0) return;
@@ -228,7 +218,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     noLongerDead: (ids) => track(noLongerDead(ids)),
     limitsChanged(queue, { groups_widened, turns }) {
       refiller.freed(queue);
-      if (turns) void track(changeTurns(queue, turns));
+      if (turns) void track(hint(deps.observe, "turns", () => changeTurns(queue, turns)));
       if (groups_widened) void track(widener.widened(queue));
     },
     throttled: (queue, retry_in_ms) => refiller.freeIn(queue, retry_in_ms),

@@ -1,6 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
+import { createQueueLines } from "../queues/queue-lines.ts";
 
 /** Groups of a queue looked at in one statement. */
 const page_groups = 1_000;
@@ -16,35 +17,15 @@ const page_groups = 1_000;
  * await widener.widened({ tenant: "default", queue: "mail" });
  */
 export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => Promise<unknown>) {
-  /** By the tenant, in their order: the queues that wait, and first the one that is gone through. */
-  const lines = new Map<string, Set<string>>();
   let stopped = false;
-
-  const goThrough = async (queue: QueueRef): Promise<void> => {
-    for (let after: string | undefined = ""; after !== undefined && !stopped;) {
-      after = await noteBlockedGroups(deps, queue, after, page_groups);
-      await advance();
-    }
-  };
-  const work = async (tenant: string, line: Set<string>): Promise<void> => {
-    const failures: unknown[] = [];
-    lines.set(tenant, line);
-    for (const queue of line) {
-      // Widened from here on, it gets in line again.
-      line.delete(queue);
-      await goThrough({ tenant, queue }).catch((error: unknown) => failures.push(error));
-    }
-    lines.delete(tenant);
-    if (failures.length > 0) throw failures[0];
-  };
-
   return {
     /** Resolves when its groups, and all that wait in its line, were looked at; at once if somebody else waits for that. */
-    async widened({ tenant, queue }: QueueRef): Promise<void> {
-      const line = lines.get(tenant);
-      if (line) return void line.add(queue);
-      await work(tenant, new Set([queue]));
-    },
+    widened: createQueueLines(async (queue) => {
+      for (let after: string | undefined = ""; after !== undefined && !stopped;) {
+        after = await noteBlockedGroups(deps, queue, after, page_groups);
+        await advance();
+      }
+    }),
     /** Ends it after the page that is under way: the groups catch up when their next job finishes. */
     stop: () => void (stopped = true),
   };
