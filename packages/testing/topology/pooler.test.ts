@@ -1,4 +1,5 @@
-import { migrateDatabase } from "@atlasqueue/core";
+import { connectDatabase, migrateDatabase } from "@atlasqueue/core";
+import { requirePostgres } from "@atlasqueue/core/internal";
 import postgres from "postgres";
 import { expect, test } from "vitest";
 import { createDatabase, eventually } from "../src/index.ts";
@@ -54,6 +55,28 @@ coreSuite({
         expect(await asked).toMatchObject({ status: 503, retry_after: expect.any(String) });
         await eventually(async () => expect((await waiting()).filter((one) => met.includes(one))).toEqual([]));
       });
+    });
+
+    test("where transactions are serializable by default, the start is refused until the server is told otherwise", async () => {
+      const { pooler, system } = topology();
+      const created = await createDatabase(system.servers.postgres.url);
+      const url = new URL(pooler.url);
+      url.pathname = `/${created.name}`;
+      const sql = postgres(created.url, { max: 1 });
+      const say = (level: string) =>
+        sql.unsafe(`ALTER DATABASE "${created.name}" SET default_transaction_isolation = '${level}'`);
+      const start = async () => {
+        const options = { url: url.href, connections_max: 2, timeout_ms: 10_000, prepared_statements: false };
+        const database = connectDatabase(options);
+        await requirePostgres(database).finally(() => database.close());
+      };
+      await say("serializable");
+      await expect(start()).rejects.toThrow("ALTER ROLE … SET default_transaction_isolation = 'read committed'");
+      await say("read committed");
+      // Connections that the pooler has open know nothing of it.
+      await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+      await eventually(() => start());
+      await sql.end();
     });
 
     test("migrations run through it", async () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { connectDatabase, type Database } from "@atlasqueue/core";
-import { NoRoomError } from "@atlasqueue/core/internal";
+import { connectDatabase, DatabaseTimeoutError, type Database } from "@atlasqueue/core";
 import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
@@ -69,7 +68,7 @@ test("one whose row somebody has locked does not: the database is there", async 
 test("one for which there was no room does not either, and is told so: its holder must not hold on to the job", async () => {
   let is_full = false;
   const database = steppingDatabase(own.database, () => {
-    if (is_full) throw new NoRoomError("statements that wait for a connection", false);
+    if (is_full) throw new DatabaseTimeoutError(1_500, "busy");
   });
   const { answer, beat, isMarked } = await holding(database);
   is_full = true;

@@ -3,7 +3,7 @@ import { cancelLate, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError, isAnswer, isStatementLost } from "./errors.ts";
-import { noteAnswer, patienceLeft } from "./patience.ts";
+import { noteAnswer, patienceLeft, unsent } from "./patience.ts";
 
 /**
  * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`).
@@ -28,12 +28,18 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
       stop = onDeadline(ms, () => driver.state?.socket.bytesRead ?? 0, late);
     };
     const late = (): void => {
-      const left_ms = patienceLeft({ began_at, sent_at: driver.sentAt, timeout_ms }, database.pulse, performance.now());
+      const waiting = { began_at, sent_at: driver.sentAt, timeout_ms };
+      const now = performance.now();
+      const left_ms = patienceLeft(waiting, database.pulse, now);
       if (left_ms > 0) return allow(left_ms);
       const settled = () => void (over = true);
       // The driver hears of a failure when the server is ready for the next statement: the transaction is over.
       const answer = query.then(settled, settled);
-      timeout = new DatabaseTimeoutError(timeout_ms, driver.state ? "unknown" : "not_applied", answer);
+      timeout = new DatabaseTimeoutError(
+        timeout_ms,
+        driver.state ? "unknown" : unsent(waiting, database.pulse, now),
+        answer,
+      );
       reject(timeout);
       void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
     };

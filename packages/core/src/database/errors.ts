@@ -5,15 +5,18 @@ import { NoRoomError } from "../shares.ts";
 export class DatabaseTimeoutError extends Error {
   override readonly name = "DatabaseTimeoutError";
   readonly outcome: "not_applied" | "unknown";
+  /** It was never sent, as all connections were taken, and others were answered meanwhile: the database is not away. */
+  readonly is_busy: boolean;
   readonly #answer: Promise<unknown>;
   /** `answer` is the one that was late, if there may still be one. */
   constructor(
     timeout_ms: number,
-    outcome: "not_applied" | "unknown" = "unknown",
+    outcome: "not_applied" | "unknown" | "busy" = "unknown",
     answer: Promise<unknown> = Promise.resolve(),
   ) {
-    super(`the database did not answer in ${timeout_ms} ms`);
-    this.outcome = outcome;
+    super(outcome === "busy" ? "no connection became free in time" : `the database did not answer in ${timeout_ms} ms`);
+    this.outcome = outcome === "unknown" ? outcome : "not_applied";
+    this.is_busy = outcome === "busy";
     this.#answer = answer;
   }
 

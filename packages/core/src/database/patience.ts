@@ -32,3 +32,8 @@ export function patienceLeft(
   if (sent_at !== undefined) return sent_at + timeout_ms - now;
   return Math.min(Math.max(began_at, answered_at) + timeout_ms, began_at + waits_max * timeout_ms) - now;
 }
+
+/** What became of a statement that was never sent in time: others may have been answered all along. */
+export function unsent({ began_at, timeout_ms }: Waiting, pulse: Pulse, now: number): "busy" | "not_applied" {
+  return now - Math.max(began_at, pulse.answered_at) < timeout_ms ? "busy" : "not_applied";
+}

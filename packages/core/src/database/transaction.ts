@@ -4,7 +4,7 @@ import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
 import { inTurn } from "./pool/on-behalf-of.ts";
-import { patienceLeft } from "./patience.ts";
+import { patienceLeft, unsent } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
 /**
@@ -53,10 +53,12 @@ async function transact<T>(
       ms,
       () => sent?.state?.socket.bytesRead ?? 0,
       () => {
-        const left_ms = begun ? 0 : patienceLeft(waiting, database.pulse, performance.now());
+        const now = performance.now();
+        const left_ms = begun ? 0 : patienceLeft(waiting, database.pulse, now);
         if (left_ms > 0) return allow(left_ms);
         late = true;
-        reject(new DatabaseTimeoutError(ms, committing ? "unknown" : "not_applied", transaction));
+        const outcome = begun ? "not_applied" : unsent(waiting, database.pulse, now);
+        reject(new DatabaseTimeoutError(ms, committing ? "unknown" : outcome, transaction));
         if (!begun) void retireSilent(database);
         // A COMMIT that waits for a standby must not lose its connection.
         if (committing && sent) void cancelLate(database, { query: sent, text: "commit", isOver: () => over });

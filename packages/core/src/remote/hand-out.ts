@@ -1,4 +1,4 @@
-import { CallerGoneError, certainlyNotApplied, outcomeUnknown } from "../database/errors.ts";
+import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError, outcomeUnknown } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
 import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -115,7 +115,8 @@ export function createHandOut(
       return await work();
     } catch (error) {
       const is_gone = error instanceof CallerGoneError;
-      const unclaimed = is_gone || error instanceof LeaseTokenTakenError || error instanceof NoRoomError;
+      const is_unsent = error instanceof NoRoomError || (error instanceof DatabaseTimeoutError && error.is_busy);
+      const unclaimed = is_gone || is_unsent || error instanceof LeaseTokenTakenError;
       // Otherwise they would be lost to the list.
       if (ids !== "oldest" && unclaimed) await putBack(call, ids);
       if (is_gone) return [];

@@ -1,4 +1,4 @@
-import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
+import { DatabaseTimeoutError, isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
 import {
   CallerGoneError,
   cameAfterAPart,
@@ -25,12 +25,15 @@ export function answerErrors(deps: { observe: Observe; logger: Logger; outage: P
 }
 
 /** The database is away, as far as this process knows: not somebody's lock on a job, nor too many callers here. */
-const isOutage = (error: Error): boolean => isUnavailable(error) && !isLocked(error) && !(error instanceof NoRoomError);
+const isOutage = (error: Error): boolean => isUnavailable(error) && !isLocked(error) && !isRoomless(error);
+/** What it asks for has its bounds, or all connections are taken. */
+const isRoomless = (error: unknown): error is Error & { share?: boolean } =>
+  error instanceof NoRoomError || (error instanceof DatabaseTimeoutError && error.is_busy);
 
 /** What the client learns of an error. Causes go to the log, never to the client. */
 export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof NoRoomError) return cameAfterAPart(error) ? maybeDone(error.message) : noRoom(error);
+  if (isRoomless(error)) return cameAfterAPart(error) ? maybeDone(error.message) : noRoom(error);
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
   if (error instanceof LeaseTokenTakenError) return new ProblemError("lease_token_used", error.message);

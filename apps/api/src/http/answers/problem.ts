@@ -50,7 +50,7 @@ export function unavailable(detail: string, maybe_done = false): ProblemError {
 }
 
 /** Says what is full, and whether the caller's own requests fill it. */
-export function noRoom({ message, share }: NoRoomError): ProblemError {
+export function noRoom({ message, share }: Pick<NoRoomError, "message"> & { share?: boolean }): ProblemError {
   return new ProblemError(share ? "share_used" : "no_room", message, { headers: { "retry-after": "1" } });
 }
 

@@ -2,7 +2,7 @@ import { createShares } from "@atlasqueue/contract";
 import { NoRoomError } from "../../shares.ts";
 import { onDeadline } from "../deadline.ts";
 import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError } from "../errors.ts";
-import { patienceLeft, type Pulse } from "../patience.ts";
+import { patienceLeft, unsent, type Pulse } from "../patience.ts";
 import { createLine, type Line } from "./line.ts";
 
 /**
@@ -26,18 +26,12 @@ type Terms = { began_at: number; timeout_ms: number; pulse: Pulse };
 export type PoolTurns = {
   /** True when it may be sent at once; otherwise `wait`. Call `leave` when it is done. */
   enter(sender: Sender): boolean;
-  /**
-   * Resolves when it may be sent: call `leave` when it is done. Rejects if it never will be: with `NoRoomError` where too
-   * many wait, or others have been answered all along.
-   */
+  /** Resolves when it may be sent: call `leave` when it is done. Rejects if it never will be. */
   wait(sender: Sender, terms: Terms): Promise<void>;
   leave(sender: Sender): void;
   /** How many wait. */
   waiting(): number;
 };
-
-const noRoom = (is_share_used: boolean) =>
-  certainlyNotApplied(new NoRoomError("statements that wait for a connection", is_share_used)) as Error;
 
 /** More than the requests an API holds at once, each of which may send a few statements together. */
 const waiting_max = 10_000;
@@ -119,7 +113,10 @@ export function createPoolTurns(connections_max: number): PoolTurns {
       new Promise((resolve, reject) => {
         const { tenant, gone } = sender;
         const taken = room.take(tenant, 1);
-        if (taken !== "taken") return reject(noRoom(taken === "share_full"));
+        if (taken !== "taken") {
+          const full = new NoRoomError("statements that wait for a connection", taken === "share_full");
+          return reject(certainlyNotApplied(full));
+        }
         const left = gone?.();
         const stop = (): void => {
           stopTimer();
@@ -140,10 +137,7 @@ export function createPoolTurns(connections_max: number): PoolTurns {
           const waits = { began_at, sent_at: undefined, timeout_ms };
           const now = performance.now();
           const left_ms = patienceLeft(waits, pulse, now);
-          // Others are answered: the database is not away.
-          const is_there = now - Math.max(began_at, pulse.answered_at) < timeout_ms;
-          if (left_ms <= 0)
-            return giveUp(is_there ? noRoom(false) : new DatabaseTimeoutError(timeout_ms, "not_applied"));
+          if (left_ms <= 0) return giveUp(new DatabaseTimeoutError(timeout_ms, unsent(waits, pulse, now)));
           stopTimer = onDeadline(left_ms, () => 0, look);
         };
         const line = lines.get(tenant) ?? createLine<Class, () => void>(classes);
