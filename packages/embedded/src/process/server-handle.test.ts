@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { serverHandle, type ServerNews } from "./server-handle.ts";
 import type { ServerProcess } from "./server-process.ts";
 
@@ -25,6 +25,7 @@ function fakeServer() {
 
 test("a server that dies as soon as it runs, or does not start, is started each five seconds, until it is stopped", async () => {
   vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const news: ServerNews["kind"][] = [];
   const starts: number[] = [];
   const began_at = performance.now();
@@ -50,5 +51,4 @@ test("a server that dies as soon as it runs, or does not start, is started each 
   await handle.stop();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(starts).toHaveLength(4);
-  vi.useRealTimers();
 });

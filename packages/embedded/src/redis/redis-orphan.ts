@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { readPlain } from "../process/as-user.ts";
-import { processFacts } from "../process/process-facts.ts";
+import { processFacts, type ProcessFacts } from "../process/process-facts.ts";
 
 const stop_ms_max = 5_000;
 
@@ -14,20 +14,20 @@ export function pidFile(folder: string): string {
  * Stops the server that a parent killed with SIGKILL left running in this folder. Call it only while holding the
  * folder's owner file. It looks before it signals: the id may belong to any process by now.
  */
-export async function stopRedisOrphan(folder: string): Promise<void> {
+export async function stopRedisOrphan(folder: string, factsOf = processFacts): Promise<void> {
   const pid = readPid(folder);
-  if (pid === undefined || !isOurs(pid, folder)) return;
+  const isOurs = () => pid !== undefined && runsIn(folder, pid, factsOf(pid));
+  if (pid === undefined || !isOurs()) return;
   process.kill(pid, "SIGTERM");
   process.kill(pid, "SIGCONT");
   const deadline = performance.now() + stop_ms_max;
-  while (isOurs(pid, folder)) {
+  while (isOurs()) {
     if (performance.now() > deadline) process.kill(pid, "SIGKILL");
     await delay(20);
   }
 }
 
-function isOurs(pid: number, folder: string): boolean {
-  const facts = processFacts(pid);
+function runsIn(folder: string, pid: number, facts: ProcessFacts | undefined): boolean {
   if (!facts || !/(redis|valkey)-server/.test(facts.command)) return false;
   // Nobody says where another user's process runs; one that we may not signal is not ours.
   return facts.folder === undefined ? maySignal(pid) : facts.folder === folder;
