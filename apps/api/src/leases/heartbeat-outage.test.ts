@@ -88,3 +88,18 @@ test("one whose connection was cut does not, if the database answers the next", 
   expect(await beat()).toBe(200);
   expect(await isMarked()).toBe(false);
 });
+
+test("one that waited for its turn behind others that met the outage is told so: its holder holds on as theirs do", async () => {
+  let fails: Error | undefined;
+  const database = steppingDatabase(own.database, () => {
+    if (fails) throw fails;
+  });
+  const { answer } = await holding(database);
+  const busy = new DatabaseTimeoutError(1_500, "busy");
+  fails = busy;
+  expect(await answer()).toMatchObject({ type: "/problems/no-room" });
+  fails = brokenConnection();
+  expect(await answer()).toMatchObject({ type: "/problems/unavailable" });
+  fails = busy;
+  expect(await answer()).toMatchObject({ type: "/problems/unavailable" });
+});
