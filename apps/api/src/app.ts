@@ -53,7 +53,8 @@ export type AppDeps = Services & {
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>({ router: new KnownPaths() });
   // Not the sweeper's own: what callers meet holds that one up for a minute at most, as everybody else.
-  app.onError(answerErrors({ ...deps, outage: createOutageWatch(deps) }));
+  // A remote worker that was told of it holds on to its job for eight seconds, and is told two after the last failure.
+  app.onError(answerErrors({ ...deps, outage: createOutageWatch(deps, { lasts_ms_min: 10_000 }) }));
   app.notFound(answerUnmatched(app));
   app.use(requestId);
   if (deps.tracing) app.use(traceRequests(deps.tracing));

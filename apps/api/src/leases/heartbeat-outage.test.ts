@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { connectDatabase, DatabaseTimeoutError, type Database } from "@atlasqueue/core";
 import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp } from "../../test/test-app.ts";
 import { requireTokens } from "../access/authenticate.ts";
@@ -23,22 +23,26 @@ async function holding(database: Database) {
     id,
     answer: async (): Promise<unknown> => (await post(`/jobs/${id}/heartbeat`, { lease_token })).json(),
     beat: async () => (await post(`/jobs/${id}/heartbeat`, { lease_token })).status,
+    signal: api.deps.signal,
     isMarked: () => api.deps.signal.isMarked("outage"),
   };
 }
 
 test("a heartbeat that the database does not answer tells the fleet to end no leases for now", async () => {
   let away = false;
-  const database = steppingDatabase(own.database, () => {
+  const database = steppingDatabase({ ...own.database, timeout_ms: 1_500 }, () => {
     if (away) throw brokenConnection();
   });
-  const { beat, isMarked } = await holding(database);
+  const { beat, isMarked, signal } = await holding(database);
   expect(await beat()).toBe(200);
   expect(await isMarked()).toBe(false);
   away = true;
+  const mark = vi.spyOn(signal, "mark");
   expect(await beat()).toBe(503);
   away = false;
   await eventually(async () => expect(await isMarked()).toBe(true));
+  // For as long as the holders that were told hold on.
+  expect(mark.mock.calls.map(([name, lasts_ms]) => [name, lasts_ms >= 10_000])).toEqual([["outage", true]]);
 });
 
 test("so does one whose token cannot be looked up", async () => {

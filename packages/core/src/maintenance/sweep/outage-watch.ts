@@ -41,9 +41,9 @@ export type OutageWatch = {
  * const outage = createOutageWatch(deps);
  * if (await outage.settledIn()) await recoverAll(deps);
  */
-export function createOutageWatch(deps: LoopDeps): OutageWatch {
+export function createOutageWatch(deps: LoopDeps, { lasts_ms_min = 0 } = {}): OutageWatch {
   /** What was sent before the return may wait as long as the deadline, and is then sent again. */
-  const lasts_ms = deps.database.timeout_ms + grace_ms;
+  const lasts_ms = Math.max(deps.database.timeout_ms + grace_ms, lasts_ms_min);
   const { pulse } = deps.database;
   /** Since it was met away here, it has not been back for long enough. */
   let unsettled = false;
