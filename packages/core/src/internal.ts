@@ -9,6 +9,7 @@ export {
   afterSome,
   CallerGoneError,
   cameAfterAPart,
+  hadNoRoom,
   isBadRow,
   isLocked,
   isShutOut,

@@ -74,7 +74,7 @@ const foundBy = (answer: Answer): Found => (answer === "fails" || answer === "si
 /** Of each server, and again after twice as long: less than a delivery may take. */
 const patience = { timeout: 1_500, tries: 2 };
 /** How DNS says that it does not know a name, and what there is to hear where there is none. */
-const isUnknown = ["ENOTFOUND", "ENODATA", "ECONNREFUSED"];
+const codesOfUnknown = ["ENOTFOUND", "ENODATA", "ECONNREFUSED"];
 
 /** All addresses of a name as it stands. */
 async function ask(name: string, servers: string[] | undefined): Promise<Answer> {
@@ -87,6 +87,6 @@ async function ask(name: string, servers: string[] | undefined): Promise<Answer>
   );
   if (found.length > 0) return found;
   const codes = asked.flatMap((one) => (one.status === "rejected" ? [String(one.reason.code)] : []));
-  if (codes.every((code) => isUnknown.includes(code))) return "unknown";
+  if (codes.every((code) => codesOfUnknown.includes(code))) return "unknown";
   return codes.includes("ETIMEOUT") ? "silent" : "fails";
 }

@@ -36,6 +36,10 @@ export class DatabaseTimeoutError extends Error {
   }
 }
 
+/** Nothing was sent, as what was asked for has its bounds, or all connections were taken: the database may be well. */
+export const hadNoRoom = (error: unknown): error is NoRoomError | DatabaseTimeoutError =>
+  error instanceof NoRoomError || (error instanceof DatabaseTimeoutError && error.is_busy);
+
 /** The caller hung up before it was the turn of its statement, which was not sent. */
 export class CallerGoneError extends Error {
   override readonly name = "CallerGoneError";

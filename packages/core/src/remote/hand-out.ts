@@ -1,4 +1,4 @@
-import { CallerGoneError, certainlyNotApplied, DatabaseTimeoutError, outcomeUnknown } from "../database/errors.ts";
+import { CallerGoneError, certainlyNotApplied, hadNoRoom, outcomeUnknown } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
 import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -6,7 +6,6 @@ import type { FollowUps } from "../follow-ups.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
 import { LeaseTokenTakenError } from "../lease/token-taken.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
-import { NoRoomError } from "../shares.ts";
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
@@ -115,8 +114,7 @@ export function createHandOut(
       return await work();
     } catch (error) {
       const is_gone = error instanceof CallerGoneError;
-      const is_unsent = error instanceof NoRoomError || (error instanceof DatabaseTimeoutError && error.is_busy);
-      const unclaimed = is_gone || is_unsent || error instanceof LeaseTokenTakenError;
+      const unclaimed = is_gone || hadNoRoom(error) || error instanceof LeaseTokenTakenError;
       // Otherwise they would be lost to the list.
       if (ids !== "oldest" && unclaimed) await putBack(call, ids);
       if (is_gone) return [];

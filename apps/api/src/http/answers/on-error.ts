@@ -2,9 +2,9 @@ import { DatabaseTimeoutError, isUnavailable, type Logger, type Observe } from "
 import {
   CallerGoneError,
   cameAfterAPart,
+  hadNoRoom,
   isLocked,
   LeaseTokenTakenError,
-  NoRoomError,
   outcomeUnknown,
   type OutageWatch,
   StorageFullError,
@@ -39,17 +39,14 @@ export function answerErrors(deps: { observe: Observe; logger: Logger; outage: P
 }
 
 /** The database is away, as far as this process knows: not somebody's lock on a job, nor too many callers here. */
-const isOutage = (error: Error): boolean => isUnavailable(error) && !isLocked(error) && !isRoomless(error);
+const isOutage = (error: Error): boolean => isUnavailable(error) && !isLocked(error) && !hadNoRoom(error);
 /** All connections were taken. */
 const isBusy = (error: unknown): error is Error => error instanceof DatabaseTimeoutError && error.is_busy;
-/** Or what it asks for has its bounds. */
-const isRoomless = (error: unknown): error is Error & { share?: boolean } =>
-  error instanceof NoRoomError || isBusy(error);
 
 /** What the client learns of an error. Causes go to the log, never to the client. */
 export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (isRoomless(error)) return cameAfterAPart(error) ? maybeDone(error.message) : noRoom(error);
+  if (hadNoRoom(error)) return cameAfterAPart(error) ? maybeDone(error.message) : noRoom(error);
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
   if (error instanceof LeaseTokenTakenError) return new ProblemError("lease_token_used", error.message);

@@ -1,9 +1,14 @@
 import type postgres from "../driver.ts";
 import type { Patched } from "../driver.ts";
 
+/** Our statements are written for it: each sees what others committed while it waited for its locks. */
+export const isolation_level = "read committed";
 const name = "default_transaction_isolation";
 const serialization_failure = "40001";
 const protocol_violation = "08P01";
+
+/** Poolers refuse connections that ask for what they do not know, each in its own words. */
+export const isRefusedByPooler = (error: unknown): boolean => (error as { code?: unknown }).code === protocol_violation;
 
 /**
  * Whether our connections ask for `read committed` as they open. Statements that are sent alone run under the server's
@@ -21,15 +26,14 @@ export function createIsolation(pools: () => readonly postgres.Sql[]): { choose(
   const choose = (): void => {
     if (state !== "by_default") return;
     state = "chosen";
-    for (const each of settings()) each[name] = "read committed";
+    for (const each of settings()) each[name] = isolation_level;
     for (const each of pools()) (each as unknown as Patched).retire();
   };
   return {
     choose,
     hear(error) {
-      const { code, message } = error as { code?: unknown; message?: unknown };
-      if (code === serialization_failure) choose();
-      if (state !== "chosen" || code !== protocol_violation || !String(message).includes(name)) return;
+      if ((error as { code?: unknown }).code === serialization_failure) choose();
+      if (state !== "chosen" || !isRefusedByPooler(error)) return;
       state = "refused";
       for (const each of settings()) delete each[name];
     },

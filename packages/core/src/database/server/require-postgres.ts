@@ -1,6 +1,7 @@
 import { SettingError } from "../../program/settings.ts";
 import type { Database } from "../connect.ts";
 import { executeOn } from "../statement.ts";
+import { isolation_level, isRefusedByPooler } from "./isolation.ts";
 import { requireVersion } from "./version.ts";
 
 /**
@@ -12,22 +13,18 @@ import { requireVersion } from "./version.ts";
  */
 export async function requirePostgres(database: Database): Promise<void> {
   await requireVersion(executeOn(database));
-  if ((await isolationOf(database)).level === wanted) return;
+  if ((await isolationOf(database)).level === isolation_level) return;
   database.chooseReadCommitted();
   const chosen = await isolationOf(database).catch((error: unknown) => {
-    // Poolers refuse connections that ask for what they do not know.
-    if ((error as { code?: unknown }).code === protocol_violation) return undefined;
+    if (isRefusedByPooler(error)) return undefined;
     throw error;
   });
-  if (chosen?.level === wanted) return;
+  if (chosen?.level === isolation_level) return;
   throw new SettingError(
-    `DATABASE_URL: AtlasQueue's statements must run as ${wanted}, here they do not by default, and the pooler lets no ` +
-      `connection choose; tell the server: ALTER ROLE … SET default_transaction_isolation = '${wanted}'`,
+    `DATABASE_URL: AtlasQueue's statements must run as ${isolation_level}, here they do not by default, and the pooler lets no ` +
+      `connection choose; tell the server: ALTER ROLE … SET default_transaction_isolation = '${isolation_level}'`,
   );
 }
-
-const wanted = "read committed";
-const protocol_violation = "08P01";
 
 /** Of a statement that is sent alone, as most of ours are: in a transaction we say it ourselves. */
 async function isolationOf(database: Database): Promise<{ level: string }> {
