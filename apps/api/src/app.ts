@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@atlasqueue/core";
 import type { HostRule } from "@atlasqueue/core/hosts";
-import { createOutageWatch, createReadiness, localPermits, type RateLimit } from "@atlasqueue/core/internal";
+import { createReadiness, localPermits, type RateLimit } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import type { BuiltDashboard } from "./dashboard/built.ts";
 import { addDashboard } from "./dashboard/serve.ts";
@@ -16,6 +16,7 @@ import { createAnswerRoom } from "./http/answers/room.ts";
 import { createUnreadRoom } from "./http/answers/unread-room.ts";
 import { createTurns } from "./http/body/turns.ts";
 import { answerErrors } from "./http/answers/on-error.ts";
+import { createHeartbeatOutage } from "./leases/heartbeat-outage.ts";
 import { accessLog } from "./middleware/access-log.ts";
 import { answerUnmatched } from "./middleware/method-not-allowed.ts";
 import { hostGuard } from "./middleware/host-guard.ts";
@@ -52,9 +53,7 @@ export type AppDeps = Services & {
  */
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>({ router: new KnownPaths() });
-  // Not the sweeper's own: what callers meet holds that one up for a minute at most, as everybody else.
-  // A remote worker that was told of it holds on to its job for eight seconds, and is told two after the last failure.
-  app.onError(answerErrors({ ...deps, outage: createOutageWatch(deps, { lasts_ms_min: 10_000 }) }));
+  app.onError(answerErrors({ ...deps, asHeartbeat: createHeartbeatOutage(deps) }));
   app.notFound(answerUnmatched(app));
   app.use(requestId);
   if (deps.tracing) app.use(traceRequests(deps.tracing));

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { outage_hold_ms } from "@atlasqueue/contract";
 import { connectDatabase, DatabaseTimeoutError, type Database } from "@atlasqueue/core";
 import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp } from "../../test/test-app.ts";
 import { requireTokens } from "../access/authenticate.ts";
-import { createApp } from "../app.ts";
+import { createHeartbeatOutage } from "./heartbeat-outage.ts";
 
 let own: TestDatabase;
 beforeEach(async () => {
@@ -42,21 +43,28 @@ test("a heartbeat that the database does not answer tells the fleet to end no le
   await eventually(async () => expect(await isMarked()).toBe(true));
 });
 
-test("the fleet is told for as long as the holders that were told so may hold on, however short the deadline", async () => {
-  const api = await testApp();
-  onTestFinished(() => api.stop());
-  const database = steppingDatabase(own.database, () => {
-    throw brokenConnection();
-  });
-  const app = createApp({ ...api.deps, database: { ...database, timeout_ms: 1_500 } });
-  const mark = vi.spyOn(api.deps.signal, "mark");
-  await app.request(`http://localhost/v1/jobs/${randomUUID()}/heartbeat`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ lease_token: randomUUID() }),
-  });
-  await eventually(() => expect(mark.mock.calls).toEqual([["outage", 10_000]]));
-});
+test.each([
+  [1_500, 10_000],
+  [5_000, 13_500],
+])(
+  "with a deadline of %d ms the fleet is told for %d, as long as any holder that is told so holds on",
+  async (timeout_ms, marked_ms) => {
+    const api = await testApp();
+    onTestFinished(() => api.stop());
+    const mark = vi.spyOn(api.deps.signal, "mark");
+    const asHeartbeat = createHeartbeatOutage({ ...api.deps, database: { ...own.database, timeout_ms } });
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    asHeartbeat(brokenConnection());
+    expect(mark.mock.calls).toEqual([["outage", marked_ms]]);
+    // The last that can have waited behind it.
+    const busy = new DatabaseTimeoutError(timeout_ms, "busy");
+    vi.advanceTimersByTime(marked_ms - outage_hold_ms - 1);
+    expect(asHeartbeat(busy)).toMatchObject({ kind: "unavailable" });
+    vi.advanceTimersByTime(1);
+    expect(asHeartbeat(busy)).toBe(busy);
+  },
+);
 
 test("so does one whose token cannot be looked up", async () => {
   let away = false;

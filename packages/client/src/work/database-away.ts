@@ -1,11 +1,7 @@
+import { outage_hold_ms } from "@atlasqueue/contract";
 import { UnavailableError } from "../errors.ts";
 import type { HeldJob } from "./held-jobs.ts";
 
-/**
- * From the answer. The whole fleet ends no leases for some seconds after a process has met the database away, and the next
- * answer comes sooner than this: at most a second until it is asked for, and the API's own deadline.
- */
-const holds_ms = 8_000;
 /** Once the database is back, the sweepers give the holders of leases three seconds to renew them. */
 export const away_retry_ms_max = 1_000;
 
@@ -25,6 +21,6 @@ export function isDatabaseAway(error: unknown): boolean {
  * if (isDatabaseAway(error)) holdOn([job]);
  */
 export function holdOn(jobs: readonly HeldJob[]): void {
-  const until_ms = performance.now() + holds_ms;
+  const until_ms = performance.now() + outage_hold_ms;
   for (const job of jobs) job.ends_at_ms = Math.max(job.ends_at_ms, until_ms);
 }

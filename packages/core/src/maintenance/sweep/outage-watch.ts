@@ -35,15 +35,17 @@ export type OutageWatch = {
 
 /**
  * Knows of database outages met by anyone in the fleet. A sweeper may have had no turn during one, and would end leases
- * whose workers could not renew them.
+ * whose workers could not renew them. Each failure tells the fleet to end none for `lasts_ms`.
  *
  * @example
  * const outage = createOutageWatch(deps);
  * if (await outage.settledIn()) await recoverAll(deps);
  */
-export function createOutageWatch(deps: LoopDeps, { lasts_ms_min = 0 } = {}): OutageWatch {
+export function createOutageWatch(
+  deps: LoopDeps,
   /** What was sent before the return may wait as long as the deadline, and is then sent again. */
-  const lasts_ms = Math.max(deps.database.timeout_ms + grace_ms, lasts_ms_min);
+  { lasts_ms = deps.database.timeout_ms + grace_ms } = {},
+): OutageWatch {
   const { pulse } = deps.database;
   /** Since it was met away here, it has not been back for long enough. */
   let unsettled = false;
