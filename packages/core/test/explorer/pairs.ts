@@ -3,6 +3,7 @@ import { steppingDatabase, type Step } from "@atlasqueue/testing";
 import { expect } from "vitest";
 import type { Database } from "../../src/database/connect.ts";
 import type { Deps } from "../../src/deps.ts";
+import type { Inside } from "./inside.ts";
 
 type Run<Scene> = (scene: Scene, deps: Deps) => Promise<unknown>;
 
@@ -18,7 +19,7 @@ export type Pairs<Scene> = {
 };
 
 /** A step of a move; `open` when it is inside a transaction that may hold locks. */
-type Stop = { kind: Step; number: number; open: boolean };
+export type Stop = { kind: Step; number: number; open: boolean };
 
 /** A batch gives up on a locked row after 200 ms, and on as many as there may be in its few statements. */
 const batch_waits_ms_max = 1_200;
@@ -29,7 +30,7 @@ const tries_ms_max = 1_200;
 const look_ms = 20;
 const in_turn = true;
 
-/** The steps at which to stop a move: those it has when it runs alone, but its first and its last, which are no pair. */
+/** The steps of a move, when it runs alone. */
 export async function stopsOf<Scene extends { deps: Deps }>(
   pairs: Pairs<Scene>,
   run: Run<Scene>,
@@ -45,7 +46,7 @@ export async function stopsOf<Scene extends { deps: Deps }>(
   );
   await run(scene, { ...scene.deps, database });
   await pairs.holdsAfter(scene);
-  return stops.slice(1, -1);
+  return stops;
 }
 
 /**
@@ -74,6 +75,45 @@ export async function stopAt<Scene extends { deps: Deps }>(
   expect(whole, `step ${stop.number} is reached`).toBeDefined();
   await whole;
   await pairs.holdsAfter(scene);
+}
+
+/**
+ * The same, with the move stopped inside the statement that begins at this step, between its snapshot and the first row
+ * it reads. Returns whether it read any.
+ */
+export async function stopInside<Scene extends { deps: Deps }>(
+  pairs: Pairs<Scene>,
+  inside: Inside,
+  { stopped, stop, beside }: { stopped: Run<Scene>; stop: Stop; beside: { run: Run<Scene>; waits: boolean } },
+): Promise<boolean> {
+  const scene = await pairs.scene();
+  const may_wait = beside.waits && stop.open;
+  const onStep = async (_kind: Step, number: number): Promise<void> => {
+    if (number === stop.number) await inside.close();
+    // That statement read nothing.
+    if (number === stop.number + 1) await inside.open();
+  };
+  const first = stopped(scene, { ...scene.deps, database: steppingDatabase(inside.database, onStep, { in_turn }) });
+  let whole: Promise<unknown> | undefined;
+  let reads = false;
+  try {
+    const pid = await inside.stopped(first);
+    if (pid !== undefined) {
+      reads = true;
+      whole = beside.run(scene, scene.deps);
+      whole.catch(() => {});
+      const end = await doneOrWaiting(pairs.database, whole, [pid], may_wait);
+      if (!may_wait) expect(end, "it does not wait for the one that is stopped").toBe("done");
+      await pairs.holdsNow(scene);
+    }
+  } finally {
+    await inside.open();
+    await Promise.allSettled([first, whole]);
+  }
+  await first;
+  await whole;
+  await pairs.holdsAfter(scene);
+  return reads;
 }
 
 /** Who has a transaction open while nothing else is done: the one that is stopped, unless it is between two. */

@@ -3,7 +3,7 @@ import type { Deps } from "../../../src/deps.ts";
 import type { World } from "../world.ts";
 
 /** Something that is done to jobs: stopped at each of its steps, or done whole beside another that is stopped. */
-type Move = {
+export type Move = {
   run: (world: World, deps: Deps) => Promise<unknown>;
   /** It may wait for a row that the other one has locked. One of many jobs must not. */
   waits: boolean;
