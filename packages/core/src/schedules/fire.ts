@@ -2,8 +2,8 @@ import { composed } from "../database/composed.ts";
 import { jobTemplate } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import type { ScheduleRow } from "../database/schema/index.ts";
-import type { Statement } from "../database/statement.ts";
-import { inTransaction, notHeldHalfSent } from "../database/transaction.ts";
+import { executeOn, type Execute, type Statement } from "../database/statement.ts";
+import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { createRests } from "../room/rests.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
@@ -34,31 +34,20 @@ export type FiredSlots = {
 };
 
 /**
- * Give each due slot its job, as the schedules' `catch_up` says. The rows are locked, the jobs inserted and `next_at`
- * moved on in one transaction, as many as there is room for, in the order given: a slot is fired once, however many processes try. Others skip the rows, and nothing else
- * anyone wants is held: a job that asks for a group or to be unique only arrives (see `arrive`). Throws when one of the
- * schedules cannot be fired; then none was.
+ * Give each due slot its job, as the schedules' `catch_up` says: of as many schedules as there is room for, in the order
+ * given. What is to be made is worked out first, holding nothing. Then, in one transaction, the rows that nobody has
+ * changed since are locked, the jobs inserted and `next_at` moved on: a slot is fired once, however many processes try.
+ * Others skip the rows, and nothing else anyone wants is held: a job that asks for a group or to be unique only arrives
+ * (see `arrive`). Throws when one of the schedules cannot be fired; then none was.
  *
  * @example
  * const { made } = await fireSchedules(deps, await dueSchedules(deps, 100, []));
  */
 export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): Promise<FiredSlots> {
-  let reached = refs.length;
-  const fired = await inTransaction(deps.database, async (execute) => {
-    const rows = await execute<DueRow>(hold(refs));
-    const plans = await makePlans(deps, rows);
-    reached = (rows[plans.length]?.place ?? refs.length + 1) - 1;
-    if (plans.length === 0) return [];
-    const outcomes = await insertOrArrive(
-      execute,
-      plans.flatMap((plan) => plan.submissions),
-      { idempotency_ttl_seconds: key_ttl_seconds },
-    );
-    let from = 0;
-    const done = plans.map((plan) => ({ plan, outcomes: outcomes.slice(from, (from += plan.submissions.length)) }));
-    await execute(moveOn(done));
-    return done;
-  });
+  const rows = await executeOn(deps.database)<DueRow>(look(refs));
+  const plans = await makePlans(deps, rows);
+  const reached = (rows[plans.length]?.place ?? refs.length + 1) - 1;
+  const fired = plans.length === 0 ? [] : await inTransaction(deps.database, (execute) => fire(execute, plans));
   for (const one of fired) tell(deps, one);
   const outcomes = fired.flatMap((one) => one.outcomes);
   const hasArrived = (one: EnqueueOutcome) => one.kind === "created" && one.job.status === "blocked";
@@ -68,6 +57,21 @@ export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): P
   return { schedules: fired.length, reached, made: outcomes.filter((one) => !hasArrived(one)), arrived };
 }
 
+async function fire(execute: Execute, planned: readonly Plan[]): Promise<Done[]> {
+  const held = await execute<{ at: number }>(hold(planned));
+  const plans = held.flatMap(({ at }) => planned[at - 1] ?? []);
+  if (plans.length === 0) return [];
+  const outcomes = await insertOrArrive(
+    execute,
+    plans.flatMap((plan) => plan.submissions),
+    { idempotency_ttl_seconds: key_ttl_seconds },
+  );
+  let from = 0;
+  const done = plans.map((plan) => ({ plan, outcomes: outcomes.slice(from, (from += plan.submissions.length)) }));
+  await execute(moveOn(done));
+  return done;
+}
+
 type DueRow = Pick<
   ScheduleRow,
   "tenant" | "name" | "cron" | "timezone" | "catch_up" | "job" | "traceparent" | "tracestate"
@@ -75,22 +79,37 @@ type DueRow = Pick<
   next_at: Date;
   now: Date;
   bytes: number;
+  version: string;
   place: number;
 };
 type Plan = Firing & { row: DueRow; submissions: Submission[] };
 type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
 
-// Computing many slots takes a while; a process that stops in the middle lets go of them after 20 s. Those another
-// process is firing are skipped; those already fired are no longer due.
-const holdText = `
-  SELECT tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, now() AS now, octet_length(job::text) AS bytes, place::int
+const lookText = `
+  SELECT tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, now() AS now, octet_length(job::text) AS bytes,
+         schedules.xmin::text AS version, place::int
   FROM schedules JOIN unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted(tenant, name, place) USING (tenant, name)
   WHERE next_at <= now() AND paused_at IS NULL
-    AND (SELECT set_config('idle_in_transaction_session_timeout', '20000', true)) IS NOT NULL AND ${notHeldHalfSent(20_000)}
+  ORDER BY place`;
+
+function look(refs: readonly ScheduleRef[]): Statement {
+  return { text: lookText, params: [textArray(refs.map((one) => one.tenant)), textArray(refs.map((one) => one.name))] };
+}
+
+// Those another process is firing are skipped; those it has fired are other versions of their rows, as are those that
+// somebody paused or changed.
+const holdText = `
+  SELECT place::int AS at
+  FROM schedules JOIN unnest($1::text[], $2::text[], $3::xid[]) WITH ORDINALITY AS planned(tenant, name, version, place) USING (tenant, name)
+  WHERE schedules.xmin = planned.version AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
   ORDER BY place FOR UPDATE OF schedules SKIP LOCKED`;
 
-function hold(refs: readonly ScheduleRef[]): Statement {
-  return { text: holdText, params: [textArray(refs.map((one) => one.tenant)), textArray(refs.map((one) => one.name))] };
+function hold(plans: readonly Plan[]): Statement {
+  const column = (read: (row: DueRow) => string) => textArray(plans.map(({ row }) => read(row)));
+  return {
+    text: holdText,
+    params: [column((row) => row.tenant), column((row) => row.name), column((row) => row.version)],
+  };
 }
 
 async function makePlans(deps: Deps, rows: readonly DueRow[]): Promise<Plan[]> {
