@@ -11,7 +11,7 @@ export {
   cameAfterAPart,
   hadNoRoom,
   isBadRow,
-  isLocked,
+  isOutage,
   isShutOut,
   outcomeUnknown,
 } from "./database/errors.ts";

@@ -17,7 +17,7 @@ afterEach(() => followUps.stop());
 
 const moment = { asked: false, settled_in: true };
 const running = new AbortController().signal;
-const outage = { failed: async () => {} };
+const outage = { failed: async () => {}, settledIn: async () => true };
 const late = () =>
   Promise.reject(Object.assign(new Error("canceling statement due to user request"), { code: "57014" }));
 const length = async (queue: string) => (await harness.signal().look({ tenant: "default", queue })).length;

@@ -1,6 +1,6 @@
 import { outage_hold_ms } from "@atlasqueue/contract";
-import { DatabaseTimeoutError, isUnavailable, type Logger } from "@atlasqueue/core";
-import { createOutageWatch, hadNoRoom, isLocked } from "@atlasqueue/core/internal";
+import { DatabaseTimeoutError, type Logger } from "@atlasqueue/core";
+import { createOutageWatch, isOutage } from "@atlasqueue/core/internal";
 import { unavailable } from "../http/answers/problem.ts";
 import type { Services } from "../route/deps.ts";
 
@@ -31,7 +31,5 @@ export function createHeartbeatOutage(deps: Services & { logger: Logger }): (err
   };
 }
 
-/** The database is away, as far as this process knows: not somebody's lock on a job, nor too many callers here. */
-const isOutage = (error: Error): boolean => isUnavailable(error) && !isLocked(error) && !hadNoRoom(error);
 /** All connections were taken. */
 const isBusy = (error: Error): boolean => error instanceof DatabaseTimeoutError && error.is_busy;

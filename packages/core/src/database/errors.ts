@@ -179,6 +179,9 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
+/** The database is away, as far as this process knows: not somebody's lock, nor too much to do at once. */
+export const isOutage = (error: unknown): boolean => isUnavailable(error) && !isLocked(error) && !hadNoRoom(error);
+
 /** True when PostgreSQL could not read or write a file: of one table, perhaps, or one block of it. */
 export function isFileFault(error: unknown): boolean {
   return codeOf(error)?.startsWith("58") ?? false;

@@ -47,7 +47,7 @@ export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): P
   const rows = await executeOn(deps.database)<DueRow>(look(refs));
   const plans = await makePlans(deps, rows);
   const reached = (rows[plans.length]?.place ?? refs.length + 1) - 1;
-  const fired = plans.length === 0 ? [] : await inTransaction(deps.database, (execute) => fire(execute, plans));
+  const fired = plans.length === 0 ? [] : await inTransaction(deps.database, (execute) => firePlanned(execute, plans));
   for (const one of fired) tell(deps, one);
   const outcomes = fired.flatMap((one) => one.outcomes);
   const hasArrived = (one: EnqueueOutcome) => one.kind === "created" && one.job.status === "blocked";
@@ -57,7 +57,7 @@ export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): P
   return { schedules: fired.length, reached, made: outcomes.filter((one) => !hasArrived(one)), arrived };
 }
 
-async function fire(execute: Execute, planned: readonly Plan[]): Promise<Done[]> {
+async function firePlanned(execute: Execute, planned: readonly Plan[]): Promise<Done[]> {
   const held = await execute<{ at: number }>(hold(planned));
   const plans = held.flatMap(({ at }) => planned[at - 1] ?? []);
   if (plans.length === 0) return [];

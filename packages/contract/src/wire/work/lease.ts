@@ -175,7 +175,7 @@ export type SettleAnswer = z.infer<typeof settleAnswer>;
 
 /**
  * For how long an answer `unavailable` to a heartbeat holds the job for its holder, in milliseconds, even beyond the end of
- * the lease: the API sees to it that nobody else is given the job meanwhile. Asked again within a second, an API that
- * waits no more than five for its database answers sooner.
+ * the lease: the API sees to it that nobody else is given the job meanwhile. Asked again within a second, an API whose
+ * deadline is 2.5 seconds at most answers sooner, as a heartbeat may wait for its turn for three of them.
  */
 export const outage_hold_ms = 8_000;

@@ -41,14 +41,14 @@ export function createDuties(
   deps: SweepDeps,
   served: ServedBySweep,
   stop: AbortSignal,
-  outage: Pick<OutageWatch, "failed">,
+  outage: Pick<OutageWatch, "failed" | "settledIn">,
 ) {
   const checkDeadLetters = createDeadLetterCheck(deps);
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
   const goRoundDue = createDueRound(deps);
   const goRoundAside = createAsideRound(deps);
-  const recover = createRecovery(deps, outage.failed);
+  const recover = createRecovery(deps, outage);
   const arrivals = newArrivalsCursor();
   const flowsCursor = newFlowsCursor();
   const underWay = new Set<string>();

@@ -10,11 +10,13 @@ const claims_max = 50;
  */
 const rounds_max = 200;
 
+const always = () => Promise.resolve(true);
+
 /**
  * Make the jobs of silent workers ready again, `jobs_max` in a statement, and list those this kills as dead letters.
- * Returns how many.
+ * After each statement `mayGoOn` says whether to go on: it may be told of an outage meanwhile. Returns how many.
  */
-export async function recoverAll(deps: SweepDeps, jobs_max = recovered_max): Promise<number> {
+export async function recoverAll(deps: SweepDeps, jobs_max = recovered_max, mayGoOn = always): Promise<number> {
   let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
     const { requeued, dead, more } = await recoverExpired(deps, claims_max, jobs_max);
@@ -29,7 +31,7 @@ export async function recoverAll(deps: SweepDeps, jobs_max = recovered_max): Pro
       })),
     );
     total += requeued.length + dead.length;
-    if (!more) break;
+    if (!more || !(await mayGoOn())) break;
   }
   return total;
 }

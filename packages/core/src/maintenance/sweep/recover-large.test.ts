@@ -1,10 +1,11 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually, steppingDatabase } from "@atlasqueue/testing";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { createLogger } from "../../index.ts";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { createFollowUps } from "../../follow-ups.ts";
-import { recoverExpired } from "../../lease/recover.ts";
+import { recovered_max, recoverExpired } from "../../lease/recover.ts";
 import type { SweepDeps } from "../loop-deps.ts";
+import { createOutageWatch } from "./outage-watch.ts";
 import { recoverAll } from "./recover-all.ts";
 import { createRecovery } from "./recovery.ts";
 
@@ -51,12 +52,27 @@ test("jobs that somebody has locked keep none of their claim from being taken ba
   expect(await recoverAll(sweep, 5)).toBe(10);
 });
 
+test("a recovery under way goes no further once the fleet is told of an outage", async () => {
+  await abandon(2, recovered_max);
+  // By an API whose holders go on beyond the end of their leases.
+  const database = steppingDatabase(deps.database, async (step) => {
+    if (step === "answer") await sweep.signal.mark("outage", 10_000);
+  });
+  const outage = createOutageWatch(sweep);
+  expect(await outage.settledIn()).toBe(true);
+  expect(await createRecovery({ ...sweep, database }, outage)()).toBe(recovered_max);
+  expect(await ready()).toBe(recovered_max);
+});
+
 test("what a slow server cannot take back in time is halved until it can", async () => {
   await abandon(2, 350);
   await slowFrom(200);
   const late: number[] = [];
   const database = { ...deps.database, timeout_ms: 1_000 };
-  const recover = createRecovery({ ...sweep, database }, async () => void late.push(await ready()));
+  const recover = createRecovery(
+    { ...sweep, database },
+    { failed: async () => void late.push(await ready()), settledIn: async () => true },
+  );
   await eventually(
     async () => {
       await deps.database.sql`UPDATE lease_batches SET check_at = now()`;

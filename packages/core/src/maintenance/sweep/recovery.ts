@@ -1,9 +1,10 @@
 import type { Database } from "../../database/connect.ts";
-import { isLocked, isUnavailable } from "../../database/errors.ts";
+import { isOutage } from "../../database/errors.ts";
 import { onceMore } from "../../database/pool/once-more.ts";
 import { putOff } from "../../lease/put-off.ts";
 import { recovered_max } from "../../lease/recover.ts";
 import type { SweepDeps } from "../loop-deps.ts";
+import type { OutageWatch } from "./outage-watch.ts";
 import { recoverAll } from "./recover-all.ts";
 
 /** What was sent in vain is sent again four times a second. */
@@ -13,7 +14,7 @@ const claims_max = 1_000;
 /**
  * `recoverAll`, but not right after a time without writes. Reads may have gone on while a disk was full or a standby
  * away, so nothing else of the sweep has noticed; meanwhile leases have run out that nobody could renew or give back, and
- * an attempt would be spent that no handler saw. So when ending leases has failed, `failed` is told, and they are first put
+ * an attempt would be spent that no handler saw. So when ending leases has failed, `outage` is told, and they are first put
  * off, which fails too until writes are taken again; it is their holders' turn then. In a fleet each lease is put off once
  * after an outage, however many sweepers have met it.
  *
@@ -21,10 +22,13 @@ const claims_max = 1_000;
  * in a statement, and twice as many after each sweep that went well.
  *
  * @example
- * const recover = createRecovery(deps, outage.failed);
+ * const recover = createRecovery(deps, outage);
  * const recovered = await recover();
  */
-export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): () => Promise<number> {
+export function createRecovery(
+  deps: SweepDeps,
+  outage: Pick<OutageWatch, "failed" | "settledIn">,
+): () => Promise<number> {
   let failed_at: number | undefined;
   let jobs_max = recovered_max;
   const putAllOff = async (since: number): Promise<number> => {
@@ -37,7 +41,7 @@ export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): ()
   };
   const recoverSome = async (database: Database): Promise<number> => {
     try {
-      const count = await recoverAll({ ...deps, database }, jobs_max);
+      const count = await recoverAll({ ...deps, database }, jobs_max, outage.settledIn);
       jobs_max = Math.min(2 * jobs_max, recovered_max);
       return count;
     } catch (error) {
@@ -53,12 +57,9 @@ export function createRecovery(deps: SweepDeps, failed: () => Promise<void>): ()
     } catch (error) {
       if (isOutage(error)) {
         failed_at = performance.now();
-        await failed();
+        await outage.failed();
       }
       throw error;
     }
   };
 }
-
-/** A lock is somebody's, and no outage: the fleet need not wait for it. */
-const isOutage = (error: unknown): boolean => isUnavailable(error) && !isLocked(error);

@@ -1,4 +1,4 @@
-import { isUnavailable } from "../../database/errors.ts";
+import { isOutage, isUnavailable } from "../../database/errors.ts";
 import { createOutlook, type SweepOutlook } from "../outlook.ts";
 import { pause } from "../../pause.ts";
 import type { SweepDeps } from "../loop-deps.ts";
@@ -63,7 +63,7 @@ export function createSweeper(
     }
     const asked_at = performance.now();
     const found = await outlook.look().catch(async (error: unknown) => {
-      await outage.failed();
+      if (isOutage(error)) await outage.failed();
       throw error;
     });
     const jump_ms = found.now_ms === undefined ? 0 : jumpSince(found.now_ms, asked_at);
