@@ -60,7 +60,7 @@ export { listJobsAt } from "./jobs/list-at.ts";
 export { findJobByKey } from "./jobs/find-by-key.ts";
 export { searchJobs } from "./jobs/search.ts";
 export { listJobs } from "./jobs/list.ts";
-export { beside_bytes_max, page_bytes_max, parsed_bytes_each } from "./jobs/page-bytes.ts";
+export { beside_bytes_max, page_bytes_max, parsed_bytes_each, type PageRow } from "./jobs/page-bytes.ts";
 export { retry } from "./jobs/retry.ts";
 export { showJob } from "./jobs/show.ts";
 export { showKnown } from "./jobs/show-known.ts";
@@ -157,6 +157,7 @@ export { completeWithChildren, type Spawned, type SpawnRefusal } from "./settle/
 export { fail, type Failure } from "./settle/fail.ts";
 export { verdictAfterFailure } from "./settle/verdict.ts";
 export { NoRoomError, takeOrThrow } from "./shares.ts";
+export { writeJson } from "./room/json-text.ts";
 export { createWaitingRoom, type Place, type WaitingRoom } from "./room/waiting-room.ts";
 export { withinHeap } from "./room/within-heap.ts";
 export { announce, hint } from "./signal/announce.ts";

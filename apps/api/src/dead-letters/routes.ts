@@ -22,7 +22,7 @@ import {
   type DeadPlace,
   type GroupPlace,
 } from "@atlasqueue/core/internal";
-import { roomForJobs } from "../http/answers/room.ts";
+import { roomForPage } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleJob } from "../route/examples.ts";
@@ -76,7 +76,7 @@ const list = route(
     description: "A page of large jobs ends after about 4 MiB.",
     scope: "read",
     request: { query: listDeadQuery },
-    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForJobs(limit),
+    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForPage(limit),
     answers: {
       200: {
         description:

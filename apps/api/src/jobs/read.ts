@@ -26,7 +26,7 @@ import {
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
-import { inRoom, roomForJobs, roomForShown, roomForText } from "../http/answers/room.ts";
+import { inRoom, roomForJobs, roomForPage, roomForShown, roomForText } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId, exampleJob, exampleParents } from "../route/examples.ts";
 import { route } from "../route/route.ts";
@@ -58,7 +58,7 @@ export const list = route(
     scope: "read",
     request: { query: listJobsQuery },
     reads: ({ query: { limit, key } }: { query: { limit: number; key?: string | undefined } }) =>
-      roomForJobs(key === undefined ? limit : 1),
+      key === undefined ? roomForPage(limit) : roomForJobs(1),
     answers: {
       200: {
         description:

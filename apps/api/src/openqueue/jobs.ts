@@ -9,7 +9,7 @@ import {
 import { cancel as cancelJob, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
-import { roomForJobs } from "../http/answers/room.ts";
+import { roomForPage } from "../http/answers/room.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleOpenQueueJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -31,7 +31,7 @@ export const list = route(
       "one begins at `offset` plus the number of its items.",
     scope: "read",
     request: { query: openQueueListQuery },
-    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForJobs(limit),
+    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForPage(limit),
     answers: {
       200: {
         description: "A page; `total` counts everything the filter matches, on every page.",

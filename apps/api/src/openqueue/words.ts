@@ -1,5 +1,12 @@
-import { jobStatuses, type JobStatus, type OpenQueueJob, type OpenQueueStatus } from "@atlasqueue/contract";
-import type { JobRow } from "@atlasqueue/core/internal";
+import {
+  jobStatuses,
+  type JobStatus,
+  type Json,
+  type JsonObject,
+  type OpenQueueJob,
+  type OpenQueueStatus,
+} from "@atlasqueue/contract";
+import type { JobRow, PageRow } from "@atlasqueue/core/internal";
 
 const words: Record<JobStatus, OpenQueueStatus> = {
   scheduled: "pending",
@@ -28,14 +35,14 @@ export function statusesOf(word: OpenQueueStatus): JobStatus[] {
 }
 
 /** A row as OpenQueue's JobResponse. */
-export function showOpenQueueJob(row: JobRow): OpenQueueJob {
+export function showOpenQueueJob(row: JobRow | PageRow): OpenQueueJob {
   return {
     id: row.id,
     queue_name: row.queue,
     status: wordOf(row.status),
     priority: row.priority,
-    payload: row.payload,
-    result: row.result,
+    payload: row.payload as JsonObject,
+    result: row.result as Json,
     error_text: row.last_error,
     retry_count: retryCount(row),
     max_retries: row.max_attempts - 1,

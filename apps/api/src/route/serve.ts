@@ -110,12 +110,16 @@ function serve(
 }
 
 /**
- * In room for what is read, as soon as it is there. The answer's text is made before anything can come that is read for
- * the next one.
+ * In room for what is read, as soon as it is there. One such answer's text is made in each turn of the event loop, tenant
+ * after tenant, and before anything can come that is read for the next one: a new connection is let in once each turn.
  */
 function inRoomFor(readsOf: (call: Call<Operation>) => number, handle: (call: Call<Operation>) => unknown) {
   return (call: Call<Operation> & Partial<Asker>): Promise<unknown> =>
-    inRoom(call.deps.answers.place(call.tenant ?? "", readsOf(call)), call.hungUp, () => handle(call));
+    inRoom(call.deps.answers.place(call.tenant ?? "", readsOf(call)), call.hungUp, async () => {
+      const result = await handle(call);
+      await call.deps.turns.take(call.tenant ?? "");
+      return result;
+    });
 }
 
 /**

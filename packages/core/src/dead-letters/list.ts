@@ -1,15 +1,23 @@
 import { composed } from "../database/composed.ts";
 import { unindexed } from "../database/literals.ts";
-import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
 import { withoutChance } from "../jobs/list.ts";
-import { fitting, isCut, jobBytes, largeColumns } from "../jobs/page-bytes.ts";
+import {
+  fitting,
+  isCut,
+  jobBytes,
+  largeColumns,
+  pageColumns,
+  pageRow,
+  type PageRow,
+  type ReadRow,
+} from "../jobs/page-bytes.ts";
 
 export type DeadFields = { queue?: string | undefined; type?: string | undefined; fingerprint?: string | undefined };
 /** `next` is where the next page starts; undefined at the end. */
-export type DeadRows = { rows: JobRow[]; next: DeadPlace | undefined };
+export type DeadRows = { rows: PageRow[]; next: DeadPlace | undefined };
 
 /** Later than anything can have died. */
 const newest: DeadPlace = { dead_us: 2 ** 53 - 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff" };
@@ -29,17 +37,18 @@ export async function listDead(
   jobs_max: number,
   before: DeadPlace = newest,
 ): Promise<DeadRows> {
-  type Row = JobRow & { place: DeadPlace | null; reached: DeadPlace | null; cut: boolean };
+  type Row = ReadRow & { place: DeadPlace | null; reached: DeadPlace | null; cut: boolean };
   const { queue = "", type = "", fingerprint = "" } = filter;
   const rows = await executeOn(deps.database)<Row>({
     text: type === "" || fingerprint === "" ? ofAny : ofGroup,
     params: [tenant, queue, type, before.dead_us, before.id, jobs_max, fingerprint],
   });
   const end = rows[0]?.reached;
-  const jobs = rows.flatMap(({ place, reached: _reached, cut: _cut, ...row }) => (place ? [{ row, place }] : []));
+  const jobs = rows.filter(({ place }) => place !== null);
   const last =
-    jobs.length === jobs_max || rows[0]?.cut ? jobs.at(-1)?.place : end && { ...end, id: withoutChance(end.id) };
-  return { rows: jobs.map(({ row }) => row), next: last ?? undefined };
+    (jobs.length === jobs_max || rows[0]?.cut ? jobs.at(-1)?.place : end && { ...end, id: withoutChance(end.id) }) ??
+    undefined;
+  return { rows: jobs.map(pageRow), next: last };
 }
 
 const within = `dead_at IS NOT NULL AND (dead_at, id) < (${timeOf("$4")}, $5::text::uuid)`;
@@ -64,7 +73,7 @@ const textOf = (name: string, where: string) =>
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
       SELECT ${placeOf} FROM jobs WHERE ${where} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached,
       ${isCut} AS cut
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC`,
   );
 const ofAny = textOf("dead-letters/list", within);

@@ -5,7 +5,7 @@ import { plain } from "../database/plain.ts";
 import { jobs, type JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { fitting, jobBytes } from "./page-bytes.ts";
+import { fitting, jobBytes, pageColumns, pageRow, type PageRow, type ReadRow } from "./page-bytes.ts";
 
 /** One job of a tenant, or undefined: another tenant's job is as unknown as one that never existed. */
 export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<JobRow | undefined> {
@@ -23,9 +23,9 @@ export async function findJobs(
   deps: Pick<Deps, "database">,
   tenant: string,
   ids: readonly string[],
-): Promise<JobRow[]> {
-  const rows = await executeOn(deps.database)<JobRow>({ text: several, params: [tenant, uuidArray(ids)] });
-  return [...rows];
+): Promise<PageRow[]> {
+  const rows = await executeOn(deps.database)<ReadRow>({ text: several, params: [tenant, uuidArray(ids)] });
+  return rows.map(pageRow);
 }
 
 const several = composed(
@@ -35,5 +35,5 @@ const several = composed(
   WITH page AS MATERIALIZED (
     SELECT id, ${jobBytes} AS bytes FROM jobs WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1
   ), ${fitting("id DESC")}
-  SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND tenant = $1 ORDER BY id DESC`,
+  SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND tenant = $1 ORDER BY id DESC`,
 );

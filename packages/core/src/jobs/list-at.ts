@@ -2,10 +2,10 @@ import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countJobs } from "../counts/total.ts";
 import { findJobs } from "./find.ts";
+import type { PageRow } from "./page-bytes.ts";
 import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
 
 export type JobsFilter = { queue?: string | undefined; statuses?: readonly JobStatus[] | undefined };
@@ -31,7 +31,7 @@ export async function listJobsAt(
   tenant: string,
   filter: JobsFilter,
   at: JobsAt,
-): Promise<{ rows: JobRow[]; total: number }> {
+): Promise<{ rows: PageRow[]; total: number }> {
   const statuses = filter.statuses ?? jobStatuses;
   const counts = await countJobs(deps, tenant, filter);
   const total = statuses.reduce((sum, status) => sum + counts[status], 0);

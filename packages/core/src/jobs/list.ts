@@ -1,12 +1,21 @@
 import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { countJobs } from "../counts/total.ts";
-import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "../maintenance/retention.ts";
 import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
-import { fitting, isCut, jobBytes, largeColumns, page_bytes_max } from "./page-bytes.ts";
+import {
+  fitting,
+  isCut,
+  jobBytes,
+  largeColumns,
+  page_bytes_max,
+  pageColumns,
+  pageRow,
+  type PageRow,
+  type ReadRow,
+} from "./page-bytes.ts";
 
 export type JobFilter = {
   queue?: string | undefined;
@@ -26,7 +35,7 @@ export type JobFilter = {
  * `next` is where the next page begins: below this id. Undefined at the end. `looked_at` is how many jobs, of any tenant,
  * were looked at for a page that is not full and has a next one.
  */
-export type JobRows = { rows: JobRow[]; next: string | undefined; looked_at?: number | undefined };
+export type JobRows = { rows: PageRow[]; next: string | undefined; looked_at?: number | undefined };
 
 /** How many jobs one page looks at, of any tenant, rather than a rare filter reading the whole history. */
 const looked_at_max = 20_000;
@@ -73,7 +82,7 @@ async function inStretches(
   jobs_max: number,
   below: string | undefined,
 ): Promise<JobRows> {
-  const rows: JobRow[] = [];
+  const rows: PageRow[] = [];
   const began = performance.now();
   let last = below;
   let bytes_left = page_bytes_max;
@@ -103,16 +112,14 @@ async function mayHold(deps: Pick<Deps, "database">, tenant: string, { queue, st
   return (status === undefined ? jobStatuses : [status]).some((one) => counts[one] !== 0);
 }
 
-const jobsOf = (rows: readonly Row[]): JobRow[] =>
-  rows.flatMap(({ last: _last, too_many: _many, bytes: _bytes, cut: _cut, ...row }) =>
-    (row.id as string | null) === null ? [] : [row],
-  );
+const jobsOf = (rows: readonly Row[]): PageRow[] =>
+  rows.filter(({ id }) => (id as string | null) !== null).map(pageRow);
 
-function pageOf(rows: JobRow[], jobs_max: number, last: string | undefined, cut = false): JobRows {
+function pageOf(rows: PageRow[], jobs_max: number, last: string | undefined, cut = false): JobRows {
   return { rows, next: rows.length === jobs_max || cut ? rows.at(-1)?.id : last && withoutChance(last) };
 }
 
-type Row = JobRow & { last: string | null; too_many: boolean; bytes: number; cut: boolean };
+type Row = ReadRow & { last: string | null; too_many: boolean; bytes: number; cut: boolean };
 
 /** Of a list's parameters, what is asked of a job besides its place. */
 export const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
@@ -157,7 +164,7 @@ const inStretch = composed(
     SELECT CASE WHEN (SELECT count(*) FROM page) < $7::int THEN (
       SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last,
       (SELECT coalesce(sum(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
 );
 
@@ -172,7 +179,7 @@ const amongFew = (ids: string) => `
   ), ${fitting("id DESC")}
   SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > ${held_apart_max} AS too_many, ${isCut} AS cut FROM few
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`;
 
 const heldApart: Partial<Record<JobStatus, string>> = Object.fromEntries(

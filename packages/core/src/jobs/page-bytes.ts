@@ -1,3 +1,6 @@
+import { getTableColumns } from "../database/drizzle.ts";
+import { jobs, type JobRow } from "../database/schema/index.ts";
+import { jsonText, type JsonText } from "../room/json-text.ts";
 import { withinHeap } from "../room/within-heap.ts";
 
 /**
@@ -15,6 +18,29 @@ export const page_bytes_max = withinHeap(4 * 1_048_576, { part: 2, bytes_each: p
 
 /** How large may be what is read beside the jobs: the steps of those that are leased, and the results they waited for. */
 export const beside_bytes_max = Math.floor(page_bytes_max / 4);
+
+/** What a page of jobs only passes on: nothing of it is parsed (decisions/2026-11-26-pages-as-text.md). */
+type PassedOn = "payload" | "result" | "progress";
+
+/** A job of a page. */
+export type PageRow = Omit<JobRow, PassedOn> & Record<PassedOn, JsonText | null>;
+/** As `pageColumns` are read. */
+export type ReadRow = Omit<JobRow, PassedOn> & Record<PassedOn, string | null>;
+
+const passedOn = new Set(["payload", "result", "progress"] satisfies PassedOn[] as string[]);
+
+/** The columns of a job of a page. */
+export const pageColumns = Object.keys(getTableColumns(jobs))
+  .map((column) => (passedOn.has(column) ? `${column}::text AS ${column}` : column))
+  .join(", ");
+
+/** The same row, as copying one takes longer than reading it. */
+export function pageRow(row: ReadRow): PageRow {
+  const { payload, result, progress } = row;
+  return Object.assign(row, { payload: passOn(payload), result: passOn(result), progress: passOn(progress) });
+}
+
+const passOn = (text: string | null): JsonText | null => (text === null ? null : jsonText(text));
 
 /** The columns in which something large may be. */
 const large = ["payload", "result", "progress", "last_error"];

@@ -1,14 +1,22 @@
 import { composed } from "../database/composed.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
 import { textArray } from "../database/literals.ts";
-import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { fitting, isCut, jobBytes, page_bytes_max } from "./page-bytes.ts";
+import {
+  fitting,
+  isCut,
+  jobBytes,
+  page_bytes_max,
+  pageColumns,
+  pageRow,
+  type PageRow,
+  type ReadRow,
+} from "./page-bytes.ts";
 import { listParameters, matches, paramsOf, withoutChance, type JobFilter } from "./list.ts";
 
 /** What a search found, and how far it looked: `jobs` is how many it read, `next` where it goes on. */
-export type Searched = { rows: JobRow[]; jobs: number; next: string | undefined };
+export type Searched = { rows: PageRow[]; jobs: number; next: string | undefined };
 
 /** A search ends after this, wherever it has come to. Each of its statements has the database's deadline besides. */
 const search_ms_max = 400;
@@ -38,7 +46,7 @@ export async function searchJobs(
 ): Promise<Searched> {
   const end = performance.now() + ms_max;
   const patterns = textArray(patternsOf(text));
-  const rows: JobRow[] = [];
+  const rows: PageRow[] = [];
   let next = below;
   let jobs = 0;
   let read_jobs = read_jobs_min;
@@ -53,10 +61,7 @@ export async function searchJobs(
       throw error;
     });
     if (!found) break;
-    const hits = found.flatMap(({ last: _last, read: _read, bytes: _bytes, cut: _cut, ...row }) =>
-      (row.id as string | null) === null ? [] : [row],
-    );
-    rows.push(...hits);
+    rows.push(...found.filter(({ id }) => (id as string | null) !== null).map(pageRow));
     jobs += found[0]?.read ?? 0;
     const last = found[0]?.last ?? undefined;
     bytes_left -= found[0]?.bytes ?? 0;
@@ -72,7 +77,7 @@ export async function searchJobs(
   return { rows, jobs, next: next && (cut ? next : withoutChance(next)) };
 }
 
-type Row = JobRow & { last: string | null; read: number; bytes: number; cut: boolean };
+type Row = ReadRow & { last: string | null; read: number; bytes: number; cut: boolean };
 
 /** The text as it is, and as JSON writes it, if that differs: quotes, backslashes and line ends are escaped there. */
 function patternsOf(text: string): string[] {
@@ -104,6 +109,6 @@ const statement = composed(
            count(*)::int AS read,
            (SELECT coalesce(sum(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
     FROM candidates
-  ) AS ends LEFT JOIN (SELECT * FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
 );

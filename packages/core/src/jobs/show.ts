@@ -1,8 +1,9 @@
-import type { Job } from "@atlasqueue/contract";
+import type { Job, Json, JsonObject } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
+import type { PageRow } from "./page-bytes.ts";
 
-/** A row as the wire shows it. */
-export function showJob(row: JobRow): Job {
+/** A row as the wire shows it. That of a page is to be written by `writeJson`. */
+export function showJob(row: JobRow | PageRow): Job {
   return {
     id: row.id,
     type: row.type,
@@ -11,8 +12,8 @@ export function showJob(row: JobRow): Job {
     priority: row.priority,
     attempts: row.attempts,
     max_attempts: row.max_attempts,
-    payload: row.payload,
-    result: row.result,
+    payload: row.payload as JsonObject,
+    result: row.result as Json,
     last_error: row.last_error,
     run_at: row.run_at.toISOString(),
     created_at: row.created_at.toISOString(),
@@ -22,7 +23,7 @@ export function showJob(row: JobRow): Job {
     group: row.group_key,
     worker_id: row.worker_id,
     locked_until: row.locked_until?.toISOString() ?? null,
-    progress: row.progress,
+    progress: row.progress as Json,
     timeout_seconds: row.timeout_seconds,
     dead_reason: row.dead_reason,
     waits_for: row.waits_for,

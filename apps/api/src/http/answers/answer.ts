@@ -1,3 +1,4 @@
+import { writeJson } from "@atlasqueue/core/internal";
 import type { ApiContext } from "../context.ts";
 import { noteUnread } from "./note-unread.ts";
 
@@ -14,7 +15,7 @@ export const everywhere = { "x-content-type-options": "nosniff", "cache-control"
 export function answerJson(c: ApiContext, status: number, body: unknown, headers?: Record<string, string>): Response {
   const limit = c.get("limit_headers");
   const all = limit ? { ...limit, ...headers } : headers;
-  const text = JSON.stringify(body);
+  const text = writeJson(body);
   if (text !== undefined) noteUnread(c, text);
   return answerText(c.get("request_id"), status, text, "application/json", all);
 }

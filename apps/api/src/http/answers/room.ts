@@ -22,7 +22,7 @@ const lease_bytes_max = limits.payload_bytes_max + rest_bytes_max;
 const job_bytes_max = lease_bytes_max + limits.result_bytes_max;
 
 /**
- * Room for what is read from the database for answers: the driver parses it, and some megabytes of text full of `{}` take
+ * Room for what is read from the database for answers: most of it is parsed, and some megabytes of text full of `{}` take
  * twenty times as much. An answer has it from before its statement is sent until it is made; until then it waits in its
  * tenant's line.
  */
@@ -48,7 +48,9 @@ function besides(bytes: number): number {
   return Math.min(bytes, beside_bytes_max) * parsed_bytes_each;
 }
 
-/** What a page of so many jobs takes in memory at most, or of anything that is no larger. */
+/** What a page of so many jobs takes in memory at most, whose JSON is only passed on. */
+export const roomForPage = (count: number): number => roomForText(Math.min(count * job_bytes_max, page_bytes_max));
+/** The same of jobs that are parsed, or of anything that is no larger. */
 export const roomForJobs = (count: number): number => parsed(count * job_bytes_max);
 /** What a job takes that is shown with its parents. */
 export const roomForShown = parsed(job_bytes_max) + besides(limits.parents_shown_bytes_max);
