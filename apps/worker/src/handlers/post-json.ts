@@ -1,6 +1,7 @@
 import http from "node:http";
 import https from "node:https";
 import type { LookupFunction } from "node:net";
+import { boundedSocket } from "./bounded-socket.ts";
 
 export type PostAnswer = { status: number; retry_after: string | undefined };
 export type PostOptions = {
@@ -12,8 +13,8 @@ export type PostOptions = {
 };
 
 /**
- * POST a value as JSON and read the status; the answer's body is discarded. Rejects when there is none in time. On
- * `node:http` rather than `fetch`, as only there can a lookup decide which addresses may be connected to.
+ * POST a value as JSON and read the status; the answer's body is discarded. Rejects when there is none in time, or in the
+ * first 64 KiB. On `node:http` rather than `fetch`, as only there can a lookup decide which addresses may be connected to.
  */
 export function postJson(
   url: URL,
@@ -23,6 +24,8 @@ export function postJson(
   const text = JSON.stringify(body);
   const { request } = url.protocol === "https:" ? https : http;
   return new Promise((resolve, reject) => {
+    const tooMuch = () =>
+      void sent.destroy(new Error("the receiver has sent too much without a final answer (1xx are none)"));
     const sent = request(
       url,
       {
@@ -33,9 +36,8 @@ export function postJson(
           "content-length": Buffer.byteLength(text),
         },
         signal,
-        // With its own sockets: one that other code in the process keeps open to the same name was never checked.
-        agent: false,
-        lookup,
+        // A socket of its own: one that other code in the process keeps open to the same name was never checked.
+        createConnection: () => boundedSocket(url, { lookup, tooMuch }),
       },
       (answer) => {
         // The status is the answer: an endless body must not hold up the job.
