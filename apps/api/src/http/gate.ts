@@ -1,15 +1,16 @@
-import { createShares } from "@atlasqueue/contract";
-import { takeOrThrow, withinHeap } from "@atlasqueue/core/internal";
+import { withinHeap } from "@atlasqueue/core/internal";
+import { createKeptRoom, type Kind } from "./kept-room.ts";
 
-type GateLimits = { requests_max: number; bytes_max: number };
+/** `kept`: what of them is for those that come first; default: nothing. */
+type GateLimits = { requests_max: number; bytes_max: number; kept?: { requests: number; bytes: number } };
 export type Gate = {
   /**
    * Run `work` while counting it among its holder's; `bytes` is what it keeps in memory meanwhile. Rejects with
    * `NoRoomError` when there is no room, or the holder has used its share.
    */
-  hold<T>(holder: string, bytes: number, work: () => Promise<T>): Promise<T>;
+  hold<T>(holder: string, bytes: number, work: () => Promise<T>, of?: Kind): Promise<T>;
   /** The same when the size is not known beforehand: count bytes as they come, and release them all at the end. */
-  meter(holder: string): Meter;
+  meter(holder: string, of?: Kind): Meter;
 };
 
 type Meter = {
@@ -17,11 +18,18 @@ type Meter = {
   release(): void;
 };
 
-/** Far more than the database gets at once in good times; what may pile up while it is away. */
-const defaultGateLimits: GateLimits = { requests_max: 2_000, bytes_max: withinHeap(256 * 1_048_576, { part: 4 }) };
+const bytes_max = withinHeap(256 * 1_048_576, { part: 4 });
+/** For what a lease hangs on: results, errors and progress may be large. */
+const bytes_kept = Math.ceil(bytes_max / 4);
+
+/**
+ * Far more than the database gets at once in good times; what may pile up while it is away. Half of the requests are for
+ * what a lease hangs on: while the database is away, the renewals of all jobs that are held may wait here.
+ */
+const defaultGateLimits: GateLimits = { requests_max: 4_000, bytes_max, kept: { requests: 2_000, bytes: bytes_kept } };
 
 /** Bodies on their way: otherwise slow clients would fill the memory with what nothing has looked at yet. */
-export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max: withinHeap(256 * 1_048_576, { part: 4 }) };
+export const bodyLimits: GateLimits = { requests_max: 2_000, bytes_max, kept: { requests: 0, bytes: bytes_kept } };
 
 /** Each keeps a connection busy reading payloads. */
 export const searchLimits: GateLimits = { requests_max: 4, bytes_max: 0 };
@@ -40,33 +48,34 @@ export const searching: Words = { requests: "searches under way", bytes: "bytes 
  * holder, usually a tenant, has a share.
  */
 export function createGate(limits: GateLimits = defaultGateLimits, what: Words = waiting): Gate {
-  const requests = createShares(limits.requests_max);
-  const room = createShares(limits.bytes_max);
+  const { kept = { requests: 0, bytes: 0 } } = limits;
+  const requests = createKeptRoom(limits.requests_max, kept.requests, what.requests);
+  const room = createKeptRoom(limits.bytes_max, kept.bytes, what.bytes);
   return {
-    meter(holder) {
+    meter(holder, of = "rest") {
       let counted = 0;
       return {
         add(bytes) {
-          takeOrThrow(room, holder, bytes, what.bytes);
+          room.take(holder, bytes, of);
           counted += bytes;
         },
         release() {
-          room.give(holder, counted);
+          room.give(holder, counted, of);
           counted = 0;
         },
       };
     },
-    async hold(holder, bytes, work) {
-      takeOrThrow(requests, holder, 1, what.requests);
+    async hold(holder, bytes, work, of = "rest") {
+      requests.take(holder, 1, of);
       try {
-        takeOrThrow(room, holder, bytes, what.bytes);
+        room.take(holder, bytes, of);
         try {
           return await work();
         } finally {
-          room.give(holder, bytes);
+          room.give(holder, bytes, of);
         }
       } finally {
-        requests.give(holder, 1);
+        requests.give(holder, 1, of);
       }
     },
   };

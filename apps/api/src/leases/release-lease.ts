@@ -16,6 +16,7 @@ export const releaseLease = route(
       "token any more, even if the lease is still on its way. Send it until it is answered: the second time it changes " +
       "nothing. While somebody has a job of it locked in the database the answer is 503; the others have gone back.",
     scope: "work",
+    gate: "lease",
     request: { body: { schema: releaseLeaseRequest, example: { lease_token: exampleToken } } },
     answer_bytes_max: 100,
     answers: {

@@ -34,6 +34,7 @@ export const settleMany = route(
       "leases nothing again. With a `lease_token` of the worker's own in it, `POST /v1/leases/release` gives back what an " +
       "answer told of that was lost. So that groups waiting for a worker have their turn, ask without `next` now and then.",
     scope: "work",
+    gate: "lease",
     request: {
       body: {
         schema: settleRequest,

@@ -34,7 +34,8 @@ import { settleAdding } from "./settle-adding.ts";
 
 const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;
-const work = { method: "post", tag: "Work", scope: "work", problems: ["not_found", "lease_lost"] } as const;
+const problems = ["not_found", "lease_lost"] as const;
+const work = { method: "post", tag: "Work", scope: "work", gate: "lease", problems } as const;
 
 export const ack = route(
   {

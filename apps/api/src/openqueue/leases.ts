@@ -29,7 +29,7 @@ import { openQueueBackoff } from "./native.ts";
 import { showOpenQueueJob } from "./words.ts";
 
 const work = { method: "post", tag: "OpenQueue", surface: "openqueue", scope: "work" } as const;
-const act = { ...work, answer_bytes_max: 100 } as const;
+const act = { ...work, gate: "lease", answer_bytes_max: 100 } as const;
 const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;
 

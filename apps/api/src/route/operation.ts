@@ -1,6 +1,7 @@
 import { idempotencyKeyAccepts, type AuditAction, type ProblemKind, type Scope } from "@atlasqueue/contract";
 import { z } from "zod";
 import type { Asked, Told } from "../audit/told.ts";
+import type { Kind } from "../http/kept-room.ts";
 
 /**
  * Everything about one method of one path. The router, the request checks, the OpenAPI document and the tests of the
@@ -36,10 +37,11 @@ export type Operation = {
   /** How many permits of the tenant's rate limit a request takes, by its checked body; one by default. */
   permits?: (body: never) => number;
   /**
-   * A request counts among those waiting for the database until it is done. With "own" it counts only where its handler
-   * says so (`call.hold`): it waits for something else, or for nothing.
+   * A request counts among those waiting for the database until it is done. With "lease", as a lease hangs on it, it has
+   * room there that no others take, and so has its body while it arrives. With "own" it counts only where its handler says
+   * so (`call.hold`): it waits for something else, or for nothing.
    */
-  gate?: "own";
+  gate?: "lease" | "own";
   /**
    * Of a read whose answer may have many payloads: what they take in memory at most, by the checked request. It has room
    * for that from before it is handled until it is answered. A handler that does more than read takes the room itself
@@ -108,6 +110,9 @@ export const idempotencyKey = z
   .string()
   .regex(/^ *[!-~][ -~]*$/)
   .describe(`${idempotencyKeyAccepts}; "in quotes", as a structured field, it is the same key`);
+
+/** Whether it comes first where others leave it room. */
+export const kindOf = ({ gate }: Operation): Kind => (gate === "lease" ? "first" : "rest");
 
 /** Whether an operation is done once for a key by its entry in the audit trail. */
 export const isOncePerKey = ({ audit, request }: Operation): boolean =>

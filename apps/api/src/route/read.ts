@@ -10,7 +10,7 @@ import type { ApiContext } from "../http/context.ts";
 import { holderOf } from "../http/input/holder.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery, refuseQuery } from "../http/input/query.ts";
-import { lineTypes, type Body, type Operation } from "./operation.ts";
+import { kindOf, lineTypes, type Body, type Operation } from "./operation.ts";
 
 /** What a request says, checked against its operation. */
 export type Input = {
@@ -59,7 +59,7 @@ export function readerOf(
     };
   const readKey = (c: ApiContext) => keyOf(c, idempotency_key);
 
-  const bounds = boundsOf(body, deps);
+  const bounds = { ...boundsOf(body, deps), of: kindOf(operation) };
   return async (c) => {
     const head = readHead(c);
     if (body.optional) {

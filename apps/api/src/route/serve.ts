@@ -9,6 +9,7 @@ import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
 import { inRoom } from "../http/answers/room.ts";
+import type { Kind } from "../http/kept-room.ts";
 import { holdUntilRead, requireUnreadShare } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
@@ -17,7 +18,7 @@ import { answererOf } from "./answerer.ts";
 import { resultKindOf, type Call, type Visitor } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
-import type { Operation } from "./operation.ts";
+import { kindOf, type Operation } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
 import type { Route } from "./route.ts";
 
@@ -44,6 +45,7 @@ function serve(
   const read = readerOf(operation, deps);
   const answer = answererOf(operation);
   const goes_on = resultKindOf(operation) === "stream";
+  const kind = kindOf(operation);
   const acts = operation.method !== "get" && !operation.asks_others;
   const answerBytes = answerBytesOf(operation);
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
@@ -85,7 +87,7 @@ function serve(
     const delivery = createDelivery(c, { acts });
     const gone = operation.method === "get" ? delivery.hungUp : undefined;
     const own = depsFor(c, deps, { gone, ahead: readsOf && "room" });
-    const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, app });
+    const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, kind, app });
     const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
     // Its body is there already, and counts while its caller is asked for more.
     const begin = late || permitsOf ? () => admit(c, input, late).then(act) : act;
@@ -132,9 +134,9 @@ function depsFor(c: ApiContext, deps: RouteDeps, sender: Omit<Sender, "tenant"> 
 }
 
 type Asker = { caller: Caller | undefined; tenant: string | undefined; letInAgain(): Promise<void> };
-type Around = { deps: RouteDeps; scope: Operation["scope"]; app: Hono<ApiEnv> };
+type Around = { deps: RouteDeps; scope: Operation["scope"]; kind: Kind; app: Hono<ApiEnv> };
 
-function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, app }: Around): Call<Operation> {
+function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, kind, app }: Around): Call<Operation> {
   const caller = c.get("caller");
   const call: Call<Operation> & Asker = {
     deps,
@@ -160,7 +162,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, 
     ifUndelivered: delivery.ifUndelivered,
     problemOf: (thrown) => problemOf(deps, thrown, c),
     letInAgain: async () => scope && letInAgain(c, deps.access, scope),
-    hold: (work) => deps.gate.hold(holderOf(c), input.bytes + input.weight, work),
+    hold: (work) => deps.gate.hold(holderOf(c), input.bytes + input.weight, work, kind),
     holdBody: (work) => {
       const room = deps.bodies.meter(holderOf(c));
       room.add(input.bytes + input.weight);

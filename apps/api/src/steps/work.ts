@@ -30,6 +30,7 @@ export const store = route(
       `stays, and is the answer. A result may have ${limits.result_bytes_max} bytes of JSON, all of a job's ` +
       `${limits.steps_bytes_max}; a job may have ${limits.steps_max} steps.`,
     scope: "work",
+    gate: "lease",
     request: {
       path: z.strictObject({ id: jobId, name: stepName }),
       body: { schema: storeStepRequest, example: { lease_token, result } },
@@ -72,6 +73,7 @@ export const park = route(
       "`timed_out`: the time is over, and the signal does not count any more. After either, the lease still holds. " +
       `A job may wait for ${limits.waits_max} different signals.`,
     scope: "work",
+    gate: "lease",
     request: {
       path: z.strictObject({ id: jobId }),
       body: { schema: parkRequest, example: { lease_token, signal: "approved", timeout_seconds: 86_400 } },

@@ -1,5 +1,5 @@
-import { createShares } from "@atlasqueue/contract";
-import { NoRoomError, takeOrThrow, withinHeap } from "@atlasqueue/core/internal";
+import { NoRoomError, withinHeap } from "@atlasqueue/core/internal";
+import { createKeptRoom } from "../kept-room.ts";
 
 /** Room for large answers that nobody has read yet: otherwise slow readers would fill the memory. */
 export type UnreadRoom = {
@@ -12,7 +12,7 @@ export type UnreadRoom = {
 
 /** What no read may take: whoever may only read, and reads nothing, must not stop the work of their tenant, or of others. */
 const acts_part = 4;
-const what = "bytes of answers that wait to be read";
+const kindOf = (of: "read" | "act") => (of === "act" ? "first" : "rest");
 
 /**
  * In shares of tenants. Reads have three quarters of it at most, also in shares.
@@ -22,26 +22,18 @@ const what = "bytes of answers that wait to be read";
  * unread.take(tenant, 200_000, "read");
  */
 export function createUnreadRoom(bytes_max = withinHeap(256 * 1_048_576, { part: 4 })): UnreadRoom {
-  const room = createShares(bytes_max);
-  const reads = createShares(bytes_max - Math.ceil(bytes_max / acts_part));
+  const kept = Math.ceil(bytes_max / acts_part);
+  const room = createKeptRoom(bytes_max, kept, "bytes of answers that wait to be read");
   return {
-    take(holder, bytes, of) {
-      if (of === "read") takeOrThrow(reads, holder, bytes, what);
-      try {
-        takeOrThrow(room, holder, bytes, what);
-      } catch (error) {
-        if (of === "read") reads.give(holder, bytes);
-        throw error;
-      }
-    },
-    give(holder, bytes, of) {
-      room.give(holder, bytes);
-      if (of === "read") reads.give(holder, bytes);
-    },
+    take: (holder, bytes, of) => room.take(holder, bytes, kindOf(of)),
+    give: (holder, bytes, of) => room.give(holder, bytes, kindOf(of)),
     requireShare(holder, bytes) {
-      const taken = room.take(holder, bytes);
-      if (taken === "taken") room.give(holder, bytes);
-      if (taken === "share_full") throw new NoRoomError(what, true);
+      try {
+        room.take(holder, bytes, "first");
+        room.give(holder, bytes, "first");
+      } catch (error) {
+        if (!(error instanceof NoRoomError) || error.share) throw error;
+      }
     },
   };
 }

@@ -54,7 +54,7 @@ async function readParsed<T>(
   check: (body: JsonBody | undefined) => T | Promise<T>,
 ): Promise<T> {
   const holder = holderOf(c);
-  const room = arrivals.bodies.meter(holder);
+  const room = arrivals.bodies.meter(holder, bounds.of);
   try {
     const { bytes, keys, weight } = await readBytes(c, bounds, room);
     if (bytes.length === 0) return await check(undefined);

@@ -3,6 +3,7 @@ import { limits } from "@atlasqueue/contract";
 import { incomingOf, type ApiContext } from "../context.ts";
 import { createGathered } from "./gathered.ts";
 import { createJsonMeter, type JsonMeter } from "./json-meter.ts";
+import type { Kind } from "../kept-room.ts";
 import { lingerAfterAnswer } from "./linger.ts";
 import { ProblemError } from "../answers/problem.ts";
 
@@ -11,6 +12,8 @@ export type BodyBounds = {
   bytes_max: number;
   /** The depth at which objects have an `error`, whose text may be far longer than what is kept. */
   error_at?: number | undefined;
+  /** Whether it comes first in the room for bodies. */
+  of?: Kind;
 };
 
 /** Up to this size a body is no larger than what is counted for the headers of its request (see `oneAtATime`). */

@@ -1,0 +1,104 @@
+import { NoRoomError } from "@atlasqueue/core/internal";
+import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { leaseCalls } from "../../test/lease-calls.ts";
+import { testApp, type Changes } from "../../test/test-app.ts";
+import { arriving, createGate } from "../http/gate.ts";
+import { operations } from "../routes.ts";
+
+let own: TestDatabase;
+beforeEach(async () => {
+  own = await testDatabase();
+});
+afterEach(() => own.drop());
+
+/** An API with one leased job. Once it is told to fill its gate, submissions are not answered. */
+async function holding(changes: Changes, onOther = (_text: string) => {}) {
+  let stopped = false;
+  const over = Promise.withResolvers<void>();
+  const stepped = steppingDatabase(own.database, (_step, _number, text) => {
+    if (stopped && text.includes("INSERT INTO jobs")) return over.promise;
+    if (stopped) onOther(text);
+  });
+  const api = await testApp({ ...changes, database: { ...stepped, timeout_ms: 60_000 } });
+  onTestFinished(async () => {
+    over.resolve();
+    await api.stop();
+  });
+  const { submit, leaseOne } = leaseCalls(() => api);
+  const id = await submit("q");
+  const { lease_token } = await leaseOne("q");
+  let refused = 0;
+  return {
+    api,
+    id,
+    lease_token,
+    /** Submissions, until the gate takes no more of them. */
+    async fill(count: number, body: object = {}) {
+      stopped = true;
+      for (let at = 0; at < count; at += 1)
+        void api.post(`fill-${at}`, { type: "a", ...body }).then(({ status }) => status === 429 && (refused += 1));
+      await eventually(() => expect(refused).toBeGreaterThan(0));
+    },
+  };
+}
+
+const few = () => createGate({ requests_max: 4, bytes_max: 1_000_000, kept: { requests: 2, bytes: 500_000 } });
+
+test("while submissions fill the gate in an outage, a heartbeat is told that the database is away", async () => {
+  const { api, id, lease_token, fill } = await holding({}, (text) => {
+    if (text.includes("beaten")) throw brokenConnection();
+  });
+  await fill(2_000);
+  const answer = await api.send("POST", `/v1/jobs/${id}/heartbeat`, undefined, { lease_token });
+  expect(await answer.json()).toMatchObject({ type: "/problems/unavailable" });
+});
+
+test.each<[what: string, method: string, path: string, body: object]>([
+  ["a heartbeat", "POST", "/v1/jobs/:id/heartbeat", { lease_token: ":token" }],
+  ["a step", "PUT", "/v1/jobs/:id/steps/a", { lease_token: ":token", result: 1 }],
+  ["a wait for a signal", "POST", "/v1/jobs/:id/park", { lease_token: ":token", signal: "go", timeout_seconds: 60 }],
+  ["an ack", "POST", "/v1/jobs/:id/ack", { lease_token: ":token" }],
+  ["a nack", "POST", "/v1/jobs/:id/nack", { lease_token: ":token", error: "no" }],
+  ["a release", "POST", "/v1/jobs/:id/release", { lease_token: ":token" }],
+  ["a settlement", "POST", "/v1/leases/settle", { acks: [{ id: ":id", lease_token: ":token" }] }],
+  ["the release of a lease", "POST", "/v1/leases/release", { lease_token: ":token" }],
+  ["a heartbeat of OpenQueue's", "POST", "/jobs/:id/heartbeat", { lease_token: ":token" }],
+  ["an ack of OpenQueue's", "POST", "/jobs/:id/ack", { lease_token: ":token" }],
+  ["a nack of OpenQueue's", "POST", "/jobs/:id/nack", { lease_token: ":token", error: "no", retry: true }],
+])("while submissions fill the gate, there is room for %s", async (_what, method, path, body) => {
+  const { api, id, lease_token, fill } = await holding({ gate: few() });
+  const own_of = (text: string) => text.replaceAll(":id", id).replaceAll(":token", lease_token);
+  await fill(10);
+  const sent = JSON.parse(own_of(JSON.stringify(body))) as object;
+  const answer = await api.send(method, own_of(path), undefined, sent);
+  expect(answer.status, await answer.text()).toBe(200);
+});
+
+test("so there is where their bytes fill it, for progress and for results", async () => {
+  const gate = createGate({ requests_max: 100, bytes_max: 100_000, kept: { requests: 50, bytes: 50_000 } });
+  const { api, id, lease_token, fill } = await holding({ gate });
+  await fill(50, { payload: { text: "x".repeat(5_000) } });
+  const send = async (path: string, body: object) =>
+    (await api.send("POST", `/v1/jobs/${id}/${path}`, undefined, { lease_token, ...body })).status;
+  expect(await send("heartbeat", { progress: "x".repeat(10_000) })).toBe(200);
+  expect(await send("ack", { result: "x".repeat(10_000) })).toBe(200);
+});
+
+test("and where submissions that arrive slowly fill the room for bodies", async () => {
+  const bodies = createGate({ requests_max: 0, bytes_max: 200_000, kept: { requests: 0, bytes: 100_000 } }, arriving);
+  const { api, id, lease_token } = await holding({ bodies });
+  const slow = bodies.meter("default");
+  expect(() => {
+    for (;;) slow.add(1_000);
+  }).toThrow(NoRoomError);
+  const large = { text: "x".repeat(30_000) };
+  expect((await api.post("large", { type: "a", payload: large })).status).toBe(429);
+  const acked = await api.send("POST", `/v1/jobs/${id}/ack`, undefined, { lease_token, result: large });
+  expect(acked.status).toBe(200);
+});
+
+test("nothing else that workers do has that room but what a lease hangs on", () => {
+  const others = operations.filter(({ scope, gate }) => (scope === "work") !== (gate === "lease"));
+  expect(others.map(({ id }) => id)).toEqual(["leaseJobs", "openQueueLease"]);
+});
