@@ -4,6 +4,7 @@ import type { WorkerDeps } from "../deps.ts";
 import { createLookPace } from "./look-pace.ts";
 import { readyTenantsInTurn } from "./ready-tenants.ts";
 import { reportTrouble } from "./report-trouble.ts";
+import type { RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
 
 /** Queues looked at in one statement. */
@@ -36,20 +37,26 @@ export type Found = {
   looking(): Promise<void> | undefined;
   /** Whether anyone is in line. */
   any(): boolean;
-  /** Who is next in line, and leaves it. */
+  /** Who is next, and leaves the line: who holds the fewest slots, and of these the first in line. */
   next(): Turn | undefined;
 };
 
 /**
- * The tenants that are known to have jobs, in line: first come, first served. Postgres says which of any number of
+ * The tenants that are known to have jobs, in line. A turn goes to one that holds the fewest slots: by turns alone, one
+ * whose jobs are long would come to hold nearly all of them, as each of its turns lasts longer. Postgres says which of any number of
  * tenants these are in a millisecond or two, in proportion to how many have jobs, not to how many there are; Redis would
  * have to be asked for each of their lists.
  *
  * @example
- * const found = createFound(deps, served);
+ * const found = createFound(deps, served, running);
  * if (found.lookInMs(false) === 0) await found.look();
  */
-export function createFound(deps: WorkerDeps, served: Served, now: () => number = () => performance.now()): Found {
+export function createFound(
+  deps: WorkerDeps,
+  served: Served,
+  { slotsOf }: Pick<RunningJobs, "slotsOf">,
+  now: () => number = () => performance.now(),
+): Found {
   const line = new Map<string, Set<string>>();
   const nextPage = readyTenantsInTurn(deps, served.wanted);
   /** Until when queues are left out, and how long the last time was. */
@@ -80,6 +87,17 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
       if (some.length > 0) return true;
     }
     return false;
+  };
+  /** Soon found: there are no more tenants with slots than slots, and the first without any ends the search. */
+  const fewestSlots = (): string | undefined => {
+    let best: string | undefined;
+    let fewest = Infinity;
+    for (const tenant of line.keys()) {
+      const slots = slotsOf(tenant);
+      if (slots < fewest) [best, fewest] = [tenant, slots];
+      if (slots === 0) break;
+    }
+    return best;
   };
   const forgetOld = (): void => {
     for (const [name, { until }] of left_out) if (until + empty_ms.max <= now()) left_out.delete(name);
@@ -137,9 +155,9 @@ export function createFound(deps: WorkerDeps, served: Served, now: () => number 
     looking: () => looking,
     any: () => line.size > 0,
     next() {
-      const [first] = line;
-      if (!first) return undefined;
-      const [tenant, queues] = first;
+      const tenant = fewestSlots();
+      const queues = tenant === undefined ? undefined : line.get(tenant);
+      if (tenant === undefined || queues === undefined) return undefined;
       line.delete(tenant);
       return { tenant, queues };
     },
