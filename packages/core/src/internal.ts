@@ -71,7 +71,15 @@ export { createSkipHeld } from "./lease/claim/skip-held.ts";
 export { extendLeases } from "./lease/extend.ts";
 export { forgetClaims } from "./lease/forget-claims.ts";
 export { heartbeat } from "./lease/heartbeat.ts";
-export { aboutLease, leaseEvent, returnable, type Claimer, type Lease, type LeasedJob } from "./lease/lease.ts";
+export {
+  aboutLease,
+  leaseEvent,
+  returnable,
+  type Claimer,
+  type HandedJob,
+  type Lease,
+  type LeasedJob,
+} from "./lease/lease.ts";
 export { LeaseTokenTakenError } from "./lease/token-taken.ts";
 export { recoverExpired } from "./lease/recover.ts";
 export { isLate, renewLate } from "./lease/renew-late.ts";

@@ -1,20 +1,24 @@
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
 const lease_seconds = 3;
 let own: TestDatabase;
 let api: Awaited<ReturnType<typeof testApp>>;
+const signal = memorySignal();
 /** What happens while the steps of leased jobs are read. */
 let meanwhile: () => Promise<unknown> = async () => {};
+/** And once a claim was sent, before it is answered. */
+let claimed = () => {};
 beforeAll(async () => {
   own = await testDatabase();
   const database = steppingDatabase(own.database, async (step, _number, text) => {
     if (step === "answer" && text.includes("job_signals AS kept")) await meanwhile();
+    if (step === "answer" && text.includes("attempts = attempts + 1")) claimed();
   });
-  api = await testApp({ signal: memorySignal(), database });
+  api = await testApp({ signal, database });
 });
 afterAll(async () => {
   await api.stop();
@@ -29,6 +33,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   meanwhile = async () => {};
+  claimed = () => {};
   await own.database.sql`DELETE FROM jobs`;
 });
 
@@ -38,14 +43,21 @@ const ends = async () => {
   await own.database.sql`UPDATE jobs SET locked_until = now()`;
 };
 let keys = 0;
+const submit = () => api.post(`late-${(keys += 1)}`, { type: "a", queue: "q" });
+const lease = (more: object = {}) =>
+  api.send("POST", "/v1/queues/q/lease", undefined, { worker_id: "w", lease_seconds, ...more });
 const leaseOne = async (more: object = {}) => {
-  await api.post(`late-${(keys += 1)}`, { type: "a", queue: "q" });
+  await submit();
   await own.database.sql`UPDATE jobs SET has_steps = true`;
-  return api.send("POST", "/v1/queues/q/lease", undefined, { worker_id: "w", lease_seconds, ...more });
+  return lease(more);
 };
 const stored = async () => {
   const [row] = await own.database.sql`SELECT locked_until, worker_id FROM jobs`;
   return row;
+};
+const isRenewed = async () => {
+  const [row] = await own.database.sql`SELECT locked_until > started_at + interval '3 s' AS renewed FROM jobs`;
+  return row?.["renewed"] as boolean | undefined;
 };
 
 test("a lease that ends while its job's steps are read is renewed before it is handed over", async () => {
@@ -53,8 +65,42 @@ test("a lease that ends while its job's steps are read is renewed before it is h
   const { jobs } = leaseAnswer.parse(await (await leaseOne()).json());
   const row = await stored();
   expect(jobs.map((held) => new Date(held.locked_until))).toEqual([row?.["locked_until"]]);
-  const [found] = await own.database.sql`SELECT locked_until > started_at + interval '3 s' AS renewed FROM jobs`;
-  expect(found).toEqual({ renewed: true });
+  expect(await isRenewed()).toBe(true);
+});
+
+test("so is one whose claim and reading took a third of it together", async () => {
+  const takes = () => (gone_by_ms += 550);
+  claimed = takes;
+  meanwhile = async () => takes();
+  expect((await leaseOne()).status).toBe(200);
+  expect(await isRenewed()).toBe(true);
+});
+
+test("an answer says how long its call had waited when the lease was asked for, and counts nothing after that", async () => {
+  const waits = vi.spyOn(signal, "wait");
+  const asked_at = now();
+  const answered = lease({ wait_seconds: 30 });
+  await eventually(() => expect(waits).toHaveBeenCalled());
+  gone_by_ms += 700;
+  let most_ms = 0;
+  claimed = () => {
+    most_ms = 700 + now() - asked_at;
+    gone_by_ms += 900;
+  };
+  await submit();
+  const { jobs, waited_ms } = leaseAnswer.parse(await (await answered).json());
+  expect(jobs).toHaveLength(1);
+  expect(waited_ms).toBeGreaterThanOrEqual(700);
+  expect(waited_ms).toBeLessThanOrEqual(most_ms);
+  expect(await isRenewed()).toBe(false);
+});
+
+test("where the claim was so late that it was renewed, it counts until the renewal", async () => {
+  claimed = () => (gone_by_ms += 1_050);
+  await submit();
+  const { waited_ms } = leaseAnswer.parse(await (await lease()).json());
+  expect(waited_ms).toBeGreaterThanOrEqual(1_050);
+  expect(await isRenewed()).toBe(true);
 });
 
 const taken = async () => {

@@ -3,7 +3,7 @@ import { returnable } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { roomForLeases } from "../http/answers/room.ts";
 import { route } from "../route/route.ts";
-import { exampleLease, showLeases } from "./show-leases.ts";
+import { exampleLease, heldFrom, showLeases } from "./show-leases.ts";
 
 const none: LeaseAnswer = { jobs: [] };
 
@@ -21,7 +21,10 @@ export const lease = route(
       "1 MiB of them, and as much of its steps and signals.\n\n" +
       "Should the answer be lost on its way, its jobs come back when their leases end, one attempt poorer. A worker that " +
       "sends a `lease_token` of its own, a fresh UUID for each request, gives them back with `POST /v1/leases/release` " +
-      "instead, with no attempt spent.",
+      "instead, with no attempt spent.\n\n" +
+      "It may also be late. `waited_ms` says how long the call had waited when the lease was asked for, at least: by the " +
+      "worker's own clock its jobs are held for `lease_seconds` from when it sent the call plus that. Where much of it is " +
+      "over, a heartbeat comes before the work.",
     scope: "work",
     request: {
       path: z.strictObject({ queue: queueName }),
@@ -33,13 +36,14 @@ export const lease = route(
       200: {
         description: "The leased jobs; empty if there were none in time.",
         schema: leaseAnswer,
-        example: { jobs: [exampleLease] },
+        example: { jobs: [exampleLease], waited_ms: 1_250 },
       },
     },
     problems: ["lease_token_used"],
   },
   async ({ deps, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {
     const { max_jobs, wait_seconds, ...claimer } = body;
+    const came_at = performance.now();
     const room = deps.answers.place(tenant, roomForLeases(max_jobs), { ahead: true });
     const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, room, trace };
     const { longPoll } = deps;
@@ -50,7 +54,10 @@ export const lease = route(
       // With no attempt spent: no one knows of them.
       const held = leases.map(returnable);
       ifUndelivered(() => void longPoll.returns.giveBack(held));
-      return { jobs: await showLeases(deps, tenant, leases, claimer) };
+      // Never too long: the worker reckons by it until when the jobs are its own.
+      const waited_ms = Math.floor(Math.max(0, heldFrom(leases) - came_at));
+      const jobs = await showLeases(deps, tenant, leases, claimer);
+      return jobs.length === 0 ? none : { jobs, waited_ms };
     } finally {
       room.leave();
     }

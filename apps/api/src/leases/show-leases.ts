@@ -5,6 +5,7 @@ import {
   parentsOf,
   renewedIfLate,
   showJob,
+  type HandedJob,
   type LeasedJob,
   type LeasedSteps,
 } from "@atlasqueue/core/internal";
@@ -32,18 +33,20 @@ const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
 export async function showLeases(
   deps: RouteDeps,
   tenant: string,
-  leases: LeasedJob[],
+  leases: HandedJob[],
   wanted: Parameters<typeof renewedIfLate>[2],
 ): Promise<ShownLease[]> {
-  const began_at = performance.now();
   // They are leased: what they wait for in the tenant's line is their own time.
   const own = { ...deps, database: ahead(deps.database), returns: deps.longPoll.returns };
   const withSteps = leases.filter(({ has_steps }) => has_steps).map(({ id }) => id);
   const steps = await findLeasedSteps(own, tenant, withSteps);
   const parents = await parentsOf(own, tenant, leases);
-  const held = await renewedIfLate(own, leases, wanted, began_at);
+  const held = await renewedIfLate(own, leases, wanted, heldFrom(leases));
   return held.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id)));
 }
+
+/** When the first of them was asked for; there is one. */
+export const heldFrom = (leases: readonly HandedJob[]): number => Math.min(...leases.map(({ sent_at }) => sent_at));
 
 function showLease(
   row: LeasedJob,

@@ -49,8 +49,8 @@ export type Call = {
   repeat: Repeat;
   /** How long the server may hold the answer back. */
   hold_ms?: number;
-  /** Called before each further try. */
-  onRepeat?: () => unknown;
+  /** Called before each further try, with why the one before it failed. */
+  onRepeat?: (error: unknown) => unknown;
 };
 
 type Answer = { status: number; body: unknown };
@@ -93,7 +93,7 @@ export function createTransport(own: TransportOptions): Send {
         if (wait_ms === undefined) throw error;
         await pause(wait_ms, signal);
         signal?.throwIfAborted();
-        call.onRepeat?.();
+        call.onRepeat?.(error);
       }
     }
   };

@@ -12,11 +12,21 @@ import {
   type SettleRequestInput,
   type SpawnedJobInput,
 } from "@atlasqueue/contract";
-import { createLostLeases, releaseLease } from "./lost-leases.ts";
-import { segment, type CallOptions, type Send } from "../http/transport.ts";
+import { createLostLeases, releaseLease, type Leasing } from "./lost-leases.ts";
+import { segment, type Call, type CallOptions, type Send } from "../http/transport.ts";
 
 /** A job that is yours until `locked_until`, which a heartbeat extends. */
-export type LeasedJob = LeaseAnswer["jobs"][number];
+export type LeasedJob = LeaseAnswer["jobs"][number] & {
+  /**
+   * Until when it is yours for certain, however late the answer came and whatever time it is here, on the clock of
+   * `performance.now()`. Send a heartbeat before you begin where much of that is over; one holds the job for its
+   * `leaseSeconds` from when you call it. An API of an earlier version does not say how long it waited for the job, so
+   * with that it is reckoned from when `lease` asked.
+   */
+  readonly ends_at_ms: number;
+};
+/** What became of each; the jobs in `next` are yours. */
+type Settled = Omit<SettleAnswer, "next"> & { next?: LeasedJob[] };
 /** What proves that a job is yours: a LeasedJob, or these two fields of it. */
 export type Held = { job: { id: string }; lease_token: string };
 
@@ -80,8 +90,11 @@ export type LeaseCalls = {
     options?: { leaseSeconds?: number; progress?: Json },
     call?: CallOptions,
   ): Promise<HeartbeatAnswer>;
-  /** Acks, nacks and releases of up to 1,000 jobs at once; one outcome for each, in their order. A lost lease is an outcome. */
-  settle(request: SettleRequestInput, call?: CallOptions): Promise<SettleAnswer>;
+  /**
+   * Acks, nacks and releases of up to 1,000 jobs at once; one outcome for each, in their order. A lost lease is an outcome.
+   * What was leased for `next` goes back, as with `lease`, when no answer tells of it.
+   */
+  settle(request: SettleRequestInput, call?: CallOptions): Promise<Settled>;
 };
 
 export function leaseCalls(send: Send): LeaseCalls {
@@ -89,6 +102,18 @@ export function leaseCalls(send: Send): LeaseCalls {
   // All but `lease` are fenced by the token: the second time they change nothing.
   const post = async (path: string, fields: object, call: CallOptions | undefined): Promise<unknown> =>
     (await send({ method: "POST", path, body: JSON.stringify(fields), repeat: "always" }, call)).body;
+  /** Sends what leases; `ends_at_ms`: when the leases end, reckoned from the try that was answered. */
+  const sendLeasing = async (to: Call, lasts_ms: number, failed: (error: unknown) => void, call?: CallOptions) => {
+    let asked_at = performance.now();
+    const onRepeat = (error: unknown) => {
+      failed(error);
+      asked_at = performance.now();
+    };
+    const { body } = await send({ ...to, onRepeat }, call);
+    const { waited_ms = 0 } = body as LeaseAnswer;
+    // A clock that stood still while the machine slept is behind what the API has waited.
+    return { body, ends_at_ms: Math.min(asked_at + waited_ms, performance.now()) + lasts_ms };
+  };
   const path = ({ job }: Held, verb: string) => `/v1/jobs/${segment(job.id)}/${verb}`;
 
   return {
@@ -97,10 +122,13 @@ export function leaseCalls(send: Send): LeaseCalls {
       const fields = { worker_id: workerId, lease_seconds: leaseSeconds, max_jobs: maxJobs, wait_seconds: waitSeconds };
       const hold_ms = waitSeconds * 1_000;
       const to = { method: "POST", path: `/v1/queues/${segment(queue)}/lease`, repeat: "undone", hold_ms } as const;
-      return lost.leased(hold_ms + lastsMs(leaseSeconds), async (lease_token) => {
-        const { body } = await send({ ...to, body: JSON.stringify({ ...fields, lease_token }) }, call);
-        return (body as LeaseAnswer).jobs;
-      });
+      const lasts_ms = lastsMs(leaseSeconds);
+      const ask: Leasing<LeasedJob[]> = async (lease_token, failed) => {
+        const asked = { ...to, body: JSON.stringify({ ...fields, lease_token }) };
+        const { body, ends_at_ms } = await sendLeasing(asked, lasts_ms, failed, call);
+        return (body as LeaseAnswer).jobs.map((leased) => ({ ...leased, ends_at_ms }));
+      };
+      return lost.leased(hold_ms + lasts_ms, ask, (jobs) => jobs);
     },
     async ack(held, result, { children, dependantsWait, ...call } = {}) {
       const checked = storableResult(result);
@@ -131,24 +159,23 @@ export function leaseCalls(send: Send): LeaseCalls {
     },
     async settle(request, call) {
       const { next } = request;
-      if (!next) return (await post(settlePath, request, call)) as SettleAnswer;
+      const settlePath = "/v1/leases/settle";
+      if (!next) return (await post(settlePath, request, call)) as Settled;
       const lasts_ms = lastsMs(next.lease_seconds);
-      return lost.leased(lasts_ms, async (lease_token) => {
-        let tries = 1;
-        const body = JSON.stringify({ ...request, next: { lease_token, ...next } });
-        const to = { method: "POST", path: settlePath, body, repeat: "always", onRepeat: () => (tries += 1) } as const;
-        const answer = (await send(to, call)).body as SettleAnswer;
-        // An earlier try may have leased, and a repeated one leases nothing again.
-        if (lease_token !== undefined && tries > 1 && answer.next?.length === 0) lost.giveBack(lease_token, lasts_ms);
-        return answer;
-      });
+      const ask: Leasing<Settled> = async (lease_token, failed) => {
+        const fields = { ...request, next: { lease_token, ...next } };
+        const to = { method: "POST", path: settlePath, body: JSON.stringify(fields), repeat: "always" } as const;
+        const { body, ends_at_ms } = await sendLeasing(to, lasts_ms, failed, call);
+        const { next: leased, ...outcomes } = body as SettleAnswer;
+        return leased ? { ...outcomes, next: leased.map((one) => ({ ...one, ends_at_ms })) } : outcomes;
+      };
+      return lost.leased(lasts_ms, ask, (answer) => answer.next ?? []);
     },
     releaseLease: (lease_token, call) => releaseLease(send, lease_token, call),
     leasesReturned: lost.returned,
   };
 }
 
-const settlePath = "/v1/leases/settle";
 const lastsMs = (lease_seconds: number = limits.lease_seconds_default) => lease_seconds * 1_000;
 
 function reasonOf(thrown: unknown): string {

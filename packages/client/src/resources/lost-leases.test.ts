@@ -92,6 +92,42 @@ test.each([0, 5])(
   },
 );
 
+const problemOf = (status: number, type: string) =>
+  Response.json({ type: `/problems/${type}`, title: "no", status, detail: "no", instance: "x" }, { status });
+
+test.each([
+  [
+    "refused",
+    () => {
+      throw lost("ECONNREFUSED");
+    },
+  ],
+  ["answered 429", () => problemOf(429, "rate-limited")],
+  ["answered 401", () => problemOf(401, "unauthorized")],
+])("so does that of a settlement whose first answer was lost, and whose later tries are %s", async (how, refuse) => {
+  const queue = `tries-${how.replaceAll(" ", "-")}`;
+  const [acked = "", next = ""] = await submit(queue, 2, { group: "g" });
+  const [held] = await client.lease(queue, { workerId: "w" });
+  let tries = 0;
+  const hard = createClient({
+    url: api.url,
+    retries: 2,
+    async fetch(input, init) {
+      if (pathOf(input) !== "/v1/leases/settle") return fetch(input, init);
+      tries += 1;
+      if (tries > 1) return refuse();
+      await (await fetch(input, init)).arrayBuffer();
+      throw lost();
+    },
+  });
+  const acks = [{ id: held?.job.id ?? "", lease_token: held?.lease_token ?? "" }];
+  await expect(hard.settle({ acks, next: { worker_id: "w" } })).rejects.toThrow();
+  await hard.leasesReturned();
+  expect(tries).toBeGreaterThan(1);
+  expect((await stateOf(acked)).status).toBe("succeeded");
+  expect(await stateOf(next)).toEqual(untouched);
+});
+
 test.each([
   [502, "<html>Bad Gateway</html>"],
   [503, "upstream connect error or disconnect/reset before headers. reset reason: connection termination"],
@@ -122,15 +158,16 @@ test("an answered refusal, and an API that was never reached, leave nothing to g
   await expect(watched.lease("refused", { workerId: "w", maxJobs: 0 })).rejects.toThrow("max_jobs");
   const away = createClient({
     url: api.url,
-    retries: 0,
+    retries: 1,
     async fetch() {
       asked.push("away");
       throw lost("ECONNREFUSED");
     },
   });
   await expect(away.lease("away", { workerId: "w" })).rejects.toThrow(NetworkError);
+  await expect(away.settle({ next: { worker_id: "w" } })).rejects.toThrow(NetworkError);
   await Promise.all([watched.leasesReturned(), away.leasesReturned()]);
-  expect(asked).toEqual(["/v1/queues/refused/lease", "away"]);
+  expect(asked).toEqual(["/v1/queues/refused/lease", ...Array.from({ length: 4 }, () => "away")]);
 });
 
 test("an API of an earlier version, which takes no token, is asked without one for some minutes", async () => {

@@ -5,14 +5,18 @@ import { pause } from "../http/time.ts";
 import type { CallOptions, Send } from "../http/transport.ts";
 import { randomKey } from "../idempotency-key.ts";
 
-/** A call that leases, under this token. An API of an earlier version takes none. */
-type Leasing<T> = (lease_token: string | undefined) => Promise<T>;
+/**
+ * A call that leases, under this token: an API of an earlier version takes none. `failed` is told of each try before the
+ * next one.
+ */
+export type Leasing<T> = (lease_token: string | undefined, failed: (error: unknown) => void) => Promise<T>;
 
 export type LostLeases = {
-  /** Make a call that leases jobs; if its answer is lost, they go back. `lasts_ms`: after that, their leases are over. */
-  leased<T>(lasts_ms: number, ask: Leasing<T>): Promise<T>;
-  /** What was leased under this token, and no one will hear of, goes back: now and until it is answered. */
-  giveBack(lease_token: string, lasts_ms: number): void;
+  /**
+   * Make a call that leases jobs; if the answer to any of its tries is lost, they go back, now and until that is answered.
+   * `lasts_ms`: after that, their leases are over.
+   */
+  leased<T>(lasts_ms: number, ask: Leasing<T>, jobsOf: (answer: T) => readonly unknown[]): Promise<T>;
   /** Resolves when all of it went back, or its leases have ended. */
   returned(): Promise<void>;
 };
@@ -28,7 +32,7 @@ const without_ms = 300_000;
  *
  * @example
  * const lost = createLostLeases(send);
- * const jobs = await lost.leased(30_000, (lease_token) => ask({ lease_token }));
+ * const jobs = await lost.leased(30_000, (lease_token) => ask({ lease_token }), (answer) => answer);
  */
 export function createLostLeases(send: Send): LostLeases {
   const open = new Set<Promise<unknown>>();
@@ -41,23 +45,27 @@ export function createLostLeases(send: Send): LostLeases {
   };
 
   return {
-    giveBack,
-    async leased(lasts_ms, ask) {
+    async leased(lasts_ms, ask, jobsOf) {
       if (open.size >= open_max)
         throw new UnavailableError(
           `the answers to ${open_max} leases were lost, and their jobs are not given back yet`,
         );
-      if (performance.now() < without_until_ms) return ask(undefined);
+      if (performance.now() < without_until_ms) return ask(undefined, () => {});
       const lease_token = randomToken();
+      // Of several tries the last error says nothing of those before it.
+      let may_have = false;
+      const failed = (error: unknown) => void (may_have ||= mayHaveLeased(error));
       try {
-        return await ask(lease_token);
+        const answer = await ask(lease_token, failed);
+        // A repeated try leases nothing again.
+        if (may_have && jobsOf(answer).length === 0) giveBack(lease_token, lasts_ms);
+        return answer;
       } catch (error) {
-        if (isUnknownField(error)) {
-          without_until_ms = performance.now() + without_ms;
-          return ask(undefined);
-        }
-        if (mayHaveLeased(error)) giveBack(lease_token, lasts_ms);
-        throw error;
+        failed(error);
+        if (may_have) giveBack(lease_token, lasts_ms);
+        if (!isUnknownField(error)) throw error;
+        without_until_ms = performance.now() + without_ms;
+        return ask(undefined, () => {});
       }
     },
     async returned() {

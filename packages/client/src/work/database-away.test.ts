@@ -1,5 +1,5 @@
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { gate, recorder } from "../../test/recorder.ts";
 import { standStill } from "../../test/stand-still.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
@@ -55,6 +55,8 @@ const away = () =>
     { type: "/problems/unavailable", title: "away", status: 503, detail: "away", instance: "1" },
     { status: 503 },
   );
+
+const reset = () => new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
 
 /** A client whose renewals and settlements are answered with this instead, while there is something. */
 function between() {
@@ -149,6 +151,30 @@ test("it goes on until the API says that the job is another's", async () => {
   await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]));
 }, 60_000);
 
+test("a connection that breaks in a long outage is tried again at once, and the handler goes on", async () => {
+  const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
+  onTestFinished(() => random.mockRestore());
+  const { interposed, state } = between();
+  const { handler, aborts } = heedful();
+  const { named } = work(interposed, "broken", handler, 1);
+  await submit("broken");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  state.answer = away;
+  // As many failures as the longest rests come after.
+  await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(7), { timeout_ms: 30_000 });
+  let asked_again = false;
+  state.answer = () => {
+    state.answer = () => {
+      asked_again = true;
+      return away();
+    };
+    throw reset();
+  };
+  // Not once the hold was over.
+  await eventually(() => expect(asked_again).toBe(true), { timeout_ms: 30_000 });
+  expect(aborts).toEqual([]);
+}, 60_000);
+
 test("when the API falls silent after that, the handler is aborted some seconds later", async () => {
   const { interposed, state } = between();
   const { handler, aborts } = heedful();
@@ -158,10 +184,13 @@ test("when the API falls silent after that, the handler is aborted some seconds 
   state.answer = away;
   await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), { timeout_ms: 20_000 });
   expect(aborts).toEqual([]);
+  const asked_before = state.asked;
   state.answer = () => {
-    throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
+    throw reset();
   };
   await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]), { timeout_ms: 30_000 });
+  // Each rest is half of what is left of the hold at most.
+  expect(state.asked - asked_before).toBeGreaterThanOrEqual(4);
 }, 60_000);
 
 test.each([

@@ -41,7 +41,7 @@ export function heldJobs(concurrency: number) {
     tell();
   };
   return {
-    add(leased: LeasedJob, run: Run, ends_at_ms: number): HeldJob {
+    add(leased: LeasedJob, run: Run): HeldJob {
       const job: HeldJob = {
         leased,
         run,
@@ -49,7 +49,7 @@ export function heldJobs(concurrency: number) {
         stop: new AbortController(),
         phase: "handling",
         goes_on: false,
-        ends_at_ms,
+        ends_at_ms: leased.ends_at_ms,
         progress: undefined,
         wake: () => {},
       };

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { recorder } from "../../test/recorder.ts";
 import { standStill } from "../../test/stand-still.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
@@ -70,51 +70,84 @@ test("nor the next of a run, which came with an ack's answer", async () => {
   expect(started).toEqual([first, last]);
 });
 
-test("jobs of answers that were slow are started without a renewal where this process was awake meanwhile", async () => {
+test("jobs of answers that were slow are renewed before they are started, as others may have them soon", async () => {
   const jobs = Array.from({ length: 2 }, () => ({ type: "a", queue: "awake", group: "g" }));
-  const [, last] = await client.submitMany(jobs);
+  const ids = (await client.submitMany(jobs)).map(({ id }) => id);
   const started = new Set<string>();
-  const renewed_first: string[] = [];
+  const renewed_first = new Set<string>();
   const slow = createClient({
     url: api.url,
     async fetch(input, init) {
       const response = await fetch(input, init);
       const [, id = ""] = /jobs\/([^/]+)\/heartbeat$/.exec(String(input)) ?? [];
       if (id === "") await pause(1_200);
-      else if (!started.has(id)) renewed_first.push(id);
+      else if (!started.has(id)) renewed_first.add(id);
       return response;
     },
   });
   const handler = (_payload: unknown, { job }: { job: { id: string } }) => void started.add(job.id);
   const worker = slow.work("awake", handler, { leaseSeconds: 3, runMax: 100, observe: () => {} });
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  expect(await client.wait(last?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
-  expect(renewed_first).toEqual([]);
+  expect(await client.wait(ids[1] ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect([...renewed_first]).toEqual(ids);
 });
 
-test("a standstill far shorter than the lease costs no renewal before the start", async () => {
-  const { id } = await client.submit({ type: "a", queue: "short-stop" });
-  let stood = false;
+test.each([
+  ["says, is started without a renewal", (waited_ms: number) => waited_ms + 20_000],
+  // It may have been leased at once.
+  ["of an earlier version does not say, is renewed first", () => undefined],
+])("a job that was waited for long, which an API %s", async (how, waitedMs) => {
+  const queue = `waited-${how.length}`;
+  const { id } = await client.submit({ type: "a", queue });
+  let gone_by_ms = 0;
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + gone_by_ms);
+  onTestFinished(() => clock.mockRestore());
   let renewed_first = false;
-  const brief = createClient({
+  let started = false;
+  const waiting = createClient({
     url: api.url,
     async fetch(input, init) {
       if (String(input).endsWith("/heartbeat")) renewed_first ||= !started;
       const response = await fetch(input, init);
+      const body = (await response.json()) as { jobs?: unknown[]; waited_ms: number };
+      if (!String(input).endsWith("/lease") || body.jobs?.length === 0) return Response.json(body);
+      gone_by_ms = 20_000;
+      return Response.json({ ...body, waited_ms: waitedMs(body.waited_ms) });
+    },
+  });
+  const worker = waiting.work(queue, () => void (started = true), { leaseSeconds: 30, observe: () => {} });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(renewed_first).toBe(how.includes("renewed first"));
+});
+
+test("a late start's renewal is tried again after a failure while the lease still holds", async () => {
+  const { id } = await client.submit({ type: "a", queue: "late-retry" });
+  const told = recorder();
+  let late = false;
+  let failed = false;
+  const hard = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      if (!failed && String(input).endsWith("/heartbeat")) {
+        failed = true;
+        throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
+      }
+      const response = await fetch(input, init);
       const text = await response.text();
-      if (!stood && text.includes('"lease_token"')) {
-        stood = true;
-        await pause(2_000);
-        standStill(2_500);
+      if (!late && text.includes('"lease_token"')) {
+        late = true;
+        await pause(2_100);
       }
       return new Response(text, response);
     },
   });
-  let started = false;
-  const worker = brief.work("short-stop", () => void (started = true), { leaseSeconds: 12, observe: () => {} });
+  const worker = hard.work("late-retry", () => {}, { leaseSeconds: 6, observe: told.observe });
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
-  expect(renewed_first).toBe(false);
+  expect(failed).toBe(true);
+  expect(told.named("lease_lost")).toEqual([]);
 });
 
 test("a renewal that takes more than a third of the lease is enough to start a job", async () => {

@@ -1,10 +1,9 @@
 import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
-import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
-import { away_retry_ms_max, holdOn, isDatabaseAway } from "./database-away.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
+import { createRests } from "./rests.ts";
 
 export type KeeperDeps = { calls: LeaseCalls; held: HeldJobs; observe: Observe; lease_seconds: number };
 
@@ -19,6 +18,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
   const lease_ms = lease_seconds * 1_000;
   let due_at_ms = job.ends_at_ms - (2 * lease_ms) / 3;
   let progress_at_ms = -Infinity;
+  const rests = createRests(job);
 
   const lose = () => {
     // An outcome on its way may still be in time; its settlement will show.
@@ -27,7 +27,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
     observe({ event: "lease_lost", job: job.leased.job, during: "handling" });
   };
 
-  for (let failures = 0; held.holds(job);) {
+  while (held.holds(job)) {
     const next_ms = job.progress ? Math.min(due_at_ms, progress_at_ms + progress_ms_min) : due_at_ms;
     const wait_ms = Math.min(next_ms, job.phase === "handling" ? job.ends_at_ms : Infinity) - performance.now();
     if (wait_ms > 0) {
@@ -46,10 +46,10 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
       await calls.heartbeat(job.leased, options, { retries: 0, timeoutMs });
       job.ends_at_ms = asked_ms + lease_ms;
       due_at_ms = asked_ms + lease_ms / 3;
-      failures = 0;
+      rests.renewed();
     } catch (error) {
       if (!held.holds(job)) return;
-      if (error instanceof LeaseLostError || error instanceof NotFoundError) return lose();
+      if (isLost(error)) return lose();
       if (progress && isRefusal(error)) {
         // Bad progress must not cost the lease: the next heartbeat goes at once, without it.
         observe({ event: "progress_refused", job: job.leased.job, error });
@@ -58,8 +58,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
       }
       observe({ event: "api_unavailable", during: "heartbeat", error });
       job.progress ??= progress;
-      failures += 1;
-      due_at_ms = performance.now() + waitMs(job, error, failures);
+      due_at_ms = performance.now() + rests.afterMs(error);
       progress_at_ms = performance.now();
     }
   }
@@ -69,24 +68,27 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
 const renewals_max = 10;
 
 /**
- * Renew the lease of a job that is about to be started late: another worker may have it by now. False when it is ours no
- * more: lost, given back meanwhile, or not renewed in time.
+ * Renew the lease of a job that is about to be started late: another worker may have it by now. Once it has ended, one
+ * more try must be enough. False when it is ours no more: lost, given back meanwhile, or not renewed in time.
  */
 export async function renewLate({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<boolean> {
   const lease_ms = lease_seconds * 1_000;
+  const rests = createRests(job);
   const isOurs = () => held.holds(job) && job.phase === "handling";
   /** When the renewal that was answered had been asked for. */
   const renewed = async (): Promise<number> => {
-    for (let failures = 1; ; failures += 1) {
+    for (;;) {
       const asked_ms = performance.now();
       const call = { retries: 0, timeoutMs: Math.max(lease_ms, 10_000), signal: job.stop.signal };
       try {
         await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
         return asked_ms;
       } catch (error) {
-        if (!isOurs() || !isDatabaseAway(error)) throw error;
+        if (!isOurs() || isLost(error)) throw error;
+        const rest_ms = rests.afterMs(error);
+        if (performance.now() >= job.ends_at_ms) throw error;
         observe({ event: "api_unavailable", during: "heartbeat", error });
-        await pause(waitMs(job, error, failures), job.stop.signal);
+        await pause(rest_ms, job.stop.signal);
       }
     }
   };
@@ -96,7 +98,7 @@ export async function renewLate({ calls, held, observe, lease_seconds }: KeeperD
       asked_ms = await renewed();
     } catch (error) {
       if (!isOurs()) return false;
-      if (error instanceof LeaseLostError || error instanceof NotFoundError) break;
+      if (isLost(error)) break;
       held.leave(job);
       observe({ event: "api_unavailable", during: "heartbeat", error });
       return false;
@@ -111,13 +113,7 @@ export async function renewLate({ calls, held, observe, lease_seconds }: KeeperD
   return false;
 }
 
-/** How long to wait after a failed renewal. An outage of the database itself costs no lease, if its end is met at once. */
-function waitMs(job: HeldJob, error: unknown, failures: number): number {
-  const backoff_ms = backoffMs(failures, Math.random());
-  if (!isDatabaseAway(error)) return backoff_ms;
-  holdOn([job]);
-  return Math.min(backoff_ms, away_retry_ms_max);
-}
+const isLost = (error: unknown) => error instanceof LeaseLostError || error instanceof NotFoundError;
 
 /** Whether a third of the lease may be over. */
 export const isLate = (job: HeldJob, lease_seconds: number): boolean =>

@@ -19,15 +19,13 @@ import {
   takeBatch,
   type Settlement,
 } from "./settlement.ts";
-import type { Standstill } from "./standstill.ts";
 import { traceReceived, traceSettled } from "../tracing/attempts.ts";
 
 /** The worker that goes on with the groups of its jobs, and what starts the next ones. */
 type GoingOn = {
   worker_id: string;
   lease_seconds: number;
-  standstill: Pick<Standstill, "fromHere">;
-  start(leased: LeasedJob, run: Run, came_at: number): Promise<void>;
+  start(leased: LeasedJob, run: Run): Promise<void>;
   /** Aborts when nothing more may be leased. */
   stopping: AbortSignal;
   /** Aborts when what was leased may not be started any more: an answer that is still out must bring nothing. */
@@ -51,7 +49,7 @@ export function createSettler(
   calls: LeaseCalls,
   held: HeldJobs,
   observe: Observe,
-  { worker_id, lease_seconds, standstill, start, stopping, over }: GoingOn,
+  { worker_id, lease_seconds, start, stopping, over }: GoingOn,
   tracing?: Tracing,
 ) {
   const ready: Line = { waiting: [], flushing: false };
@@ -128,7 +126,6 @@ export function createSettler(
       ...(releases.length > 0 && { releases: releases.map(({ job }) => heldFields(job)) }),
       ...(goes_on && { next: { worker_id, lease_seconds } }),
     };
-    const stoodMs = standstill.fromHere();
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
     // Aborted, it gives back what it has leased.
@@ -146,8 +143,7 @@ export function createSettler(
     traceReceived(tracing, next, began_at);
     // In this turn, before anything else finds the slots free.
     const before = acks.map(({ job }) => job);
-    const came_at = performance.now() - stoodMs();
-    for (const leased of next) void start(leased, runOf(leased, before), came_at);
+    for (const leased of next) void start(leased, runOf(leased, before));
   };
 
   const sendOne = async ({ job, outcome }: Settlement): Promise<void> => {

@@ -22,7 +22,6 @@ import { remoteParents } from "./parent-source.ts";
 import { runJob } from "./run-job.ts";
 import { newRun, shouldGoOn, type Run } from "./runs.ts";
 import { createSettler } from "./settler.ts";
-import { watchStandstill } from "./standstill.ts";
 import { remoteSteps } from "./step-store.ts";
 import { beginAttempt, endAttempt, traceReceived } from "../tracing/attempts.ts";
 
@@ -85,20 +84,18 @@ export function startRemoteWorker(
   const observe = careful(options.observe ?? warnOfTrouble);
   const held = heldJobs(concurrency);
   const draining = new AbortController();
-  const lease_ms = lease_seconds * 1_000;
-  const standstill = watchStandstill(lease_ms / 12, lease_ms / 6);
 
   const keeping: KeeperDeps = { calls, held, observe, lease_seconds };
   /** Aborts at the stop's deadline. */
   const over = new AbortController();
 
   /**
-   * Its lease, which came at `came_at` or later, is renewed first where a third of it may be over: an earlier handler may
-   * hog the processor since.
+   * Its lease is renewed first where a third of it may be over: the answer was late, or this process stood still, or an
+   * earlier handler hogged the processor.
    */
-  const start = async (leased: LeasedJob, its_run: Run, came_at: number): Promise<void> => {
+  const start = async (leased: LeasedJob, its_run: Run): Promise<void> => {
     const { job } = leased;
-    const mine = held.add(leased, its_run, came_at + lease_ms);
+    const mine = held.add(leased, its_run);
     if (over.signal.aborted) return giveBack(mine);
     if (isLate(mine, lease_seconds) && !(await renewLate(keeping, mine))) return;
     const span = (mine.span = beginAttempt(tracing, job));
@@ -120,7 +117,7 @@ export function startRemoteWorker(
     held.handlerEnded(mine, shouldGoOn(mine, outcome, runMax));
     settler.settle(mine, outcome);
   };
-  const goingOn = { worker_id: id, lease_seconds, standstill, start, stopping: draining.signal, over: over.signal };
+  const goingOn = { worker_id: id, lease_seconds, start, stopping: draining.signal, over: over.signal };
   const settler = createSettler(calls, held, observe, goingOn, tracing);
 
   const giveBack = (job: HeldJob): void => {
@@ -131,15 +128,12 @@ export function startRemoteWorker(
 
   const lease = async (free: number): Promise<void> => {
     const asked = performance.now();
-    const stoodMs = standstill.fromHere();
     const began_at = Date.now();
     const maxJobs = Math.min(free, limits.lease_jobs_max);
     const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds };
     const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
     traceReceived(tracing, jobs, began_at);
-    // It may have lain in the socket for as long as this process stood still. Once for all: handlers begin in this very loop.
-    const came_at = performance.now() - stoodMs();
-    for (const leased of jobs) void start(leased, newRun(), came_at);
+    for (const leased of jobs) void start(leased, newRun());
     if (jobs.length === 0 && performance.now() - asked < early_ms)
       await pause(early_ms * Math.random(), draining.signal);
   };
@@ -187,7 +181,6 @@ export function startRemoteWorker(
     const farewell = new AbortController();
     await Promise.race([allTold(), pause(farewell_ms_max, farewell.signal)]);
     farewell.abort();
-    standstill.stop();
     settler.giveUp();
     for (const job of held.all()) held.leave(job);
   };

@@ -57,6 +57,9 @@ export function returnable(lease: Returnable): Returnable {
 /** A lease with the whole job as it is now: what a remote worker gets. */
 export type LeasedJob = JobRow & { lease_token: string; locked_until: Date; worker_id: string };
 
+/** One that may be handed over: held from `sent_at`, by `performance.now()`, when its claim or its renewal was sent. */
+export type HandedJob = LeasedJob & { sent_at: number };
+
 export type Claimer = {
   tenant: string;
   queues: readonly string[];

@@ -1,6 +1,6 @@
 import { inOneTurn } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
-import type { Lease, LeasedJob } from "../lease/lease.ts";
+import type { HandedJob, Lease, LeasedJob } from "../lease/lease.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
 import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
 import type { Completion, SettleOutcome } from "../settle/complete.ts";
@@ -16,7 +16,7 @@ export type GoOn = {
 };
 
 /** `went_on` has the leases whose groups have gone on, `next` the jobs that may be handed over. */
-export type GoneOn = { outcomes: SettleOutcome[]; went_on: ReadonlySet<Lease>; next: LeasedJob[] };
+export type GoneOn = { outcomes: SettleOutcome[]; went_on: ReadonlySet<Lease>; next: HandedJob[] };
 
 /**
  * `complete`, and the next job of each one's group is leased to whoever asked for it, as `completeAndTakeNext` does for

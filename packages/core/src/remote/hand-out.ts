@@ -16,7 +16,7 @@ import type { Behind } from "../limits/within-rates.ts";
 import type { Turns } from "../turns/claimable.ts";
 import { transition } from "../tracing/transition.ts";
 import { renewedIfLate } from "./renewed-if-late.ts";
-import type { Claimer, LeasedJob } from "../lease/lease.ts";
+import type { Claimer, HandedJob } from "../lease/lease.ts";
 
 /** Ids in a list can be stale: how many times in a row a call takes others instead before it asks Postgres. */
 const takes_max = 5;
@@ -55,7 +55,7 @@ export function createHandOut(
     );
 
   /** The room is the claim's, whatever becomes of its call meanwhile, until jobs are handed over or not. */
-  const takeBack = (call: LeaseCall, jobs: LeasedJob[]): void => {
+  const takeBack = (call: LeaseCall, jobs: HandedJob[]): void => {
     call.room?.leave();
     if (jobs.length > 0) void deps.returns.giveBack(jobs);
   };
@@ -64,7 +64,7 @@ export function createHandOut(
    * Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer, or of a queue
    * that other claims keep busy. One that is gone, or whose wait is over, before it has its turn claims nothing.
    */
-  const claimFor = async (call: LeaseCall, caller: Caller, ids: string[] | "oldest"): Promise<LeasedJob[]> => {
+  const claimFor = async (call: LeaseCall, caller: Caller, ids: string[] | "oldest"): Promise<HandedJob[]> => {
     const jobs = await claimInRoom(call, caller, ids).catch((error: unknown) => {
       takeBack(call, []);
       throw error;
@@ -78,7 +78,7 @@ export function createHandOut(
     { room, ...call }: LeaseCall,
     { gone, ends_at }: Caller,
     ids: string[] | "oldest",
-  ): Promise<LeasedJob[]> => {
+  ): Promise<HandedJob[]> => {
     const claimer: Claimer = {
       ...call,
       queues: [call.queue],
@@ -140,7 +140,7 @@ export function createHandOut(
     putBack,
 
     /** What is there now. */
-    async leaseNow(call: LeaseCall, caller: Caller): Promise<LeasedJob[]> {
+    async leaseNow(call: LeaseCall, caller: Caller): Promise<HandedJob[]> {
       const takes = () => (caller.gone.aborted ? 0 : performance.now() < caller.ends_at ? takes_max : 1);
       for (let take = 0; take < takes(); take += 1) {
         let ids: string[];

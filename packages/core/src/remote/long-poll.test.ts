@@ -2,7 +2,7 @@ import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { call, longPollHarness, many, never } from "../../test/long-poll.ts";
 import { cancel } from "../jobs/cancel.ts";
-import type { LeasedJob } from "../lease/lease.ts";
+import type { HandedJob } from "../lease/lease.ts";
 import { announce } from "../signal/announce.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { noSignal } from "../signal/none.ts";
@@ -184,8 +184,8 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
 
   test("a lease carries the whole job as it is then", async () => {
     const [id = ""] = await add({ payload: { to: "a" } });
-    const [held] = (await longPoll().lease(call(), never)) as [LeasedJob];
-    expect(held).toEqual({ ...(await read(id)), tenant: "default" });
+    const [held] = (await longPoll().lease(call(), never)) as [HandedJob];
+    expect(held).toEqual({ ...(await read(id)), tenant: "default", sent_at: expect.any(Number) as number });
   });
 });
 

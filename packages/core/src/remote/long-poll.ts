@@ -10,7 +10,7 @@ import { pause } from "../pause.ts";
 import { readyAmong } from "../queues/ready-queues.ts";
 import { takeOrThrow } from "../shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "../signal/signal.ts";
-import type { LeasedJob } from "../lease/lease.ts";
+import type { HandedJob } from "../lease/lease.ts";
 
 export type LongPoll = {
   /**
@@ -18,7 +18,7 @@ export type LongPoll = {
    * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many are
    * already waiting.
    */
-  lease(call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]>;
+  lease(call: LeaseCall, hungUp: AbortSignal): Promise<HandedJob[]>;
   /** The queues remote workers have asked for within the last minute, for the sweep to look after first. */
   askedFor(): readonly QueueRef[];
   /** Takes back, with no attempt spent, what was leased for remote workers and could not be handed over. */
@@ -168,10 +168,10 @@ export function createLongPoll(
     listenAnew();
   };
 
-  const waitInLine = (call: LeaseCall, hungUp: AbortSignal): Promise<LeasedJob[]> =>
+  const waitInLine = (call: LeaseCall, hungUp: AbortSignal): Promise<HandedJob[]> =>
     new Promise((resolve, reject) => {
       const left = new AbortController();
-      const leave = (answer: LeasedJob[] | Error): boolean => {
+      const leave = (answer: HandedJob[] | Error): boolean => {
         if (left.signal.aborted) return false;
         clearTimeout(timer);
         hungUp.removeEventListener("abort", end);

@@ -1,6 +1,6 @@
 import { DatabaseTimeoutError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
-import type { LeasedJob } from "../lease/lease.ts";
+import type { HandedJob, LeasedJob } from "../lease/lease.ts";
 import { isLate, renewLate } from "../lease/renew-late.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
 
@@ -11,10 +11,9 @@ const renewals_max = 3;
 type Wanted = { lease_seconds: number; lease_token?: string | undefined };
 
 /**
- * The jobs of a claim sent at `asked_at`, or seen not to be late then, that may be handed over: late ones are renewed
- * first, and lost ones are not handed over, as with our own workers (`start-jobs.ts`). To be asked again after whatever
- * else is read for them. Throws when nothing is left under a caller's own token: it is used up, and another claim under
- * it would be refused.
+ * The jobs of a claim sent at `asked_at` that may be handed over: late ones are renewed first, and lost ones are not
+ * handed over, as with our own workers (`start-jobs.ts`). To be asked again after whatever else is read for them. Throws
+ * when nothing is left under a caller's own token: it is used up, and another claim under it would be refused.
  *
  * @example
  * const jobs = await renewedIfLate(deps, await claimJobs(deps, ids, claimer), claimer, asked_at);
@@ -24,7 +23,7 @@ export async function renewedIfLate(
   claimed: LeasedJob[],
   { lease_seconds, lease_token }: Wanted,
   asked_at: number,
-): Promise<LeasedJob[]> {
+): Promise<HandedJob[]> {
   const jobs = await renewed(deps, claimed, lease_seconds, asked_at);
   if (lease_token !== undefined && claimed.length > 0 && jobs.length === 0)
     throw new DatabaseTimeoutError(deps.database.timeout_ms);
@@ -36,7 +35,7 @@ async function renewed(
   claimed: LeasedJob[],
   lease_seconds: number,
   asked_at: number,
-): Promise<LeasedJob[]> {
+): Promise<HandedJob[]> {
   let jobs = claimed;
   let sent_at = asked_at;
   for (let renewal = 0; jobs.length > 0 && isLate(sent_at, lease_seconds) && renewal < renewals_max; renewal += 1) {
@@ -44,7 +43,7 @@ async function renewed(
     const { held, locked_until } = await renewLate(deps, jobs, lease_seconds);
     jobs = locked_until ? held.map((job) => ({ ...job, locked_until })) : [];
   }
-  if (!isLate(sent_at, lease_seconds)) return jobs;
+  if (!isLate(sent_at, lease_seconds)) return jobs.map((job) => ({ ...job, sent_at }));
   void deps.returns.giveBack(jobs);
   return [];
 }

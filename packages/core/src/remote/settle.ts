@@ -7,7 +7,7 @@ import type { FollowUps, Settled } from "../follow-ups.ts";
 import type { BackoffPolicy } from "../settle/backoff.ts";
 import { verdictAfterFailure } from "../settle/verdict.ts";
 import { findLeased, type Leased } from "../lease/find-leased.ts";
-import type { Lease, LeasedJob } from "../lease/lease.ts";
+import type { HandedJob, Lease } from "../lease/lease.ts";
 import { complete, type Completion } from "../settle/complete.ts";
 import { transition } from "../tracing/transition.ts";
 import { fail } from "../settle/fail.ts";
@@ -48,14 +48,14 @@ export async function settleRemote(
   acks: readonly Ack[],
   nacks: readonly Nack[],
   go_on?: GoOn,
-): Promise<{ acks: RemoteOutcome[]; nacks: RemoteOutcome[]; next: LeasedJob[] }> {
+): Promise<{ acks: RemoteOutcome[]; nacks: RemoteOutcome[]; next: HandedJob[] }> {
   const own = { ...deps, database: ahead(deps.database) };
   const leased = await findLeased(
     own,
     tenant,
     [...acks, ...nacks].map(({ id }) => id),
   );
-  const next: LeasedJob[] = [];
+  const next: HandedJob[] = [];
   const acking = settleKnown(acks, leased, (known) =>
     transition(own, "complete", { count: known.length }, () => succeed(own, known, next, go_on)),
   );
@@ -108,7 +108,7 @@ export async function settleKnown<T extends Held, Outcome>(
   return items.map(({ id }) => byId.get(id) ?? "not_found");
 }
 
-async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[], next: LeasedJob[], go_on: GoOn | undefined) {
+async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[], next: HandedJob[], go_on: GoOn | undefined) {
   const completions = known.map(({ item, lease }): Completion => ({ lease, result: item.result ?? null }));
   const done: GoneOn = go_on
     ? await completeAndGoOn(deps, completions, go_on)

@@ -1,6 +1,6 @@
 import type { TraceContext } from "@atlasqueue/contract";
 import type { QueueRef } from "../deps.ts";
-import type { LeasedJob } from "../lease/lease.ts";
+import type { HandedJob } from "../lease/lease.ts";
 import type { Place } from "../room/waiting-room.ts";
 
 export type LeaseCall = QueueRef & {
@@ -18,7 +18,7 @@ export type LeaseCall = QueueRef & {
 };
 
 /** A waiting call. `gone` aborts when it stops waiting, for whatever reason; `leave` is false when it had before. */
-export type Waiter = { call: LeaseCall; gone: AbortSignal; leave(answer: LeasedJob[] | Error): boolean };
+export type Waiter = { call: LeaseCall; gone: AbortSignal; leave(answer: HandedJob[] | Error): boolean };
 
 /** The calls waiting for jobs of one queue, first come first. `serving`: jobs are on their way to them. */
 export type Line = QueueRef & { waiters: Waiter[]; serving: boolean };

@@ -67,6 +67,14 @@ export const leaseAnswer = z.strictObject({
       ...anyParents,
     }),
   ),
+  waited_ms: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      "comes with jobs: how long the call had waited here, in milliseconds, when their lease was asked for. However late " +
+        "the answer comes, they are held for lease_seconds from when the worker sent the call plus this, by its own clock",
+    ),
 });
 export type LeaseAnswer = z.infer<typeof leaseAnswer>;
 
