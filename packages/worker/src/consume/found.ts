@@ -133,7 +133,8 @@ export function createFound(
       const { tenant, queues } = turn;
       pace.stir();
       for (const queue of queuesOf(turn)) left_out.delete(nameOf(queue));
-      if (more && line.size < tenants_max) for (const queue of queues) put({ tenant, queue });
+      // It has just left the line: a full one becomes shorter, or others would not be looked for while these have more.
+      if (more && line.size + 1 < tenants_max) for (const queue of queues) put({ tenant, queue });
     },
     empty(turn) {
       for (const name of queuesOf(turn).map(nameOf)) {

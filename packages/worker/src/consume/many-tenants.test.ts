@@ -153,6 +153,17 @@ describe("who is found to have jobs", () => {
     expect(found.next()).toBeUndefined();
   });
 
+  test("is looked for behind five hundred others that always have more", () => {
+    const found = createFound(deps(), createServed(deps(), "*", ["mail"]), idle, () => 0);
+    for (const tenant of named("tenant", 500)) found.woken(mail(tenant));
+    expect(found.lookInMs(false)).toBe(Infinity);
+    for (let turn = 0; turn < 500; turn += 1) {
+      const next = found.next();
+      if (next) found.taken(next, true);
+    }
+    expect(found.lookInMs(false)).toBe(0);
+  });
+
   test("is looked for soon behind others that have jobs which do not start", async () => {
     const many = named("tenant", 30);
     const queues = ["mail", ...named("queue", 99)];
