@@ -41,7 +41,7 @@ export type WorkerConfig = {
   handlers: readonly Handler[];
   /** Queues this worker serves, for each of its tenants. Default: the queue "default". */
   queues?: readonly string[];
-  /** Whose queues: `*` for all tenants. A free slot goes to the one that holds the fewest. Default: the default tenant's. */
+  /** Whose queues: `*` for all tenants, served fairly. Default: the default tenant's. */
   tenants?: readonly string[] | "*";
   /** Handlers at once. Default 10. */
   concurrency?: number;

@@ -50,8 +50,8 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
   const claims = new Set<Promise<void>>();
   const { served, poll_timeout_seconds } = config;
-  const found = createFound(deps, served, running);
-  const nextIds = idSource({ deps, sweeper, served, found, running, poll_timeout_seconds }, stop);
+  const found = createFound(deps, served);
+  const nextIds = idSource({ deps, sweeper, served, found, poll_timeout_seconds }, stop);
 
   const claimed = async (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
     const asked_at = performance.now();
@@ -62,7 +62,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
 
   /** Claim and start, keeping slots free for what comes back. */
   const claimAll = async ({ tenant, ids }: NextIds): Promise<void> => {
-    const giveUpRoom = running.reserve(tenant, ids.length);
+    const giveUpRoom = running.reserve(ids.length);
     try {
       await claimed(tenant, (claimer) => claim(deps, ids, claimer));
     } catch (error) {

@@ -4,7 +4,6 @@ import type { WorkerDeps } from "../deps.ts";
 import { createLookPace } from "./look-pace.ts";
 import { readyTenantsInTurn } from "./ready-tenants.ts";
 import { reportTrouble } from "./report-trouble.ts";
-import type { RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
 
 /** Queues looked at in one statement. */
@@ -37,26 +36,20 @@ export type Found = {
   looking(): Promise<void> | undefined;
   /** Whether anyone is in line. */
   any(): boolean;
-  /** Who is next, and leaves the line: who holds the fewest slots, and of these the first in line. */
+  /** Who is next in line, and leaves it. */
   next(): Turn | undefined;
 };
 
 /**
- * The tenants that are known to have jobs, in line. A turn goes to one that holds the fewest slots: by turns alone, one
- * whose jobs are long would come to hold nearly all of them, as each of its turns lasts longer. Postgres says which of any number of
+ * The tenants that are known to have jobs, in line: first come, first served. Postgres says which of any number of
  * tenants these are in a millisecond or two, in proportion to how many have jobs, not to how many there are; Redis would
  * have to be asked for each of their lists.
  *
  * @example
- * const found = createFound(deps, served, running);
+ * const found = createFound(deps, served);
  * if (found.lookInMs(false) === 0) await found.look();
  */
-export function createFound(
-  deps: WorkerDeps,
-  served: Served,
-  { slotsOf }: Pick<RunningJobs, "slotsOf">,
-  now: () => number = () => performance.now(),
-): Found {
+export function createFound(deps: WorkerDeps, served: Served, now: () => number = () => performance.now()): Found {
   const line = new Map<string, Set<string>>();
   const nextPage = readyTenantsInTurn(deps, served.wanted);
   /** Until when queues are left out, and how long the last time was. */
@@ -87,17 +80,6 @@ export function createFound(
       if (some.length > 0) return true;
     }
     return false;
-  };
-  /** Soon found: there are no more tenants with slots than slots, and the first without any ends the search. */
-  const fewestSlots = (): string | undefined => {
-    let best: string | undefined;
-    let fewest = Infinity;
-    for (const tenant of line.keys()) {
-      const slots = slotsOf(tenant);
-      if (slots < fewest) [best, fewest] = [tenant, slots];
-      if (slots === 0) break;
-    }
-    return best;
   };
   const forgetOld = (): void => {
     for (const [name, { until }] of left_out) if (until + empty_ms.max <= now()) left_out.delete(name);
@@ -156,9 +138,9 @@ export function createFound(
     looking: () => looking,
     any: () => line.size > 0,
     next() {
-      const tenant = fewestSlots();
-      const queues = tenant === undefined ? undefined : line.get(tenant);
-      if (tenant === undefined || queues === undefined) return undefined;
+      const [first] = line;
+      if (!first) return undefined;
+      const [tenant, queues] = first;
       line.delete(tenant);
       return { tenant, queues };
     },

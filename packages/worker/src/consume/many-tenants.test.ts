@@ -11,7 +11,6 @@ import { createServed } from "./served.ts";
 
 const { deps, signal, sql, useSignal, work } = workerHarness();
 const noop = defineHandler("noop", z.looseObject({}), () => "done");
-const idle = { slotsOf: () => 0 };
 const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at}`);
 
 type Place = { tenant: string; queue: string };
@@ -83,8 +82,8 @@ test("a tenant that joins while the others' lists are looked at is not waited wi
     },
   };
   const [id] = await addTo([{ tenant: "late", queue: "default" }]);
-  const parts = { deps: { ...deps(), signal: joining }, served, running: idle, poll_timeout_seconds: 60 };
-  const found = createFound(deps(), served, idle);
+  const parts = { deps: { ...deps(), signal: joining }, served, poll_timeout_seconds: 60 };
+  const found = createFound(deps(), served);
   const nextIds = idSource({ ...parts, found, sweeper: { nudge() {} } }, new AbortController().signal);
   expect((await nextIds(5)).ids).toEqual([]);
   expect(await nextIds(5)).toMatchObject({ tenant: "late", ids: [id] });
@@ -95,12 +94,12 @@ test("a look that does not end keeps nobody from the ids that come, and one that
   const never = new Promise<void>(() => {});
   let due_ms = 0;
   const found = {
-    ...createFound(deps(), served, idle),
+    ...createFound(deps(), served),
     look: () => ((due_ms = Infinity), never),
     looking: () => never,
     lookInMs: () => due_ms,
   };
-  const parts = { deps: { ...deps(), signal: signal() }, served, found, running: idle, poll_timeout_seconds: 60 };
+  const parts = { deps: { ...deps(), signal: signal() }, served, found, poll_timeout_seconds: 60 };
   const nextIds = idSource({ ...parts, sweeper: { nudge() {} } }, new AbortController().signal);
   const next = nextIds(5);
   const [id] = await addTo([{ tenant: "b", queue: "default" }]);
@@ -113,15 +112,15 @@ test("a look that does not end keeps nobody from the ids that come, and one that
     database: { ...deps().database, sql: { unsafe } },
     observe: ({ event }: { event: string }) => void events.push(event),
   };
-  await createFound(away as unknown as ReturnType<typeof deps>, served, idle).look();
+  await createFound(away as unknown as ReturnType<typeof deps>, served).look();
   expect(events).toEqual(["database_unavailable"]);
 });
 
 test("who is next in line stays so while the signal is away", async () => {
   const served = createServed(deps(), ["a", "b", "c"], ["mail"]);
-  const found = createFound(deps(), served, idle);
+  const found = createFound(deps(), served);
   for (const tenant of ["b", "a", "c"]) found.woken({ tenant, queue: "mail" });
-  const parts = { deps: { ...deps(), signal: noSignal() }, served, found, running: idle, poll_timeout_seconds: 60 };
+  const parts = { deps: { ...deps(), signal: noSignal() }, served, found, poll_timeout_seconds: 60 };
   const nextIds = idSource({ ...parts, sweeper: { nudge() {} } }, new AbortController().signal);
   await expect(nextIds(5)).rejects.toThrow(SignalUnavailableError);
   expect(["b", "a", "c"].map(() => found.next()?.tenant)).toEqual(["b", "a", "c"]);
@@ -132,7 +131,7 @@ describe("who is found to have jobs", () => {
   const mail = (tenant: string) => ({ tenant, queue: "mail" });
 
   test("is served in the order of being found, and goes to the end with what it has left", async () => {
-    const found = createFound(deps(), createServed(deps(), wanted, ["mail", "news"]), idle);
+    const found = createFound(deps(), createServed(deps(), wanted, ["mail", "news"]));
     await addTo([mail("a"), mail("c"), { tenant: "c", queue: "news" }, { tenant: "b", queue: "unserved" }]);
     found.woken(mail("c"));
     await found.look();
@@ -144,17 +143,8 @@ describe("who is found to have jobs", () => {
     expect(found.next()).toBeUndefined();
   });
 
-  test("is served first when it holds the fewest slots, and in the order of being found when it holds as many", () => {
-    const slots: Record<string, number> = { a: 2, b: 1, c: 1 };
-    const running = { slotsOf: (tenant: string) => slots[tenant] ?? 0 };
-    const found = createFound(deps(), createServed(deps(), ["a", "b", "c", "d"], ["mail"]), running);
-    for (const tenant of ["a", "b", "c", "d"]) found.woken(mail(tenant));
-    expect(["a", "b", "c", "d"].map(() => found.next()?.tenant)).toEqual(["d", "b", "c", "a"]);
-    expect(found.next()).toBeUndefined();
-  });
-
   test("is looked for behind five hundred others that always have more", () => {
-    const found = createFound(deps(), createServed(deps(), "*", ["mail"]), idle, () => 0);
+    const found = createFound(deps(), createServed(deps(), "*", ["mail"]), () => 0);
     for (const tenant of named("tenant", 500)) found.woken(mail(tenant));
     expect(found.lookInMs(false)).toBe(Infinity);
     for (let turn = 0; turn < 500; turn += 1) {
@@ -167,7 +157,7 @@ describe("who is found to have jobs", () => {
   test("is looked for soon behind others that have jobs which do not start", async () => {
     const many = named("tenant", 30);
     const queues = ["mail", ...named("queue", 99)];
-    const found = createFound(deps(), createServed(deps(), many, queues), idle, () => 0);
+    const found = createFound(deps(), createServed(deps(), many, queues), () => 0);
     await addTo(many.map(mail));
     const seen = new Set<string>();
     const rests = [];
@@ -183,7 +173,7 @@ describe("who is found to have jobs", () => {
 
   test("is left out for a while where there was nothing in the lists, longer each time, until something comes", async () => {
     let clock = 0;
-    const found = createFound(deps(), createServed(deps(), wanted, ["mail"]), idle, () => clock);
+    const found = createFound(deps(), createServed(deps(), wanted, ["mail"]), () => clock);
     await addTo([mail("a")]);
     const at: number[] = [];
     for (clock = 0; clock < 400; clock += 10) {
@@ -200,7 +190,7 @@ describe("who is found to have jobs", () => {
   });
 
   test("is looked for soon after jobs were taken, and less and less often when none are", async () => {
-    const found = createFound(deps(), createServed(deps(), wanted, ["mail"]), idle, () => 0);
+    const found = createFound(deps(), createServed(deps(), wanted, ["mail"]), () => 0);
     const rests = [];
     for (let look = 0; look < 9; look += 1) {
       await found.look();
@@ -225,7 +215,7 @@ test("without a signal, one tenant's backlog keeps no other tenant's job waiting
 
 test("with all tenants, one that nobody has heard of runs as soon as it is found", async () => {
   const served = createServed(deps(), "*", ["default"]);
-  const found = createFound(deps(), served, idle);
+  const found = createFound(deps(), served);
   const [id] = await addTo([{ tenant: "new", queue: "default" }]);
   await found.look();
   expect(found.next()).toEqual({ tenant: "new", queues: new Set(["default"]) });

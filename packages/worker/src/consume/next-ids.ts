@@ -1,7 +1,6 @@
 import { pause, wakeMark, type QueueRef, type Sweeper, type Woken } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import type { Found, Turn } from "./found.ts";
-import type { RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
 
 /** Ids of one tenant to claim. `others`: meanwhile, other tenants are asked for theirs. */
@@ -13,7 +12,6 @@ export type IdSourceParts = {
   sweeper: Pick<Sweeper, "nudge">;
   served: Served;
   found: Found;
-  running: Pick<RunningJobs, "slotsOf">;
   poll_timeout_seconds: number;
 };
 
@@ -38,8 +36,7 @@ const early_ms_max = 10;
  * const nextIds = idSource(parts, stop);
  * const { tenant, ids } = await nextIds(running.free());
  */
-export function idSource(parts: IdSourceParts, stop: AbortSignal) {
-  const { deps, sweeper, served, found, running, poll_timeout_seconds } = parts;
+export function idSource({ deps, sweeper, served, found, poll_timeout_seconds }: IdSourceParts, stop: AbortSignal) {
   const poll_ms = poll_timeout_seconds * 1_000;
   let turn = 0;
   let stirred_at = performance.now();
@@ -48,11 +45,6 @@ export function idSource(parts: IdSourceParts, stop: AbortSignal) {
   const inTurn = (queues: readonly QueueRef[]): QueueRef[] => {
     const first = turn % queues.length;
     return [...queues.slice(first), ...queues.slice(0, first)];
-  };
-  /** A wait ends with the first list that has anything: tenants that hold slots come behind, those with the most last. */
-  const fewestSlotsFirst = (queues: readonly QueueRef[]): QueueRef[] => {
-    const bySlots = Map.groupBy(queues, ({ tenant }) => running.slotsOf(tenant));
-    return [...bySlots].sort(([a], [b]) => a - b).flatMap(([, some]) => some);
   };
 
   const wait = async (
@@ -116,7 +108,7 @@ export function idSource(parts: IdSourceParts, stop: AbortSignal) {
     const taken = await ofFound(ids_max);
     if (taken) return taken;
     const recent = tenants.slice(-Math.max(1, Math.floor(lists_max / queues_each)));
-    const queues = fewestSlotsFirst(inTurn(served.queuesOf(recent)).slice(0, lists_max));
+    const queues = inTurn(served.queuesOf(recent)).slice(0, lists_max);
     const look_ms = found.lookInMs(all_heard);
     if (look_ms <= waitMsMin(queues.length)) {
       await pause(look_ms, stop);

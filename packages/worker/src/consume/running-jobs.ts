@@ -35,8 +35,6 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
   const jobs = new Map<string, RunningJob>();
   let handling = 0;
   let reserved = 0;
-  /** By tenant, the slots of both; none where it holds none. */
-  const slots = new Map<string, number>();
   let changed: (() => void)[] = [];
   // By claim token, the jobs not settled yet, including those not begun; and the claims settled to the last job.
   const unsettled = new Map<string, number>();
@@ -48,24 +46,11 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     changed = [];
     for (const resolve of waiting) resolve();
   };
-  const countSlots = (tenant: string, more: number): void => {
-    const now = (slots.get(tenant) ?? 0) + more;
-    if (now > 0) slots.set(tenant, now);
-    else slots.delete(tenant);
-  };
-  const takeSlot = ({ lease }: RunningJob): void => {
-    handling += 1;
-    countSlots(lease.tenant, 1);
-  };
-  const leaveSlot = ({ lease }: RunningJob): void => {
-    handling -= 1;
-    countSlots(lease.tenant, -1);
-  };
   const holds = (job: RunningJob) => job.phase !== "gone";
   const remove = (job: RunningJob): boolean => {
     if (!holds(job)) return false;
     jobs.delete(job.lease.id);
-    if (job.phase === "handling" || job.goes_on) leaveSlot(job);
+    if (job.phase === "handling" || job.goes_on) handling -= 1;
     job.phase = "gone";
     tell();
     return true;
@@ -105,13 +90,13 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
         goes_on: false,
       };
       jobs.set(lease.id, job);
-      takeSlot(job);
+      handling += 1;
       return job;
     },
     /** True while the job is ours, so that its outcome counts. */
     holds,
     handlerEnded(job: RunningJob, ran_ms: number, goes_on = false): void {
-      if (job.phase === "handling" && !goes_on) leaveSlot(job);
+      if (job.phase === "handling" && !goes_on) handling -= 1;
       job.goes_on = goes_on;
       job.phase = "settling";
       job.ran_ms = ran_ms;
@@ -121,7 +106,7 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     endRun(job: RunningJob): void {
       if (!job.goes_on || !holds(job)) return;
       job.goes_on = false;
-      leaveSlot(job);
+      handling -= 1;
       tell();
     },
     /** The database has the outcome, or has said that the lease was lost. */
@@ -149,16 +134,10 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     size: () => jobs.size,
     concurrency,
     free: () => Math.max(0, Math.min(concurrency - handling, unsettled_max + concurrency - jobs.size) - reserved),
-    /** How many slots a tenant holds, with those kept for claims under way. */
-    slotsOf: (tenant: string) => slots.get(tenant) ?? 0,
-    /** Keep slots for a tenant's claim under way; call the result when the claim has come back. */
-    reserve(tenant: string, count: number): () => void {
-      reserved += count;
-      countSlots(tenant, count);
-      return () => {
-        reserved -= count;
-        countSlots(tenant, -count);
-      };
+    /** Keep slots for a claim under way; call the result when the claim has come back. */
+    reserve(slots: number): () => void {
+      reserved += slots;
+      return () => void (reserved -= slots);
     },
     /** Resolves at the next change of the above. */
     change: () => new Promise<void>((resolve) => changed.push(resolve)),

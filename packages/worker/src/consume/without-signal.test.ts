@@ -8,14 +8,13 @@ import { fillWithoutSignal } from "./without-signal.ts";
 
 const { deps } = workerHarness();
 const never = new AbortController().signal;
-const idle = { slotsOf: () => 0 };
 const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at}`);
 
 /** A worker's polls by a clock of its own, on which only the rests between them take time. */
 function polls(tenants: readonly string[], queues: readonly string[], free: () => number) {
   let clock = 0;
   const served = createServed(deps(), tenants, queues);
-  const found = createFound(deps(), served, idle, () => clock);
+  const found = createFound(deps(), served, () => clock);
   return async (claimOldest: (tenant: string, jobs_max: number) => Promise<number>): Promise<number> => {
     clock += await fillWithoutSignal({ served, found, free, claimOldest, stop: never, now: () => clock });
     return clock;
@@ -49,7 +48,7 @@ test("jobs that cannot start keep those behind them waiting no longer than it ta
 test("what is spent in vain is followed by a rest as long, and by none where jobs start", async () => {
   let clock = 0;
   const served = createServed(deps(), ["a", "b"], ["mail"]);
-  const found = createFound(deps(), served, idle, () => clock);
+  const found = createFound(deps(), served, () => clock);
   await mailFor(["a", "b"]);
   const poll = (started: number) =>
     fillWithoutSignal({
@@ -78,7 +77,7 @@ test("a poll ends once it filled the slots, and goes on with who is next in line
 
 test("jobs are found within a second, however long looks would rest beside a signal", async () => {
   const served = createServed(deps(), ["a", "b"], ["mail"]);
-  const found = { ...createFound(deps(), served, idle), lookInMs: () => 60_000 };
+  const found = { ...createFound(deps(), served), lookInMs: () => 60_000 };
   const asked: string[] = [];
   const claimOldest = async (tenant: string) => asked.push(tenant);
   const poll = () => fillWithoutSignal({ served, found, free: () => 5, claimOldest, stop: never });
@@ -92,7 +91,7 @@ test("a stop ends a poll at once, however many are in line", async () => {
   const tenants = named("tenant", 50);
   await mailFor(tenants);
   const served = createServed(deps(), tenants, ["mail"]);
-  const found = createFound(deps(), served, idle);
+  const found = createFound(deps(), served);
   const stop = new AbortController();
   let asked = 0;
   const claimOldest = async () => {
