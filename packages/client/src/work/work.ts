@@ -14,6 +14,7 @@ import { randomKey } from "../idempotency-key.ts";
 import type { JobCalls } from "../resources/jobs.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { StepCalls } from "../resources/steps.ts";
+import { answerDeadlineMs } from "./answer-deadline.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
@@ -32,7 +33,7 @@ export type WorkOptions = {
   concurrency?: number;
   /** How long a lease holds without a renewal, 1 to 3,600; a crashed worker's job waits this long. Default 30. */
   leaseSeconds?: number;
-  /** How long one request waits for a job, 0 to 30. Default 20. */
+  /** How long one request waits for a job, 0 to 30, and no longer than a third of a lease. Default 20. */
   waitSeconds?: number;
   /**
    * How many jobs of one ordered group may run in one slot, each leased by the ack of the one before it, 1 to 1,000. One
@@ -79,6 +80,7 @@ export function startRemoteWorker(
   requireRange("leaseSeconds", lease_seconds, 1, limits.lease_seconds_max);
   requireRange("waitSeconds", waitSeconds, 0, limits.wait_seconds_max);
   requireRange("runMax", runMax, 1, 1_000);
+  const wait_seconds = Math.min(waitSeconds, lease_seconds / 3);
   const find = handlerFinder(handlers);
   const id = options.workerId ?? `remote-${randomKey().slice(0, 12)}`;
   const observe = careful(options.observe ?? warnOfTrouble);
@@ -130,8 +132,9 @@ export function startRemoteWorker(
     const asked = performance.now();
     const began_at = Date.now();
     const maxJobs = Math.min(free, limits.lease_jobs_max);
-    const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds };
-    const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
+    const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds: wait_seconds };
+    const call = { signal: draining.signal, retries: 0, timeoutMs: answerDeadlineMs(lease_seconds) };
+    const jobs = await calls.lease(queue, request, call);
     traceReceived(tracing, jobs, began_at);
     for (const leased of jobs) void start(leased, newRun());
     if (jobs.length === 0 && performance.now() - asked < early_ms)
