@@ -169,7 +169,7 @@ export function leaseCalls(send: Send): LeaseCalls {
         const { next: leased, ...outcomes } = body as SettleAnswer;
         return leased ? { ...outcomes, next: leased.map((one) => ({ ...one, ends_at_ms })) } : outcomes;
       };
-      return lost.leased(lasts_ms, ask, (answer) => answer.next ?? []);
+      return lost.leased(lasts_ms, ask, (answer) => answer.next ?? [], next.lease_token);
     },
     releaseLease: (lease_token, call) => releaseLease(send, lease_token, call),
     leasesReturned: lost.returned,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { testApi, type TestApi } from "../../test/test-api.ts";
@@ -94,6 +95,20 @@ test.each([0, 5])(
 
 const problemOf = (status: number, type: string) =>
   Response.json({ type: `/problems/${type}`, title: "no", status, detail: "no", instance: "x" }, { status });
+
+test("what was leased under a token of the caller's own goes back under that", async () => {
+  const [, next = ""] = await submit("own", 2, { group: "g" });
+  const hard = deaf(
+    first(1, (path) => path === "/v1/leases/settle"),
+    { retries: 0 },
+  );
+  const [held] = await hard.lease("own", { workerId: "w" });
+  const acks = held ? [{ id: held.job.id, lease_token: held.lease_token }] : [];
+  const settling = hard.settle({ acks, next: { worker_id: "w", lease_token: randomUUID() } });
+  await expect(settling).rejects.toThrow(NetworkError);
+  await hard.leasesReturned();
+  expect(await stateOf(next)).toEqual(untouched);
+});
 
 test.each([
   [

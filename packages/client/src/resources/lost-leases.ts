@@ -14,9 +14,14 @@ export type Leasing<T> = (lease_token: string | undefined, failed: (error: unkno
 export type LostLeases = {
   /**
    * Make a call that leases jobs; if the answer to any of its tries is lost, they go back, now and until that is answered.
-   * `lasts_ms`: after that, their leases are over.
+   * `lasts_ms`: after that, their leases are over. `own_token`: the caller has one.
    */
-  leased<T>(lasts_ms: number, ask: Leasing<T>, jobsOf: (answer: T) => readonly unknown[]): Promise<T>;
+  leased<T>(
+    lasts_ms: number,
+    ask: Leasing<T>,
+    jobsOf: (answer: T) => readonly unknown[],
+    own_token?: string,
+  ): Promise<T>;
   /** Resolves when all of it went back, or its leases have ended. */
   returned(): Promise<void>;
 };
@@ -45,13 +50,13 @@ export function createLostLeases(send: Send): LostLeases {
   };
 
   return {
-    async leased(lasts_ms, ask, jobsOf) {
+    async leased(lasts_ms, ask, jobsOf, own_token) {
       if (open.size >= open_max)
         throw new UnavailableError(
           `the answers to ${open_max} leases were lost, and their jobs are not given back yet`,
         );
       if (performance.now() < without_until_ms) return ask(undefined, () => {});
-      const lease_token = randomToken();
+      const lease_token = own_token ?? randomToken();
       // Of several tries the last error says nothing of those before it.
       let may_have = false;
       const failed = (error: unknown) => void (may_have ||= mayHaveLeased(error));

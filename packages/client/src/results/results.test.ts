@@ -104,7 +104,8 @@ test("a failed job's error carries name, message and data", async () => {
 test("data comes from the last error alone, and is gone when the job is retried", async () => {
   const { id } = await client.submit({ type: "a", queue: "last", max_attempts: 2 });
   for (const [attempt, status, result] of [
-    [1, "failed", null],
+    // Due again at once, it may be ready by the time it is shown.
+    [1, expect.stringMatching(/^(failed|queued)$/), null],
     [2, "dead", { error_data: { attempt: 2 } }],
   ] as const) {
     const [held] = await client.lease("last", { workerId: "w", waitSeconds: 10 });

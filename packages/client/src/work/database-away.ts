@@ -2,9 +2,6 @@ import { outage_hold_ms } from "@atlasqueue/contract";
 import { UnavailableError } from "../errors.ts";
 import type { HeldJob } from "./held-jobs.ts";
 
-/** Once the database is back, the sweepers give the holders of leases three seconds to renew them. */
-export const away_retry_ms_max = 1_000;
-
 /**
  * Whether the API itself says that its database is away. Nobody is given a job by it then, nor ends a lease. A gateway's
  * 503 says nothing of the kind, nor does that of an API without room.

@@ -3,20 +3,20 @@ import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
-import { createRests } from "./rests.ts";
+import { createRests, renewInMs } from "./rests.ts";
 
 export type KeeperDeps = { calls: LeaseCalls; held: HeldJobs; observe: Observe; lease_seconds: number };
 
 const progress_ms_min = 1_000;
 
 /**
- * Renews the lease of one job three times per lease until the job is gone, and carries its progress. A handler is
+ * Renews the lease of one job three to four times per lease until the job is gone, and carries its progress. A handler is
  * aborted when the API says that the lease is lost, or when it could not be renewed in time: from then on another
  * worker may have the job. While the API says that its database is away, the handler goes on.
  */
 export async function keepLease({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<void> {
   const lease_ms = lease_seconds * 1_000;
-  let due_at_ms = job.ends_at_ms - (2 * lease_ms) / 3;
+  let due_at_ms = job.ends_at_ms - lease_ms + renewInMs(lease_ms);
   let progress_at_ms = -Infinity;
   const rests = createRests(job);
 
@@ -45,7 +45,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
     try {
       await calls.heartbeat(job.leased, options, { retries: 0, timeoutMs });
       job.ends_at_ms = asked_ms + lease_ms;
-      due_at_ms = asked_ms + lease_ms / 3;
+      due_at_ms = asked_ms + renewInMs(lease_ms);
       rests.renewed();
     } catch (error) {
       if (!held.holds(job)) return;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { restMs } from "./rests.ts";
+import { awayRestMs, renewInMs, restMs } from "./rests.ts";
 
 test("the longest rest ends while there is still time for another try", () => {
   const slept: number[] = [];
@@ -16,4 +16,16 @@ test("the longest rest ends while there is still time for another try", () => {
 test("once nothing is left, an outcome on its way has the ordinary rests", () => {
   expect(restMs(-1, 8, 1)).toBe(10_000);
   expect(restMs(-1, 1, 0.5)).toBe(200);
+});
+
+test("while the database is away, a job asks each second at the end of its lease, and less often before", () => {
+  expect([30_000, 16_000, 8_000, 100].map((left_ms) => awayRestMs(left_ms, 1))).toEqual([3_750, 2_000, 1_000, 1_000]);
+  expect(awayRestMs(8_000, 0)).toBe(500);
+});
+
+test("jobs that were leased together are not renewed together", () => {
+  const all = Array.from({ length: 100 }, () => renewInMs(30_000));
+  expect(Math.min(...all)).toBeGreaterThanOrEqual(7_500);
+  expect(Math.max(...all)).toBeLessThanOrEqual(10_000);
+  expect(new Set(all).size).toBeGreaterThan(90);
 });

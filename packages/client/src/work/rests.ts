@@ -1,14 +1,20 @@
+import { outage_hold_ms } from "@atlasqueue/contract";
 import { backoffMs } from "../http/retry.ts";
-import { away_retry_ms_max, holdOn, isDatabaseAway } from "./database-away.ts";
+import { holdOn, isDatabaseAway } from "./database-away.ts";
 import type { HeldJob } from "./held-jobs.ts";
+
+/**
+ * When to renew a lease that has just begun: after a third of it at most, and not at the same moment as all others that were
+ * leased with it, or an API would have the renewals of thousands of jobs at once, over and over.
+ */
+export const renewInMs = (lease_ms: number): number => (lease_ms * (3 + Math.random())) / 12;
 
 /** Between two tries near the end of a lease. */
 const rest_ms_min = 200;
 
 /**
- * How long to rest after each failed renewal of a job. That the API says its database is away costs no lease, if the end of
- * the outage is met at once; what fails in another way begins with short rests after each such answer, which holds the job
- * for some seconds only.
+ * How long to rest after each failed renewal of a job. That the API says its database is away costs no lease; what fails in
+ * another way begins with short rests after each such answer, which holds the job for some seconds only.
  *
  * @example
  * const rests = createRests(job);
@@ -24,13 +30,21 @@ export function createRests(job: HeldJob) {
       if (isDatabaseAway(error)) {
         failures = 0;
         holdOn([job]);
-        return (away_retry_ms_max * (1 + Math.random())) / 2;
+        return awayRestMs(job.ends_at_ms - performance.now(), Math.random());
       }
       failures += 1;
       return restMs(job.ends_at_ms - performance.now(), failures, Math.random());
     },
   };
 }
+
+/**
+ * While the API says that its database is away: a second at most in the hold of such an answer, as the sweepers give holders
+ * three seconds once the database is back, and longer while a lease has longer to go. Thousands of jobs that are held would
+ * keep an API from its answers otherwise, when it is back as well.
+ */
+export const awayRestMs = (left_ms: number, random: number): number =>
+  (Math.max(outage_hold_ms, left_ms) / outage_hold_ms) * (500 + 500 * random);
 
 /** The rest of a lease is not slept through: another try is always in time, until hardly anything is left. */
 export function restMs(left_ms: number, failures: number, random: number): number {
