@@ -21,7 +21,8 @@ export const lease = route(
       "1 MiB of them, and as much of its steps and signals.\n\n" +
       "Should the answer be lost on its way, its jobs come back when their leases end, one attempt poorer. A worker that " +
       "sends a `lease_token` of its own, a fresh UUID for each request, gives them back with `POST /v1/leases/release` " +
-      "instead, with no attempt spent.\n\n" +
+      "instead, with no attempt spent. No proxy on the way may send the call again by itself: it leases nothing the second " +
+      "time.\n\n" +
       "It may also be late. `waited_ms` says how long the call had waited when the lease was asked for, at least: by the " +
       "worker's own clock its jobs are held for `lease_seconds` from when it sent the call plus that. Where much of it is " +
       "over, a heartbeat comes before the work.",

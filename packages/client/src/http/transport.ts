@@ -10,7 +10,10 @@ import { pause, within } from "./time.ts";
 export type CallOptions = {
   /** Aborting rejects the call with the signal's reason. */
   signal?: AbortSignal;
-  /** For one try. A call that waits on the server gets this on top of that wait. */
+  /**
+   * For one try. A call that waits on the server gets this on top of that wait. Default: the client's own; of a call that
+   * leases, a third of its lease at most.
+   */
   timeoutMs?: number;
   /** Tries after the first. */
   retries?: number;
@@ -49,6 +52,8 @@ export type Call = {
   repeat: Repeat;
   /** How long the server may hold the answer back. */
   hold_ms?: number;
+  /** Where the caller names no deadline: its answer is of no use after this, beside `hold_ms`. */
+  answer_ms_max?: number;
   /** Called before each further try, with why the one before it failed. */
   onRepeat?: (error: unknown) => unknown;
 };
@@ -72,9 +77,10 @@ export function createTransport(own: TransportOptions): Send {
 
   return async (asked, options = {}) => {
     const call = keyed(asked, options.idempotencyKey);
-    const { signal, timeoutMs = own.timeoutMs, retries = own.retries, retryMaxMs = own.retryMaxMs } = options;
+    const { signal, retries = own.retries, retryMaxMs = own.retryMaxMs } = options;
+    const timeoutMs = options.timeoutMs ?? Math.min(own.timeoutMs, call.answer_ms_max ?? Infinity);
     const what = `${call.method} ${call.path}`;
-    const timeout_ms = timeoutMs + (call.hold_ms ?? 0);
+    const timeout_ms = Math.round(timeoutMs + (call.hold_ms ?? 0));
     const late = () => new TimeoutError(`${what}: no answer within ${timeout_ms} ms`);
     const started = performance.now();
     for (let tries = 1; ; tries += 1) {

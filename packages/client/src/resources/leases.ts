@@ -12,6 +12,7 @@ import {
   type SettleRequestInput,
   type SpawnedJobInput,
 } from "@atlasqueue/contract";
+import { answerMsMax } from "./answer-deadline.ts";
 import { createLostLeases, releaseLease, type Leasing } from "./lost-leases.ts";
 import { segment, type Call, type CallOptions, type Send } from "../http/transport.ts";
 
@@ -109,7 +110,7 @@ export function leaseCalls(send: Send): LeaseCalls {
       failed(error);
       asked_at = performance.now();
     };
-    const { body } = await send({ ...to, onRepeat }, call);
+    const { body } = await send({ ...to, onRepeat, answer_ms_max: answerMsMax(lasts_ms) }, call);
     const { waited_ms = 0 } = body as LeaseAnswer;
     // A clock that stood still while the machine slept is behind what the API has waited.
     return { body, ends_at_ms: Math.min(asked_at + waited_ms, performance.now()) + lasts_ms };

@@ -3,7 +3,6 @@ import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
-import { answerDeadlineMs } from "./answer-deadline.ts";
 import { holdOn, isDatabaseAway } from "./database-away.ts";
 import type { Observe, WorkEvent } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
@@ -130,7 +129,7 @@ export function createSettler(
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
     // Aborted, it gives back what it has leased.
-    const call = { retries: 0, ...(goes_on && { signal: over, timeoutMs: answerDeadlineMs(lease_seconds) }) };
+    const call = { retries: 0, ...(goes_on && { signal: over }) };
     const outcomes = await traced(name, batch, () => calls.settle(request, call));
     const told = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
     for (const [at, { job, outcome }] of [...acks, ...nacks, ...releases].entries()) {

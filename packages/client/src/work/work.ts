@@ -14,7 +14,6 @@ import { randomKey } from "../idempotency-key.ts";
 import type { JobCalls } from "../resources/jobs.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { StepCalls } from "../resources/steps.ts";
-import { answerDeadlineMs } from "./answer-deadline.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
@@ -133,8 +132,7 @@ export function startRemoteWorker(
     const began_at = Date.now();
     const maxJobs = Math.min(free, limits.lease_jobs_max);
     const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds: wait_seconds };
-    const call = { signal: draining.signal, retries: 0, timeoutMs: answerDeadlineMs(lease_seconds) };
-    const jobs = await calls.lease(queue, request, call);
+    const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
     traceReceived(tracing, jobs, began_at);
     for (const leased of jobs) void start(leased, newRun());
     if (jobs.length === 0 && performance.now() - asked < early_ms)
