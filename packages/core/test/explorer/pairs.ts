@@ -18,6 +18,9 @@ export type Pairs<Scene> = {
   holdsAfter(scene: Scene): Promise<void>;
 };
 
+/** One move stopped at a step of its own, and one that runs meanwhile; that `waits` if it may. */
+type Pair<Scene> = { stopped: Run<Scene>; stop: Stop; beside: { run: Run<Scene>; waits: boolean } };
+
 /** A step of a move; `open` when it is inside a transaction that may hold locks. */
 export type Stop = { kind: Step; number: number; open: boolean };
 
@@ -55,21 +58,16 @@ export async function stopsOf<Scene extends { deps: Deps }>(
  */
 export async function stopAt<Scene extends { deps: Deps }>(
   pairs: Pairs<Scene>,
-  { stopped, stop, beside }: { stopped: Run<Scene>; stop: Stop; beside: { run: Run<Scene>; waits: boolean } },
+  { stopped, stop, beside }: Pair<Scene>,
 ): Promise<void> {
   const scene = await pairs.scene();
-  const may_wait = beside.waits && stop.open;
   let whole: Promise<unknown> | undefined;
   const onStep = async (kind: Step, number: number): Promise<void> => {
     if (number !== stop.number) return;
     expect(kind, "a move has the same steps each time").toBe(stop.kind);
     const holders = await openTransactions(pairs.database);
     whole = beside.run(scene, scene.deps);
-    // It is awaited below, unless this one fails first.
-    whole.catch(() => {});
-    const end = await doneOrWaiting(pairs.database, whole, holders, may_wait);
-    if (!may_wait) expect(end, "it does not wait for the one that is stopped").toBe("done");
-    await pairs.holdsNow(scene);
+    await runsBeside(pairs, scene, whole, holders, beside.waits && stop.open);
   };
   await stopped(scene, { ...scene.deps, database: steppingDatabase(pairs.database, onStep, { in_turn }) });
   expect(whole, `step ${stop.number} is reached`).toBeDefined();
@@ -84,10 +82,9 @@ export async function stopAt<Scene extends { deps: Deps }>(
 export async function stopInside<Scene extends { deps: Deps }>(
   pairs: Pairs<Scene>,
   inside: Inside,
-  { stopped, stop, beside }: { stopped: Run<Scene>; stop: Stop; beside: { run: Run<Scene>; waits: boolean } },
+  { stopped, stop, beside }: Pair<Scene>,
 ): Promise<boolean> {
   const scene = await pairs.scene();
-  const may_wait = beside.waits && stop.open;
   const onStep = async (_kind: Step, number: number): Promise<void> => {
     if (number === stop.number) await inside.close();
     // That statement read nothing.
@@ -95,16 +92,11 @@ export async function stopInside<Scene extends { deps: Deps }>(
   };
   const first = stopped(scene, { ...scene.deps, database: steppingDatabase(inside.database, onStep, { in_turn }) });
   let whole: Promise<unknown> | undefined;
-  let reads = false;
   try {
     const pid = await inside.stopped(first);
     if (pid !== undefined) {
-      reads = true;
       whole = beside.run(scene, scene.deps);
-      whole.catch(() => {});
-      const end = await doneOrWaiting(pairs.database, whole, [pid], may_wait);
-      if (!may_wait) expect(end, "it does not wait for the one that is stopped").toBe("done");
-      await pairs.holdsNow(scene);
+      await runsBeside(pairs, scene, whole, [pid], beside.waits && stop.open);
     }
   } finally {
     await inside.open();
@@ -113,7 +105,21 @@ export async function stopInside<Scene extends { deps: Deps }>(
   await first;
   await whole;
   await pairs.holdsAfter(scene);
-  return reads;
+  return whole !== undefined;
+}
+
+/** Until `whole` is done, or waits for `holders` where it may; it is awaited when the stopped one is, unless that fails first. */
+async function runsBeside<Scene>(
+  pairs: Pairs<Scene>,
+  scene: Scene,
+  whole: Promise<unknown>,
+  holders: readonly number[],
+  may_wait: boolean,
+): Promise<void> {
+  whole.catch(() => {});
+  const end = await doneOrWaiting(pairs.database, whole, holders, may_wait);
+  if (!may_wait) expect(end, "it does not wait for the one that is stopped").toBe("done");
+  await pairs.holdsNow(scene);
 }
 
 /** Who has a transaction open while nothing else is done: the one that is stopped, unless it is between two. */
