@@ -8,7 +8,6 @@ import { redisSignal } from "../signal/redis/signal.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
 import { submit } from "../submit/submit.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { rebuildDeadLetterList } from "../dead-letters/rebuild-list.ts";
 import { resignalOrphans } from "./resignal.ts";
 
 const main = { tenant: "default", queue: "default" };
@@ -45,14 +44,6 @@ const requests = (count: number, request: Partial<SubmitJobInput> = {}) =>
 const age = (seconds: number) =>
   own.database
     .sql`UPDATE jobs SET ready_at = ready_at - ${seconds} * interval '1 second', updated_at = updated_at - ${seconds} * interval '1 second'`;
-const kill = async (count: number): Promise<string[]> => {
-  const dead = Array.from({ length: count }, () => randomUUID());
-  await own.database.sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, dead_at, payload)
-    SELECT id, 'noop', 'dead', now(), now(), now(), now(), '{}' FROM unnest(${`{${dead.join(",")}}`}::uuid[]) AS id`;
-  return dead;
-};
-const listed = () => redis.lrange(keys.dlqKey, 0, -1);
 
 test("submitted jobs are in the list, newest on the left", async () => {
   const [a, b] = ids(await submit(deps, requests(2), options));
@@ -148,98 +139,6 @@ test("jobs dropped by a full list come back in order, before newer ones", async 
   }
 });
 
-test("the list shows each dead job once, even those whose worker died before it could report them", async () => {
-  const dead = await kill(3);
-  await deps.signal.deadLetters.add(dead.slice(0, 1));
-  await rebuildDeadLetterList(deps, 0);
-  await rebuildDeadLetterList(deps, 1);
-  expect((await listed()).sort()).toEqual(dead.toSorted());
-});
-
-test("the list is rebuilt after Redis loses it, however many died in the same instant", async () => {
-  const dead = await kill(2_500);
-  await rebuildDeadLetterList(deps, 0);
-  await redis.del(keys.dlqKey, `${keys.dlqKey}:members`, `${keys.dlqKey}:cursor`);
-  await rebuildDeadLetterList(deps, 1);
-  expect((await listed()).sort()).toEqual(dead.toSorted());
-});
-
-test("what died long ago is in the list again, though Redis lost it while the list was being filled", async () => {
-  const long_ago = await kill(3);
-  await own.database.sql`UPDATE jobs SET dead_at = dead_at - interval '5 minutes'`;
-  const { deadLetters } = deps.signal;
-  for (const begun of [false, true]) {
-    const dead = [...long_ago, ...(await kill(1))];
-    if (begun) await rebuildDeadLetterList(deps, 0);
-    dead.push(...(await kill(1)));
-    const flush = () => redis.del(keys.dlqKey, `${keys.dlqKey}:members`, `${keys.dlqKey}:cursor`);
-    /** Just before each change of the list in turn. */
-    for (let at = 1, changes = 0; at === 1 || changes >= at; at += 1) {
-      changes = 0;
-      const flushedBefore = new Proxy(deadLetters, {
-        get(real, name: keyof typeof deadLetters) {
-          if (name === "look" || name === "page") return real[name];
-          return async (...given: never[]) => {
-            changes += 1;
-            if (changes === at) await flush();
-            return (real[name] as (...words: never[]) => unknown)(...given);
-          };
-        },
-      });
-      await rebuildDeadLetterList({ ...deps, signal: { ...deps.signal, deadLetters: flushedBefore } }, 0);
-      await rebuildDeadLetterList(deps, 0);
-      expect((await listed()).toSorted(), `flushed before change ${at}`).toEqual(dead.toSorted());
-    }
-    await flush();
-    await own.database.sql`DELETE FROM jobs WHERE id <> ALL(${`{${long_ago.join(",")}}`}::uuid[])`;
-  }
-});
-
-test("the list is rebuilt even when only part of it was deleted by hand", async () => {
-  const dead = await kill(3);
-  await rebuildDeadLetterList(deps, 0);
-  await redis.del(keys.dlqKey);
-  await rebuildDeadLetterList(deps, 1);
-  expect((await listed()).sort()).toEqual(dead.toSorted());
-});
-
-test("the list is rebuilt when what says how far it is was overwritten", async () => {
-  const dead = await kill(3);
-  await rebuildDeadLetterList(deps, 0);
-  await deps.signal.deadLetters.remove(dead.slice(0, 1));
-  await redis.set(`${keys.dlqKey}:cursor`, "not what it was");
-  await rebuildDeadLetterList(deps, 1);
-  expect((await listed()).sort()).toEqual(dead.toSorted());
-});
-
-test("what is no longer dead leaves the list", async () => {
-  const dead = await kill(3);
-  await rebuildDeadLetterList(deps, 0);
-  await own.database
-    .sql`UPDATE jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${dead[1] ?? ""}`;
-  await deps.signal.deadLetters.add(["junk"]);
-  await rebuildDeadLetterList(deps, 1);
-  expect((await listed()).sort()).toEqual([dead[0], dead[2]].toSorted());
-});
-
-test("what is started anew while an empty list is being filled does not stay in it", async () => {
-  const [id = ""] = await kill(1);
-  const { deadLetters } = deps.signal;
-  const carryOn: typeof deadLetters.carryOn = async (...stretch) => {
-    await own.database.sql`UPDATE jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${id}`;
-    return deadLetters.carryOn(...stretch);
-  };
-  await rebuildDeadLetterList({ ...deps, signal: { ...deps.signal, deadLetters: { ...deadLetters, carryOn } } }, 0);
-  expect(await listed()).toEqual([]);
-});
-
-test("the list is rebuilt to the end, however many died within a minute", async () => {
-  await kill(21_500);
-  expect(await rebuildDeadLetterList(deps, 0)).toEqual({ caught_up: false });
-  expect(await rebuildDeadLetterList(deps, 1)).toEqual({ caught_up: true });
-  expect(await redis.llen(keys.dlqKey)).toBe(21_500);
-});
-
 test("a queue's name can never be another queue's key", async () => {
   const odd = ["mail:priority", "priority", "overflow:queue:mail", "turn:sweep", "tenant:a:queue:b"];
   for (const queue of odd) await submit(deps, requests(1, { queue }), options);
@@ -255,19 +154,4 @@ test("waiting prioritised jobs are not offered twice", async () => {
   const before = await redis.llen(keys.jobsKey);
   expect(await resignalOrphans(deps, main)).toBe(0);
   expect(await redis.llen(keys.jobsKey)).toBe(before);
-});
-
-test("what died after the database's clock was set back gets into the list, though the list has come further", async () => {
-  const [before] = await kill(1);
-  await own.database.sql`UPDATE jobs SET dead_at = dead_at + interval '1 hour'`;
-  const ahead = new Date(Date.now() + 3_600_000);
-  await deps.signal.deadLetters.carryOn([before ?? ""], undefined, `${ahead.toISOString()} ${before}`);
-  // Its worker could not add it: Redis was away.
-  const [after] = await kill(1);
-  await own.database.sql`UPDATE jobs SET dead_at = dead_at - interval '10 minutes' WHERE id = ${after ?? ""}`;
-  await rebuildDeadLetterList(deps, 0);
-  expect((await listed()).toSorted()).toEqual([before, after].toSorted());
-  // From here on it goes on from now, and does not start over each time.
-  const [reached = ""] = (await deps.signal.deadLetters.look()).cursor?.split(" ") ?? [];
-  expect(Date.parse(reached)).toBeLessThan(ahead.getTime() - 1_800_000);
 });
