@@ -39,7 +39,8 @@ export type Promoter = {
 
 /**
  * Makes jobs due very soon ready on time: a sweep that has just looked ahead would be up to a second late. Uses timers
- * in the process that scheduled them; should it die, the sweep finds them.
+ * in the process that scheduled them; should it die, the sweep finds them. What falls due during a look is the next one's:
+ * beside a backlog that takes seconds, looks would pile up in front of everything else.
  *
  * @example
  * const promoter = createPromoter(deps);
@@ -47,14 +48,26 @@ export type Promoter = {
  */
 export function createPromoter(deps: Deps & { signal: Signal }): Promoter {
   const timers = new Map<number, NodeJS.Timeout>();
-  const promote = async (at: number) => {
-    timers.delete(at);
-    try {
-      await promoteAll(deps);
-    } catch (error) {
-      // Whatever it is, the sweep meets it too; nothing may be thrown from a timer.
-      deps.observe({ event: "promotion_failed", error: String(error) });
+  let looking = false;
+  let wanted = false;
+  const promote = async () => {
+    wanted = true;
+    if (looking) return;
+    looking = true;
+    while (wanted) {
+      wanted = false;
+      try {
+        await promoteAll(deps);
+      } catch (error) {
+        // Whatever it is, the sweep meets it too; nothing may be thrown from a timer.
+        deps.observe({ event: "promotion_failed", error: String(error) });
+      }
     }
+    looking = false;
+  };
+  const fire = (at: number) => {
+    timers.delete(at);
+    void promote();
   };
   return {
     expectIn(delay_ms) {
@@ -64,12 +77,13 @@ export function createPromoter(deps: Deps & { signal: Signal }): Promoter {
       if (!timers.has(at))
         timers.set(
           at,
-          setTimeout(() => void promote(at), at - now),
+          setTimeout(() => fire(at), at - now),
         );
     },
     stop() {
       for (const timer of timers.values()) clearTimeout(timer);
       timers.clear();
+      wanted = false;
     },
   };
 }
