@@ -23,6 +23,8 @@ export {
 export type JobContext = {
   job: {
     id: string;
+    /** Whose it is: a worker may serve many. */
+    tenant: string;
     type: string;
     queue: string;
     attempt: number;

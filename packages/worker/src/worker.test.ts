@@ -17,13 +17,13 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     const seen: unknown[] = [];
     work([
       defineHandler("sum", z.object({ a: z.number(), b: z.number().default(2) }), ({ a, b }, { job }) => {
-        seen.push(job.attempt, job.type);
+        seen.push(job.attempt, job.type, job.tenant);
         return { sum: a + b };
       }),
     ]);
     const [id] = await add({ type: "sum", payload: { a: 1 } });
     await becomes(id, { status: "succeeded", result: { sum: 3 }, attempts: 1, last_error: null });
-    expect(seen).toEqual([1, "sum"]);
+    expect(seen).toEqual([1, "sum", "default"]);
   });
 
   test("a handler of a definition gets what the definition makes of the payload", async () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { createServer as createPlainServer, type AddressInfo } from "node:net";
 import { createServer, getCACertificates, setDefaultCACertificates, type TlsOptions, type TLSSocket } from "node:tls";
 import { certificateAuthority } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -30,6 +30,10 @@ async function receiver(called: (socket: TLSSocket) => void, options: TlsOptions
   const { port } = server.address() as AddressInfo;
   return { port, server, left: once(server, "left") };
 }
+const inNextTurn = (work: () => void) => {
+  const turn = setImmediate(work);
+  return () => clearImmediate(turn);
+};
 const post = (url: string) =>
   postJson(
     new URL(url),
@@ -38,6 +42,7 @@ const post = (url: string) =>
       headers: {},
       lookup: lookupOf({ allow_private: true }),
       signal: new AbortController().signal,
+      take: inNextTurn,
       timeout_ms: 60_000,
     },
   );
@@ -80,10 +85,43 @@ test("a receiver that sends early hints without end over TLS has failed, and its
   await left;
 });
 
-test("a receiver that agrees on new keys again and again has failed, and its socket is closed", async () => {
+test("a receiver that wants new keys gets none, and none of those it goes on asking for", async () => {
+  const agreed: unknown[] = [];
   const again = (socket: TLSSocket): void =>
-    void socket.renegotiate({}, (error) => error || socket.destroyed || setImmediate(again, socket));
+    void socket.renegotiate({}, (error) => {
+      agreed.push(error);
+      if (!error && !socket.destroyed) setImmediate(again, socket);
+    });
   const { port, left } = await receiver(again, { cert, key, maxVersion: "TLSv1.2" });
-  await expect(post(`https://localhost:${port}/`)).rejects.toThrow(too_much);
+  await expect(post(`https://localhost:${port}/`)).rejects.toThrow();
   await left;
+  expect(agreed).not.toContain(null);
 });
+
+test("a receiver that wants to reckon with numbers of its own is refused before it can name them", async () => {
+  const server = createPlainServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(serverHello));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  await expect(post(`https://localhost:${port}/`)).rejects.toThrow("wrong cipher returned");
+});
+
+test("a receiver that sends 16 KiB before TLS is agreed on is refused", async () => {
+  const called = vi.fn((socket: TLSSocket) => void socket.end("HTTP/1.1 204 No Content\r\n\r\n"));
+  const certificates = [cert, ...Array.from({ length: 60 }, () => authority.ca)].join("\n");
+  const { port } = await receiver(called, { cert: certificates, key });
+  await expect(post(`https://localhost:${port}/`)).rejects.toThrow(
+    "the receiver has sent too much before TLS was agreed on",
+  );
+  expect(called).not.toHaveBeenCalled();
+});
+
+/** TLS 1.2 with DHE-RSA-AES128-GCM-SHA256. */
+const serverHello = Buffer.concat([
+  Buffer.from("16030300310200002d0303", "hex"),
+  Buffer.alloc(32, 7),
+  Buffer.from("00009e000005ff01000100", "hex"),
+]);

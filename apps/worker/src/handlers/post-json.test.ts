@@ -34,8 +34,9 @@ async function flooder(first: string, again: string): Promise<{ url: URL; closed
   return { url, closed: once(server, "left") };
 }
 const lookup = lookupOf({ allow_private: true });
+const take = (work: () => void) => (work(), () => {});
 const post = (url: URL, { signal = new AbortController().signal, timeout_ms = 60_000 } = {}) =>
-  postJson(url, 1, { headers: {}, lookup, signal, timeout_ms });
+  postJson(url, 1, { headers: {}, lookup, signal, take, timeout_ms });
 const upgrade = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
 test.each([

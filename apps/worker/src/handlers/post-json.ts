@@ -8,6 +8,8 @@ export type PostOptions = {
   headers: Record<string, string>;
   lookup: LookupFunction;
   signal: AbortSignal;
+  /** Has what TLS makes of the receiver's bytes done in its turn, and returns what drops it. */
+  take: (work: () => void) => () => void;
   /** For the answer, its body aside. */
   timeout_ms: number;
 };
@@ -19,7 +21,7 @@ export type PostOptions = {
 export function postJson(
   url: URL,
   body: unknown,
-  { headers, lookup, signal, timeout_ms }: PostOptions,
+  { headers, lookup, signal, take, timeout_ms }: PostOptions,
 ): Promise<PostAnswer> {
   const text = JSON.stringify(body);
   const { request } = url.protocol === "https:" ? https : http;
@@ -37,7 +39,7 @@ export function postJson(
         },
         signal,
         // A socket of its own: one that other code in the process keeps open to the same name was never checked.
-        createConnection: () => boundedSocket(url, { lookup, tooMuch }),
+        createConnection: () => boundedSocket(url, { lookup, take, tooMuch }),
       },
       (answer) => {
         // The status is the answer: an endless body must not hold up the job.

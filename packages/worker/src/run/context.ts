@@ -49,8 +49,8 @@ export class Context implements JobContext {
   #spawn: ReturnType<typeof createSpawn> | undefined;
 
   constructor(lease: Lease, lazy: LazyAbort, sinks: Sinks) {
-    const { id, type, queue, attempts, max_attempts, last_error, flow_id = null } = lease;
-    this.job = { id, type, queue, attempt: attempts, max_attempts, last_error, flow_id };
+    const { id, tenant, type, queue, attempts, max_attempts, last_error, flow_id = null } = lease;
+    this.job = { id, tenant, type, queue, attempt: attempts, max_attempts, last_error, flow_id };
     this.#lease = lease;
     this.#lazy = lazy;
     this.#sinks = sinks;
