@@ -36,6 +36,13 @@ export class AtlasQueueError extends Error {
   }
 }
 
+/**
+ * Whether an error is what the API itself said. Whatever is in between, such as a gateway whose backend restarts, answers
+ * 404, 413 or 503 as well, and knows nothing of jobs, leases or what was done.
+ */
+export const isWordOfApi = (error: unknown): error is AtlasQueueError =>
+  error instanceof AtlasQueueError && error.problem !== undefined && error.problem.type.startsWith("/problems/");
+
 /** 401 or 403: no token, an unknown or expired one, or one that does not allow this. */
 export class AuthError extends AtlasQueueError {
   override readonly name = "AuthError";

@@ -1,5 +1,4 @@
-import type { Problem } from "@atlasqueue/contract";
-import { AtlasQueueError, NetworkError, TimeoutError, UnderWayError } from "../errors.ts";
+import { AtlasQueueError, isWordOfApi, NetworkError, TimeoutError, UnderWayError } from "../errors.ts";
 
 /**
  * After which failures a request may be sent again. `always`: whenever it may help, as doing it twice is the same as
@@ -20,7 +19,7 @@ export function mayRepeat(error: unknown, repeat: Repeat): boolean {
   if (!(error instanceof AtlasQueueError)) return false;
   // It refuses before anything is done.
   if (error.status === 429) return true;
-  if (error.status === 503) return repeat === "always" || saysUndone(error.problem);
+  if (error.status === 503) return repeat === "always" || saysUndone(error);
   // The first one with this key, perhaps this very call's, will end in a moment.
   if (error instanceof UnderWayError) return true;
   if (error instanceof NetworkError && error.refused) return true;
@@ -29,9 +28,7 @@ export function mayRepeat(error: unknown, repeat: Repeat): boolean {
 }
 
 /** Only the API knows: a gateway also answers 503 when it loses the connection to an API that has done it. */
-function saysUndone(problem: Problem | undefined): boolean {
-  return problem !== undefined && problem.type.startsWith("/problems/") && !problem.maybe_done;
-}
+const saysUndone = (error: AtlasQueueError): boolean => isWordOfApi(error) && !error.problem?.maybe_done;
 
 /**
  * How long to wait before the next try, or undefined when there is none: the error does not allow it, or no tries or

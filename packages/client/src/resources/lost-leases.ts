@@ -1,5 +1,5 @@
 import type { ReleaseLeaseAnswer } from "@atlasqueue/contract";
-import { AtlasQueueError, NetworkError, UnavailableError, ValidationError } from "../errors.ts";
+import { type AtlasQueueError, isWordOfApi, UnavailableError, ValidationError } from "../errors.ts";
 import { backoffMs, mayRepeat } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { CallOptions, Send } from "../http/transport.ts";
@@ -28,6 +28,8 @@ export type LostLeases = {
 
 /** While this many are on their way back, nothing more is leased: its answer would be lost as well. */
 const open_max = 10;
+/** What a healthy API needs to take a lease back, and to spare. */
+const answer_ms_min = 1_000;
 /** During an upgrade other APIs behind the same address take tokens already, and soon this one will. */
 const without_ms = 300_000;
 
@@ -44,7 +46,7 @@ export function createLostLeases(send: Send): LostLeases {
   let without_until_ms = -Infinity;
 
   const giveBack = (lease_token: string, lasts_ms: number): void => {
-    const going = untilAnswered(send, lease_token, performance.now() + lasts_ms);
+    const going = untilAnswered(send, lease_token, lasts_ms);
     open.add(going);
     void going.then(() => open.delete(going));
   };
@@ -81,22 +83,41 @@ export function createLostLeases(send: Send): LostLeases {
   };
 }
 
-/** Refused, or away for too long: the jobs come back when their leases end. */
-async function untilAnswered(send: Send, lease_token: string, ends_at_ms: number): Promise<void> {
+/**
+ * Refused by the API, or away for too long: the jobs come back when their leases end. A third of them is left, of which a try
+ * whose answer is lost as well may take only a part.
+ */
+async function untilAnswered(send: Send, lease_token: string, lasts_ms: number): Promise<void> {
+  const ends_at_ms = performance.now() + lasts_ms;
+  const answer_ms_max = Math.max(answer_ms_min, lasts_ms / 9);
   for (let tries = 0; ; tries += 1)
     try {
-      await releaseLease(send, lease_token, { retries: 0 });
+      await releaseLease(send, lease_token, { retries: 0 }, answer_ms_max);
       return;
     } catch (error) {
-      if (!mayRepeat(error, "always") || performance.now() >= ends_at_ms) return;
+      if (isRefused(error) || performance.now() >= ends_at_ms) return;
       const asked_ms = (error as AtlasQueueError).retryAfterMs ?? 0;
-      await pause(asked_ms + backoffMs(tries, Math.random()), undefined, { idly: true });
+      const rest_ms = asked_ms + backoffMs(tries, Math.random());
+      await pause(Math.min(rest_ms, ends_at_ms - performance.now()), undefined, { idly: true });
     }
 }
 
-export async function releaseLease(send: Send, lease_token: string, call: CallOptions | undefined): Promise<number> {
+/** What it says of the request, not of this moment: it would say so again. */
+function isRefused(error: unknown): boolean {
+  if (!isWordOfApi(error)) return false;
+  const { status = 500 } = error;
+  return status < 500 && status !== 408 && status !== 429;
+}
+
+export async function releaseLease(
+  send: Send,
+  lease_token: string,
+  call: CallOptions | undefined,
+  answer_ms_max = Infinity,
+): Promise<number> {
   const body = JSON.stringify({ lease_token });
-  const answer = await send({ method: "POST", path: "/v1/leases/release", body, repeat: "always" }, call);
+  const to = { method: "POST", path: "/v1/leases/release", body, repeat: "always", answer_ms_max } as const;
+  const answer = await send(to, call);
   return (answer.body as ReleaseLeaseAnswer).released;
 }
 
@@ -109,10 +130,7 @@ const isUnknownField = (error: unknown) =>
 
 /** True unless the API said that it leased nothing, or was never reached. When in doubt, true. */
 function mayHaveLeased(error: unknown): boolean {
-  if (!(error instanceof AtlasQueueError)) return true;
-  const { status } = error;
-  if (status === undefined) return !(error instanceof NetworkError && error.refused);
   // 409: something on the way had sent it twice.
-  if (status >= 400 && status < 500) return status === 409;
+  if (isWordOfApi(error) && error.status !== undefined && error.status < 500) return error.status === 409;
   return !mayRepeat(error, "undone");
 }

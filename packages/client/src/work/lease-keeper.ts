@@ -1,13 +1,16 @@
-import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
+import { LeaseLostError } from "../errors.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
+import { isLost, isRefusal } from "./answers.ts";
 import type { Observe } from "./events.ts";
+import { againMs, firstAnswer } from "./first-answer.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { createRests, renewInMs } from "./rests.ts";
 
 export type KeeperDeps = { calls: LeaseCalls; held: HeldJobs; observe: Observe; lease_seconds: number };
 
 const progress_ms_min = 1_000;
+const try_ms_max = 10_000;
 
 /**
  * Renews the lease of one job three to four times per lease until the job is gone, and carries its progress. A handler is
@@ -39,19 +42,25 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
     const { progress } = job;
     job.progress = undefined;
     if (progress) progress_at_ms = asked_ms;
-    // A try still under way when the lease ends has failed.
-    const timeoutMs = job.phase === "handling" ? Math.max(1, Math.min(10_000, job.ends_at_ms - asked_ms)) : 10_000;
     const options = { leaseSeconds: lease_seconds, ...(progress ? { progress: progress.value } : {}) };
+    const leftMs = () => job.ends_at_ms - performance.now();
+    const renewed = async (signal: AbortSignal): Promise<number> => {
+      const began_ms = performance.now();
+      // A try still under way when the lease ends has failed.
+      const timeoutMs = job.phase === "handling" ? Math.max(1, Math.min(try_ms_max, leftMs())) : try_ms_max;
+      await calls.heartbeat(job.leased, options, { retries: 0, timeoutMs, signal });
+      return began_ms;
+    };
     try {
-      await calls.heartbeat(job.leased, options, { retries: 0, timeoutMs });
-      job.ends_at_ms = asked_ms + lease_ms;
-      due_at_ms = asked_ms + renewInMs(lease_ms);
+      const renewed_ms = await firstAnswer(renewed, () => againMs(leftMs()));
+      job.ends_at_ms = renewed_ms + lease_ms;
+      due_at_ms = renewed_ms + renewInMs(lease_ms);
       rests.renewed();
     } catch (error) {
       if (!held.holds(job)) return;
       if (isLost(error)) return lose();
       if (progress && isRefusal(error)) {
-        // Bad progress must not cost the lease: the next heartbeat goes at once, without it.
+        // Bad progress must not cost the lease, whoever does not let it through: the next heartbeat goes at once, without it.
         observe({ event: "progress_refused", job: job.leased.job, error });
         due_at_ms = asked_ms;
         continue;
@@ -59,7 +68,8 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
       observe({ event: "api_unavailable", during: "heartbeat", error });
       job.progress ??= progress;
       due_at_ms = performance.now() + rests.afterMs(error);
-      progress_at_ms = performance.now();
+      // New progress waits as long.
+      progress_at_ms = due_at_ms;
     }
   }
 }
@@ -75,14 +85,17 @@ export async function renewLate({ calls, held, observe, lease_seconds }: KeeperD
   const lease_ms = lease_seconds * 1_000;
   const rests = createRests(job);
   const isOurs = () => held.holds(job) && job.phase === "handling";
+  const ask = async (signal: AbortSignal): Promise<number> => {
+    const asked_ms = performance.now();
+    const call = { retries: 0, timeoutMs: Math.max(lease_ms, try_ms_max), signal };
+    await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
+    return asked_ms;
+  };
   /** When the renewal that was answered had been asked for. */
   const renewed = async (): Promise<number> => {
     for (;;) {
-      const asked_ms = performance.now();
-      const call = { retries: 0, timeoutMs: Math.max(lease_ms, 10_000), signal: job.stop.signal };
       try {
-        await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
-        return asked_ms;
+        return await firstAnswer(ask, () => againMs(job.ends_at_ms - performance.now()), job.stop.signal);
       } catch (error) {
         if (!isOurs() || isLost(error)) throw error;
         const rest_ms = rests.afterMs(error);
@@ -113,16 +126,9 @@ export async function renewLate({ calls, held, observe, lease_seconds }: KeeperD
   return false;
 }
 
-const isLost = (error: unknown) => error instanceof LeaseLostError || error instanceof NotFoundError;
-
 /** Whether a third of the lease may be over. */
 export const isLate = (job: HeldJob, lease_seconds: number): boolean =>
   performance.now() > job.ends_at_ms - (2 * lease_seconds * 1_000) / 3;
-
-/** The API has read the request and will never accept it, or it cannot even be written as JSON. */
-export function isRefusal(error: unknown): boolean {
-  return !(error instanceof AtlasQueueError) || [400, 413, 422].includes(error.status ?? 0);
-}
 
 /** Until it is time, or the job is gone or has something to report. */
 async function sleep(job: HeldJob, ms: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { limits } from "@atlasqueue/contract";
-import { AuthError, ConflictError } from "../errors.ts";
+import { isFinal, isRefusal, isRefusalToAdd } from "./answers.ts";
 import type { HeldJob } from "./held-jobs.ts";
 import type { Outcome } from "./run-job.ts";
 
@@ -34,9 +34,16 @@ export function nackFields({ error, error_data, retryable, delay_ms }: Extract<O
   };
 }
 
-/** A unique key that another job has, or a token that may not submit: to ask again does not help. */
-export const isRefusalToAdd = (error: unknown) => error instanceof AuthError || error instanceof ConflictError;
-export const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
+const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
+
+/**
+ * Whether these outcomes will not be accepted as they are. Of several a gateway's word is enough: each by itself may be small
+ * enough for it.
+ */
+export function areRefused(batch: readonly Settlement[], error: unknown): boolean {
+  if (!isRefusal(error) && !(batch.some(addsJobs) && isRefusalToAdd(error))) return false;
+  return batch.length > 1 || batch.some(({ failures }) => isFinal(error, failures));
+}
 
 function bytesOf(outcome: Settlement["outcome"]): number {
   if (outcome.kind === "released") return 0;

@@ -1,18 +1,17 @@
 import type { Tracing } from "@atlasqueue/contract";
-import { AtlasQueueError, LeaseLostError, NotFoundError } from "../errors.ts";
+import { AtlasQueueError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
+import { isLost } from "./answers.ts";
 import { holdOn, isDatabaseAway } from "./database-away.ts";
 import type { Observe, WorkEvent } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
-import { isRefusal } from "./lease-keeper.ts";
 import { runOf, type Run } from "./runs.ts";
 import {
-  addsJobs,
+  areRefused,
   heldFields,
   isFailure,
-  isRefusalToAdd,
   isRelease,
   isSuccess,
   nackFields,
@@ -90,7 +89,7 @@ export function createSettler(
     } catch (error) {
       // Once more, without asking for the next ones.
       if (error === over.reason) return await deliver(batch);
-      if (isRefusal(error) || (batch.some(addsJobs) && isRefusalToAdd(error))) return await refused(batch, error);
+      if (areRefused(batch, error)) return await refused(batch, error);
       observe({ event: "api_unavailable", during: "settle", error });
       const jobs = batch.map(({ job }) => job);
       if (isDatabaseAway(error)) holdOn(jobs);
@@ -164,7 +163,7 @@ export function createSettler(
       const { status } = await traced("nack", [{ job }], nack);
       settled(job, status === "dead" ? "dead" : "failed", outcome);
     } catch (error) {
-      if (!(error instanceof LeaseLostError || error instanceof NotFoundError)) throw error;
+      if (!isLost(error)) throw error;
       lost(job);
     }
   };

@@ -1,11 +1,10 @@
 import { ParkedError, type StepStore } from "@atlasqueue/contract";
-import { AuthError, LeaseLostError, NotFoundError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { StepCalls } from "../resources/steps.ts";
+import { isFinal, isForbidden, isLost, isRefusal } from "./answers.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
-import { isRefusal } from "./lease-keeper.ts";
 
 type Parts = { calls: Pick<StepCalls, "steps" | "storeStep" | "park">; held: HeldJobs; observe: Observe };
 
@@ -24,12 +23,12 @@ export function remoteSteps({ calls, held, observe }: Parts, job: HeldJob): Step
       try {
         return await ask();
       } catch (error) {
-        if (error instanceof LeaseLostError || error instanceof NotFoundError) {
+        if (isLost(error)) {
           if (held.holds(job)) observe({ event: "lease_lost", job: leased.job, during: "handling" });
           held.abandon(job, error);
           throw error;
         }
-        if (isRefusal(error) || isForbidden(error)) throw error;
+        if ((isRefusal(error) || isForbidden(error)) && isFinal(error, failures)) throw error;
         observe({ event: "api_unavailable", during: "steps", error });
         await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), stop.signal);
       }
@@ -60,6 +59,3 @@ export function remoteSteps({ calls, held, observe }: Parts, job: HeldJob): Step
     },
   };
 }
-
-/** The token may not do this, now or later. */
-const isForbidden = (error: unknown) => error instanceof AuthError && error.status === 403;

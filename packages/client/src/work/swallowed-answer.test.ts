@@ -1,19 +1,22 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { eventually, tcpProxy } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { recorder } from "../../test/recorder.ts";
+import { gate, recorder } from "../../test/recorder.ts";
+import { standStill } from "../../test/stand-still.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
-import { createClient } from "../index.ts";
+import { createClient, type Client } from "../index.ts";
 
 let api: TestApi;
+let client: Client;
 beforeAll(async () => {
   api = await testApi();
+  client = createClient({ url: api.url });
 });
 afterAll(() => api.close());
 
 test("a lease whose answer the network swallows is given back before it ends, however long calls may wait", async () => {
   const proxy = await tcpProxy(api.url);
   onTestFinished(() => proxy.close());
-  const client = createClient({ url: api.url });
   const told = recorder();
   const handled: string[] = [];
   const remote = createClient({ url: proxy.url });
@@ -33,3 +36,82 @@ test("a lease whose answer the network swallows is given back before it ends, ho
   expect(await client.wait(id, { timeoutMs: 60_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
   expect(handled).toEqual([id]);
 }, 90_000);
+
+const isHeartbeat = (input: unknown) => String(input).endsWith("/heartbeat");
+const unanswered = (signal: AbortSignal | null | undefined) =>
+  new Promise<Response>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
+
+test.each([3, 6, 12])(
+  "one swallowed heartbeat of a lease of %i s aborts no handler",
+  async (leaseSeconds) => {
+    const queue = `beat-${leaseSeconds}`;
+    const { opened, open } = gate();
+    let heartbeats = 0;
+    const remote = createClient({
+      url: api.url,
+      async fetch(input, init) {
+        if (!isHeartbeat(input)) return fetch(input, init);
+        heartbeats += 1;
+        if (heartbeats === 1) return unanswered(init?.signal);
+        const answer = await fetch(input, init);
+        open();
+        return answer;
+      },
+    });
+    const told = recorder();
+    const worker = remote.work(queue, () => opened, { leaseSeconds, waitSeconds: 1, observe: told.observe });
+    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+    const { id } = await client.submit({ type: "a", queue, max_attempts: 1 });
+    expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
+    expect(told.named("lease_lost")).toEqual([]);
+  },
+  60_000,
+);
+
+test("an API that takes a good part of each lease to renew it loses none", async () => {
+  const { opened, open } = gate();
+  let renewed = 0;
+  const slow = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const answer = await fetch(input, init);
+      if (!isHeartbeat(input)) return answer;
+      await pause(2_600, undefined, { signal: init?.signal ?? undefined });
+      renewed += 1;
+      if (renewed === 3) open();
+      return answer;
+    },
+  });
+  const told = recorder();
+  const worker = slow.work("slow", () => opened, { leaseSeconds: 6, waitSeconds: 1, observe: told.observe });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const { id } = await client.submit({ type: "a", queue: "slow", max_attempts: 1 });
+  expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(told.named("lease_lost")).toEqual([]);
+}, 60_000);
+
+test("a late start is not given up for one swallowed renewal", async () => {
+  const { id } = await client.submit({ type: "a", queue: "late", max_attempts: 1 });
+  let stood = false;
+  let heartbeats = 0;
+  const remote = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      if (isHeartbeat(input) && (heartbeats += 1) === 1) return unanswered(init?.signal);
+      const response = await fetch(input, init);
+      const text = await response.text();
+      if (!stood && text.includes('"lease_token"')) {
+        stood = true;
+        standStill(2_100);
+      }
+      return new Response(text, response);
+    },
+  });
+  const told = recorder();
+  const worker = remote.work("late", () => {}, { leaseSeconds: 6, waitSeconds: 1, observe: told.observe });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(() => expect(told.named("job_settled").length + told.named("lease_lost").length).toBe(1), {
+    timeout_ms: 20_000,
+  });
+  expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+}, 60_000);

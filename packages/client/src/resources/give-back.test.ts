@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testApi, type TestApi } from "../../test/test-api.ts";
+import { createClient, type Client } from "../index.ts";
+
+let api: TestApi;
+let client: Client;
+beforeAll(async () => {
+  api = await testApi();
+  client = createClient({ url: api.url });
+});
+afterAll(() => api.close());
+
+const submit = async (queue: string) => (await client.submit({ type: "a", queue, max_attempts: 1 })).id;
+const isLease = (url: unknown) => String(url).endsWith("/lease");
+const isRelease = (url: unknown) => String(url).endsWith("/v1/leases/release");
+const untouched = { status: "queued", attempts: 0 };
+
+/** A client that never hears what its first lease took, and whose releases meet these answers first. */
+function losing(answers: ((init: RequestInit | undefined) => Promise<Response>)[], lost = reset) {
+  let isLost = false;
+  const met = { releases: 0 };
+  const own = createClient({
+    url: api.url,
+    retries: 0,
+    async fetch(input, init) {
+      if (isRelease(input)) return (answers[met.releases++] ?? (() => fetch(input, init)))(init);
+      if (!isLease(input) || isLost) return fetch(input, init);
+      isLost = true;
+      await (await fetch(input, init)).arrayBuffer();
+      return lost();
+    },
+  });
+  return { own, met };
+}
+const reset = (): Response => {
+  throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
+};
+const swallowed = (init: RequestInit | undefined) =>
+  new Promise<Response>((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
+const page = (status: number) => async () => new Response(`${status} page\n`, { status });
+const problem = (status: number, type: string) => async () =>
+  Response.json({ type: `/problems/${type}`, title: "no", status, detail: "no", instance: "x" }, { status });
+
+test("a try whose answer the network swallows leaves time for others before the lease ends", async () => {
+  const id = await submit("swallowed");
+  const { own, met } = losing([swallowed, swallowed]);
+  await expect(own.lease("swallowed", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow();
+  await own.leasesReturned();
+  expect(met.releases).toBe(3);
+  expect(await client.get(id)).toMatchObject(untouched);
+}, 60_000);
+
+test.each([
+  ["404, 500 and 521", [404, 500, 521]],
+  ["400, 403 and 409", [400, 403, 409]],
+  ["200 and a page", [200]],
+])(
+  "a gateway's %s do not end the tries",
+  async (what, statuses) => {
+    const queue = `gateway-${what.length}`;
+    const id = await submit(queue);
+    const { own, met } = losing(statuses.map(page));
+    await expect(own.lease(queue, { workerId: "w" })).rejects.toThrow();
+    await own.leasesReturned();
+    expect(met.releases).toBe(statuses.length + 1);
+    expect(await client.get(id)).toMatchObject(untouched);
+  },
+  60_000,
+);
+
+test.each([404, 403, 520])("what was leased goes back when its answer became a gateway's %i", async (status) => {
+  const queue = `became-${status}`;
+  const id = await submit(queue);
+  const { own } = losing([], () => new Response("page", { status }));
+  await expect(own.lease(queue, { workerId: "w" })).rejects.toMatchObject({ status });
+  await own.leasesReturned();
+  expect(await client.get(id)).toMatchObject(untouched);
+});
+
+test.each([
+  [401, "unauthorized", 1],
+  // Of an earlier version, which has no such path.
+  [404, "not-found", 1],
+  [429, "rate-limited", 2],
+  [500, "internal", 2],
+  [503, "unavailable", 2],
+])("the API's own %i, %s, is followed by as many tries as may help", async (status, type, releases) => {
+  await submit(type);
+  const { own, met } = losing([problem(status, type)]);
+  await expect(own.lease(type, { workerId: "w" })).rejects.toThrow();
+  await own.leasesReturned();
+  expect(met.releases).toBe(releases);
+});
