@@ -5,8 +5,11 @@ import { pacedSocket } from "./paced-socket.ts";
 
 /** All that is read of what a receiver sends: 1xx answers, the answer, how they are framed, and what TLS adds. */
 const bytes_max = 65_536;
-/** Of these, until TLS is agreed on: chains of certificates have 2 to 6 KiB, and each of theirs may take 10 ms to check. */
-const handshake_bytes_max = 16_384;
+/**
+ * Of these, until TLS is agreed on: chains of certificates have 2 to 6 KiB, and the names of all the authorities whose
+ * certificates a server would take another 15; to check a KiB of certificates may take 15 ms.
+ */
+const handshake_bytes_max = 24_576;
 /** A smaller read counts as one of this size, as it costs no less: 1,024 tiny pieces are too much, too. */
 const bytes_of_read_min = 64;
 
@@ -50,7 +53,7 @@ function secured(plain: Socket, host: string, take: BoundedSocketOptions["take"]
     if (bytes_left < 0) plain.destroy(new Error("the receiver has sent too much before TLS was agreed on"));
   };
   plain.on("data", count);
-  const read = pacedSocket(plain, take);
+  const { paced: read, atOnce } = pacedSocket(plain, take);
   const socket = connectSecurely({
     socket: read,
     host,
@@ -59,6 +62,10 @@ function secured(plain: Socket, host: string, take: BoundedSocketOptions["take"]
     ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   });
-  socket.once("secureConnect", () => plain.off("data", count));
+  // What comes now costs little, and behind an answer the connection may be reset.
+  socket.once("secureConnect", () => {
+    plain.off("data", count);
+    atOnce();
+  });
   return { read, socket };
 }

@@ -11,7 +11,7 @@ async function connection() {
   onTestFinished(() => void server.close());
   const waiting: (() => void)[] = [];
   const plain = new Socket().connect((server.address() as AddressInfo).port, "127.0.0.1");
-  const paced = pacedSocket(plain, (work) => {
+  const { paced, atOnce } = pacedSocket(plain, (work) => {
     waiting.push(work);
     return () => void waiting.splice(waiting.indexOf(work), 1);
   });
@@ -21,7 +21,7 @@ async function connection() {
   onTestFinished(() => (plain.destroy(), void other.destroy()));
   const read: string[] = [];
   paced.on("data", (piece) => read.push(String(piece)));
-  return { plain, paced, other, waiting, read };
+  return { plain, paced, atOnce, other, waiting, read };
 }
 
 test("a piece is read within its turn, and the next one waits for another", async () => {
@@ -64,6 +64,18 @@ test.each(["this side", "the socket", "the other side, by a reset"])("nothing wa
   else other.resetAndDestroy();
   await closed;
   expect([waiting, read, plain.destroyed]).toEqual([[], [], true]);
+});
+
+test("from when it is told so, what is read waits for no turn", async () => {
+  const { paced, atOnce, other, waiting, read } = await connection();
+  other.write("one");
+  await eventually(() => expect(waiting).toHaveLength(1));
+  paced.once("data", atOnce);
+  waiting.shift()?.();
+  const closed = once(paced, "close").catch(() => {});
+  other.write("two", () => other.resetAndDestroy());
+  await closed;
+  expect([read, waiting]).toEqual([["one", "two"], []]);
 });
 
 test("what is written goes out at once, and the other side learns of the end", async () => {
