@@ -19,13 +19,13 @@ export function pause(ms: number, signal?: AbortSignal, { idly = false } = {}): 
 
 /**
  * Do something that takes a signal, for at most `ms`. Rejects with `late()` when the time is up and with the signal's
- * reason when it aborts, at once, even if the work ignores its signal; the work itself may end it earlier with `end`. The timer
- * and the listener are removed with it: AbortSignal.timeout would keep a timer for every request until it fires.
+ * reason when it aborts, at once, even if the work ignores its signal. The timer and the listener are removed with it:
+ * AbortSignal.timeout would keep a timer for every request until it fires.
  */
 export async function within<T>(
   ms: number,
   signal: AbortSignal | undefined,
-  act: (signal: AbortSignal, end: (reason: unknown) => void) => Promise<T>,
+  act: (signal: AbortSignal) => Promise<T>,
   late: () => Error,
 ): Promise<T> {
   signal?.throwIfAborted();
@@ -40,7 +40,7 @@ export async function within<T>(
   const timer = ms === Infinity ? undefined : setTimeout(() => end(late()), Math.min(ms, timer_ms_max));
   signal?.addEventListener("abort", forward, { once: true });
   try {
-    return await Promise.race([act(controller.signal, end), ended]);
+    return await Promise.race([act(controller.signal), ended]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", forward);

@@ -11,8 +11,8 @@ export type CallOptions = {
   /** Aborting rejects the call with the signal's reason. */
   signal?: AbortSignal;
   /**
-   * For one try. A call that waits on the server gets this on top of that wait. Default: the client's own; the answer to a
-   * call that leases must also have begun within a third of its lease.
+   * For one try. A call that waits on the server gets this on top of that wait. Default: the client's own; of a call that
+   * leases, a third of its lease at most.
    */
   timeoutMs?: number;
   /** Tries after the first. */
@@ -52,10 +52,7 @@ export type Call = {
   repeat: Repeat;
   /** How long the server may hold the answer back. */
   hold_ms?: number;
-  /**
-   * Where the caller names no deadline: its answer is lost if it has not begun by then, beside `hold_ms`. One that comes
-   * slowly has the time that every other one has.
-   */
+  /** Where the caller names no deadline: its answer is of no use after this, beside `hold_ms`. */
   answer_ms_max?: number;
   /** Called before each further try, with why the one before it failed. */
   onRepeat?: (error: unknown) => unknown;
@@ -68,15 +65,8 @@ export type Send = (call: Call, options?: ActOptions) => Promise<Answer>;
 export function createTransport(own: TransportOptions): Send {
   const hide = hiderOf(own);
 
-  const once = async (
-    call: Call,
-    what: string,
-    signal: AbortSignal,
-    began: () => void,
-    told?: () => void,
-  ): Promise<Answer> => {
+  const once = async (call: Call, what: string, signal: AbortSignal, told?: () => void): Promise<Answer> => {
     const response = await request(own, call, signal);
-    began();
     const text = await response.text();
     if (!response.ok) throw errorOfAnswer(what, response, hide(text));
     if (told && response.headers.get("idempotency-replayed") === "true") told();
@@ -88,23 +78,18 @@ export function createTransport(own: TransportOptions): Send {
   return async (asked, options = {}) => {
     const call = keyed(asked, options.idempotencyKey);
     const { signal, retries = own.retries, retryMaxMs = own.retryMaxMs } = options;
-    const { hold_ms = 0, answer_ms_max = Infinity } = call;
-    const timeout_ms = Math.round((options.timeoutMs ?? own.timeoutMs) + hold_ms);
-    const begins_ms = options.timeoutMs === undefined ? Math.round(answer_ms_max + hold_ms) : Infinity;
+    const timeoutMs = options.timeoutMs ?? Math.min(own.timeoutMs, call.answer_ms_max ?? Infinity);
     const what = `${call.method} ${call.path}`;
-    const late = (ms: number) => new TimeoutError(`${what}: no answer within ${ms} ms`);
+    const timeout_ms = Math.round(timeoutMs + (call.hold_ms ?? 0));
+    const late = () => new TimeoutError(`${what}: no answer within ${timeout_ms} ms`);
     const started = performance.now();
     for (let tries = 1; ; tries += 1) {
       try {
         return await within(
           timeout_ms,
           signal,
-          (within_signal, end) => {
-            const timer = begins_ms < timeout_ms ? setTimeout(() => end(late(begins_ms)), begins_ms) : undefined;
-            const began = () => clearTimeout(timer);
-            return once(call, what, within_signal, began, options.onReplayed).finally(began);
-          },
-          () => late(timeout_ms),
+          (within_signal) => once(call, what, within_signal, options.onReplayed),
+          late,
         );
       } catch (thrown) {
         signal?.throwIfAborted();

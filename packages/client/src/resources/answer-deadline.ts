@@ -2,9 +2,8 @@ const answer_ms_max = 10_000;
 const answer_ms_min = 1_000;
 
 /**
- * When the answer to a call that leases for `lasts_ms` must have begun, beside what the call waits for a job: where that is a
- * third of the lease as well, its jobs are given back while a third of their lease is left when the answer is lost. One with
- * many large jobs may come slowly; whether they are still held by then, `ends_at_ms` says.
+ * How long the answer to a call that leases for `lasts_ms` may take, beside what the call waits for a job: where that is a
+ * third of the lease as well, its jobs are given back while a third of their lease is left when the answer is lost.
  *
  * @example
  * await send({ ...call, answer_ms_max: answerMsMax(15_000) }); // 5,000

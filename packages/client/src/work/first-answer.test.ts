@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { NetworkError, NotFoundError, UnavailableError } from "../errors.ts";
-import { againMs, firstAnswer } from "./first-answer.ts";
+import { againMs, createRepeats, firstAnswer } from "./first-answer.ts";
 
 const problem = { type: "/problems/not-found", title: "no", status: 404, detail: "no", instance: "1" };
 const cut = new NetworkError("cut", { cause: undefined, refused: false });
@@ -18,6 +18,9 @@ function tries() {
   return { made, ask };
 }
 const second = () => 1_000;
+const never = new AbortController().signal;
+const repeated = (ask: (signal: AbortSignal) => Promise<string>, repeats = createRepeats(() => 1), signal = never) =>
+  firstAnswer(ask, second, repeats, signal);
 
 test("a renewal is sent again after a third of what is left, and not before an API may have said that its database is away", () => {
   expect([30_000, 22_500, 9_000, 7_500, 6_000, 5_000].map(againMs)).toEqual([
@@ -31,7 +34,7 @@ test("a short lease has two tries nevertheless, and one that is about to end no 
 
 test("when the first try has no answer, that to the second counts, and the first one ends", async () => {
   const { made, ask } = tries();
-  const answer = firstAnswer(ask, second);
+  const answer = repeated(ask);
   await vi.advanceTimersByTimeAsync(999);
   expect(made).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(1);
@@ -44,7 +47,7 @@ test("when the first try has no answer, that to the second counts, and the first
 
 test("a slow answer counts, though it was asked for again meanwhile", async () => {
   const { made, ask } = tries();
-  const answer = firstAnswer(ask, second);
+  const answer = repeated(ask);
   await vi.advanceTimersByTimeAsync(2_000);
   expect(made).toHaveLength(3);
   made[0]?.resolve("first");
@@ -53,7 +56,7 @@ test("a slow answer counts, though it was asked for again meanwhile", async () =
 
 test("the API's refusal is an answer; a gateway's, and a broken connection, are none while another try is under way", async () => {
   const { made, ask } = tries();
-  const refused = firstAnswer(ask, second);
+  const refused = repeated(ask);
   await vi.advanceTimersByTimeAsync(2_000);
   made[1]?.reject(cut);
   made[2]?.reject(new UnavailableError("a page", { status: 503 }));
@@ -65,7 +68,7 @@ test("the API's refusal is an answer; a gateway's, and a broken connection, are 
 
 test("a failure is told at once when nothing else is under way", async () => {
   const { made, ask } = tries();
-  const failed = firstAnswer(ask, second);
+  const failed = repeated(ask);
   made[0]?.reject(cut);
   await expect(failed).rejects.toBe(cut);
   await vi.advanceTimersByTimeAsync(10_000);
@@ -75,10 +78,47 @@ test("a failure is told at once when nothing else is under way", async () => {
 test("an abort of the caller's ends all tries", async () => {
   const { made, ask } = tries();
   const stop = new AbortController();
-  const stopped = firstAnswer(ask, second, stop.signal);
+  const stopped = repeated(
+    ask,
+    createRepeats(() => 1),
+    stop.signal,
+  );
   await vi.advanceTimersByTimeAsync(1_000);
   stop.abort(new Error("enough"));
   for (const { signal, reject } of made) reject(signal.reason);
   await expect(stopped).rejects.toThrow("enough");
   expect(made).toHaveLength(2);
+});
+
+test("what was refused for want of room, as the first try waits in the API's line, does not end that", async () => {
+  const { made, ask } = tries();
+  const answer = repeated(ask);
+  await vi.advanceTimersByTimeAsync(2_000);
+  const refusal = (status: number, kind: string) =>
+    new UnavailableError("full", { status, problem: { ...problem, status, type: `/problems/${kind}` } });
+  made[1]?.reject(refusal(429, "share-used"));
+  made[2]?.reject(refusal(503, "no-room"));
+  await vi.advanceTimersByTimeAsync(0);
+  made[0]?.resolve("first");
+  expect(await answer).toBe("first");
+});
+
+test("an API that answers none is not asked again for all of them, but for ten, or one in twenty of the jobs held", async () => {
+  for (const [held, most] of [
+    [100, 10],
+    [1_000, 50],
+  ] as const) {
+    const { made, ask } = tries();
+    const repeats = createRepeats(() => held);
+    const answers = Array.from({ length: held }, () => repeated(ask, repeats));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(made).toHaveLength(held + most);
+    // When one of the repeated is answered, another may be.
+    made.at(-1)?.resolve("late");
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(made).toHaveLength(held + most + 1);
+    for (const one of made) one.resolve("late");
+    await Promise.all(answers);
+    vi.useRealTimers();
+  }
 });

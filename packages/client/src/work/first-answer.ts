@@ -1,4 +1,4 @@
-import { isWordOfApi } from "../errors.ts";
+import { type AtlasQueueError, isWordOfApi } from "../errors.ts";
 import { pause } from "../http/time.ts";
 
 /** An API may take that long to say that its database is away: asked again before, an outage would be twice the work for it. */
@@ -16,28 +16,57 @@ const left_ms_min = 1_000;
 export const againMs = (left_ms: number): number =>
   left_ms < left_ms_min ? Infinity : Math.max(left_ms / 3, Math.min(patience_ms, left_ms / 2));
 
+/** A swallowed connection had a few renewals on it. */
+const repeats_min = 10;
+const repeats_share = 20;
+
+/** How many renewals of a worker may be asked for more than once at a time. */
+export type Repeats = { begin(): boolean; end(): void };
+
 /**
- * Ask, and ask again while no answer has come. The earlier tries are left to wait: an answer that is merely slow still counts,
- * as it does nowhere if each try is cut short for the sake of the next. The API's first word ends it, a good one or not;
- * what fails without one, when nothing else is under way.
+ * One in twenty of the jobs held, or ten. What the network swallows meets a few renewals; an API that is slow meets all, and
+ * all of them sent again would be what keeps it from answering any.
  *
  * @example
- * await firstAnswer((signal) => heartbeat({ signal }), () => againMs(ends_at_ms - performance.now()));
+ * const repeats = createRepeats(held.size);
+ */
+export function createRepeats(jobsHeld: () => number): Repeats {
+  let under_way = 0;
+  return {
+    begin() {
+      if (under_way >= Math.max(repeats_min, jobsHeld() / repeats_share)) return false;
+      under_way += 1;
+      return true;
+    },
+    end: () => void (under_way -= 1),
+  };
+}
+
+/**
+ * Ask, and ask again while no answer has come, where `repeats` allows it then. The earlier tries are left to wait: an answer
+ * that is merely slow still counts, as it does nowhere if each try is cut short for the sake of the next. The API's first word
+ * ends it, a good one or not; what fails without one, or was refused for want of room, when nothing else is under way.
+ *
+ * @example
+ * await firstAnswer((signal) => heartbeat({ signal }), () => againMs(ends_at_ms - performance.now()), repeats, job.gone.signal);
  */
 export function firstAnswer<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   againInMs: () => number,
-  signal?: AbortSignal,
+  repeats: Repeats,
+  signal: AbortSignal,
 ): Promise<T> {
   const over = new AbortController();
-  const abort = () => over.abort(signal?.reason);
-  if (signal?.aborted) abort();
-  signal?.addEventListener("abort", abort, { once: true });
+  const abort = () => over.abort(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
   let waiting = 0;
   const answered = new Promise<T>((resolve, reject) => {
     const again = async (): Promise<void> => {
       await pause(againInMs(), over.signal);
-      if (!over.signal.aborted) void once();
+      if (over.signal.aborted) return;
+      if (repeats.begin()) void once().finally(repeats.end);
+      else void again();
     };
     const once = async (): Promise<void> => {
       waiting += 1;
@@ -46,12 +75,18 @@ export function firstAnswer<T>(
         resolve(await ask(over.signal));
       } catch (error) {
         waiting -= 1;
-        if (waiting > 0 && !isWordOfApi(error) && !over.signal.aborted) return;
+        if (waiting > 0 && !endsIt(error) && !over.signal.aborted) return;
         reject(error as Error);
       }
       over.abort();
     };
     void once();
   });
-  return answered.finally(() => signal?.removeEventListener("abort", abort));
+  return answered.finally(() => signal.removeEventListener("abort", abort));
 }
+
+/** A try that the API has no room for was refused because those before it have not been answered, perhaps. */
+const endsIt = (error: unknown): boolean => isWordOfApi(error) && !hadNoRoom(error);
+
+const hadNoRoom = ({ status, problem }: AtlasQueueError): boolean =>
+  status === 429 || problem?.type === "/problems/no-room";

@@ -10,6 +10,8 @@ export type HeldJob = {
   span: TraceSpan | undefined;
   /** The handler's signal. */
   readonly stop: AbortController;
+  /** Aborts as soon as the job is no longer ours. */
+  readonly gone: AbortController;
   phase: "handling" | "settling";
   /** Its ack leases the next of its group, which gets its slot. */
   goes_on: boolean;
@@ -37,6 +39,7 @@ export function heldJobs(concurrency: number) {
   };
   const leave = (job: HeldJob): void => {
     if (!jobs.delete(job)) return;
+    job.gone.abort();
     job.wake();
     tell();
   };
@@ -47,6 +50,7 @@ export function heldJobs(concurrency: number) {
         run,
         span: undefined,
         stop: new AbortController(),
+        gone: new AbortController(),
         phase: "handling",
         goes_on: false,
         ends_at_ms: leased.ends_at_ms,

@@ -3,11 +3,17 @@ import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
 import { isLost, isRefusal } from "./answers.ts";
 import type { Observe } from "./events.ts";
-import { againMs, firstAnswer } from "./first-answer.ts";
+import { againMs, firstAnswer, type Repeats } from "./first-answer.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { createRests, renewInMs } from "./rests.ts";
 
-export type KeeperDeps = { calls: LeaseCalls; held: HeldJobs; observe: Observe; lease_seconds: number };
+export type KeeperDeps = {
+  calls: LeaseCalls;
+  held: HeldJobs;
+  observe: Observe;
+  lease_seconds: number;
+  repeats: Repeats;
+};
 
 const progress_ms_min = 1_000;
 const try_ms_max = 10_000;
@@ -17,7 +23,10 @@ const try_ms_max = 10_000;
  * aborted when the API says that the lease is lost, or when it could not be renewed in time: from then on another
  * worker may have the job. While the API says that its database is away, the handler goes on.
  */
-export async function keepLease({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<void> {
+export async function keepLease(
+  { calls, held, observe, lease_seconds, repeats }: KeeperDeps,
+  job: HeldJob,
+): Promise<void> {
   const lease_ms = lease_seconds * 1_000;
   let due_at_ms = job.ends_at_ms - lease_ms + renewInMs(lease_ms);
   let progress_at_ms = -Infinity;
@@ -52,7 +61,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
       return began_ms;
     };
     try {
-      const renewed_ms = await firstAnswer(renewed, () => againMs(leftMs()));
+      const renewed_ms = await firstAnswer(renewed, () => againMs(leftMs()), repeats, job.gone.signal);
       job.ends_at_ms = renewed_ms + lease_ms;
       due_at_ms = renewed_ms + renewInMs(lease_ms);
       rests.renewed();
@@ -68,8 +77,8 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
       observe({ event: "api_unavailable", during: "heartbeat", error });
       job.progress ??= progress;
       due_at_ms = performance.now() + rests.afterMs(error);
-      // New progress waits as long.
-      progress_at_ms = due_at_ms;
+      // New progress waits as well, but not for as long as a long lease can.
+      progress_at_ms = Math.min(due_at_ms, performance.now() + try_ms_max);
     }
   }
 }
@@ -81,7 +90,10 @@ const renewals_max = 10;
  * Renew the lease of a job that is about to be started late: another worker may have it by now. Once it has ended, one
  * more try must be enough. False when it is ours no more: lost, given back meanwhile, or not renewed in time.
  */
-export async function renewLate({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<boolean> {
+export async function renewLate(
+  { calls, held, observe, lease_seconds, repeats }: KeeperDeps,
+  job: HeldJob,
+): Promise<boolean> {
   const lease_ms = lease_seconds * 1_000;
   const rests = createRests(job);
   const isOurs = () => held.holds(job) && job.phase === "handling";
@@ -95,7 +107,7 @@ export async function renewLate({ calls, held, observe, lease_seconds }: KeeperD
   const renewed = async (): Promise<number> => {
     for (;;) {
       try {
-        return await firstAnswer(ask, () => againMs(job.ends_at_ms - performance.now()), job.stop.signal);
+        return await firstAnswer(ask, () => againMs(job.ends_at_ms - performance.now()), repeats, job.stop.signal);
       } catch (error) {
         if (!isOurs() || isLost(error)) throw error;
         const rest_ms = rests.afterMs(error);

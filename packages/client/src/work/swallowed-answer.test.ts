@@ -115,3 +115,25 @@ test("a late start is not given up for one swallowed renewal", async () => {
   });
   expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 });
 }, 60_000);
+
+test("a worker whose lease's answer comes too late asks for half as many, until one comes in time", async () => {
+  const asked: unknown[] = [];
+  let late = 2;
+  const remote = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      if (!String(input).endsWith("/lease")) return fetch(input, init);
+      asked.push((JSON.parse(String(init?.body)) as { max_jobs: number }).max_jobs);
+      late -= 1;
+      return late < 0 ? fetch(input, init) : unanswered(init?.signal);
+    },
+  });
+  const worker = remote.work("large", () => {}, {
+    concurrency: 20,
+    leaseSeconds: 3,
+    waitSeconds: 0,
+    observe: () => {},
+  });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(() => expect(asked.slice(0, 4)).toEqual([20, 10, 5, 20]));
+});

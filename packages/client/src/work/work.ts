@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type Tracing,
 } from "@atlasqueue/contract";
-import { AtlasQueueError } from "../errors.ts";
+import { AtlasQueueError, TimeoutError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import { randomKey } from "../idempotency-key.ts";
@@ -15,6 +15,7 @@ import type { JobCalls } from "../resources/jobs.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { StepCalls } from "../resources/steps.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
+import { createRepeats } from "./first-answer.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
 import { isLate, keepLease, renewLate, type KeeperDeps } from "./lease-keeper.ts";
@@ -86,7 +87,7 @@ export function startRemoteWorker(
   const held = heldJobs(concurrency);
   const draining = new AbortController();
 
-  const keeping: KeeperDeps = { calls, held, observe, lease_seconds };
+  const keeping: KeeperDeps = { calls, held, observe, lease_seconds, repeats: createRepeats(held.size) };
   /** Aborts at the stop's deadline. */
   const over = new AbortController();
 
@@ -127,10 +128,11 @@ export function startRemoteWorker(
     settler.settle(job, { kind: "released" });
   };
 
-  const lease = async (free: number): Promise<void> => {
+  /** After an answer that came too late it asks for half as many: their payloads may be more than the network carries in time. */
+  const lease = async (free: number, late_answers: number): Promise<void> => {
     const asked = performance.now();
     const began_at = Date.now();
-    const maxJobs = Math.min(free, limits.lease_jobs_max);
+    const maxJobs = Math.max(1, Math.floor(Math.min(free, limits.lease_jobs_max) / 2 ** late_answers));
     const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds: wait_seconds };
     const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
     traceReceived(tracing, jobs, began_at);
@@ -140,18 +142,20 @@ export function startRemoteWorker(
   };
 
   const consume = async (): Promise<void> => {
-    for (let failures = 0; !draining.signal.aborted;) {
+    for (let failures = 0, late_answers = 0; !draining.signal.aborted;) {
       const free = held.free();
       if (free === 0) {
         await held.change();
         continue;
       }
       try {
-        await lease(free);
+        await lease(free, late_answers);
         failures = 0;
+        late_answers = 0;
       } catch (error) {
         if (draining.signal.aborted) return;
         failures += 1;
+        if (error instanceof TimeoutError) late_answers += 1;
         observe({ event: "api_unavailable", during: "lease", error });
         const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
         await pause(asked_ms + backoffMs(failures, Math.random()), draining.signal);
