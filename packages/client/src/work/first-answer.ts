@@ -5,26 +5,30 @@ import { pause } from "../http/time.ts";
 const patience_ms = 2_500;
 /** With less than that left, one more answer would come too late. */
 const left_ms_min = 1_000;
+/** One try takes so long at most, and with more than that left there is time for another after it. */
+export const try_ms_max = 10_000;
+const left_ms_max = try_ms_max + patience_ms;
 
 /**
- * How long a renewal waits for its answer until it is sent once more: a third of what is left of its lease, so that one answer
- * which the network swallowed leaves time for another. At least the API's own patience where a lease is long enough for that.
+ * How long a renewal waits for its answer until it is sent once more beside the first, where that may take all that is left of
+ * its lease: a third of it, so that one answer which the network swallowed leaves time for another. At least the API's own
+ * patience where a lease is long enough for that.
  *
  * @example
- * againMs(22_500); // 7,500
+ * againMs(9_000); // 3,000
  */
 export const againMs = (left_ms: number): number =>
-  left_ms < left_ms_min ? Infinity : Math.max(left_ms / 3, Math.min(patience_ms, left_ms / 2));
+  left_ms < left_ms_min || left_ms > left_ms_max ? Infinity : Math.max(left_ms / 3, Math.min(patience_ms, left_ms / 2));
 
 /** A swallowed connection had a few renewals on it. */
 const repeats_min = 10;
-const repeats_share = 20;
+const repeats_share = 50;
 
 /** How many renewals of a worker may be asked for more than once at a time. */
 export type Repeats = { begin(): boolean; end(): void };
 
 /**
- * One in twenty of the jobs held, or ten. What the network swallows meets a few renewals; an API that is slow meets all, and
+ * One in fifty of the jobs held, or ten. What the network swallows meets a few renewals; an API that is slow meets all, and
  * all of them sent again would be what keeps it from answering any.
  *
  * @example

@@ -49,11 +49,11 @@ test("in an outage a handler's progress waits for the next renewal, which rests 
 
 test("no renewal goes on for a job that is held no more", async () => {
   const signals: (AbortSignal | undefined)[] = [];
-  const { held, job, kept } = keeping(30, (_held, _options, { signal } = {}) => {
+  const { held, job, kept } = keeping(12, (_held, _options, { signal } = {}) => {
     signals.push(signal);
     return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
   });
-  await vi.advanceTimersByTimeAsync(18_000);
+  await vi.advanceTimersByTimeAsync(8_000);
   expect(signals).toHaveLength(2);
   held.leave(job);
   await kept;

@@ -3,7 +3,7 @@ import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
 import { isLost, isRefusal } from "./answers.ts";
 import type { Observe } from "./events.ts";
-import { againMs, firstAnswer, type Repeats } from "./first-answer.ts";
+import { againMs, firstAnswer, try_ms_max, type Repeats } from "./first-answer.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { createRests, renewInMs } from "./rests.ts";
 
@@ -16,7 +16,6 @@ export type KeeperDeps = {
 };
 
 const progress_ms_min = 1_000;
-const try_ms_max = 10_000;
 
 /**
  * Renews the lease of one job three to four times per lease until the job is gone, and carries its progress. A handler is
