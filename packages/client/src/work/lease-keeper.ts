@@ -98,7 +98,9 @@ export async function renewLate(
   const isOurs = () => held.holds(job) && job.phase === "handling";
   const ask = async (signal: AbortSignal): Promise<number> => {
     const asked_ms = performance.now();
-    const call = { retries: 0, timeoutMs: Math.max(lease_ms, try_ms_max), signal };
+    // It may take long where it is the last one, and must leave time for another before.
+    const timeoutMs = job.ends_at_ms - asked_ms > try_ms_max ? try_ms_max : Math.max(lease_ms, try_ms_max);
+    const call = { retries: 0, timeoutMs, signal };
     await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
     return asked_ms;
   };
