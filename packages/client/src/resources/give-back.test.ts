@@ -50,6 +50,14 @@ test("a try whose answer the network swallows leaves time for others before the 
   expect(await client.get(id)).toMatchObject(untouched);
 }, 60_000);
 
+test("the tries go on past the end of the lease, as nobody ends it while the database is away", async () => {
+  await submit("outage");
+  const { own, met } = losing(Array.from({ length: 8 }, () => problem(503, "unavailable")));
+  await expect(own.lease("outage", { workerId: "w", leaseSeconds: 1 })).rejects.toThrow();
+  await own.leasesReturned();
+  expect(met.releases).toBe(9);
+}, 60_000);
+
 test.each([
   ["404, 500 and 521", [404, 500, 521]],
   ["400, 403 and 409", [400, 403, 409]],

@@ -22,7 +22,7 @@ export type LostLeases = {
     jobsOf: (answer: T) => readonly unknown[],
     own_token?: string,
   ): Promise<T>;
-  /** Resolves when all of it went back, or its leases have ended. */
+  /** Resolves when all of it went back, or a minute after its leases have ended. */
   returned(): Promise<void>;
 };
 
@@ -30,6 +30,9 @@ export type LostLeases = {
 const open_max = 10;
 /** What a healthy API needs to take a lease back, and to spare. */
 const answer_ms_min = 1_000;
+/** No lease is ended while the database is away, for a minute at most, nor in the three seconds after: its holders' turn. */
+const beyond_ms = 60_000;
+const rest_ms_max = 2_000;
 /** During an upgrade other APIs behind the same address take tokens already, and soon this one will. */
 const without_ms = 300_000;
 
@@ -84,11 +87,11 @@ export function createLostLeases(send: Send): LostLeases {
 }
 
 /**
- * Refused by the API, or away for too long: the jobs come back when their leases end. A third of them is left, of which a try
+ * Refused by the API, or away for too long: the jobs come back when their leases are ended. A third of them is left, of which a try
  * whose answer is lost as well may take only a part.
  */
 async function untilAnswered(send: Send, lease_token: string, lasts_ms: number): Promise<void> {
-  const ends_at_ms = performance.now() + lasts_ms;
+  const ends_at_ms = performance.now() + lasts_ms + beyond_ms;
   const answer_ms_max = Math.max(answer_ms_min, lasts_ms / 9);
   for (let tries = 0; ; tries += 1)
     try {
@@ -97,8 +100,7 @@ async function untilAnswered(send: Send, lease_token: string, lasts_ms: number):
     } catch (error) {
       if (isRefused(error) || performance.now() >= ends_at_ms) return;
       const asked_ms = (error as AtlasQueueError).retryAfterMs ?? 0;
-      const rest_ms = asked_ms + backoffMs(tries, Math.random());
-      await pause(Math.min(rest_ms, ends_at_ms - performance.now()), undefined, { idly: true });
+      await pause(Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max), undefined, { idly: true });
     }
 }
 

@@ -8,7 +8,7 @@ export type WorkEvent =
   | { event: "lease_lost"; job: Job; during: "starting" | "handling" | "settling" }
   | { event: "settlement_refused"; job: Job; error: unknown }
   | { event: "progress_refused"; job: Job; error: unknown }
-  | { event: "api_unavailable"; during: "lease" | "heartbeat" | "steps" | "settle"; error: unknown };
+  | { event: "api_unavailable"; during: "lease" | "heartbeat" | "steps" | "parents" | "settle"; error: unknown };
 export type Observe = (event: WorkEvent) => void;
 
 /** An observer that throws is no reason to lose a job. */

@@ -69,8 +69,10 @@ export function firstAnswer<T>(
     const again = async (): Promise<void> => {
       await pause(againInMs(), over.signal);
       if (over.signal.aborted) return;
-      if (repeats.begin()) void once().finally(repeats.end);
-      else void again();
+      if (!repeats.begin()) return void again();
+      // One that is swallowed as well must not keep its place.
+      void pause(patience_ms, over.signal).then(repeats.end);
+      void once();
     };
     const once = async (): Promise<void> => {
       waiting += 1;

@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-function work(queue: string, handler: HandlerFunction<JsonObject>) {
-  const worker = client.work(queue, handler, { concurrency: 100, waitSeconds: 1 });
+function work(queue: string, handler: HandlerFunction<JsonObject>, by = client) {
+  const worker = by.work(queue, handler, { concurrency: 100, waitSeconds: 1 });
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
 }
 
@@ -45,3 +45,33 @@ test("a remote handler whose job waited for none is given none", async () => {
   work("alone", async (_payload, { parents, parentCounts }) => [await parents(), (await parentCounts()).succeeded]);
   expect(await (await client.submit({ type: "a", queue: "alone" })).result()).toEqual([{}, 0]);
 });
+
+test.each([
+  ["says that its database is away", 7, { status: 503, type: "/problems/unavailable" }],
+  ["is behind a gateway that says 404", 1, { status: 404 }],
+])(
+  "a remote handler waits for its parents while the API %s",
+  async (what, count, { status, ...fields }) => {
+    let left = count;
+    const remote = createClient({
+      url: api.url,
+      async fetch(input, init) {
+        if (!String(input).includes("/parents") || (left -= 1) < 0) return fetch(input, init);
+        return Response.json({ title: "no", status, detail: "no", instance: "1", ...fields }, { status });
+      },
+    });
+    const queue = `away-${what.length}`;
+    work(
+      queue,
+      async (_payload, { job, parents }) => (job.type === "give" ? 1 : Object.keys(await parents()).length),
+      remote,
+    );
+    const flow = client.flow();
+    for (let n = 0; n < 101; n += 1) flow.add({ type: "give", queue });
+    flow.afterAll({ type: "count", queue, max_attempts: 1 });
+    const { last } = await flow.submit();
+    expect(await last?.result()).toBe(101);
+    expect(left).toBeLessThan(0);
+  },
+  60_000,
+);

@@ -1,49 +1,37 @@
 import { ParkedError, type StepStore } from "@atlasqueue/contract";
-import { backoffMs } from "../http/retry.ts";
-import { pause } from "../http/time.ts";
 import type { StepCalls } from "../resources/steps.ts";
-import { isFinal, isForbidden, isLost, isRefusal } from "./answers.ts";
+import { isLost } from "./answers.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
+import { patiently } from "./patiently.ts";
 
 type Parts = { calls: Pick<StepCalls, "steps" | "storeStep" | "park">; held: HeldJobs; observe: Observe };
-
-const retry_ms_max = 2_000;
 
 /**
  * Where a remote handler keeps its steps: the API. While that is away it is asked again, for as long as the job is held.
  * What has come with the lease is not asked for.
  */
 export function remoteSteps({ calls, held, observe }: Parts, job: HeldJob): StepStore {
-  const { leased, stop } = job;
+  const { leased } = job;
 
-  const patiently = async <T>(ask: () => Promise<T>): Promise<T> => {
-    for (let failures = 1; ; failures += 1) {
-      stop.signal.throwIfAborted();
-      try {
-        return await ask();
-      } catch (error) {
-        if (isLost(error)) {
-          if (held.holds(job)) observe({ event: "lease_lost", job: leased.job, during: "handling" });
-          held.abandon(job, error);
-          throw error;
-        }
-        if ((isRefusal(error) || isForbidden(error)) && isFinal(error, failures)) throw error;
-        observe({ event: "api_unavailable", during: "steps", error });
-        await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), stop.signal);
+  const whileHeld = <T>(ask: () => Promise<T>): Promise<T> =>
+    patiently({ observe }, job, "steps", ask).catch((error: unknown) => {
+      if (isLost(error)) {
+        if (held.holds(job)) observe({ event: "lease_lost", job: leased.job, during: "handling" });
+        held.abandon(job, error);
       }
-    }
-  };
+      throw error;
+    });
 
   return {
     async load() {
       if (leased.steps_complete) return new Map(Object.entries(leased.steps));
-      const { steps } = await patiently(() => calls.steps(leased.job.id, { retries: 0 }));
+      const { steps } = await whileHeld(() => calls.steps(leased.job.id, { retries: 0 }));
       return new Map(steps.map(({ name, result }) => [name, result]));
     },
-    store: (name, result) => patiently(() => calls.storeStep(leased, name, result, { retries: 0 })),
+    store: (name, result) => whileHeld(() => calls.storeStep(leased, name, result, { retries: 0 })),
     async park(signal, timeout_seconds) {
-      const answer = await patiently(() => calls.park(leased, signal, timeout_seconds, { retries: 0 }));
+      const answer = await whileHeld(() => calls.park(leased, signal, timeout_seconds, { retries: 0 }));
       switch (answer.outcome) {
         case "parked":
           held.abandon(job, new ParkedError(signal));

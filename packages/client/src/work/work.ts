@@ -109,7 +109,7 @@ export function startRemoteWorker(
       mine.wake();
     };
     const steps = createSteps(remoteSteps({ calls, held, observe }, mine));
-    const parents = createParents(remoteParents(calls, leased, mine.stop.signal));
+    const parents = createParents(remoteParents({ calls, observe }, mine));
     const run = () => runJob(find(job.type), job, mine.stop, progress, { ...steps, ...parents });
     const outcome = await (span ? span.active(run) : run());
     if (mine.stop.signal.reason instanceof ParkedError) span?.end();
