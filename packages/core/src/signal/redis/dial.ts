@@ -123,6 +123,17 @@ export function dialAnew(redis: Redis | Cluster): void {
   if (redis.status === "ready" || redis.status === "connect") redis.disconnect(true);
 }
 
+/**
+ * End it for good. A certificate that is not trusted and the alert behind it are two errors of one socket, and ioredis
+ * listens for one: Node ends the process for an error that nobody hears.
+ */
+export function hangUp(redis: Redis | Cluster): void {
+  // Without a connection there is no stream, whatever its type says.
+  for (const { stream } of redis instanceof Cluster ? redis.nodes() : [redis])
+    (stream as typeof stream | undefined)?.on("error", () => {});
+  redis.disconnect();
+}
+
 /** Otherwise a server that accepts and never speaks would be waited for forever. */
 function hangUpWhenNotReady(redis: Redis): void {
   let timer: NodeJS.Timeout | undefined;

@@ -1,5 +1,5 @@
 import type { RedisAddress } from "./address.ts";
-import { dial, dialAnew, type RedisTls } from "./dial.ts";
+import { dial, dialAnew, hangUp, type RedisTls } from "./dial.ts";
 import { probeKey, type SignalKeys } from "../keys.ts";
 import { watchMaster } from "./sentinel-watch.ts";
 import { goOn, openedConnections, type Servers } from "./servers.ts";
@@ -39,7 +39,7 @@ export function oneServer(
       opened.beat();
     },
     close() {
-      commands.disconnect();
+      hangUp(commands);
       watch?.close();
       opened.close();
     },

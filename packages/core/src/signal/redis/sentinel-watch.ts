@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import type { Redis } from "ioredis";
 import type { RedisAddress } from "./address.ts";
-import { dial, type RedisTls } from "./dial.ts";
+import { dial, hangUp, type RedisTls } from "./dial.ts";
 import { goOn } from "./servers.ts";
 
 /**
@@ -38,6 +38,6 @@ export function watchMaster(
           .catch(() => {})
           .finally(() => (asking = undefined));
     },
-    close: () => sentinel.disconnect(),
+    close: () => hangUp(sentinel),
   };
 }

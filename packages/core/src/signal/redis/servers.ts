@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from "ioredis";
 import type { RedisAddress } from "./address.ts";
 import type { ScriptedRedis } from "./commands.ts";
-import { dialAnew } from "./dial.ts";
+import { dialAnew, hangUp } from "./dial.ts";
 
 type Kind = "blocking" | "subscriber";
 
@@ -66,7 +66,7 @@ export function openedConnections() {
       }
     },
     close() {
-      for (const { redis } of all) redis.disconnect();
+      for (const { redis } of all) hangUp(redis);
     },
   };
 }

@@ -8,10 +8,11 @@ import {
   type TlsRedis,
 } from "@atlasqueue/testing";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { job, main } from "../../../test/signal-drivers.ts";
 import { expectAllToWork, newKeys, soon } from "../../../test/working-signal.ts";
-import type { RedisTls } from "./dial.ts";
+import { parseRedisUrl, type RedisAddress } from "./address.ts";
+import { dial, hangUp, type RedisTls } from "./dial.ts";
 import { redisSignal } from "./signal.ts";
 import type { Signal } from "../signal.ts";
 
@@ -61,6 +62,24 @@ test("an unknown authority, and no certificate of ours, are told as the reason",
     /there is no connection to Redis: .*certificate/,
   );
   await refused(open({ ca: redis.authority.ca }), /there is no connection to Redis: .*certificate required/);
+});
+
+test("a connection that is ended in the middle of TLS with an unknown authority leaves no error unheard", async () => {
+  const to = parseRedisUrl(redis.url) as Extract<RedisAddress, { kind: "server" }>;
+  const ca = certificateAuthorityOfOthers();
+  const unheard = vi.fn();
+  process.prependListener("uncaughtException", unheard);
+  onTestFinished(() => void process.off("uncaughtException", unheard));
+  for (let tries = 0; tries < 10; tries += 1) {
+    redis.server.pause();
+    const connection = dial(to, { tls: { ca } });
+    await eventually(() => expect(connection.stream?.readyState).toBe("open"));
+    hangUp(connection);
+    const closed = new Promise((resolve) => connection.stream.once("close", resolve));
+    redis.server.resume();
+    await closed;
+  }
+  expect(unheard).not.toHaveBeenCalled();
 });
 
 test("a wrong password is told as the reason, and not shown", async () => {
