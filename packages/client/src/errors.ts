@@ -43,6 +43,13 @@ export class AtlasQueueError extends Error {
 export const isWordOfApi = (error: unknown): error is AtlasQueueError =>
   error instanceof AtlasQueueError && error.problem !== undefined && error.problem.type.startsWith("/problems/");
 
+/**
+ * Whether the API itself says that its database is away. Nobody is given a job by it then, nor ends a lease. A gateway's
+ * 503 says nothing of the kind, nor does that of an API without room.
+ */
+export const isDatabaseAway = (error: unknown): boolean =>
+  isWordOfApi(error) && error.problem?.type === "/problems/unavailable";
+
 /** 401 or 403: no token, an unknown or expired one, or one that does not allow this. */
 export class AuthError extends AtlasQueueError {
   override readonly name = "AuthError";

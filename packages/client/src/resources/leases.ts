@@ -83,7 +83,10 @@ export type LeaseCalls = {
    * The second time it changes nothing.
    */
   releaseLease(leaseToken: string, call?: CallOptions): Promise<number>;
-  /** Resolves when what lost answers had leased has gone back, or a minute after its leases' end: for a process that ends. */
+  /**
+   * Resolves when what lost answers had leased has gone back, or a minute after its leases' end or the API's last word that
+   * its database is away: for a process that ends.
+   */
   leasesReturned(): Promise<void>;
   /** Hold the job for `leaseSeconds` (default 30) from now, and report its progress. LeaseLostError. */
   heartbeat(

@@ -1,5 +1,5 @@
 import type { ReleaseLeaseAnswer } from "@atlasqueue/contract";
-import { type AtlasQueueError, isWordOfApi, UnavailableError, ValidationError } from "../errors.ts";
+import { type AtlasQueueError, isDatabaseAway, isWordOfApi, UnavailableError, ValidationError } from "../errors.ts";
 import { backoffMs, mayRepeat } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { CallOptions, Send } from "../http/transport.ts";
@@ -22,7 +22,10 @@ export type LostLeases = {
     jobsOf: (answer: T) => readonly unknown[],
     own_token?: string,
   ): Promise<T>;
-  /** Resolves when all of it went back, or a minute after its leases have ended. */
+  /**
+   * Resolves when all of it went back, or a minute after its leases have ended, not counting while the API says that its
+   * database is away.
+   */
   returned(): Promise<void>;
 };
 
@@ -30,7 +33,7 @@ export type LostLeases = {
 const open_max = 10;
 /** What a healthy API needs to take a lease back, and to spare. */
 const answer_ms_min = 1_000;
-/** No lease is ended while the database is away, for a minute at most, nor in the three seconds after: its holders' turn. */
+/** No lease is ended while the database is away, nor in the three seconds after; an API that is away as well cannot say so. */
 const beyond_ms = 60_000;
 const rest_ms_max = 2_000;
 /** During an upgrade other APIs behind the same address take tokens already, and soon this one will. */
@@ -91,13 +94,14 @@ export function createLostLeases(send: Send): LostLeases {
  * whose answer is lost as well may take only a part.
  */
 async function untilAnswered(send: Send, lease_token: string, lasts_ms: number): Promise<void> {
-  const ends_at_ms = performance.now() + lasts_ms + beyond_ms;
+  let ends_at_ms = performance.now() + lasts_ms + beyond_ms;
   const answer_ms_max = Math.max(answer_ms_min, lasts_ms / 9);
   for (let tries = 0; ; tries += 1)
     try {
       await releaseLease(send, lease_token, { retries: 0 }, answer_ms_max);
       return;
     } catch (error) {
+      if (isDatabaseAway(error)) ends_at_ms = Math.max(ends_at_ms, performance.now() + beyond_ms);
       if (isRefused(error) || performance.now() >= ends_at_ms) return;
       const asked_ms = (error as AtlasQueueError).retryAfterMs ?? 0;
       await pause(Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max), undefined, { idly: true });

@@ -15,12 +15,12 @@ export const isRefusalToAdd = (error: unknown): boolean =>
 /** The token may not do this, now or later. */
 export const isForbidden = (error: unknown): boolean => error instanceof AtlasQueueError && error.status === 403;
 
-/** About eight seconds of them. */
-const failures_max = 10;
+/** About eight seconds of them, in a row. */
+const refusals_max = 10;
 
 /**
  * Whether one of the refusals above is final: the API's own is. A gateway's may pass, as its other failures do; but where it
  * always refuses, as what is too large for it, the job would be held for ever, as its lease is renewed meanwhile.
  */
-export const isFinal = (error: unknown, failures: number): boolean =>
-  !(error instanceof AtlasQueueError) || isWordOfApi(error) || failures >= failures_max;
+export const isFinal = (error: unknown, refusals: number): boolean =>
+  !(error instanceof AtlasQueueError) || isWordOfApi(error) || refusals >= refusals_max;

@@ -1,14 +1,5 @@
 import { outage_hold_ms } from "@atlasqueue/contract";
-import { UnavailableError } from "../errors.ts";
 import type { HeldJob } from "./held-jobs.ts";
-
-/**
- * Whether the API itself says that its database is away. Nobody is given a job by it then, nor ends a lease. A gateway's
- * 503 says nothing of the kind, nor does that of an API without room.
- */
-export function isDatabaseAway(error: unknown): boolean {
-  return error instanceof UnavailableError && error.problem?.type === "/problems/unavailable";
-}
 
 /**
  * What the API has said of its database holds these jobs for a while, as a renewal would, even beyond the end of their

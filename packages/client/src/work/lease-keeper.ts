@@ -87,7 +87,8 @@ const renewals_max = 10;
 
 /**
  * Renew the lease of a job that is about to be started late: another worker may have it by now. Once it has ended, one
- * more try must be enough. False when it is ours no more: lost, given back meanwhile, or not renewed in time.
+ * more try must be enough. False when it is not to be started: lost or given back meanwhile, or not renewed in time, and then
+ * it is held still, as a renewal whose answer was lost may have held it there.
  */
 export async function renewLate(
   { calls, held, observe, lease_seconds, repeats }: KeeperDeps,
@@ -125,7 +126,6 @@ export async function renewLate(
     } catch (error) {
       if (!isOurs()) return false;
       if (isLost(error)) break;
-      held.leave(job);
       observe({ event: "api_unavailable", during: "heartbeat", error });
       return false;
     }

@@ -19,13 +19,14 @@ export async function patiently<T>(
   during: "steps" | "parents",
   ask: () => Promise<T>,
 ): Promise<T> {
-  for (let failures = 1; ; failures += 1) {
+  for (let failures = 1, refusals = 0; ; failures += 1) {
     stop.signal.throwIfAborted();
     try {
       return await ask();
     } catch (error) {
       if (isLost(error)) throw error;
-      if ((isRefusal(error) || isForbidden(error)) && isFinal(error, failures)) throw error;
+      refusals = isRefusal(error) || isForbidden(error) ? refusals + 1 : 0;
+      if (refusals > 0 && isFinal(error, refusals)) throw error;
       observe({ event: "api_unavailable", during, error });
       await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), stop.signal);
     }

@@ -1,6 +1,7 @@
 import { outage_hold_ms } from "@atlasqueue/contract";
+import { isDatabaseAway } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
-import { holdOn, isDatabaseAway } from "./database-away.ts";
+import { holdOn } from "./database-away.ts";
 import type { HeldJob } from "./held-jobs.ts";
 
 /**

@@ -5,8 +5,8 @@ import type { Outcome } from "./run-job.ts";
 
 /** It goes back with no attempt spent: its handler was not let finish. */
 type Released = { kind: "released" };
-/** What became of a job, on its way to the API, and how often that failed. */
-export type Settlement = { job: HeldJob; outcome: Outcome | Released; failures: number };
+/** What became of a job, on its way to the API: how often that failed, and how often it was refused, of late. */
+export type Settlement = { job: HeldJob; outcome: Outcome | Released; failures: number; refusals: number };
 
 const batch_max = 200;
 /** Below the 1 MiB of a body, leaving room for what surrounds the results. */
@@ -38,11 +38,12 @@ const addsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && ou
 
 /**
  * Whether these outcomes will not be accepted as they are. Of several a gateway's word is enough: each by itself may be small
- * enough for it.
+ * enough for it. Counts how often they have been refused.
  */
 export function areRefused(batch: readonly Settlement[], error: unknown): boolean {
-  if (!isRefusal(error) && !(batch.some(addsJobs) && isRefusalToAdd(error))) return false;
-  return batch.length > 1 || batch.some(({ failures }) => isFinal(error, failures));
+  const is_refusal = isRefusal(error) || (batch.some(addsJobs) && isRefusalToAdd(error));
+  for (const item of batch) item.refusals = is_refusal ? item.refusals + 1 : 0;
+  return is_refusal && (batch.length > 1 || batch.some(({ refusals }) => isFinal(error, refusals)));
 }
 
 function bytesOf(outcome: Settlement["outcome"]): number {

@@ -1,10 +1,10 @@
 import type { Tracing } from "@atlasqueue/contract";
-import { AtlasQueueError } from "../errors.ts";
+import { AtlasQueueError, isDatabaseAway } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { isLost } from "./answers.ts";
-import { holdOn, isDatabaseAway } from "./database-away.ts";
+import { holdOn } from "./database-away.ts";
 import type { Observe, WorkEvent } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { runOf, type Run } from "./runs.ts";
@@ -27,7 +27,10 @@ type GoingOn = {
   start(leased: LeasedJob, run: Run): Promise<void>;
   /** Aborts when nothing more may be leased. */
   stopping: AbortSignal;
-  /** Aborts when what was leased may not be started any more: an answer that is still out must bring nothing. */
+  /**
+   * Aborts when what was leased may not be started any more: an answer that is still out must bring nothing. Nor may it keep
+   * what else is to be told waiting.
+   */
   over: AbortSignal;
 };
 
@@ -37,6 +40,8 @@ type Line = { waiting: Settlement[]; flushing: boolean };
 
 /** Leases are running out meanwhile. */
 const retry_ms_max = 2_000;
+/** The last words of a worker that stops: one that is not answered leaves time for another. */
+const last_try_ms_max = 2_000;
 
 /**
  * Sends outcomes to the API. When idle, an outcome goes at once; those that come while a request is under way go
@@ -66,6 +71,8 @@ export function createSettler(
       settle,
     );
 
+  /** Aborted, a call gives back what it has leased. */
+  const call = () => ({ retries: 0, ...(over.aborted ? { timeoutMs: last_try_ms_max } : { signal: over }) });
   const isBusy = () => ready.flushing || again.flushing || resting > 0;
 
   const flushAll = async (line: Line): Promise<void> => {
@@ -87,7 +94,7 @@ export function createSettler(
     try {
       await send(batch);
     } catch (error) {
-      // Once more, without asking for the next ones.
+      // Once more, without asking for the next ones: acks and releases are the same the second time.
       if (error === over.reason) return await deliver(batch);
       if (areRefused(batch, error)) return await refused(batch, error);
       observe({ event: "api_unavailable", during: "settle", error });
@@ -127,9 +134,7 @@ export function createSettler(
     };
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
-    // Aborted, it gives back what it has leased.
-    const call = { retries: 0, ...(goes_on && { signal: over }) };
-    const outcomes = await traced(name, batch, () => calls.settle(request, call));
+    const outcomes = await traced(name, batch, () => calls.settle(request, call()));
     const told = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
     for (const [at, { job, outcome }] of [...acks, ...nacks, ...releases].entries()) {
       const became = told[at]?.outcome;
@@ -150,16 +155,16 @@ export function createSettler(
       if (outcome.kind === "succeeded") {
         const { children, dependants_wait: dependantsWait } = outcome.spawned ?? {};
         const added = { children, dependantsWait };
-        await traced("ack", [{ job }], () => calls.ack(job.leased, outcome.result, { ...added, retries: 0 }));
+        await traced("ack", [{ job }], () => calls.ack(job.leased, outcome.result, { ...added, ...call() }));
         return settled(job, "succeeded", outcome);
       }
       if (outcome.kind === "released") {
-        await traced("nack", [{ job }], () => calls.release(job.leased, { retries: 0 }));
+        await traced("nack", [{ job }], () => calls.release(job.leased, call()));
         return settled(job, "released", outcome);
       }
       const { error, retry, delay_seconds: delaySeconds, error_data: data } = nackFields(outcome);
       const options = { retry, delaySeconds, data };
-      const nack = () => calls.nack(job.leased, error, options, { retries: 0 });
+      const nack = () => calls.nack(job.leased, error, options, call());
       const { status } = await traced("nack", [{ job }], nack);
       settled(job, status === "dead" ? "dead" : "failed", outcome);
     } catch (error) {
@@ -177,12 +182,12 @@ export function createSettler(
       for (const item of batch) await deliver([item]);
       return;
     }
-    const { job, outcome, failures } = first;
+    const { job, outcome } = first;
     observe({ event: "settlement_refused", job: job.leased.job, error });
     if (outcome.kind !== "succeeded") return held.leave(job);
     const told = (error instanceof AtlasQueueError && error.problem?.detail) || String(error);
     const text = outcome.spawned ? `SpawnError: ${told}` : "Refused: the API would not store the result";
-    await deliver([{ job, outcome: { kind: "failed", error: text, retryable: true }, failures }]);
+    await deliver([{ ...first, outcome: { kind: "failed", error: text, retryable: true } }]);
   };
 
   const settled = (job: HeldJob, became: Became, outcome: Settlement["outcome"]): void => {
@@ -197,7 +202,7 @@ export function createSettler(
 
   return {
     settle(job: HeldJob, outcome: Settlement["outcome"]): void {
-      add(ready, [{ job, outcome, failures: 0 }]);
+      add(ready, [{ job, outcome, failures: 0, refusals: 0 }]);
     },
     /** Resolves when everything given so far has been settled or given up. */
     drained: () => (isBusy() ? new Promise<void>((resolve) => idle.push(resolve)) : Promise.resolve()),

@@ -63,6 +63,7 @@ export type WorkHandlers = HandlerFunction<JsonObject> | Handler | readonly Hand
 const stop_ms_default = 25_000;
 /** How long the last words to the API may take, after the deadline. */
 const farewell_ms_max = 5_000;
+const stops = "the worker stops";
 /** After an empty answer that came early, as from an API that is stopping, do not ask again at once. */
 const early_ms = 500;
 
@@ -98,8 +99,11 @@ export function startRemoteWorker(
   const start = async (leased: LeasedJob, its_run: Run): Promise<void> => {
     const { job } = leased;
     const mine = held.add(leased, its_run);
-    if (over.signal.aborted) return giveBack(mine);
-    if (isLate(mine, lease_seconds) && !(await renewLate(keeping, mine))) return;
+    if (over.signal.aborted) return giveBack(mine, stops);
+    if (isLate(mine, lease_seconds) && !(await renewLate(keeping, mine))) {
+      if (held.holds(mine) && mine.phase === "handling") giveBack(mine, "the lease could not be renewed");
+      return;
+    }
     const span = (mine.span = beginAttempt(tracing, job));
     observe({ event: "handler_start", job });
     void keepLease(keeping, mine);
@@ -122,9 +126,9 @@ export function startRemoteWorker(
   const goingOn = { worker_id: id, lease_seconds, start, stopping: draining.signal, over: over.signal };
   const settler = createSettler(calls, held, observe, goingOn, tracing);
 
-  const giveBack = (job: HeldJob): void => {
+  const giveBack = (job: HeldJob, why: string): void => {
     held.handlerEnded(job);
-    job.stop.abort(new DOMException("the worker stops", "AbortError"));
+    job.stop.abort(new DOMException(why, "AbortError"));
     settler.settle(job, { kind: "released" });
   };
 
@@ -182,7 +186,7 @@ export function startRemoteWorker(
     await Promise.race([allSettled(), late]);
     deadline.abort();
     over.abort();
-    for (const job of held.all()) if (job.phase === "handling") giveBack(job);
+    for (const job of held.all()) if (job.phase === "handling") giveBack(job, stops);
     const farewell = new AbortController();
     await Promise.race([allTold(), pause(farewell_ms_max, farewell.signal)]);
     farewell.abort();

@@ -1,0 +1,78 @@
+import { between, oneOf, shuffled } from "@atlasqueue/testing/servers";
+import type { Fortune } from "./life.ts";
+import { fates, type Fate } from "./network.ts";
+
+type World = { random: () => number; lease_ms: number };
+
+/** One call in the time of a lease meets something; that costs nothing. */
+export function oneFault({ random, lease_ms }: World, stops = false): Fortune {
+  let last_ms = -Infinity;
+  return {
+    fateOf(path) {
+      // Most calls ask for jobs where there are none.
+      if (performance.now() < last_ms + lease_ms + 2_000 || random() < (path.endsWith("/lease") ? 0.7 : 0.3))
+        return "prompt";
+      last_ms = performance.now();
+      return oneOf(random, fates) ?? "prompt";
+    },
+    stops,
+    excusesUnseen: () => false,
+    excusesLost: () => false,
+  };
+}
+
+type Storm = { from_ms: number; to_ms: number; is_outage: boolean; fates: readonly Fate[] };
+
+/**
+ * Storms, in which each call meets some of a few fates or PostgreSQL is away, and calm between them. What a calm leaves time
+ * for must happen.
+ */
+export function storms({ random, lease_ms }: World): Fortune {
+  const weather: Storm[] = [];
+  for (let at_ms = performance.now(); weather.length < 40;) {
+    const from_ms = at_ms + (random() < 0.3 ? 0 : between(random, 500, 1.5 * lease_ms));
+    const to_ms = from_ms + between(random, 500, random() < 0.5 ? lease_ms : 2 * lease_ms + 60_000);
+    const is_outage = random() < 0.3;
+    weather.push({ from_ms, to_ms, is_outage, fates: shuffled(random, fates).slice(0, between(random, 1, 3)) });
+    at_ms = to_ms + 500;
+  }
+  const now = () => weather.find(({ from_ms, to_ms }) => performance.now() >= from_ms && performance.now() < to_ms);
+  /** An answer that leases is taken for lost by then. */
+  const answer_ms = Math.min(10_000, Math.max(1_000, lease_ms / 3)) + 500;
+  const rest_ms = 2_500;
+  /** A try to give a lease back takes so long at most; in an outage each is answered. */
+  const try_ms = ({ is_outage }: Storm) => (is_outage ? 0 : Math.max(1_000, lease_ms / 9));
+  /** Of the last renewal that may be under way until a lease ends. */
+  const last_ms = Math.min(12_500, lease_ms / 2);
+  return {
+    fateOf() {
+      const storm = now();
+      return (storm && !storm.is_outage && random() < 0.9 && oneOf(random, storm.fates)) || "prompt";
+    },
+    turn(api) {
+      if (now()?.is_outage) api.databaseGoes();
+      else api.databaseComes();
+    },
+    excusesUnseen({ leased_at_ms }) {
+      const lost_at_ms = leased_at_ms + answer_ms;
+      const ended_at_ms = performance.now();
+      let calm_from_ms = lost_at_ms;
+      let needed_ms = rest_ms + Math.max(1_000, lease_ms / 9);
+      for (const storm of weather) {
+        if (storm.to_ms <= calm_from_ms) continue;
+        if (Math.min(storm.from_ms, ended_at_ms) - calm_from_ms >= needed_ms) return false;
+        calm_from_ms = storm.to_ms;
+        needed_ms = rest_ms + try_ms(storm);
+      }
+      return true;
+    },
+    // An answer that PostgreSQL is away holds a job as well as a renewal.
+    excusesLost(during) {
+      // A try to tell an outcome may be under way for long when the lease has ended.
+      const since_ms = performance.now() - (during === "handling" ? last_ms : lease_ms + 60_000);
+      return weather.some(
+        ({ from_ms, to_ms, is_outage }) => !is_outage && to_ms > since_ms && from_ms < performance.now(),
+      );
+    },
+  };
+}
