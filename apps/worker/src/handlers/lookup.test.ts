@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { lookupOf, type LookupRules } from "./lookup.ts";
 import { readSystemNames, resolverIn, type SystemNames } from "./system-names.ts";
 
-/** IPv4 addresses by name; whatever ends in `.silent.test` is never answered, , of `.failing.test` not well, and all else does not exist. */
+/** Addresses by name; whatever ends in `.silent.test` is never answered, of `.failing.test` not well, and all else does not exist. */
 const known: Record<string, number[][]> = {
   "public.test": [[93, 184, 215, 14]],
   "inside.test": [[10, 0, 0, 1]],
@@ -13,6 +13,10 @@ const known: Record<string, number[][]> = {
     [93, 184, 215, 14],
     [10, 0, 0, 1],
   ],
+  "many.test": Array.from({ length: 40 }, (_, at) => [
+    [93, 184, 215, at],
+    [0x26, 6, ...Array.from({ length: 13 }, () => 0), at],
+  ]).flat(),
   "api.dev": [[203, 0, 113, 9]],
   "api.dev.cluster.test": [[10, 0, 0, 2]],
   "db.prod.cluster.test": [[10, 0, 0, 3]],
@@ -26,10 +30,12 @@ beforeAll(async () => {
     asked.push(name);
     if (name.endsWith(".silent.test")) return;
     const code = name.endsWith(".failing.test") ? 2 : name in known ? 0 : 3;
-    const is_ipv4 = query.readUInt16BE(end) === 1;
-    const addresses = is_ipv4 ? (known[name] ?? []) : [];
+    const type = query.readUInt16BE(end);
+    const addresses = (known[name] ?? []).filter(({ length }) => length === (type === 1 ? 4 : 16));
     const head = Buffer.from([...query.subarray(0, 2), 0x81, 0x80 + code, 0, 1, 0, addresses.length, 0, 0, 0, 0]);
-    const answers = addresses.map((address) => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address]));
+    const answers = addresses.map((address) =>
+      Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
+    );
     server.send(Buffer.concat([head, query.subarray(12, end + 4), ...answers]), from.port, from.address);
   });
   server.bind(0, "127.0.0.1");
@@ -57,6 +63,23 @@ const noPublic = (name: string) => `${name} leads to no public address; WEBHOOK_
 
 test("a public name leads to its addresses", async () => {
   expect(await lookUp("public.test")).toEqual([{ address: "93.184.215.14", family: 4 }]);
+});
+
+test("of a name with many addresses eight of each family are dialled", async () => {
+  const found = await lookUp("many.test");
+  expect(found.map(({ family }) => family)).toEqual([...Array(8).fill(4), ...Array(8).fill(6)]);
+});
+
+test("what dialling the addresses throws is told as the look-up's error", async () => {
+  const thrown = new RangeError("Maximum call stack size exceeded");
+  const told = await new Promise((resolve) => {
+    const lookup = lookupOf({ allow_private: false, dns_servers: [`127.0.0.1:${server.address().port}`] });
+    lookup("public.test", { all: true }, (error) => {
+      if (error) return resolve(error);
+      throw thrown;
+    });
+  });
+  expect(told).toBe(thrown);
 });
 
 test.each(["inside.test", "mixed.test", "unknown.test", "localhost", "db", "a.localhost"])(

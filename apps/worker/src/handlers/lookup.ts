@@ -37,7 +37,8 @@ export function lookupOf(rules: LookupRules): LookupFunction {
       return options.all ? callback(null, [...found]) : callback(null, first?.address ?? "", first?.family);
     };
     const failed = (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), []);
-    (rules.allow_private ? findAnywhere(name, rules) : findPublic(name, rules)).then(answer, failed);
+    // What Node throws as it dials is its socket's error too, and not the end of the process.
+    (rules.allow_private ? findAnywhere(name, rules) : findPublic(name, rules)).then(answer).catch(failed);
   };
 }
 
@@ -73,17 +74,24 @@ const foundBy = (answer: Answer): Found => (answer === "fails" || answer === "si
 
 /** Of each server, and again after twice as long: less than a delivery may take. */
 const patience = { timeout: 1_500, tries: 2 };
+/**
+ * Of each family. A name may have thousands, each of which would be checked, and dialled where those before it fail, in one
+ * turn of the event loop: Node goes through them by recursion, until the stack overflows where all fail at once.
+ */
+const addresses_max = 8;
 /** How DNS says that it does not know a name, and what there is to hear where there is none. */
 const codesOfUnknown = ["ENOTFOUND", "ENODATA", "ECONNREFUSED"];
 
-/** All addresses of a name as it stands. */
+/** The addresses of a name as it stands, of thousands some. */
 async function ask(name: string, servers: string[] | undefined): Promise<Answer> {
   // A new one knows which servers the system has now.
   const resolver = new dns.promises.Resolver(patience);
   if (servers) resolver.setServers(servers);
   const asked = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   const found = asked.flatMap((one, at) =>
-    one.status === "fulfilled" ? one.value.map((address) => ({ address, family: at === 0 ? 4 : 6 })) : [],
+    one.status === "fulfilled"
+      ? one.value.slice(0, addresses_max).map((address) => ({ address, family: at === 0 ? 4 : 6 }))
+      : [],
   );
   if (found.length > 0) return found;
   const codes = asked.flatMap((one) => (one.status === "rejected" ? [String(one.reason.code)] : []));

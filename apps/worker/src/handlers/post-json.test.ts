@@ -57,6 +57,14 @@ test.each([
   await expect(post(await receiver(says, "hangs up"))).rejects.toThrow();
 });
 
+test("where no address of a name can be reached, the error says what became of the first", async () => {
+  // Nobody listens at port 1.
+  const both = (address: string) => ({ address, family: 4 });
+  const dead: typeof lookup = (_name, _options, callback) => callback(null, ["127.0.0.1", "127.0.0.2"].map(both));
+  const options = { headers: {}, lookup: dead, signal: new AbortController().signal, take, timeout_ms: 60_000 };
+  await expect(postJson(new URL("http://two.test:1/"), 1, options)).rejects.toThrow("connect ECONNREFUSED 127.0.0.1:1");
+});
+
 const hint = "HTTP/1.1 103 Early Hints\r\n\r\n";
 const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 

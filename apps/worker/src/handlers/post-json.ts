@@ -52,7 +52,9 @@ export function postJson(
     );
     const late = () => sent.destroy(new Error(`the receiver has not answered within ${timeout_ms / 1_000} s`));
     const deadline = setTimeout(late, timeout_ms);
-    sent.once("error", (error) => reject(signal.aborted && signal.reason instanceof Error ? signal.reason : error));
+    sent.once("error", (error) =>
+      reject(signal.aborted && signal.reason instanceof Error ? signal.reason : ofOne(error)),
+    );
     sent.on("error", () => {});
     // An answer too, which Node tells nobody else of.
     sent.once("upgrade", ({ statusCode = 101 }, socket) => {
@@ -67,6 +69,10 @@ export function postJson(
     sent.end(text);
   });
 }
+
+/** Where no address of a name can be reached, Node's error of them all says nothing by itself. */
+const ofOne = (error: Error): Error =>
+  error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
 
 /** The names that frame the message are ours to set. */
 function lowerCased(headers: Record<string, string>): Record<string, string> {
