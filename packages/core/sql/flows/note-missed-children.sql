@@ -5,8 +5,8 @@ WITH page AS MATERIALIZED (
   ), missed AS MATERIALIZED (
     SELECT page.id, tenant FROM page CROSS JOIN LATERAL (
       SELECT tenant FROM jobs WHERE jobs.id = page.id AND status = 'blocked' AND (SELECT blocked_seq) = 0 OFFSET 0) AS job
-    WHERE NOT EXISTS (SELECT FROM flow_edges WHERE child = page.id)
-      AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = page.id)
+    WHERE (SELECT true FROM flow_edges WHERE child = page.id LIMIT 1) IS NULL
+      AND (SELECT true FROM arrivals WHERE arrivals.job_id = page.id) IS NULL
   ), noted AS (
     INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'child', tenant FROM missed
     WHERE id NOT IN (SELECT job_id FROM flow_notes WHERE role = 'child') RETURNING job_id

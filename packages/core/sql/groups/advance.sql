@@ -7,7 +7,7 @@ WITH page AS MATERIALIZED (
   noted AS MATERIALIZED (
     SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant ORDER BY random()) AS turn
     FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS note
-    CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key OFFSET 0) AS seen
+    CROSS JOIN LATERAL (SELECT *, one.ctid AS spot FROM job_groups AS one WHERE one.tenant = note.tenant AND one.queue = note.queue AND one.group_key = note.group_key OFFSET 0) AS seen
   ), weighed AS MATERIALIZED (
     SELECT *, row_number() OVER in_turn AS place,
            coalesce(sum(size) FILTER (WHERE size > 10) OVER (in_turn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
@@ -32,9 +32,9 @@ WITH page AS MATERIALIZED (
       SELECT *, greatest(share, least(room, last_seq + 1 - (SELECT blocked_seq FROM jobs WHERE id = ids[1]))) AS jobs
       FROM looked_into WHERE has_more) AS at_most
   ), wanted AS MATERIALIZED (
-    SELECT tenant, queue, group_key, last_seq, heads, still, room, ids FROM looked_into WHERE NOT has_more
+    SELECT tenant, queue, group_key, spot, last_seq, admitted, heads, still, room, ids FROM looked_into WHERE NOT has_more
     UNION ALL
-    SELECT tenant, queue, group_key, last_seq, heads, still, room, ARRAY(
+    SELECT tenant, queue, group_key, spot, last_seq, admitted, heads, still, room, ARRAY(
       SELECT id FROM jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT room)
     FROM looked_into AS seen
     WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM many WHERE before < 2000)
@@ -48,8 +48,9 @@ WITH page AS MATERIALIZED (
       SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free))
   ), next AS MATERIALIZED (
     SELECT able.* FROM able CROSS JOIN LATERAL (
-      SELECT last_seq, heads FROM job_groups AS one WHERE one.tenant = able.tenant AND one.queue = able.queue AND one.group_key = able.group_key FOR UPDATE SKIP LOCKED) AS locked
+      SELECT ctid AS spot, last_seq, heads FROM job_groups AS one WHERE one.tenant = able.tenant AND one.queue = able.queue AND one.group_key = able.group_key FOR UPDATE SKIP LOCKED) AS locked
     WHERE locked.heads = able.heads AND (locked.last_seq = able.last_seq OR cardinality(ids) = room)
+      AND (locked.spot = able.spot OR cardinality(still || ids) > 0)
   ), released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
@@ -59,10 +60,11 @@ WITH page AS MATERIALIZED (
     WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM next))
     RETURNING id, tenant, queue, priority, status
   ), kept AS (
-    UPDATE job_groups SET heads = still || ids FROM next
-    WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key AND cardinality(still || ids) > 0
+    INSERT INTO job_groups (tenant, queue, group_key, last_seq, admitted, heads)
+    SELECT tenant, queue, group_key, last_seq, admitted, still || ids FROM next WHERE cardinality(still || ids) > 0
+    ON CONFLICT (tenant, queue, group_key) DO UPDATE SET heads = excluded.heads
   ), forgotten AS (
-    DELETE FROM job_groups USING next WHERE job_groups.tenant = next.tenant AND job_groups.queue = next.queue AND job_groups.group_key = next.group_key AND cardinality(still || ids) = 0
+    DELETE FROM job_groups WHERE ctid = ANY(ARRAY(SELECT spot FROM next WHERE cardinality(still || ids) = 0))
   ), stuck AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM wanted EXCEPT SELECT tenant, queue, group_key FROM next
   ), gone AS (

@@ -7,7 +7,7 @@ WITH found AS MATERIALIZED (
     SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
   ), 
   awaiting AS MATERIALIZED (
-    SELECT id, tenant FROM stopped WHERE flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)
+    SELECT id, tenant FROM stopped WHERE flow_id IS NOT NULL AND (SELECT true FROM flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL
   ), in_flows AS MATERIALIZED (
     SELECT id FROM stopped WHERE flow_id IS NOT NULL
   ), with_steps AS MATERIALIZED (

@@ -6,8 +6,8 @@ WITH page AS MATERIALIZED (
     SELECT lease_token AS token, coalesce(min(worker_id), '') AS worker_id, coalesce(min(locked_until), now()) AS check_at,
            array_agg(id) AS job_ids
     FROM page
-    WHERE status = 'running' AND lease_token IS NOT NULL AND NOT EXISTS (
-      SELECT FROM lease_batches WHERE token = page.lease_token AND page.id = ANY(lease_batches.job_ids))
+    WHERE status = 'running' AND lease_token IS NOT NULL AND (
+      SELECT page.id = ANY(job_ids) FROM lease_batches WHERE token = page.lease_token) IS NOT TRUE
     GROUP BY lease_token
   ), adopted AS (
     INSERT INTO lease_batches (token, worker_id, check_at, job_ids) SELECT token, worker_id, check_at, job_ids FROM strays

@@ -51,10 +51,10 @@ WITH due AS MATERIALIZED (
                        ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
   ), kept AS (
-    UPDATE lease_batches SET check_at = still_open.check_at FROM still_open WHERE lease_batches.token = still_open.token
+    UPDATE lease_batches SET check_at = (SELECT check_at FROM still_open WHERE still_open.token = lease_batches.token)
+    WHERE token = ANY(ARRAY(SELECT token FROM still_open))
   ), gone AS (
-    DELETE FROM lease_batches USING looked_at
-    WHERE lease_batches.token = looked_at.token AND looked_at.token NOT IN (SELECT token FROM still_open)
+    DELETE FROM lease_batches WHERE token = ANY(ARRAY(SELECT token FROM looked_at EXCEPT SELECT token FROM still_open))
   )
   SELECT (SELECT count(*)::int FROM looked_at) AS batches,
          (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)

@@ -27,10 +27,9 @@ WITH
       AND NOT EXISTS (
         SELECT FROM queues WHERE queues.tenant = settled.tenant AND queues.queue = settled.queue
           AND (paused_at IS NOT NULL OR group_concurrency > 1 OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))
-      AND EXISTS (
-        SELECT FROM job_groups AS one
-        WHERE one.tenant = settled.tenant AND one.queue = settled.queue AND one.group_key = settled.group_key
-          AND cardinality(heads) = 1)
+      AND (
+        SELECT cardinality(heads) = 1 FROM job_groups AS one
+        WHERE one.tenant = settled.tenant AND one.queue = settled.queue AND one.group_key = settled.group_key)
   ), due AS MATERIALIZED (
     SELECT ctid AS lies_at, id, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
       ELSE octet_length(payload::text) END AS bytes FROM jobs

@@ -90,14 +90,16 @@ export async function replayStep(
  */
 type Groups = "present" | "absent";
 
-const sameGroup = "known.tenant = jobs.tenant AND known.queue = jobs.queue AND known.group_key = jobs.group_key";
-const hasNone = `NOT EXISTS (SELECT FROM job_groups AS known WHERE ${sameGroup})`;
+const rowOf = (row: string) => `
+      FROM job_groups AS known
+      WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue AND known.group_key = ${row}.group_key`;
+const hasNone = `(SELECT true ${rowOf("jobs")}) IS NULL`;
 const ofPage = "FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL";
 const choices: Record<Groups, { before: string; only: string }> = {
   present: {
     before: `free_groups AS MATERIALIZED (
-    SELECT tenant, queue, group_key FROM job_groups WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key ${ofPage})
-    FOR UPDATE SKIP LOCKED
+    SELECT free.* FROM (SELECT DISTINCT tenant, queue, group_key ${ofPage}) AS named CROSS JOIN LATERAL (
+      SELECT tenant, queue, group_key ${rowOf("named")} FOR UPDATE SKIP LOCKED) AS free
   ),`,
     only: "(group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))",
   },

@@ -29,8 +29,8 @@ test.each(seeds)(
 const mutants: Record<string, Mutant> = {
   "an edge is counted twice": {
     replaces: [
-      "EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = child.id) AS waits",
-      "(SELECT count(*) FROM flow_edges WHERE flow_edges.child = child.id) > 1 AS waits",
+      "(SELECT true FROM flow_edges WHERE flow_edges.child = child.id LIMIT 1) AS waits",
+      "(SELECT true FROM flow_edges WHERE flow_edges.child = child.id OFFSET 1 LIMIT 1) AS waits",
     ],
   },
   "an edge is closed and the others looked for in one statement": {

@@ -101,7 +101,7 @@ const text = composed(
     WHERE (seen.version IS NULL OR seen.version = locked.version) AND known.exists IS NOT DISTINCT FROM part.free
   ), children AS MATERIALIZED (
     SELECT child.*, flow_jobs.cancelled_by,
-           EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = child.id) AS waits,
+           (SELECT true FROM flow_edges WHERE flow_edges.child = child.id LIMIT 1) AS waits,
            (SELECT parent FROM flow_edges WHERE flow_edges.child = child.id AND failed LIMIT 1) AS failed_parent
     FROM (
       SELECT DISTINCT ON (job_id) job_id AS id, status, group_key, run_at FROM noted
@@ -113,9 +113,9 @@ const text = composed(
     FROM (
       SELECT *, CASE WHEN failed_parent IS NOT NULL THEN CASE WHEN status = 'blocked' THEN 'cancel' END
                      WHEN status = 'cancelled' AND cancelled_by IS NULL THEN NULL
-                     WHEN NOT waits THEN 'release'
+                     WHEN waits IS NULL THEN 'release'
                      WHEN status = 'cancelled' THEN 'revive' END AS move
-      FROM children WHERE NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = children.id)) AS child
+      FROM children WHERE (SELECT true FROM arrivals WHERE arrivals.job_id = children.id) IS NULL) AS child
     WHERE move IS NOT NULL
   ), moved AS (
     UPDATE jobs SET status = becomes, blocked_seq = CASE WHEN becomes = 'blocked' THEN 0 END,

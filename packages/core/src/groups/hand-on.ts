@@ -40,13 +40,15 @@ const firstBlocked = (jobs_max: string) => `ARRAY(
  * `wanted` are the groups as this statement's snapshot has them, and `locked` as they are now. Where they differ, someone
  * handed one on meanwhile, or added to one that has room for more than this snapshot has jobs for. A group whose next job
  * is locked is stuck as a whole: skipping just the job would break the order. Its row is not locked then, which would write
- * to it for nothing. Rows are found by LATERAL and `= ANY`, never by a join, which could be planned as a scan of the whole table.
+ * to it for nothing. Rows are found by LATERAL, `= ANY` and the conflict over a key, never by a join: that could be planned as a
+ * scan of the whole table, with all that ever was there while somebody's snapshot is open. Where a group is over, its row is
+ * found by its place, so that it must be the very one that was seen.
  */
 export const handOn = `
   noted AS MATERIALIZED (
     SELECT seen.*, row_number() OVER (PARTITION BY seen.tenant ORDER BY random()) AS turn
     FROM (SELECT DISTINCT tenant, queue, group_key FROM page) AS note
-    CROSS JOIN LATERAL (SELECT * FROM job_groups AS one WHERE ${sameGroup("one", "note")} OFFSET 0) AS seen
+    CROSS JOIN LATERAL (SELECT *, one.ctid AS spot FROM job_groups AS one WHERE ${sameGroup("one", "note")} OFFSET 0) AS seen
   ), weighed AS MATERIALIZED (
     SELECT *, row_number() OVER in_turn AS place,
            coalesce(sum(size) FILTER (WHERE size > ${bounds.few}) OVER (in_turn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
@@ -65,9 +67,9 @@ export const handOn = `
       SELECT *, greatest(share, least(room, last_seq + 1 - (SELECT blocked_seq FROM jobs WHERE id = ids[1]))) AS jobs
       FROM looked_into WHERE has_more) AS at_most
   ), wanted AS MATERIALIZED (
-    SELECT tenant, queue, group_key, last_seq, heads, still, room, ids FROM looked_into WHERE NOT has_more
+    SELECT tenant, queue, group_key, spot, last_seq, admitted, heads, still, room, ids FROM looked_into WHERE NOT has_more
     UNION ALL
-    SELECT tenant, queue, group_key, last_seq, heads, still, room, ${firstBlocked("room")}
+    SELECT tenant, queue, group_key, spot, last_seq, admitted, heads, still, room, ${firstBlocked("room")}
     FROM looked_into AS seen
     WHERE (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM many WHERE before < ${bounds.jobs})
   ), unread AS MATERIALIZED (
@@ -80,8 +82,9 @@ export const handOn = `
       SELECT FROM unnest(wanted.ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free))
   ), next AS MATERIALIZED (
     SELECT able.* FROM able CROSS JOIN LATERAL (
-      SELECT last_seq, heads FROM job_groups AS one WHERE ${sameGroup("one", "able")} FOR UPDATE SKIP LOCKED) AS locked
+      SELECT ctid AS spot, last_seq, heads FROM job_groups AS one WHERE ${sameGroup("one", "able")} FOR UPDATE SKIP LOCKED) AS locked
     WHERE locked.heads = able.heads AND (locked.last_seq = able.last_seq OR cardinality(ids) = room)
+      AND (locked.spot = able.spot OR cardinality(still || ids) > 0)
   ), released AS (
     UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
@@ -90,10 +93,11 @@ export const handOn = `
     WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM next))
     RETURNING id, tenant, queue, priority, status
   ), kept AS (
-    UPDATE job_groups SET heads = still || ids FROM next
-    WHERE ${sameGroup("job_groups", "next")} AND cardinality(still || ids) > 0
+    INSERT INTO job_groups (tenant, queue, group_key, last_seq, admitted, heads)
+    SELECT tenant, queue, group_key, last_seq, admitted, still || ids FROM next WHERE cardinality(still || ids) > 0
+    ON CONFLICT (tenant, queue, group_key) DO UPDATE SET heads = excluded.heads
   ), forgotten AS (
-    DELETE FROM job_groups USING next WHERE ${sameGroup("job_groups", "next")} AND cardinality(still || ids) = 0
+    DELETE FROM job_groups WHERE ctid = ANY(ARRAY(SELECT spot FROM next WHERE cardinality(still || ids) = 0))
   ), stuck AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM wanted EXCEPT SELECT tenant, queue, group_key FROM next
   ), gone AS (

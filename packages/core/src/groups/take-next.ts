@@ -35,10 +35,9 @@ export const takeNext = (first: number, width: Width) => `
       AND NOT EXISTS (
         SELECT FROM queues WHERE queues.tenant = settled.tenant AND queues.queue = settled.queue
           AND (paused_at IS NOT NULL OR group_concurrency > 1 OR fair_by IS NOT NULL OR ${isLimited}))
-      AND EXISTS (
-        SELECT FROM job_groups AS one
-        WHERE one.tenant = settled.tenant AND one.queue = settled.queue AND one.group_key = settled.group_key
-          AND cardinality(heads) = 1)
+      AND (
+        SELECT cardinality(heads) = 1 FROM job_groups AS one
+        WHERE one.tenant = settled.tenant AND one.queue = settled.queue AND one.group_key = settled.group_key)
   ), due AS MATERIALIZED (
     SELECT ctid AS lies_at, id, ${payloadBytes} AS bytes FROM jobs
     WHERE ctid = ANY(ARRAY(SELECT lies_at FROM going_on)) AND ${hashed("(id, blocked_seq) IN (SELECT id, blocked_seq FROM going_on)")}

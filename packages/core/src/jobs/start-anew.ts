@@ -4,7 +4,7 @@ import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 
 // Its edges are looked at as they were before: a job that waits for others may be ready by now. `releaseChildren` sees.
-const waits = "flow_id IS NOT NULL AND EXISTS (SELECT FROM flow_edges WHERE flow_edges.child = id)";
+const waits = "flow_id IS NOT NULL AND (SELECT true FROM flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL";
 const parentHasFailed =
   "coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')";
 

@@ -34,7 +34,7 @@ const later = composed(
     ORDER BY check_at LIMIT $3::int FOR UPDATE SKIP LOCKED
   ), later AS (
     UPDATE lease_batches SET check_at = now() + make_interval(secs => $1::float8), put_off_at = now()
-    FROM due WHERE lease_batches.token = due.token RETURNING 1
+    WHERE token = ANY(ARRAY(SELECT token FROM due)) RETURNING 1
   )
   SELECT count(*)::int AS claims FROM later`,
 );

@@ -45,7 +45,7 @@ const recall = composed(
       AND ($2 = '${allTenants}' OR jobs.tenant = $2) AND jobs.locked_until > now() AND jobs.locked_until <= now() + make_interval(secs => $3::float8)
     RETURNING jobs.id, free.token
   ), sooner AS (
-    UPDATE lease_batches SET check_at = now() WHERE token IN (SELECT token FROM ended)
+    UPDATE lease_batches SET check_at = now() WHERE token = ANY(ARRAY(SELECT token FROM ended))
   )
   SELECT (SELECT count(*)::int FROM ended) AS recalled, (SELECT count(*)::int FROM batches) AS batches,
          (SELECT count(*)::int FROM running WHERE id NOT IN (SELECT id FROM ended)) AS open`,

@@ -57,7 +57,8 @@ type Recovery = RecoveredJob & { status: "queued" | "dead"; attempts: number; wo
 // `still_open` asks what was recovered, not what had expired: a lease renewed since the snapshot is neither, and its
 // batch must stay. One whose row another transaction has locked could not be renewed either, so its worker gets the
 // first turn when that ends: it tries four times a second. The bound on jobs is behind the lock, so that rows somebody
-// has locked do not use it up.
+// has locked do not use it up. Claims are found by `= ANY`: a join could be planned as a scan of all that ever were, where
+// somebody's snapshot is open.
 const recover = composed(
   "lease/recover",
   ["claims_max", "error", "fingerprint", "jobs_max"],
@@ -101,10 +102,10 @@ const recover = composed(
                        ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
   ), kept AS (
-    UPDATE lease_batches SET check_at = still_open.check_at FROM still_open WHERE lease_batches.token = still_open.token
+    UPDATE lease_batches SET check_at = (SELECT check_at FROM still_open WHERE still_open.token = lease_batches.token)
+    WHERE token = ANY(ARRAY(SELECT token FROM still_open))
   ), gone AS (
-    DELETE FROM lease_batches USING looked_at
-    WHERE lease_batches.token = looked_at.token AND looked_at.token NOT IN (SELECT token FROM still_open)
+    DELETE FROM lease_batches WHERE token = ANY(ARRAY(SELECT token FROM looked_at EXCEPT SELECT token FROM still_open))
   )
   SELECT (SELECT count(*)::int FROM looked_at) AS batches,
          (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)

@@ -69,7 +69,7 @@ const text = composed(
     SELECT id, flow_id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL AND NOT ${isCleared}
       AND finished_at < now() - make_interval(secs => $4::float8)
-      AND (has_children IS NULL OR NOT EXISTS (SELECT FROM flow_edges WHERE parent = jobs.id))
+      AND (has_children IS NULL OR (SELECT true FROM flow_edges WHERE parent = jobs.id LIMIT 1) IS NULL)
     FOR NO KEY UPDATE SKIP LOCKED
   ), ${endedFlows("free")}, cleared AS (
     UPDATE jobs SET result = ${clearedResult}

@@ -91,12 +91,15 @@ const text = composed(
          (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, keys.job_id AS held_by, NULL AS version,
          ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
-  JOIN idempotency_keys AS keys USING (tenant, key)
+  CROSS JOIN LATERAL (
+    SELECT * FROM idempotency_keys AS one WHERE one.tenant = wanted.tenant AND one.key = wanted.key OFFSET 0) AS keys
   LEFT JOIN jobs ON jobs.id = keys.job_id
   UNION ALL
   SELECT names.tenant, names.queue, names.key, NULL, false, names.window_ends_at <= now(), names.job_id, names.check_at::text,
          ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
-  JOIN unique_keys AS names USING (tenant, queue, key)
+  CROSS JOIN LATERAL (
+    SELECT * FROM unique_keys AS one
+    WHERE one.tenant = wanted.tenant AND one.queue = wanted.queue AND one.key = wanted.key OFFSET 0) AS names
   LEFT JOIN jobs ON jobs.id = names.job_id`,
 );

@@ -81,8 +81,8 @@ const childrenText = composed(
   ), missed AS MATERIALIZED (
     SELECT page.id, tenant FROM page CROSS JOIN LATERAL (
       SELECT tenant FROM jobs WHERE jobs.id = page.id AND status = 'blocked' AND ${unindexed("blocked_seq")} = 0 OFFSET 0) AS job
-    WHERE NOT EXISTS (SELECT FROM flow_edges WHERE child = page.id)
-      AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = page.id)
+    WHERE (SELECT true FROM flow_edges WHERE child = page.id LIMIT 1) IS NULL
+      AND (SELECT true FROM arrivals WHERE arrivals.job_id = page.id) IS NULL
   ), ${noteMissed("child")}
   SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT max(id::text) FROM page) AS last,
          (SELECT count(*)::int FROM noted) AS notes`,

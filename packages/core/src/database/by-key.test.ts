@@ -1,0 +1,67 @@
+import { readdir } from "node:fs/promises";
+import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { composedStatements } from "./composed.ts";
+
+const source = new URL("..", import.meta.url);
+let own: TestDatabase;
+beforeAll(async () => {
+  own = await testDatabase();
+  const files = await readdir(source, { recursive: true });
+  for (const file of files) if (/(?<!\.test|-main)\.ts$/.test(file)) await import(new URL(file, source).href);
+});
+afterAll(() => own.drop());
+
+type Plan = {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Index Name"?: string;
+  "Index Cond"?: string;
+  Plans?: Plan[];
+};
+
+/** Nodes that go through all of a table, or all of an index of it. */
+function* walks(plan: Plan, table: string): Generator<string> {
+  const { "Node Type": kind, "Relation Name": of, "Index Name": index = "", "Index Cond": cond } = plan;
+  if (of === table && /^(Seq|Index|Index Only) Scan$/.test(kind) && cond === undefined) yield `${kind} ${index}`;
+  for (const part of plan.Plans ?? []) yield* walks(part, table);
+}
+
+/** Statements that go through all of a table, and what for. Nobody's jobs wait for them. */
+const excused: Readonly<Record<string, string>> = {
+  "lease_batches dead-letters/purge-ids": "which flows have a job that runs",
+  "lease_batches dead-letters/purge-page": "which flows have a job that runs",
+  "lease_batches maintenance/prune": "which flows have a job that runs",
+  "lease_batches maintenance/clear-results": "which flows have a job that runs",
+  "lease_batches jobs/list-running": "all jobs that run, if they are not too many",
+  "lease_batches maintenance/outlook": "the first that is due",
+  "lease_batches lease/recall": "those of a worker that is gone",
+  "flow_edges flows/overdue-edges": "a sample of them all",
+  "arrivals maintenance/prune": "which of a page's jobs have not arrived",
+  "arrivals maintenance/outlook": "whether there is any",
+  "unique_keys maintenance/prune": "which of a page's jobs hold one",
+  "unique_keys maintenance/prune-unique-keys": "those that are due, a page at a time",
+};
+
+// What lives for a moment leaves dead entries behind while somebody's snapshot is open, and statistics that hardly any lives.
+test.each([
+  ["lease_batches", "SELECT uuidv7(), 'w', now(), '{}' FROM generate_series(1, 50000)"],
+  ["job_groups", "SELECT 'default', 'q', 'g' || n, 1, 1, '{}' FROM generate_series(1, 50000) AS n"],
+  ["flow_edges", "SELECT uuidv7(), uuidv7(), 'cancel' FROM generate_series(1, 50000)"],
+  ["arrivals", "SELECT uuidv7(), 'default', 'q' FROM generate_series(1, 50000)"],
+  ["unique_keys", "SELECT 'default', 'q', 'k' || n, uuidv7(), now(), now() FROM generate_series(1, 50000) AS n"],
+])("rows of %s are found by their keys, though the statistics say that hardly any are left", async (table, rows) => {
+  const { sql } = own.database;
+  await sql.unsafe(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
+  await sql.unsafe(`INSERT INTO ${table} ${rows}`);
+  await sql.unsafe(`DELETE FROM ${table} WHERE ctid NOT IN (SELECT ctid FROM ${table} LIMIT 1)`);
+  await sql.unsafe(`ANALYZE ${table}`);
+  const found: string[] = [];
+  for (const { name, text } of composedStatements()) {
+    const plans = await sql.unsafe<{ "QUERY PLAN": [{ Plan: Plan }] }[]>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
+    for (const { "QUERY PLAN": one } of plans)
+      for (const { Plan } of one)
+        for (const walk of walks(Plan, table)) if (!excused[`${table} ${name}`]) found.push(`${name}: ${walk}`);
+  }
+  expect(found).toEqual([]);
+});
