@@ -1,12 +1,13 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { oneFault, storms } from "./fortunes.ts";
-import { life, ownClock } from "./life.ts";
+import { life } from "./life.ts";
 
 const first = Number(process.env["FATES_SEED"] ?? 1);
 const count = Number(process.env["FATES"] ?? 200);
 
 async function lives(fortuneOf: Parameters<typeof life>[1]): Promise<string> {
-  ownClock();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   const bad: string[] = [];
   for (let seed = first; seed < first + count; seed += 1) {
     const { wrong, log } = await life(seed, fortuneOf);

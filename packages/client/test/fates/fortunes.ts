@@ -1,8 +1,20 @@
 import { between, oneOf, shuffled } from "@atlasqueue/testing/servers";
-import type { Fortune } from "./life.ts";
+import type { ModelApi, ModelJob } from "./model-api.ts";
 import { fates, type Fate } from "./network.ts";
 
-type World = { random: () => number; lease_ms: number };
+/** What becomes of the calls of a life. */
+export type Fortune = {
+  fateOf(path: string): Fate;
+  /** Whether what calls have met excuses that a lease was not given back until it ended, though no handler had its job. */
+  excusesUnseen(job: ModelJob): boolean;
+  /** Whether it excuses that a worker takes a lease for lost now, while the handler runs or as its outcome is told. */
+  excusesLost(during: "handling" | "settling"): boolean;
+  /** Whether the worker is stopped in the middle of it. */
+  stops?: boolean;
+  /** Now and then, for what befalls the API itself. */
+  turn?(api: ModelApi): void;
+};
+export type World = { random: () => number; lease_ms: number };
 
 /** One call in the time of a lease meets something; that costs nothing. */
 export function oneFault({ random, lease_ms }: World, stops = false): Fortune {
