@@ -116,6 +116,30 @@ test("a late start is not given up for one swallowed renewal", async () => {
   expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 });
 }, 60_000);
 
+test("a late start that no answer allows goes back, as a renewal may have held it nevertheless", async () => {
+  const { id } = await client.submit({ type: "a", queue: "unheard", max_attempts: 1 });
+  let stood = false;
+  let released = false;
+  const remote = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const response = await fetch(input, init);
+      const text = await response.text();
+      released ||= String(input).endsWith("/release");
+      if (isHeartbeat(input) && !released) throw new TypeError("fetch failed");
+      if (!stood && text.includes('"lease_token"')) {
+        stood = true;
+        standStill(1_100);
+      }
+      return new Response(text, response);
+    },
+  });
+  const worker = remote.work("unheard", () => {}, { leaseSeconds: 3, waitSeconds: 1, observe: () => {} });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(released).toBe(true);
+}, 60_000);
+
 test("a worker whose lease's answer comes too late asks for half as many, until one comes in time", async () => {
   const asked: unknown[] = [];
   let late = 2;
