@@ -65,6 +65,42 @@ test("the tries go on past the end of the lease, for as long as the API says tha
   expect(met.releases).toBe(9);
 }, 60_000);
 
+test("a call that is aborted leaves nothing leased, whatever error the caller gives as the reason", async () => {
+  const id = await submit("reason");
+  const stop = new AbortController();
+  const reason = await client.get("01900000-0000-7000-8000-000000000000").catch((error: unknown) => error);
+  const own = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const answer = await fetch(input, { ...init, signal: null });
+      if (isLease(input)) stop.abort(reason);
+      return answer;
+    },
+  });
+  await expect(own.lease("reason", { workerId: "w" }, { signal: stop.signal })).rejects.toBe(reason);
+  await own.leasesReturned();
+  expect(await client.get(id)).toMatchObject(untouched);
+});
+
+test("a caller's own bad token says nothing of what the API takes", async () => {
+  const { own } = losing([]);
+  await expect(own.settle({ next: { worker_id: "w", lease_token: "mine" } })).rejects.toThrow("lease_token");
+  const id = await submit("own-token");
+  await expect(own.lease("own-token", { workerId: "w" })).rejects.toThrow("fetch failed");
+  await own.leasesReturned();
+  expect(await client.get(id)).toMatchObject(untouched);
+});
+
+test("whoever waits for what goes back may give up", async () => {
+  await submit("gives-up");
+  const { own } = losing(Array.from({ length: 1_000 }, () => problem(503, "unavailable")));
+  await expect(own.lease("gives-up", { workerId: "w" })).rejects.toThrow("fetch failed");
+  const stop = new AbortController();
+  const waiting = own.leasesReturned({ signal: stop.signal });
+  stop.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+});
+
 test.each([
   ["404, 500 and 521", [404, 500, 521]],
   ["400, 403 and 409", [400, 403, 409]],

@@ -87,7 +87,7 @@ export type LeaseCalls = {
    * Resolves when what lost answers had leased has gone back, or a minute after its leases' end or the API's last word that
    * its database is away: for a process that ends.
    */
-  leasesReturned(): Promise<void>;
+  leasesReturned(call?: Pick<CallOptions, "signal">): Promise<void>;
   /** Hold the job for `leaseSeconds` (default 30) from now, and report its progress. LeaseLostError. */
   heartbeat(
     held: Held,
@@ -132,7 +132,7 @@ export function leaseCalls(send: Send): LeaseCalls {
         const { body, ends_at_ms } = await sendLeasing(asked, lasts_ms, failed, call);
         return (body as LeaseAnswer).jobs.map((leased) => ({ ...leased, ends_at_ms }));
       };
-      return lost.leased(hold_ms + lasts_ms, ask, (jobs) => jobs);
+      return lost.leased(ask, (jobs) => jobs, { lasts_ms: hold_ms + lasts_ms, signal: call?.signal });
     },
     async ack(held, result, { children, dependantsWait, ...call } = {}) {
       const checked = storableResult(result);
@@ -173,10 +173,11 @@ export function leaseCalls(send: Send): LeaseCalls {
         const { next: leased, ...outcomes } = body as SettleAnswer;
         return leased ? { ...outcomes, next: leased.map((one) => ({ ...one, ends_at_ms })) } : outcomes;
       };
-      return lost.leased(lasts_ms, ask, (answer) => answer.next ?? [], next.lease_token);
+      const about = { lasts_ms, own_token: next.lease_token, signal: call?.signal };
+      return lost.leased(ask, (answer) => answer.next ?? [], about);
     },
     releaseLease: (lease_token, call) => releaseLease(send, lease_token, call),
-    leasesReturned: lost.returned,
+    leasesReturned: (call) => lost.returned(call?.signal),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ReleaseLeaseAnswer } from "@atlasqueue/contract";
 import { type AtlasQueueError, isDatabaseAway, isWordOfApi, UnavailableError, ValidationError } from "../errors.ts";
 import { backoffMs, mayRepeat } from "../http/retry.ts";
-import { pause } from "../http/time.ts";
+import { pause, within } from "../http/time.ts";
 import type { CallOptions, Send } from "../http/transport.ts";
 import { randomKey } from "../idempotency-key.ts";
 
@@ -11,22 +11,19 @@ import { randomKey } from "../idempotency-key.ts";
  */
 export type Leasing<T> = (lease_token: string | undefined, failed: (error: unknown) => void) => Promise<T>;
 
+type About = { lasts_ms: number; own_token?: string | undefined; signal?: AbortSignal | undefined };
+
 export type LostLeases = {
   /**
    * Make a call that leases jobs; if the answer to any of its tries is lost, they go back, now and until that is answered.
-   * `lasts_ms`: after that, their leases are over. `own_token`: the caller has one.
+   * `lasts_ms`: after that, their leases are over. `own_token`: the caller has one. `signal`: aborts the call.
    */
-  leased<T>(
-    lasts_ms: number,
-    ask: Leasing<T>,
-    jobsOf: (answer: T) => readonly unknown[],
-    own_token?: string,
-  ): Promise<T>;
+  leased<T>(ask: Leasing<T>, jobsOf: (answer: T) => readonly unknown[], about: About): Promise<T>;
   /**
    * Resolves when all of it went back, or a minute after its leases have ended, not counting while the API says that its
-   * database is away.
+   * database is away. Rejects with the signal's reason when that aborts.
    */
-  returned(): Promise<void>;
+  returned(signal?: AbortSignal): Promise<void>;
 };
 
 /** While this many are on their way back, nothing more is leased: its answer would be lost as well. */
@@ -45,7 +42,7 @@ const without_ms = 300_000;
  *
  * @example
  * const lost = createLostLeases(send);
- * const jobs = await lost.leased(30_000, (lease_token) => ask({ lease_token }), (answer) => answer);
+ * const jobs = await lost.leased((lease_token) => ask({ lease_token }), (answer) => answer, { lasts_ms: 30_000 });
  */
 export function createLostLeases(send: Send): LostLeases {
   const open = new Set<Promise<unknown>>();
@@ -58,7 +55,7 @@ export function createLostLeases(send: Send): LostLeases {
   };
 
   return {
-    async leased(lasts_ms, ask, jobsOf, own_token) {
+    async leased(ask, jobsOf, { lasts_ms, own_token, signal }) {
       if (open.size >= open_max)
         throw new UnavailableError(
           `the answers to ${open_max} leases were lost, and their jobs are not given back yet`,
@@ -67,7 +64,8 @@ export function createLostLeases(send: Send): LostLeases {
       const lease_token = own_token ?? randomToken();
       // Of several tries the last error says nothing of those before it.
       let may_have = false;
-      const failed = (error: unknown) => void (may_have ||= mayHaveLeased(error));
+      // Aborted, it says nothing of an answer: its error is whatever the caller gave as a reason.
+      const failed = (error: unknown) => void (may_have ||= signal?.aborted === true || mayHaveLeased(error));
       try {
         const answer = await ask(lease_token, failed);
         // A repeated try leases nothing again.
@@ -76,15 +74,16 @@ export function createLostLeases(send: Send): LostLeases {
       } catch (error) {
         failed(error);
         if (may_have) giveBack(lease_token, lasts_ms);
-        if (!isUnknownField(error)) throw error;
+        if (own_token !== undefined || !isUnknownField(error)) throw error;
         without_until_ms = performance.now() + without_ms;
         return ask(undefined, () => {});
       }
     },
-    async returned() {
+    async returned(signal) {
+      const all = async () => void (await Promise.all(open));
+      // No timer of those that give back keeps a process from ending.
       const stay = setInterval(() => {}, 60_000);
-      await Promise.all(open);
-      clearInterval(stay);
+      await within(Infinity, signal, all, () => new Error("never")).finally(() => clearInterval(stay));
     },
   };
 }

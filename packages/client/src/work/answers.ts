@@ -8,9 +8,13 @@ export const isLost = (error: unknown): error is LeaseLostError | NotFoundError 
 export const isRefusal = (error: unknown): boolean =>
   !(error instanceof AtlasQueueError) || [400, 413, 422].includes(error.status ?? 0);
 
-/** The token may not add jobs, or another job has the unique key of one. */
+/** What a tenant may have is used up: it takes somebody to change that. */
+const at_limits = ["/problems/too-many-queues", "/problems/storage-full"];
+
+/** The token may not add jobs, another job has the unique key of one, or there may be no more of them. */
 export const isRefusalToAdd = (error: unknown): boolean =>
-  error instanceof AtlasQueueError && [401, 403, 409].includes(error.status ?? 0);
+  error instanceof AtlasQueueError &&
+  ([401, 403, 409].includes(error.status ?? 0) || at_limits.includes(error.problem?.type ?? ""));
 
 /** The token may not do this, now or later. */
 export const isForbidden = (error: unknown): boolean => error instanceof AtlasQueueError && error.status === 403;

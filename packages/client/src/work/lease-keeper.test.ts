@@ -1,28 +1,24 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { TimeoutError, UnavailableError } from "../errors.ts";
+import { UnavailableError } from "../errors.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { heldJobs } from "./held-jobs.ts";
 import { createRepeats } from "./first-answer.ts";
-import { keepLease, renewLate, type KeeperDeps } from "./lease-keeper.ts";
+import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
 import { newRun } from "./runs.ts";
 
 const problem = { type: "/problems/unavailable", title: "away", status: 503, detail: "away", instance: "1" };
 
-/** A worker with one job, of whose lease so many seconds are left, and how the API answers its heartbeats. */
-function holding(lease_seconds: number, heartbeat: LeaseCalls["heartbeat"], left_seconds = lease_seconds) {
+/** A worker with one job, and how the API answers its heartbeats. */
+function keeping(lease_seconds: number, heartbeat: LeaseCalls["heartbeat"]) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const held = heldJobs(1);
-  const leased = { job: { id: "17" }, ends_at_ms: performance.now() + left_seconds * 1_000 } as LeasedJob;
+  const leased = { job: { id: "17" }, ends_at_ms: performance.now() + lease_seconds * 1_000 } as LeasedJob;
   const job = held.add(leased, newRun());
   const calls = { heartbeat } as LeaseCalls;
   const deps: KeeperDeps = { calls, held, observe: () => {}, lease_seconds, repeats: createRepeats(held.size) };
-  return { held, job, deps };
+  return { held, job, kept: keepLease(deps, job) };
 }
-const keeping = (lease_seconds: number, heartbeat: LeaseCalls["heartbeat"]) => {
-  const holds = holding(lease_seconds, heartbeat);
-  return { ...holds, kept: keepLease(holds.deps, holds.job) };
-};
 
 test("in an outage a handler's progress waits for the next renewal, which rests the longer the more of a lease is left", async () => {
   const asked: unknown[] = [];
@@ -64,32 +60,3 @@ test("no renewal goes on for a job that is held no more", async () => {
   expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
   expect(vi.getTimerCount()).toBe(0);
 });
-
-test.each([
-  [60, 39],
-  [30, 19],
-  [20, 13],
-  [20, 12],
-])(
-  "a late start with a lease of %i s, of which %i are left, has another try when one is swallowed",
-  async (lease, left) => {
-    let heartbeats = 0;
-    const { deps, job } = holding(
-      lease,
-      async (_held, _options, { timeoutMs = 0, signal } = {}) => {
-        heartbeats += 1;
-        if (heartbeats > 1) return {} as Awaited<ReturnType<LeaseCalls["heartbeat"]>>;
-        return new Promise((_, reject) => {
-          const end = () => reject(new TimeoutError("no answer"));
-          setTimeout(end, timeoutMs);
-          signal?.addEventListener("abort", end);
-        });
-      },
-      left,
-    );
-    const renewed = renewLate(deps, job);
-    await vi.advanceTimersByTimeAsync(left * 1_000);
-    expect(heartbeats).toBe(2);
-    expect(await renewed).toBe(true);
-  },
-);

@@ -82,67 +82,6 @@ export async function keepLease(
   }
 }
 
-/** An API slower than the leases are long keeps none of them; a handler that hogs the processor makes one in vain. */
-const renewals_max = 10;
-
-/**
- * Renew the lease of a job that is about to be started late: another worker may have it by now. Once it has ended, one
- * more try must be enough. False when it is not to be started: lost or given back meanwhile, or not renewed in time, and then
- * it is held still, as a renewal whose answer was lost may have held it there.
- */
-export async function renewLate(
-  { calls, held, observe, lease_seconds, repeats }: KeeperDeps,
-  job: HeldJob,
-): Promise<boolean> {
-  const lease_ms = lease_seconds * 1_000;
-  const rests = createRests(job);
-  const isOurs = () => held.holds(job) && job.phase === "handling";
-  const ask = async (signal: AbortSignal): Promise<number> => {
-    const asked_ms = performance.now();
-    // It may take long where it is the last one, and must leave time for another before.
-    const timeoutMs = job.ends_at_ms - asked_ms > try_ms_max ? try_ms_max : Math.max(lease_ms, try_ms_max);
-    const call = { retries: 0, timeoutMs, signal };
-    await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
-    return asked_ms;
-  };
-  /** When the renewal that was answered had been asked for. */
-  const renewed = async (): Promise<number> => {
-    for (;;) {
-      try {
-        return await firstAnswer(ask, () => againMs(job.ends_at_ms - performance.now()), repeats, job.stop.signal);
-      } catch (error) {
-        if (!isOurs() || isLost(error)) throw error;
-        const rest_ms = rests.afterMs(error);
-        if (performance.now() >= job.ends_at_ms) throw error;
-        observe({ event: "api_unavailable", during: "heartbeat", error });
-        await pause(rest_ms, job.stop.signal);
-      }
-    }
-  };
-  for (let renewal = 0; renewal < renewals_max; renewal += 1) {
-    let asked_ms: number;
-    try {
-      asked_ms = await renewed();
-    } catch (error) {
-      if (!isOurs()) return false;
-      if (isLost(error)) break;
-      observe({ event: "api_unavailable", during: "heartbeat", error });
-      return false;
-    }
-    if (!isOurs()) return false;
-    job.ends_at_ms = asked_ms + lease_ms;
-    // Held for certain; if it is late again already, its keeper renews it at once.
-    if (performance.now() < job.ends_at_ms) return true;
-  }
-  held.leave(job);
-  observe({ event: "lease_lost", job: job.leased.job, during: "starting" });
-  return false;
-}
-
-/** Whether a third of the lease may be over. */
-export const isLate = (job: HeldJob, lease_seconds: number): boolean =>
-  performance.now() > job.ends_at_ms - (2 * lease_seconds * 1_000) / 3;
-
 /** Until it is time, or the job is gone or has something to report. */
 async function sleep(job: HeldJob, ms: number): Promise<void> {
   const woken = new AbortController();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { recorder } from "../../test/recorder.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
-import { createClient, defineHandler, defineJob, type Client } from "../index.ts";
+import { createClient, defineHandler, defineJob, type Client, type RemoteContext } from "../index.ts";
 import { z } from "zod";
 
 let api: TestApi;
@@ -64,6 +64,22 @@ test("jobs that the API refuses fail the attempt at once, and say which", async 
     status: "dead",
     last_error: expect.stringMatching("^SpawnError: Nothing was stored: /children/0/unique") as string,
   });
+});
+
+test.each(["too-many-queues", "storage-full"])("so do those that it has no more room for: %s", async (type) => {
+  const full = createClient({
+    url: api.url,
+    fetch: (input, init) => {
+      if (!String(init?.body).includes("children")) return fetch(input, init);
+      const problem = { type: `/problems/${type}`, title: "Too many", status: 429, detail: "no more", instance: "x" };
+      return Promise.resolve(Response.json(problem, { status: 429 }));
+    },
+  });
+  const handler = (_payload: unknown, { spawn }: RemoteContext) => spawn({ type: "x", queue: "new" });
+  const worker = full.work(type, handler, { observe: () => {} });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const { id } = await client.submit({ type: "a", queue: type, max_attempts: 1 });
+  expect(await client.wait(id)).toMatchObject({ status: "dead", last_error: "SpawnError: no more" });
 });
 
 test("an ack by hand adds jobs, once", async () => {

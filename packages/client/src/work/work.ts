@@ -18,7 +18,8 @@ import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import { createRepeats } from "./first-answer.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
-import { isLate, keepLease, renewLate, type KeeperDeps } from "./lease-keeper.ts";
+import { createLateStarts, isLate } from "./late-starts.ts";
+import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
 import { remoteParents } from "./parent-source.ts";
 import { runJob } from "./run-job.ts";
 import { newRun, shouldGoOn, type Run } from "./runs.ts";
@@ -89,8 +90,11 @@ export function startRemoteWorker(
   const draining = new AbortController();
 
   const keeping: KeeperDeps = { calls, held, observe, lease_seconds, repeats: createRepeats(held.size) };
+  const mayStartLate = createLateStarts(keeping);
   /** Aborts at the stop's deadline. */
   const over = new AbortController();
+  /** Aborts when nothing is waited for any more. */
+  const ended = new AbortController();
 
   /**
    * Its lease is renewed first where a third of it may be over: the answer was late, or this process stood still, or an
@@ -100,13 +104,13 @@ export function startRemoteWorker(
     const { job } = leased;
     const mine = held.add(leased, its_run);
     if (over.signal.aborted) return giveBack(mine, stops);
-    if (isLate(mine, lease_seconds) && !(await renewLate(keeping, mine))) {
+    if (!isLate(mine, lease_seconds)) void keepLease(keeping, mine);
+    else if (!(await mayStartLate(mine))) {
       if (held.holds(mine) && mine.phase === "handling") giveBack(mine, "the lease could not be renewed");
       return;
     }
     const span = (mine.span = beginAttempt(tracing, job));
     observe({ event: "handler_start", job });
-    void keepLease(keeping, mine);
     const progress = (value: Json): void => {
       if (mine.phase === "settling") return;
       mine.progress = { value };
@@ -170,7 +174,7 @@ export function startRemoteWorker(
   /** One after the other: what a settlement leases may be lost with its answer. */
   const allTold = async (): Promise<void> => {
     await settler.drained();
-    await calls.leasesReturned();
+    await calls.leasesReturned({ signal: ended.signal });
   };
 
   const stop = async (deadline_ms: number): Promise<void> => {
@@ -190,6 +194,7 @@ export function startRemoteWorker(
     const farewell = new AbortController();
     await Promise.race([allTold(), pause(farewell_ms_max, farewell.signal)]);
     farewell.abort();
+    ended.abort();
     settler.giveUp();
     for (const job of held.all()) held.leave(job);
   };
