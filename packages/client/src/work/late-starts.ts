@@ -9,6 +9,10 @@ import { createRests } from "./rests.ts";
 export const isLate = (job: HeldJob, lease_seconds: number): boolean =>
   performance.now() > job.ends_at_ms - (2 * lease_seconds * 1_000) / 3;
 
+/** Of what the start before took: an answer that has come in takes several turns to be read. */
+const rest_share = 0.1;
+const rest_ms_max = 100;
+
 /**
  * Lets jobs start late, one after another: each once its lease is renewed and kept, and in a turn of the event loop of its
  * own. Handlers that hog the processor for a part of a lease would stand in the way of each other's renewals for all of it.
@@ -20,12 +24,19 @@ export const isLate = (job: HeldJob, lease_seconds: number): boolean =>
  */
 export function createLateStarts(deps: KeeperDeps) {
   let turns = Promise.resolve();
+  let began_at_ms = performance.now();
+  const turn = async (): Promise<void> => {
+    await pause(0);
+    const took_ms = performance.now() - began_at_ms;
+    await pause(Math.min(took_ms * rest_share, rest_ms_max));
+    began_at_ms = performance.now();
+  };
   return async (job: HeldJob): Promise<boolean> => {
     if (!(await renewLate(deps, job))) return false;
     void keepLease(deps, job);
-    turns = turns.then(() => pause(0));
+    turns = turns.then(turn);
     await turns;
-    return deps.held.holds(job) && job.phase === "handling";
+    return deps.held.holds(job) && job.phase === "handling" && performance.now() < job.ends_at_ms;
   };
 }
 

@@ -5,6 +5,7 @@ import { createRepeats } from "./first-answer.ts";
 import { heldJobs } from "./held-jobs.ts";
 import { createLateStarts } from "./late-starts.ts";
 import { newRun } from "./runs.ts";
+import { standStill } from "../../test/stand-still.ts";
 
 /** Jobs of whose leases so many seconds are left, and how the API answers their heartbeats. */
 function starting(lease_seconds: number, left_seconds: number, heartbeat: LeaseCalls["heartbeat"]) {
@@ -42,6 +43,33 @@ test("one that is lost or given back while it waits for its turn does not start"
   held.handlerEnded(stopped);
   await vi.advanceTimersByTimeAsync(0);
   expect(await Promise.all(may)).toEqual([false, false]);
+});
+
+test("after a handler that hogged the processor there is time for answers to be read before the next one starts", async () => {
+  const { job, mayStart } = starting(10, 6, answered);
+  vi.useRealTimers();
+  let turn = 0;
+  const counting = setInterval(() => (turn += 1), 0);
+  onTestFinished(() => clearInterval(counting));
+  const started = await Promise.all(
+    [1, 2].map(async () => {
+      await mayStart(job());
+      const at = turn;
+      standStill(500);
+      return at;
+    }),
+  );
+  expect((started[1] ?? 0) - (started[0] ?? 0)).toBeGreaterThan(5);
+});
+
+test("one whose lease ends while it waits for its turn does not start", async () => {
+  const { job, mayStart } = starting(10, 6, answered);
+  const one = job();
+  const may = mayStart(one);
+  await vi.advanceTimersByTimeAsync(0);
+  one.ends_at_ms = performance.now();
+  await vi.advanceTimersByTimeAsync(200);
+  expect(await may).toBe(false);
 });
 
 test("one that could not be renewed is held for as long as a lost renewal may hold it, to be given back", async () => {
