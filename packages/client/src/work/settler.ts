@@ -94,7 +94,8 @@ export function createSettler(
     try {
       await send(batch);
     } catch (error) {
-      // Once more, without asking for the next ones: acks and releases are the same the second time.
+      // Once more, without asking for the next ones. What was done already stays done: an ack is told so again, a nack or a
+      // release as a lost lease.
       if (error === over.reason) return await deliver(batch);
       if (areRefused(batch, error)) return await refused(batch, error);
       observe({ event: "api_unavailable", during: "settle", error });

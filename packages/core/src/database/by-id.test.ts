@@ -1,14 +1,12 @@
-import { readdir } from "node:fs/promises";
 import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { composedStatements } from "./composed.ts";
+import { allStatements } from "../../test/all-statements.ts";
 
-const source = new URL("..", import.meta.url);
 let own: TestDatabase;
+let statements: Awaited<ReturnType<typeof allStatements>>;
 beforeAll(async () => {
   own = await testDatabase();
-  const files = await readdir(source, { recursive: true });
-  for (const file of files) if (/(?<!\.test|-main)\.ts$/.test(file)) await import(new URL(file, source).href);
+  statements = await allStatements();
 });
 afterAll(() => own.drop());
 
@@ -36,7 +34,7 @@ test("jobs named by their ids are found by them, though the statistics say that 
     FROM generate_series(1, 50000) AS n`;
   await sql`VACUUM ANALYZE jobs`;
   const found: string[] = [];
-  for (const { name, text } of composedStatements()) {
+  for (const { name, text } of statements) {
     const rows = await sql.unsafe<{ "QUERY PLAN": [{ Plan: Plan }] }[]>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
     for (const { "QUERY PLAN": plans } of rows)
       for (const { Plan } of plans) for (const walk of walks(Plan)) found.push(`${name}: ${walk}`);

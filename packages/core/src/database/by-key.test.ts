@@ -1,14 +1,12 @@
-import { readdir } from "node:fs/promises";
 import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { composedStatements } from "./composed.ts";
+import { allStatements } from "../../test/all-statements.ts";
 
-const source = new URL("..", import.meta.url);
 let own: TestDatabase;
+let statements: Awaited<ReturnType<typeof allStatements>>;
 beforeAll(async () => {
   own = await testDatabase();
-  const files = await readdir(source, { recursive: true });
-  for (const file of files) if (/(?<!\.test|-main)\.ts$/.test(file)) await import(new URL(file, source).href);
+  statements = await allStatements();
 });
 afterAll(() => own.drop());
 
@@ -57,7 +55,7 @@ test.each([
   await sql.unsafe(`DELETE FROM ${table} WHERE ctid NOT IN (SELECT ctid FROM ${table} LIMIT 1)`);
   await sql.unsafe(`ANALYZE ${table}`);
   const found: string[] = [];
-  for (const { name, text } of composedStatements()) {
+  for (const { name, text } of statements) {
     const plans = await sql.unsafe<{ "QUERY PLAN": [{ Plan: Plan }] }[]>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
     for (const { "QUERY PLAN": one } of plans)
       for (const { Plan } of one)

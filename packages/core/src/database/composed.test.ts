@@ -1,16 +1,15 @@
 import { readdir } from "node:fs/promises";
 import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { composedStatements } from "./composed.ts";
+import { allStatements } from "../../test/all-statements.ts";
 
-const source = new URL("..", import.meta.url);
 const snapshots = new URL("../../sql/", import.meta.url);
 
 let own: TestDatabase;
+let statements: Awaited<ReturnType<typeof allStatements>>;
 beforeAll(async () => {
   own = await testDatabase();
-  const files = await readdir(source, { recursive: true });
-  for (const file of files) if (/(?<!\.test|-main)\.ts$/.test(file)) await import(new URL(file, source).href);
+  statements = await allStatements();
 });
 afterAll(() => own.drop());
 
@@ -18,7 +17,6 @@ const named = ({ parameters }: { parameters: readonly string[] }) =>
   parameters.map((name, at) => `-- $${at + 1} ${name}\n`).join("");
 
 test("each composed statement is whole in sql/, as PostgreSQL gets it, with its parameters named", async () => {
-  const statements = composedStatements();
   const names = statements.map(({ name }) => name);
   expect(names.length).toBeGreaterThan(60);
   expect(new Set(names).size).toBe(names.length);
@@ -33,12 +31,12 @@ test("each composed statement is whole in sql/, as PostgreSQL gets it, with its 
 
 // A cast in a kept plan is evaluated for each row: a settlement of 250 jobs with results took seventeen times as long.
 test("a parameter that holds the values of many jobs is parsed once per statement, in a sub-select", () => {
-  for (const { name, text } of composedStatements())
+  for (const { name, text } of statements)
     expect([name, text.match(/(?<!SELECT )\$\d+::text::jsonb/g)]).toEqual([name, null]);
 });
 
 test("PostgreSQL accepts each of them, and counts as many parameters as are named", async () => {
-  for (const { name, parameters, text } of composedStatements()) {
+  for (const { name, parameters, text } of statements) {
     await own.database.sql.unsafe(`PREPARE one AS ${text}`).catch((error: unknown) => {
       throw new Error(`${name}: ${String(error)}`);
     });
