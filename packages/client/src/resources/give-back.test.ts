@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { testApi, type TestApi } from "../../test/test-api.ts";
 import { createClient, type Client } from "../index.ts";
 
@@ -49,6 +49,48 @@ test("a try whose answer the network swallows leaves time for others before the 
   expect(met.releases).toBe(3);
   expect(await client.get(id)).toMatchObject(untouched);
 }, 60_000);
+
+test("a try whose answer is merely slow counts, though another was sent beside it", async () => {
+  const id = await submit("slow");
+  const isSent = Promise.withResolvers<void>();
+  const { own, met } = losing([
+    async (init) => {
+      await Promise.race([isSent.promise, swallowed(init)]);
+      return fetch(`${api.url}/v1/leases/release`, init);
+    },
+    (init) => {
+      isSent.resolve();
+      return swallowed(init);
+    },
+  ]);
+  await expect(own.lease("slow", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow();
+  await own.leasesReturned();
+  expect(met.releases).toBe(2);
+  expect(await client.get(id)).toMatchObject(untouched);
+}, 60_000);
+
+test("an API that answers no try is asked again for two leases at a time", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let releases = 0;
+  const own = createClient({
+    url: "http://api",
+    retries: 0,
+    fetch(input, init) {
+      if (!isRelease(input)) return Promise.reject(new TypeError("fetch failed"));
+      releases += 1;
+      return swallowed(init);
+    },
+  });
+  for (let at = 0; at < 10; at += 1)
+    await expect(own.lease("any", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
+  await vi.advanceTimersByTimeAsync(999);
+  expect(releases).toBe(10);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(releases).toBe(12);
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(releases).toBe(14);
+});
 
 test("the tries go on past the end of the lease, for as long as the API says that its database is away", async () => {
   await submit("outage");

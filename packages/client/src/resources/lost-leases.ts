@@ -1,5 +1,6 @@
 import type { ReleaseLeaseAnswer } from "@atlasqueue/contract";
 import { type AtlasQueueError, isDatabaseAway, isWordOfApi, UnavailableError, ValidationError } from "../errors.ts";
+import { createRepeats, firstAnswer, type Repeats } from "../http/first-answer.ts";
 import { backoffMs, mayRepeat } from "../http/retry.ts";
 import { pause, within } from "../http/time.ts";
 import type { CallOptions, Send } from "../http/transport.ts";
@@ -29,7 +30,9 @@ export type LostLeases = {
 /** While this many are on their way back, nothing more is leased: its answer would be lost as well. */
 const open_max = 10;
 /** What a healthy API needs to take a lease back, and to spare. */
-const answer_ms_min = 1_000;
+const again_ms_min = 1_000;
+/** So many are asked for more than once at a time. */
+const repeats_max = 2;
 /** No lease is ended while the database is away, nor in the three seconds after; an API that is away as well cannot say so. */
 const beyond_ms = 60_000;
 const rest_ms_max = 2_000;
@@ -46,10 +49,11 @@ const without_ms = 300_000;
  */
 export function createLostLeases(send: Send): LostLeases {
   const open = new Set<Promise<unknown>>();
+  const repeats = createRepeats(() => repeats_max);
   let without_until_ms = -Infinity;
 
   const giveBack = (lease_token: string, lasts_ms: number): void => {
-    const going = untilAnswered(send, lease_token, lasts_ms);
+    const going = untilAnswered(send, lease_token, lasts_ms, repeats);
     open.add(going);
     void going.then(() => open.delete(going));
   };
@@ -90,14 +94,16 @@ export function createLostLeases(send: Send): LostLeases {
 
 /**
  * Refused by the API, or away for too long: the jobs come back when their leases are ended. A third of them is left, of which a try
- * whose answer is lost as well may take only a part.
+ * whose answer is lost as well may take only a part; it is not cut short, as an API that is slow would do the same in vain then,
+ * over and over.
  */
-async function untilAnswered(send: Send, lease_token: string, lasts_ms: number): Promise<void> {
+async function untilAnswered(send: Send, lease_token: string, lasts_ms: number, repeats: Repeats): Promise<void> {
   let ends_at_ms = performance.now() + lasts_ms + beyond_ms;
-  const answer_ms_max = Math.max(answer_ms_min, lasts_ms / 9);
+  const again_ms = Math.max(again_ms_min, lasts_ms / 9);
+  const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, signal });
   for (let tries = 0; ; tries += 1)
     try {
-      await releaseLease(send, lease_token, { retries: 0 }, answer_ms_max);
+      await firstAnswer(ask, () => again_ms, repeats);
       return;
     } catch (error) {
       if (isDatabaseAway(error)) ends_at_ms = Math.max(ends_at_ms, performance.now() + beyond_ms);
@@ -114,15 +120,9 @@ function isRefused(error: unknown): boolean {
   return status < 500 && status !== 408 && status !== 429;
 }
 
-export async function releaseLease(
-  send: Send,
-  lease_token: string,
-  call: CallOptions | undefined,
-  answer_ms_max = Infinity,
-): Promise<number> {
+export async function releaseLease(send: Send, lease_token: string, call: CallOptions | undefined): Promise<number> {
   const body = JSON.stringify({ lease_token });
-  const to = { method: "POST", path: "/v1/leases/release", body, repeat: "always", answer_ms_max } as const;
-  const answer = await send(to, call);
+  const answer = await send({ method: "POST", path: "/v1/leases/release", body, repeat: "always" }, call);
   return (answer.body as ReleaseLeaseAnswer).released;
 }
 

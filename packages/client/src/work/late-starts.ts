@@ -1,9 +1,9 @@
+import { firstAnswer } from "../http/first-answer.ts";
 import { pause } from "../http/time.ts";
 import { isLost } from "./answers.ts";
-import { againMs, firstAnswer, try_ms_max } from "./first-answer.ts";
 import type { HeldJob } from "./held-jobs.ts";
 import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
-import { createRests } from "./rests.ts";
+import { againMs, createRests, try_ms_max } from "./rests.ts";
 
 /** Whether a third of the lease may be over. */
 export const isLate = (job: HeldJob, lease_seconds: number): boolean =>

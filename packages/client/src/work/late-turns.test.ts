@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { NetworkError, TimeoutError } from "../errors.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
-import { createRepeats } from "./first-answer.ts";
+import { createRepeats } from "../http/first-answer.ts";
 import { heldJobs } from "./held-jobs.ts";
 import { createLateStarts } from "./late-starts.ts";
 import { newRun } from "./runs.ts";
@@ -13,7 +13,7 @@ function starting(lease_seconds: number, left_seconds: number, heartbeat: LeaseC
   onTestFinished(() => void vi.useRealTimers());
   const held = heldJobs(10);
   const calls = { heartbeat } as LeaseCalls;
-  const repeats = createRepeats(held.size);
+  const repeats = createRepeats(() => 4);
   const job = () => {
     const leased = { job: { id: "17" }, ends_at_ms: performance.now() + left_seconds * 1_000 } as LeasedJob;
     const one = held.add(leased, newRun());

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { UnavailableError } from "../errors.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { heldJobs } from "./held-jobs.ts";
-import { createRepeats } from "./first-answer.ts";
+import { createRepeats } from "../http/first-answer.ts";
 import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
 import { newRun } from "./runs.ts";
 
@@ -16,7 +16,7 @@ function keeping(lease_seconds: number, heartbeat: LeaseCalls["heartbeat"]) {
   const leased = { job: { id: "17" }, ends_at_ms: performance.now() + lease_seconds * 1_000 } as LeasedJob;
   const job = held.add(leased, newRun());
   const calls = { heartbeat } as LeaseCalls;
-  const deps: KeeperDeps = { calls, held, observe: () => {}, lease_seconds, repeats: createRepeats(held.size) };
+  const deps: KeeperDeps = { calls, held, observe: () => {}, lease_seconds, repeats: createRepeats(() => 4) };
   return { held, job, kept: keepLease(deps, job) };
 }
 

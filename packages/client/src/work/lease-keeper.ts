@@ -1,11 +1,11 @@
 import { LeaseLostError } from "../errors.ts";
+import { firstAnswer, type Repeats } from "../http/first-answer.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
 import { isLost, isRefusal } from "./answers.ts";
 import type { Observe } from "./events.ts";
-import { againMs, firstAnswer, try_ms_max, type Repeats } from "./first-answer.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
-import { createRests, renewInMs } from "./rests.ts";
+import { againMs, createRests, renewInMs, try_ms_max } from "./rests.ts";
 
 export type KeeperDeps = {
   calls: LeaseCalls;

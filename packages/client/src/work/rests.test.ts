@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { awayRestMs, renewInMs, restMs } from "./rests.ts";
+import { againMs, awayRestMs, renewInMs, restMs } from "./rests.ts";
 
 test("the longest rest ends while there is still time for another try", () => {
   const slept: number[] = [];
@@ -28,4 +28,16 @@ test("jobs that were leased together are not renewed together", () => {
   expect(Math.min(...all)).toBeGreaterThanOrEqual(7_500);
   expect(Math.max(...all)).toBeLessThanOrEqual(10_000);
   expect(new Set(all).size).toBeGreaterThan(90);
+});
+
+test("a renewal is sent again after a third of what is left, and not before an API may have said that its database is away", () => {
+  expect([12_000, 9_000, 7_500, 6_000, 5_000].map(againMs)).toEqual([4_000, 3_000, 2_500, 2_500, 2_500]);
+});
+
+test("one that leaves time for another when it has failed is sent alone", () => {
+  expect([22_500, 12_501].map(againMs)).toEqual([Infinity, Infinity]);
+});
+
+test("a short lease has two tries nevertheless, and one that is about to end no further ones", () => {
+  expect([4_000, 2_100, 1_000, 999, -1].map(againMs)).toEqual([2_000, 1_050, 500, Infinity, Infinity]);
 });

@@ -10,6 +10,25 @@ import type { HeldJob } from "./held-jobs.ts";
  */
 export const renewInMs = (lease_ms: number): number => (lease_ms * (3 + Math.random())) / 12;
 
+/** An API may take that long to say that its database is away: asked again before, an outage would be twice the work for it. */
+const patience_ms = 2_500;
+/** With less than that left, one more answer would come too late. */
+const left_ms_min = 1_000;
+/** One try takes so long at most, and with more than that left there is time for another after it. */
+export const try_ms_max = 10_000;
+const left_ms_max = try_ms_max + patience_ms;
+
+/**
+ * How long a renewal waits for its answer until it is sent once more beside the first, where that may take all that is left of
+ * its lease: a third of it, so that one answer which the network swallowed leaves time for another. At least the API's own
+ * patience where a lease is long enough for that.
+ *
+ * @example
+ * againMs(9_000); // 3,000
+ */
+export const againMs = (left_ms: number): number =>
+  left_ms < left_ms_min || left_ms > left_ms_max ? Infinity : Math.max(left_ms / 3, Math.min(patience_ms, left_ms / 2));
+
 /** Between two tries near the end of a lease. */
 const rest_ms_min = 200;
 

@@ -7,19 +7,18 @@ import {
   type JsonObject,
   type Tracing,
 } from "@atlasqueue/contract";
-import { AtlasQueueError, TimeoutError } from "../errors.ts";
-import { backoffMs } from "../http/retry.ts";
+import { createRepeats } from "../http/first-answer.ts";
 import { pause } from "../http/time.ts";
 import { randomKey } from "../idempotency-key.ts";
 import type { JobCalls } from "../resources/jobs.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { StepCalls } from "../resources/steps.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
-import { createRepeats } from "./first-answer.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
 import { createLateStarts, isLate } from "./late-starts.ts";
 import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
+import { keepLeasing } from "./leasing.ts";
 import { remoteParents } from "./parent-source.ts";
 import { runJob } from "./run-job.ts";
 import { newRun, shouldGoOn, type Run } from "./runs.ts";
@@ -65,8 +64,9 @@ const stop_ms_default = 25_000;
 /** How long the last words to the API may take, after the deadline. */
 const farewell_ms_max = 5_000;
 const stops = "the worker stops";
-/** After an empty answer that came early, as from an API that is stopping, do not ask again at once. */
-const early_ms = 500;
+/** Renewals that may be under way more than once: so many, or a share of the jobs held. */
+const repeats_min = 4;
+const repeats_share = 50;
 
 /** Run the jobs of a queue in this process: see `client.work`. */
 export function startRemoteWorker(
@@ -89,7 +89,13 @@ export function startRemoteWorker(
   const held = heldJobs(concurrency);
   const draining = new AbortController();
 
-  const keeping: KeeperDeps = { calls, held, observe, lease_seconds, repeats: createRepeats(held.size) };
+  const keeping: KeeperDeps = {
+    calls,
+    held,
+    observe,
+    lease_seconds,
+    repeats: createRepeats(() => Math.max(repeats_min, held.size() / repeats_share)),
+  };
   const mayStartLate = createLateStarts(keeping);
   /** Aborts at the stop's deadline. */
   const over = new AbortController();
@@ -136,40 +142,19 @@ export function startRemoteWorker(
     settler.settle(job, { kind: "released" });
   };
 
-  /** After an answer that came too late it asks for half as many: their payloads may be more than the network carries in time. */
-  const lease = async (free: number, late_answers: number): Promise<void> => {
-    const asked = performance.now();
-    const began_at = Date.now();
-    const maxJobs = Math.max(1, Math.floor(Math.min(free, limits.lease_jobs_max) / 2 ** late_answers));
-    const request = { workerId: id, leaseSeconds: lease_seconds, maxJobs, waitSeconds: wait_seconds };
-    const jobs = await calls.lease(queue, request, { signal: draining.signal, retries: 0 });
-    traceReceived(tracing, jobs, began_at);
-    for (const leased of jobs) void start(leased, newRun());
-    if (jobs.length === 0 && performance.now() - asked < early_ms)
-      await pause(early_ms * Math.random(), draining.signal);
-  };
-
-  const consume = async (): Promise<void> => {
-    for (let failures = 0, late_answers = 0; !draining.signal.aborted;) {
-      const free = held.free();
-      if (free === 0) {
-        await held.change();
-        continue;
-      }
-      try {
-        await lease(free, late_answers);
-        failures = 0;
-        late_answers = 0;
-      } catch (error) {
-        if (draining.signal.aborted) return;
-        failures += 1;
-        if (error instanceof TimeoutError) late_answers += 1;
-        observe({ event: "api_unavailable", during: "lease", error });
-        const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
-        await pause(asked_ms + backoffMs(failures, Math.random()), draining.signal);
-      }
-    }
-  };
+  const consuming = keepLeasing({
+    calls,
+    held,
+    observe,
+    concurrency,
+    queue,
+    request: { workerId: id, leaseSeconds: lease_seconds, waitSeconds: wait_seconds },
+    stopping: draining.signal,
+    start(jobs, began_at) {
+      traceReceived(tracing, jobs, began_at);
+      for (const leased of jobs) void start(leased, newRun());
+    },
+  });
 
   /** One after the other: what a settlement leases may be lost with its answer. */
   const allTold = async (): Promise<void> => {
@@ -199,7 +184,6 @@ export function startRemoteWorker(
     for (const job of held.all()) held.leave(job);
   };
 
-  const consuming = consume();
   let stopped: Promise<void> | undefined;
   const stopOnce = (deadline_ms: number) => (stopped ??= stop(deadline_ms));
   const { signal } = options;

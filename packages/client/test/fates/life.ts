@@ -3,7 +3,7 @@ import { vi } from "vitest";
 import { createClient, type RemoteContext } from "../../src/index.ts";
 import type { Fortune, World } from "./fortunes.ts";
 import { isOpen, judgeOf } from "./judge.ts";
-import { modelApi, type ModelJob } from "./model-api.ts";
+import { modelApi, newJob } from "./model-api.ts";
 import { network } from "./network.ts";
 
 const leases_s = [3, 6, 6, 10, 10, 13, 15, 20, 20, 30, 60, 600];
@@ -85,16 +85,7 @@ export async function life(
 }
 
 const newJobs = (count: number, group: string | null) =>
-  Array.from({ length: count }, (_, at): ModelJob => ({
-    id: `j${at}`,
-    group,
-    status: "ready",
-    attempts: 0,
-    token: undefined,
-    leased_at_ms: 0,
-    ends_at_ms: 0,
-    steps: new Map(),
-  }));
+  Array.from({ length: count }, (_, at) => newJob(`j${at}`, group));
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const passes = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

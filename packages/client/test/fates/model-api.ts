@@ -33,7 +33,7 @@ const sweep_ms = 100;
  * their own, heartbeats, settlements that lease the next of a group, giving back, steps. What it says is done when it is
  * asked; what becomes of the answer is the network's business.
  */
-export function modelApi(jobs: readonly ModelJob[], watch: Watch) {
+export function modelApi(jobs: ModelJob[], watch: Watch) {
   const used_tokens = new Set<string>();
   let database_is_away = false;
   let nothing_ends_before_ms = 0;
@@ -161,6 +161,10 @@ export function modelApi(jobs: readonly ModelJob[], watch: Watch) {
       if (!job.steps.has(name)) job.steps.set(name, held["result"] as Json);
       return { status: 200, body: { result: job.steps.get(name) } };
     },
+    submit(job: ModelJob): void {
+      jobs.push(job);
+      changed();
+    },
     /** A holder was told that the database is away: the fleet ends no lease meanwhile. */
     toldAway: () => (nothing_ends_before_ms = performance.now() + outage_hold_ms + deadline_ms),
     databaseGoes(): void {
@@ -181,3 +185,15 @@ export function problemAnswer(kind: ProblemKind): Answer {
   const { status, title } = problems[kind];
   return { status, body: { type: problemType(kind), title, status, detail: title, instance: "1" } };
 }
+
+/** Ready, and not attempted yet. */
+export const newJob = (id: string, group: string | null): ModelJob => ({
+  id,
+  group,
+  status: "ready",
+  attempts: 0,
+  token: undefined,
+  leased_at_ms: 0,
+  ends_at_ms: 0,
+  steps: new Map(),
+});

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { NetworkError, NotFoundError, UnavailableError } from "../errors.ts";
-import { againMs, createRepeats, firstAnswer } from "./first-answer.ts";
+import { createRepeats, firstAnswer } from "./first-answer.ts";
 
 const problem = { type: "/problems/not-found", title: "no", status: 404, detail: "no", instance: "1" };
 const cut = new NetworkError("cut", { cause: undefined, refused: false });
@@ -19,20 +19,8 @@ function tries() {
 }
 const second = () => 1_000;
 const never = new AbortController().signal;
-const repeated = (ask: (signal: AbortSignal) => Promise<string>, repeats = createRepeats(() => 1), signal = never) =>
+const repeated = (ask: (signal: AbortSignal) => Promise<string>, repeats = createRepeats(() => 4), signal = never) =>
   firstAnswer(ask, second, repeats, signal);
-
-test("a renewal is sent again after a third of what is left, and not before an API may have said that its database is away", () => {
-  expect([12_000, 9_000, 7_500, 6_000, 5_000].map(againMs)).toEqual([4_000, 3_000, 2_500, 2_500, 2_500]);
-});
-
-test("one that leaves time for another when it has failed is sent alone", () => {
-  expect([22_500, 12_501].map(againMs)).toEqual([Infinity, Infinity]);
-});
-
-test("a short lease has two tries nevertheless, and one that is about to end no further ones", () => {
-  expect([4_000, 2_100, 1_000, 999, -1].map(againMs)).toEqual([2_000, 1_050, 500, Infinity, Infinity]);
-});
 
 test("when the first try has no answer, that to the second counts, and the first one ends", async () => {
   const { made, ask } = tries();
@@ -105,24 +93,50 @@ test("what was refused for want of room, as the first try waits in the API's lin
   expect(await answer).toBe("first");
 });
 
-test("an API that answers none is not asked again for all of them, but for ten, or one in fifty of the jobs held", async () => {
-  for (const [held, most] of [
-    [100, 10],
-    [1_000, 20],
-  ] as const) {
-    const { made, ask } = tries();
-    const repeats = createRepeats(() => held);
-    const answers = Array.from({ length: held }, () => repeated(ask, repeats));
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect(made).toHaveLength(held + most);
-    // When one of the repeated is answered, another may be, and for each that is not within some seconds.
-    made.at(-1)?.resolve("late");
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(made).toHaveLength(held + most + 1);
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(made).toHaveLength(held + 2 * most);
-    for (const one of made) one.resolve("late");
-    await Promise.all(answers);
-    vi.useRealTimers();
-  }
+test("of the calls that an API leaves without an answer no more are sent again than there are places", async () => {
+  const { made, ask } = tries();
+  const repeats = createRepeats(() => 4);
+  const answers = Array.from({ length: 100 }, () => repeated(ask, repeats));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(made).toHaveLength(104);
+  // Each that is not answered keeps its place for some seconds.
+  await vi.advanceTimersByTimeAsync(1_600);
+  expect(made).toHaveLength(108);
+  for (const one of made) one.resolve("late");
+  await Promise.all(answers);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(made).toHaveLength(108);
+});
+
+test("where those that are sent again are answered, all have had a place within moments", async () => {
+  const { made, ask } = tries();
+  const repeats = createRepeats(() => 4);
+  const answered = (signal: AbortSignal) => {
+    const answer = ask(signal);
+    const one = made.at(-1);
+    // The network has swallowed the first ones.
+    if (made.length > 100) setTimeout(() => one?.resolve("again"), 10);
+    return answer;
+  };
+  const answers = Array.from({ length: 100 }, () => repeated(answered, repeats));
+  await vi.advanceTimersByTimeAsync(1_000 + (100 / 4) * 11);
+  expect(await Promise.all(answers)).toEqual(Array.from({ length: 100 }, () => "again"));
+  expect(made).toHaveLength(200);
+});
+
+test("a call that is aborted while it waits for a place does not take one", async () => {
+  const { made, ask } = tries();
+  const repeats = createRepeats(() => 1);
+  const stop = new AbortController();
+  const first = repeated(ask, repeats);
+  const second = repeated(ask, repeats, stop.signal);
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(made).toHaveLength(3);
+  stop.abort(new Error("enough"));
+  made[1]?.reject(stop.signal.reason);
+  await expect(second).rejects.toThrow("enough");
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(made).toHaveLength(4);
+  made[0]?.resolve("first");
+  expect(await first).toBe("first");
 });

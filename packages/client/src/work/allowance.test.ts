@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { createAllowance } from "./allowance.ts";
+
+const leases = { concurrency: 100, lease_ms: 12_000 };
+const left = ({ left }: ReturnType<typeof createAllowance>) => left(0);
+
+test("each late answer leaves half as many jobs to be held, and at least one", () => {
+  const allowance = createAllowance(leases);
+  allowance.answered(50);
+  const after = [1_060, 5_000, 60_000, 9_000, 9_000, 9_000, 9_000, 9_000].map((took_ms) => {
+    allowance.answered(took_ms);
+    return left(allowance);
+  });
+  expect(after).toEqual([50, 25, 12, 6, 3, 1, 1, 1]);
+});
+
+test("one that does not come in time counts as late", () => {
+  const allowance = createAllowance(leases);
+  allowance.unanswered();
+  expect(left(allowance)).toBe(50);
+});
+
+test("each that is in time leaves room for one job more, or an eighth", () => {
+  const allowance = createAllowance(leases);
+  for (let at = 0; at < 10; at += 1) allowance.unanswered();
+  const room = Array.from({ length: 40 }, () => {
+    allowance.answered(100);
+    return left(allowance);
+  });
+  expect(room.slice(0, 9)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(room.at(-1)).toBe(100);
+});
+
+test("a long way to the API makes no answer late", () => {
+  const allowance = createAllowance(leases);
+  for (let at = 0; at < 10; at += 1) allowance.answered(3_000 + 90 * at);
+  expect(left(allowance)).toBe(100);
+});
+
+test("a way to the API that has become longer is late at first, and learned in the end", () => {
+  const allowance = createAllowance(leases);
+  allowance.answered(1_000);
+  for (let at = 0; at < 20; at += 1) allowance.answered(2_500);
+  expect(left(allowance)).toBe(1);
+  for (let at = 0; at < 500; at += 1) allowance.answered(2_500);
+  expect(left(allowance)).toBe(100);
+});
+
+test("of a short lease it takes a quarter of a second to be late", () => {
+  const allowance = createAllowance({ concurrency: 100, lease_ms: 1_000 });
+  for (const took_ms of [10, 250, 10, 250]) allowance.answered(took_ms);
+  expect(left(allowance)).toBe(100);
+});
+
+test("what is held counts while answers are late, and only then", () => {
+  const allowance = createAllowance(leases);
+  expect(allowance.left(1_000)).toBe(100);
+  allowance.unanswered();
+  expect([allowance.left(20), allowance.left(80)]).toEqual([30, -30]);
+});

@@ -1,0 +1,39 @@
+/** Of a lease: an answer that takes longer than the fastest by so much is late. */
+const late_share = 1 / 12;
+const late_ms_min = 250;
+const growth_share = 1 / 8;
+/** What is added to the fastest with each answer: a way to the API that is longer than it was is learned in the end. */
+const forgotten_share = 0.001;
+
+/** How many jobs a worker may hold at once. */
+export type Allowance = { answered(took_ms: number): void; unanswered(): void; left(held: number): number };
+
+/**
+ * How many jobs a worker may hold at once: half as many after each answer that was late, some more after each that was not. What
+ * is held must be renewed: workers that lease all that they have slots for keep an API that has fallen behind from ever
+ * catching up, as then it answers nothing but renewals, and those too late. What counts as late is measured from the fastest
+ * answer, so that a long way to the API costs nothing.
+ *
+ * @example
+ * const allowance = createAllowance({ concurrency: 10, lease_ms: 30_000 });
+ * allowance.answered(2_700); // Where another took 100 ms: late.
+ * allowance.left(3); // 2
+ */
+export function createAllowance({ concurrency, lease_ms }: { concurrency: number; lease_ms: number }): Allowance {
+  const late_ms = Math.max(late_ms_min, lease_ms * late_share);
+  let allowed = concurrency;
+  let fastest_ms = Infinity;
+  const late = () => void (allowed = Math.max(1, allowed / 2));
+  return {
+    /** An answer that leases has come; `took_ms`: without what the API has waited for jobs. */
+    answered(took_ms) {
+      fastest_ms = Math.min(fastest_ms * (1 + forgotten_share), took_ms);
+      if (took_ms - fastest_ms > late_ms) late();
+      else allowed = Math.min(concurrency, allowed + Math.max(1, allowed * growth_share));
+    },
+    /** None came in time. */
+    unanswered: late,
+    /** May be below 0. While no answer is late, what has been handled and is not settled yet does not count. */
+    left: (held) => (allowed < concurrency ? Math.floor(allowed) - held : concurrency),
+  };
+}

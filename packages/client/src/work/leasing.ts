@@ -1,0 +1,69 @@
+import { limits } from "@atlasqueue/contract";
+import { AtlasQueueError, TimeoutError } from "../errors.ts";
+import { backoffMs } from "../http/retry.ts";
+import { pause } from "../http/time.ts";
+import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
+import { createAllowance } from "./allowance.ts";
+import type { Observe } from "./events.ts";
+import type { HeldJobs } from "./held-jobs.ts";
+
+/** After an empty answer that came early, as from an API that is stopping, do not ask again at once. */
+const early_ms = 500;
+
+type Leasing = {
+  calls: Pick<LeaseCalls, "lease">;
+  held: HeldJobs;
+  observe: Observe;
+  concurrency: number;
+  queue: string;
+  request: { workerId: string; leaseSeconds: number; waitSeconds: number };
+  /** `began_at`: when they were asked for, on the clock of `Date.now()`. */
+  start(leased: readonly LeasedJob[], began_at: number): void;
+  /** Aborts when nothing more may be leased. */
+  stopping: AbortSignal;
+};
+
+/**
+ * Leases jobs for the free slots until it is stopped, one request after another. Never rejects.
+ *
+ * @example
+ * await keepLeasing({ calls, held, observe, concurrency: 10, queue: "emails", request, start, stopping });
+ */
+export async function keepLeasing(leasing: Leasing): Promise<void> {
+  const { calls, held, observe, concurrency, queue, request, start, stopping } = leasing;
+  const lease_ms = request.leaseSeconds * 1_000;
+  const wait_ms = request.waitSeconds * 1_000;
+  const allowance = createAllowance({ concurrency, lease_ms });
+
+  const lease = async (maxJobs: number): Promise<void> => {
+    const asked_ms = performance.now();
+    const began_at = Date.now();
+    const jobs = await calls.lease(queue, { ...request, maxJobs }, { signal: stopping, retries: 0 });
+    const [job] = jobs;
+    const now = performance.now();
+    const took_ms = job ? now - (job.ends_at_ms - lease_ms) : now - asked_ms - wait_ms;
+    // Below 0: an empty answer that came early says nothing of how long others take.
+    if (took_ms >= 0) allowance.answered(took_ms);
+    start(jobs, began_at);
+    if (!job && now - asked_ms < early_ms) await pause(early_ms * Math.random(), stopping);
+  };
+
+  for (let failures = 0; !stopping.aborted;) {
+    const free = Math.min(held.free(), allowance.left(held.size()), limits.lease_jobs_max);
+    if (free <= 0) {
+      await held.change();
+      continue;
+    }
+    try {
+      await lease(free);
+      failures = 0;
+    } catch (error) {
+      if (stopping.aborted) return;
+      failures += 1;
+      if (error instanceof TimeoutError) allowance.unanswered();
+      observe({ event: "api_unavailable", during: "lease", error });
+      const rest_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
+      await pause(rest_ms + backoffMs(failures, Math.random()), stopping);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { chance } from "@atlasqueue/testing/servers";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createClient } from "../../src/index.ts";
+import { modelApi, newJob, type ModelJob } from "./model-api.ts";
+import { network } from "./network.ts";
+
+type Fleet = {
+  leaseSeconds: number;
+  workers: number;
+  concurrency: number;
+  jobs_per_second: number;
+  handler_ms: number;
+};
+
+/** Of the API's time that each call takes: three fifths of it are used by a job's two calls, thirty times a second. */
+const call_ms = 10;
+const calm_ms = 60_000;
+const of = (fleet: Partial<Fleet>): Fleet => ({
+  leaseSeconds: 30,
+  workers: 20,
+  concurrency: 10,
+  jobs_per_second: 30,
+  handler_ms: 200,
+  ...fleet,
+});
+
+/** An API that serves one call after another, and stands still when told to. A call whose caller has hung up costs it as much. */
+function oneByOne(fetch: typeof globalThis.fetch) {
+  let free_at_ms = 0;
+  const stall = (ms: number) => void (free_at_ms = Math.max(performance.now(), free_at_ms) + ms);
+  const asked: typeof fetch = (input, init) => {
+    stall(call_ms);
+    const signal = init?.signal;
+    return new Promise((resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      setTimeout(() => !signal?.aborted && resolve(fetch(input, init)), free_at_ms - performance.now());
+    });
+  };
+  /** How long what is asked now waits. */
+  const behindMs = () => Math.max(0, free_at_ms - performance.now());
+  return { fetch: asked, stall, behindMs };
+}
+
+test.each([
+  of({ leaseSeconds: 3 }),
+  of({ leaseSeconds: 6 }),
+  of({ leaseSeconds: 10, workers: 4, concurrency: 100, handler_ms: 2_000 }),
+  of({ concurrency: 50 }),
+  of({ workers: 4, concurrency: 1_000, jobs_per_second: 10, handler_ms: 10_000 }),
+])(
+  "an API that stood still for two leases catches up, with $workers workers and leases of $leaseSeconds s",
+  async ({ leaseSeconds, workers, concurrency, jobs_per_second, handler_ms }) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const random = chance(1);
+    vi.spyOn(Math, "random").mockImplementation(random);
+    const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+    const stall_ms = 2 * leaseSeconds * 1_000;
+    const jobs: ModelJob[] = [];
+    const api = modelApi(jobs, { ended: () => {} });
+    const { fetch, stall, behindMs } = oneByOne(network(api, random, () => "prompt"));
+    const run = () => new Promise<void>((resolve) => setTimeout(resolve, handler_ms));
+    for (let at = 0; at < workers; at += 1) {
+      const client = createClient({ url: "http://model", fetch });
+      client.work("q", run, { leaseSeconds, concurrency, observe: () => {} });
+    }
+    const submitting = setInterval(() => api.submit(newJob(`j${jobs.length}`, null)), 1_000 / jobs_per_second);
+    await pass(10_000);
+    stall(stall_ms);
+    await pass(stall_ms + calm_ms);
+    expect(behindMs()).toBeLessThan(250);
+    clearInterval(submitting);
+    await pass(calm_ms);
+    expect(jobs.filter(({ status }) => status !== "succeeded")).toEqual([]);
+    api.stop();
+  },
+);
