@@ -17,10 +17,10 @@ function tries() {
   };
   return { made, ask };
 }
-const second = () => 1_000;
+const soon = () => 1_000;
 const never = new AbortController().signal;
 const repeated = (ask: (signal: AbortSignal) => Promise<string>, repeats = createRepeats(() => 4), signal = never) =>
-  firstAnswer(ask, second, repeats, signal);
+  firstAnswer(ask, soon, repeats, signal);
 
 test("when the first try has no answer, that to the second counts, and the first one ends", async () => {
   const { made, ask } = tries();

@@ -18,12 +18,18 @@ export type Repeats = { wait(signal: AbortSignal): Promise<void> };
 export function createRepeats(most: () => number): Repeats {
   let under_way = 0;
   const waiting = new Set<() => void>();
-  const next = () => {
+  const admit = () => {
     for (const enter of waiting) {
       if (under_way >= most()) return;
       waiting.delete(enter);
       enter();
     }
+  };
+  const keepPlace = async (signal: AbortSignal) => {
+    under_way += 1;
+    await pause(place_ms_max, signal);
+    under_way -= 1;
+    admit();
   };
   return {
     /** Resolves with a place, which is free again when the signal aborts or its time is over; or when the signal aborts. */
@@ -35,17 +41,13 @@ export function createRepeats(most: () => number): Repeats {
         };
         const enter = () => {
           signal.removeEventListener("abort", leave);
-          under_way += 1;
-          void pause(place_ms_max, signal).then(() => {
-            under_way -= 1;
-            next();
-          });
+          void keepPlace(signal);
           resolve();
         };
         if (signal.aborted) return resolve();
         signal.addEventListener("abort", leave, { once: true });
         waiting.add(enter);
-        next();
+        admit();
       }),
   };
 }

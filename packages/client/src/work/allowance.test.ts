@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createAllowance } from "./allowance.ts";
+import { createAllowance, type Allowance } from "./allowance.ts";
 
 const leases = { concurrency: 100, lease_ms: 12_000 };
-const left = ({ left }: ReturnType<typeof createAllowance>) => left(0);
+const left = (allowance: Allowance) => allowance.left(0);
 
 test("each late answer leaves half as many jobs to be held, and at least one", () => {
   const allowance = createAllowance(leases);
