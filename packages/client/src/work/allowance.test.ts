@@ -6,9 +6,9 @@ const left = (allowance: Allowance) => allowance.left(0);
 
 test("each late answer leaves half as many jobs to be held, and at least one", () => {
   const allowance = createAllowance(leases);
-  allowance.answered(50);
+  allowance.answered(50, 0);
   const after = [1_060, 5_000, 60_000, 9_000, 9_000, 9_000, 9_000, 9_000].map((took_ms) => {
-    allowance.answered(took_ms);
+    allowance.answered(took_ms, 0);
     return left(allowance);
   });
   expect(after).toEqual([50, 25, 12, 6, 3, 1, 1, 1]);
@@ -24,7 +24,7 @@ test("each that is in time leaves room for one job more, or an eighth", () => {
   const allowance = createAllowance(leases);
   for (let at = 0; at < 10; at += 1) allowance.unanswered();
   const room = Array.from({ length: 40 }, () => {
-    allowance.answered(100);
+    allowance.answered(100, 0);
     return left(allowance);
   });
   expect(room.slice(0, 9)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -33,23 +33,30 @@ test("each that is in time leaves room for one job more, or an eighth", () => {
 
 test("a long way to the API makes no answer late", () => {
   const allowance = createAllowance(leases);
-  for (let at = 0; at < 10; at += 1) allowance.answered(3_000 + 90 * at);
+  for (let at = 0; at < 10; at += 1) allowance.answered(3_000 + 90 * at, 0);
   expect(left(allowance)).toBe(100);
 });
 
 test("a way to the API that has become longer is late at first, and learned in the end", () => {
   const allowance = createAllowance(leases);
-  allowance.answered(1_000);
-  for (let at = 0; at < 20; at += 1) allowance.answered(2_500);
+  allowance.answered(1_000, 0);
+  for (let at = 0; at < 20; at += 1) allowance.answered(2_500, 0);
   expect(left(allowance)).toBe(1);
-  for (let at = 0; at < 500; at += 1) allowance.answered(2_500);
+  for (let at = 0; at < 500; at += 1) allowance.answered(2_500, 0);
   expect(left(allowance)).toBe(100);
 });
 
 test("of a short lease it takes a quarter of a second to be late", () => {
   const allowance = createAllowance({ concurrency: 100, lease_ms: 1_000 });
-  for (const took_ms of [10, 250, 10, 250]) allowance.answered(took_ms);
+  for (const took_ms of [10, 250, 10, 250]) allowance.answered(took_ms, 0);
   expect(left(allowance)).toBe(100);
+});
+
+test("one in time leaves room for one more than are held, as when they run for long", () => {
+  const allowance = createAllowance(leases);
+  for (let at = 0; at < 10; at += 1) allowance.unanswered();
+  allowance.answered(100, 50);
+  expect(allowance.left(50)).toBe(1);
 });
 
 test("what is held counts while answers are late, and only then", () => {

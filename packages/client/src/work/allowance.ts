@@ -6,7 +6,11 @@ const growth_share = 1 / 8;
 const forgotten_share = 0.001;
 
 /** How many jobs a worker may hold at once. */
-export type Allowance = { answered(took_ms: number): void; unanswered(): void; left(held: number): number };
+export type Allowance = {
+  answered(took_ms: number, held: number): void;
+  unanswered(): void;
+  left(held: number): number;
+};
 
 /**
  * How many jobs a worker may hold at once: half as many after each answer that was late, some more after each that was not. What
@@ -16,7 +20,7 @@ export type Allowance = { answered(took_ms: number): void; unanswered(): void; l
  *
  * @example
  * const allowance = createAllowance({ concurrency: 10, lease_ms: 30_000 });
- * allowance.answered(2_700); // Where another took 100 ms: late.
+ * allowance.answered(2_700, 7); // Where another took 100 ms: late.
  * allowance.left(3); // 2
  */
 export function createAllowance({ concurrency, lease_ms }: { concurrency: number; lease_ms: number }): Allowance {
@@ -25,11 +29,11 @@ export function createAllowance({ concurrency, lease_ms }: { concurrency: number
   let fastest_ms = Infinity;
   const late = () => void (allowed = Math.max(1, allowed / 2));
   return {
-    /** An answer that leases has come; `took_ms`: without what the API has waited for jobs. */
-    answered(took_ms) {
+    /** An answer that leases has come, after which so many are held; `took_ms`: without what the API has waited for jobs. */
+    answered(took_ms, held) {
       fastest_ms = Math.min(fastest_ms * (1 + forgotten_share), took_ms);
       if (took_ms - fastest_ms > late_ms) late();
-      else allowed = Math.min(concurrency, allowed + Math.max(1, allowed * growth_share));
+      else allowed = Math.min(concurrency, Math.max(allowed + Math.max(1, allowed * growth_share), held + 1));
     },
     /** None came in time. */
     unanswered: late,

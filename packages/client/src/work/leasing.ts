@@ -9,6 +9,8 @@ import type { HeldJobs } from "./held-jobs.ts";
 
 /** After an empty answer that came early, as from an API that is stopping, do not ask again at once. */
 const early_ms = 500;
+/** One job is asked for after so long, or a lease, where answers were late: how the next one comes tells how things are now. */
+const quiet_ms_max = 30_000;
 
 type Leasing = {
   calls: Pick<LeaseCalls, "lease">;
@@ -33,29 +35,42 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
   const { calls, held, observe, concurrency, queue, request, start, stopping } = leasing;
   const lease_ms = request.leaseSeconds * 1_000;
   const wait_ms = request.waitSeconds * 1_000;
+  const quiet_ms = Math.min(lease_ms, quiet_ms_max);
   const allowance = createAllowance({ concurrency, lease_ms });
 
+  let asked_ms = -Infinity;
   const lease = async (maxJobs: number): Promise<void> => {
-    const asked_ms = performance.now();
+    asked_ms = performance.now();
     const began_at = Date.now();
     const jobs = await calls.lease(queue, { ...request, maxJobs }, { signal: stopping, retries: 0 });
     const [job] = jobs;
     const now = performance.now();
     const took_ms = job ? now - (job.ends_at_ms - lease_ms) : now - asked_ms - wait_ms;
     // Below 0: an empty answer that came early says nothing of how long others take.
-    if (took_ms >= 0) allowance.answered(took_ms);
+    if (took_ms >= 0) allowance.answered(took_ms, held.size() + jobs.length);
     start(jobs, began_at);
     if (!job && now - asked_ms < early_ms) await pause(early_ms * Math.random(), stopping);
   };
 
+  const wanted = (): number => {
+    const is_time = performance.now() >= asked_ms + quiet_ms;
+    return Math.min(held.free(), Math.max(allowance.left(held.size()), is_time ? 1 : 0), limits.lease_jobs_max);
+  };
+  const change = async (): Promise<void> => {
+    const is_over = new AbortController();
+    const rest_ms = held.free() > 0 ? asked_ms + quiet_ms - performance.now() : Infinity;
+    await Promise.race([held.change(), pause(rest_ms, is_over.signal)]);
+    is_over.abort();
+  };
+
   for (let failures = 0; !stopping.aborted;) {
-    const free = Math.min(held.free(), allowance.left(held.size()), limits.lease_jobs_max);
-    if (free <= 0) {
-      await held.change();
+    const count = wanted();
+    if (count === 0) {
+      await change();
       continue;
     }
     try {
-      await lease(free);
+      await lease(count);
       failures = 0;
     } catch (error) {
       if (stopping.aborted) return;

@@ -41,30 +41,41 @@ function oneByOne(fetch: typeof globalThis.fetch) {
   return { fetch: asked, stall, behindMs };
 }
 
+/** Workers of a queue at an API that has so much to do, by a clock that costs no time. */
+function fleetOf({ leaseSeconds, workers, concurrency, handler_ms }: Omit<Fleet, "jobs_per_second">) {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const random = chance(1);
+  vi.spyOn(Math, "random").mockImplementation(random);
+  const jobs: ModelJob[] = [];
+  const api = modelApi(jobs, { ended: () => {} });
+  onTestFinished(() => api.stop());
+  const { fetch, stall, behindMs } = oneByOne(network(api, random, () => "prompt"));
+  const run = () => new Promise<void>((resolve) => setTimeout(resolve, handler_ms));
+  const fleet = Array.from({ length: workers }, () =>
+    createClient({ url: "http://model", fetch }).work("q", run, { leaseSeconds, concurrency, observe: () => {} }),
+  );
+  return {
+    jobs,
+    stall,
+    behindMs,
+    submit: () => api.submit(newJob(`j${jobs.length}`, null)),
+    running: () => fleet.reduce((sum, { running }) => sum + running, 0),
+    pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
+  };
+}
+
 test.each([
   of({ leaseSeconds: 3 }),
   of({ leaseSeconds: 6 }),
   of({ leaseSeconds: 10, workers: 4, concurrency: 100, handler_ms: 2_000 }),
-  of({ concurrency: 50 }),
   of({ workers: 4, concurrency: 1_000, jobs_per_second: 10, handler_ms: 10_000 }),
 ])(
   "an API that stood still for two leases catches up, with $workers workers and leases of $leaseSeconds s",
-  async ({ leaseSeconds, workers, concurrency, jobs_per_second, handler_ms }) => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const random = chance(1);
-    vi.spyOn(Math, "random").mockImplementation(random);
-    const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-    const stall_ms = 2 * leaseSeconds * 1_000;
-    const jobs: ModelJob[] = [];
-    const api = modelApi(jobs, { ended: () => {} });
-    const { fetch, stall, behindMs } = oneByOne(network(api, random, () => "prompt"));
-    const run = () => new Promise<void>((resolve) => setTimeout(resolve, handler_ms));
-    for (let at = 0; at < workers; at += 1) {
-      const client = createClient({ url: "http://model", fetch });
-      client.work("q", run, { leaseSeconds, concurrency, observe: () => {} });
-    }
-    const submitting = setInterval(() => api.submit(newJob(`j${jobs.length}`, null)), 1_000 / jobs_per_second);
+  async (fleet) => {
+    const { jobs, stall, behindMs, submit, pass } = fleetOf(fleet);
+    const stall_ms = 2 * fleet.leaseSeconds * 1_000;
+    const submitting = setInterval(submit, 1_000 / fleet.jobs_per_second);
     await pass(10_000);
     stall(stall_ms);
     await pass(stall_ms + calm_ms);
@@ -72,6 +83,22 @@ test.each([
     clearInterval(submitting);
     await pass(calm_ms);
     expect(jobs.filter(({ status }) => status !== "succeeded")).toEqual([]);
-    api.stop();
   },
 );
+
+test("a worker whose jobs run for long fills its slots again when the API has caught up", async () => {
+  const { submit, stall, running, pass } = fleetOf({
+    leaseSeconds: 600,
+    workers: 1,
+    concurrency: 10,
+    handler_ms: 3_600_000,
+  });
+  for (let at = 0; at < 5; at += 1) submit();
+  await pass(5_000);
+  expect(running()).toBe(5);
+  stall(300_000);
+  await pass(310_000);
+  for (let at = 0; at < 5; at += 1) submit();
+  await pass(35_000);
+  expect(running()).toBe(10);
+});
