@@ -108,20 +108,42 @@ test("of the calls that an API leaves without an answer no more are sent again t
   expect(made).toHaveLength(108);
 });
 
-test("where those that are sent again are answered, all have had a place within moments", async () => {
+test("where later tries are answered before the first, twice as many have places each time", async () => {
   const { made, ask } = tries();
   const repeats = createRepeats(() => 4);
   const answered = (signal: AbortSignal) => {
     const answer = ask(signal);
     const one = made.at(-1);
     // The network has swallowed the first ones.
-    if (made.length > 100) setTimeout(() => one?.resolve("again"), 10);
+    if (made.length > 100) setTimeout(() => one?.resolve("again"), 300);
     return answer;
   };
   const answers = Array.from({ length: 100 }, () => repeated(answered, repeats));
-  await vi.advanceTimersByTimeAsync(1_000 + (100 / 4) * 11);
+  const sent: number[] = [];
+  await vi.advanceTimersByTimeAsync(1_000);
+  for (let at = 0; at < 5; at += 1) {
+    sent.push(made.length - 100);
+    await vi.advanceTimersByTimeAsync(300);
+  }
+  expect(sent).toEqual([4, 12, 28, 60, 100]);
   expect(await Promise.all(answers)).toEqual(Array.from({ length: 100 }, () => "again"));
-  expect(made).toHaveLength(200);
+});
+
+test("one that has no answer in its place leaves as many places as there were at first", async () => {
+  const { made, ask } = tries();
+  const repeats = createRepeats(() => 1);
+  const answers = Array.from({ length: 10 }, () => repeated(ask, repeats));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(made).toHaveLength(11);
+  made[10]?.resolve("overtakes");
+  await vi.advanceTimersByTimeAsync(0);
+  expect(made).toHaveLength(13);
+  await vi.advanceTimersByTimeAsync(2_500);
+  expect(made).toHaveLength(14);
+  await vi.advanceTimersByTimeAsync(2_400);
+  expect(made).toHaveLength(14);
+  for (const one of made) one.resolve("late");
+  await Promise.all(answers);
 });
 
 test("a call that is aborted while it waits for a place does not take one", async () => {

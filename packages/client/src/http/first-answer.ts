@@ -5,22 +5,23 @@ import { pause } from "./time.ts";
 const place_ms_max = 2_500;
 
 /** How many calls may be under way more than once, and whoever waits to be. */
-export type Repeats = { wait(signal: AbortSignal): Promise<void> };
+export type Repeats = { wait(signal: AbortSignal): Promise<void>; overtook(): void };
 
 /**
- * Places for calls that are sent again: `most()` at a time, the next where one was answered or has waited for 2.5 s. What the
- * network swallows meets a few calls, and with a healthy API all of them have had a place within moments; an API that is slow
- * meets all, and all of them sent again would be what keeps it from answering any.
+ * Places for calls that are sent again: `most()` at a time, the next where one was answered or has waited for 2.5 s. An API that
+ * is slow leaves all calls without an answer, and all of them sent again would be what keeps it from answering any. Where a
+ * later try is answered before the first, the network has swallowed that, and there is a place more, until one is not answered.
  *
  * @example
  * const repeats = createRepeats(() => Math.max(4, held.size() / 50));
  */
 export function createRepeats(most: () => number): Repeats {
   let under_way = 0;
+  let more = 0;
   const waiting = new Set<() => void>();
   const admit = () => {
     for (const enter of waiting) {
-      if (under_way >= most()) return;
+      if (under_way >= most() + more) return;
       waiting.delete(enter);
       enter();
     }
@@ -28,6 +29,7 @@ export function createRepeats(most: () => number): Repeats {
   const keepPlace = async (signal: AbortSignal) => {
     under_way += 1;
     await pause(place_ms_max, signal);
+    if (!signal.aborted) more = 0;
     under_way -= 1;
     admit();
   };
@@ -49,6 +51,10 @@ export function createRepeats(most: () => number): Repeats {
         waiting.add(enter);
         admit();
       }),
+    overtook(): void {
+      more += 1;
+      admit();
+    },
   };
 }
 
@@ -70,6 +76,7 @@ export function firstAnswer<T>(
   const abort = () => over.abort(signal?.reason);
   if (signal?.aborted) abort();
   signal?.addEventListener("abort", abort, { once: true });
+  let tries = 0;
   let waiting = 0;
   const answered = new Promise<T>((resolve, reject) => {
     const again = async (): Promise<void> => {
@@ -78,10 +85,14 @@ export function firstAnswer<T>(
       if (!over.signal.aborted) void once();
     };
     const once = async (): Promise<void> => {
+      const is_first = tries === 0;
+      tries += 1;
       waiting += 1;
       void again();
       try {
-        resolve(await ask(over.signal));
+        const answer = await ask(over.signal);
+        if (!is_first && !over.signal.aborted) repeats.overtook();
+        resolve(answer);
       } catch (error) {
         waiting -= 1;
         if (waiting > 0 && !endsIt(error) && !over.signal.aborted) return;

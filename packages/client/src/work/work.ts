@@ -65,7 +65,7 @@ const stop_ms_default = 25_000;
 const farewell_ms_max = 5_000;
 const stops = "the worker stops";
 /** Renewals that may be under way more than once: so many, or a share of the jobs held. */
-const repeats_min = 4;
+const repeats_min = 10;
 const repeats_share = 50;
 
 /** Run the jobs of a queue in this process: see `client.work`. */
