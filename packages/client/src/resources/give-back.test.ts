@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { eventually } from "@atlasqueue/testing";
 import { testApi, type TestApi } from "../../test/test-api.ts";
 import { createClient, type Client } from "../index.ts";
 
@@ -92,6 +93,30 @@ test("an API that answers no try is asked again for two leases at a time", async
   expect(releases).toBe(14);
 });
 
+test("where the network swallows all tries, they come less and less often, and end a minute after the lease", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const tries_ms: number[] = [];
+  const began_ms = performance.now();
+  const own = createClient({
+    url: "http://api",
+    retries: 0,
+    fetch(input, init) {
+      if (!isRelease(input)) return Promise.reject(new TypeError("fetch failed"));
+      tries_ms.push(performance.now() - began_ms);
+      return swallowed(init);
+    },
+  });
+  await expect(own.lease("any", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
+  const returned = own.leasesReturned();
+  await vi.advanceTimersByTimeAsync(60_000 + 9_000 + 2_000);
+  await returned;
+  expect(tries_ms.slice(0, 7)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 25_000, 35_000]);
+  const so_many = tries_ms.length;
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(tries_ms).toHaveLength(so_many);
+});
+
 test("the tries go on past the end of the lease, for as long as the API says that its database is away", async () => {
   await submit("outage");
   const now = performance.now.bind(performance);
@@ -131,6 +156,26 @@ test("a caller's own bad token says nothing of what the API takes", async () => 
   await expect(own.lease("own-token", { workerId: "w" })).rejects.toThrow("fetch failed");
   await own.leasesReturned();
   expect(await client.get(id)).toMatchObject(untouched);
+});
+
+test("whoever gives up waiting for what goes back leaves no try under way that would keep the process", async () => {
+  await submit("lets-go");
+  let has_ended = false;
+  const { own, met } = losing([
+    (init) => {
+      init?.signal?.addEventListener("abort", () => (has_ended = true));
+      return swallowed(init);
+    },
+  ]);
+  await expect(own.lease("lets-go", { workerId: "w" })).rejects.toThrow("fetch failed");
+  const stop = new AbortController();
+  const waiting = own.leasesReturned({ signal: stop.signal });
+  await eventually(() => expect(met.releases).toBe(1));
+  stop.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+  expect(has_ended).toBe(true);
+  // Where the process goes on, so do the tries.
+  await own.leasesReturned();
 });
 
 test("whoever waits for what goes back may give up", async () => {

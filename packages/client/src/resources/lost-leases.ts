@@ -1,5 +1,12 @@
 import type { ReleaseLeaseAnswer } from "@atlasqueue/contract";
-import { type AtlasQueueError, isDatabaseAway, isWordOfApi, UnavailableError, ValidationError } from "../errors.ts";
+import {
+  AtlasQueueError,
+  isDatabaseAway,
+  isWordOfApi,
+  TimeoutError,
+  UnavailableError,
+  ValidationError,
+} from "../errors.ts";
 import { createRepeats, firstAnswer, type Repeats } from "../http/first-answer.ts";
 import { backoffMs, mayRepeat } from "../http/retry.ts";
 import { pause, within } from "../http/time.ts";
@@ -29,8 +36,11 @@ export type LostLeases = {
 
 /** While this many are on their way back, nothing more is leased: its answer would be lost as well. */
 const open_max = 10;
-/** What a healthy API needs to take a lease back, and to spare. */
+/** What a healthy API needs to take a lease back, and to spare: another try is sent after that, and then after twice as long. */
 const again_ms_min = 1_000;
+const again_ms_limit = 10_000;
+/** One that is answered by then has not been in vain. */
+const try_ms_max = 60_000;
 /** So many are asked for more than once at a time. */
 const repeats_max = 2;
 /** No lease is ended while the database is away, nor in the three seconds after; an API that is away as well cannot say so. */
@@ -50,10 +60,12 @@ const without_ms = 300_000;
 export function createLostLeases(send: Send): LostLeases {
   const open = new Set<Promise<unknown>>();
   const repeats = createRepeats(() => repeats_max);
+  /** Aborts when nobody waits for what goes back: tries under way must not keep a process that would end. */
+  let hurry = new AbortController();
   let without_until_ms = -Infinity;
 
   const giveBack = (lease_token: string, lasts_ms: number): void => {
-    const going = untilAnswered(send, lease_token, lasts_ms, repeats);
+    const going = untilAnswered(send, lease_token, lasts_ms, { repeats, hurry: () => hurry.signal });
     open.add(going);
     void going.then(() => open.delete(going));
   };
@@ -87,30 +99,48 @@ export function createLostLeases(send: Send): LostLeases {
       const all = async () => void (await Promise.all(open));
       // No timer of those that give back keeps a process from ending.
       const stay = setInterval(() => {}, 60_000);
-      await within(Infinity, signal, all, () => new Error("never")).finally(() => clearInterval(stay));
+      try {
+        await within(Infinity, signal, all, () => new Error("never"));
+      } catch (error) {
+        hurry.abort();
+        hurry = new AbortController();
+        throw error;
+      } finally {
+        clearInterval(stay);
+      }
     },
   };
 }
 
 /**
  * Refused by the API, or away for too long: the jobs come back when their leases are ended. A third of them is left, of which a try
- * whose answer is lost as well may take only a part; it is not cut short, as an API that is slow would do the same in vain then,
- * over and over.
+ * whose answer is lost as well may take only a part: others are sent beside it, less and less often, as they are of no use to
+ * an API that is slow. Nor is it cut short then, which would be to do the same in vain, over and over.
  */
-async function untilAnswered(send: Send, lease_token: string, lasts_ms: number, repeats: Repeats): Promise<void> {
+async function untilAnswered(
+  send: Send,
+  lease_token: string,
+  lasts_ms: number,
+  { repeats, hurry }: { repeats: Repeats; hurry: () => AbortSignal },
+): Promise<void> {
   let ends_at_ms = performance.now() + lasts_ms + beyond_ms;
-  const again_ms = Math.max(again_ms_min, lasts_ms / 9);
-  const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, signal });
-  for (let tries = 0; ; tries += 1)
+  const again_ms_max = Math.max(again_ms_limit, lasts_ms / 9);
+  const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, timeoutMs: try_ms_max, signal });
+  const late = () => new TimeoutError("no answer to what gives a lease back");
+  for (let tries = 0; ; tries += 1) {
+    let again_ms = Math.max(again_ms_min, lasts_ms / 18) / 2;
+    const againInMs = () => (again_ms = Math.min(again_ms * 2, again_ms_max));
+    const left_ms = Math.min(try_ms_max, Math.max(0, ends_at_ms - performance.now()));
     try {
-      await firstAnswer(ask, () => again_ms, repeats);
+      await within(left_ms, hurry(), (signal) => firstAnswer(ask, againInMs, repeats, signal), late);
       return;
     } catch (error) {
       if (isDatabaseAway(error)) ends_at_ms = Math.max(ends_at_ms, performance.now() + beyond_ms);
       if (isRefused(error) || performance.now() >= ends_at_ms) return;
-      const asked_ms = (error as AtlasQueueError).retryAfterMs ?? 0;
+      const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
       await pause(Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max), undefined, { idly: true });
     }
+  }
 }
 
 /** What it says of the request, not of this moment: it would say so again. */

@@ -2,8 +2,8 @@
 const late_share = 1 / 12;
 const late_ms_min = 250;
 const growth_share = 1 / 8;
-/** What is added to the fastest with each answer: a way to the API that is longer than it was is learned in the end. */
-const forgotten_share = 0.001;
+/** Answers among which the fastest is looked for: a way to the API that is longer than it was is learned in the end. */
+const answers_max = 50;
 
 /** How many jobs a worker may hold at once. */
 export type Allowance = {
@@ -15,8 +15,8 @@ export type Allowance = {
 /**
  * How many jobs a worker may hold at once: half as many after each answer that was late, some more after each that was not. What
  * is held must be renewed: workers that lease all that they have slots for keep an API that has fallen behind from ever
- * catching up, as then it answers nothing but renewals, and those too late. What counts as late is measured from the fastest
- * answer, so that a long way to the API costs nothing.
+ * catching up, as then it answers nothing but renewals, and those too late. What counts as late is measured from the fastest of the
+ * last answers, so that a long way to the API costs nothing.
  *
  * @example
  * const allowance = createAllowance({ concurrency: 10, lease_ms: 30_000 });
@@ -26,13 +26,14 @@ export type Allowance = {
 export function createAllowance({ concurrency, lease_ms }: { concurrency: number; lease_ms: number }): Allowance {
   const late_ms = Math.max(late_ms_min, lease_ms * late_share);
   let allowed = concurrency;
-  let fastest_ms = Infinity;
+  const recent_ms: number[] = [];
   const late = () => void (allowed = Math.max(1, allowed / 2));
   return {
     /** An answer that leases has come, after which so many are held; `took_ms`: without what the API has waited for jobs. */
     answered(took_ms, held) {
-      fastest_ms = Math.min(fastest_ms * (1 + forgotten_share), took_ms);
-      if (took_ms - fastest_ms > late_ms) late();
+      recent_ms.push(took_ms);
+      if (recent_ms.length > answers_max) recent_ms.shift();
+      if (took_ms - Math.min(...recent_ms) > late_ms) late();
       else allowed = Math.min(concurrency, Math.max(allowed + Math.max(1, allowed * growth_share), held + 1));
     },
     /** None came in time. */

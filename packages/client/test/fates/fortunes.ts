@@ -52,8 +52,9 @@ export function storms({ random, lease_ms }: World): Fortune {
   /** An answer that leases is taken for lost by then. */
   const answer_ms = Math.min(10_000, Math.max(1_000, lease_ms / 3)) + 500;
   const rest_ms = 2_500;
-  /** A try to give a lease back takes so long at most; in an outage each is answered. */
-  const try_ms = ({ is_outage }: Storm) => (is_outage ? 0 : Math.max(1_000, lease_ms / 9));
+  /** So long after a storm the next try to give a lease back is sent, which waits for as long again as all before it; in an outage each is answered. */
+  const again_ms = (since_ms: number) =>
+    Math.min(Math.max(1_000, lease_ms / 18) + since_ms, Math.max(10_000, lease_ms / 9));
   /** Of the last renewal that may be under way until a lease ends. */
   const last_ms = Math.min(12_500, lease_ms / 2);
   return {
@@ -69,12 +70,12 @@ export function storms({ random, lease_ms }: World): Fortune {
       const lost_at_ms = leased_at_ms + answer_ms;
       const ended_at_ms = performance.now();
       let calm_from_ms = lost_at_ms;
-      let needed_ms = rest_ms + Math.max(1_000, lease_ms / 9);
+      let needed_ms = rest_ms + again_ms(0);
       for (const storm of weather) {
         if (storm.to_ms <= calm_from_ms) continue;
         if (Math.min(storm.from_ms, ended_at_ms) - calm_from_ms >= needed_ms) return false;
         calm_from_ms = storm.to_ms;
-        needed_ms = rest_ms + try_ms(storm);
+        needed_ms = rest_ms + (storm.is_outage ? 0 : again_ms(storm.to_ms - lost_at_ms));
       }
       return true;
     },

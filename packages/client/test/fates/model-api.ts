@@ -42,8 +42,19 @@ export function modelApi(jobs: ModelJob[], watch: Watch) {
     for (const look of waiting.splice(0)) look();
   };
 
-  const ready = (job: ModelJob) =>
-    job.status === "ready" && !jobs.some(({ group, status }) => group && group === job.group && status === "leased");
+  const isHeldUp = ({ group }: ModelJob) =>
+    group !== null && jobs.some((other) => other.group === group && other.status === "leased");
+  const ready = (job: ModelJob) => job.status === "ready" && !isHeldUp(job);
+  /** Those before are over: thousands, where a model goes on for long. */
+  let first_open = 0;
+  const nextReady = (): ModelJob | undefined => {
+    while (jobs[first_open]?.status === "succeeded") first_open += 1;
+    for (let at = first_open; at < jobs.length; at += 1) {
+      const job = jobs[at];
+      if (job && ready(job)) return job;
+    }
+    return undefined;
+  };
   const take = (job: ModelJob, { lease_seconds = 30, lease_token }: LeaseFields) => {
     const now = performance.now();
     const token = lease_token ?? crypto.randomUUID();
@@ -82,7 +93,7 @@ export function modelApi(jobs: ModelJob[], watch: Watch) {
   const leaseSome = (fields: LeaseFields & { max_jobs?: number }) => {
     if (fields.lease_token !== undefined && used_tokens.has(fields.lease_token)) return [];
     const taken = [];
-    for (let job; taken.length < (fields.max_jobs ?? 1) && (job = jobs.find(ready));) taken.push(take(job, fields));
+    for (let job; taken.length < (fields.max_jobs ?? 1) && (job = nextReady());) taken.push(take(job, fields));
     if (fields.lease_token !== undefined && taken.length > 0) used_tokens.add(fields.lease_token);
     return taken;
   };
