@@ -40,7 +40,9 @@ const open_max = 10;
 const again_ms_min = 1_000;
 const again_ms_limit = 10_000;
 /** One that is answered by then has not been in vain. */
-const try_ms_max = 60_000;
+const try_ms_max = 30_000;
+/** In which a process that would end does. */
+const hurried_rest_ms = 5_000;
 /** So many are asked for more than once at a time. */
 const repeats_max = 2;
 /** No lease is ended while the database is away, nor in the three seconds after; an API that is away as well cannot say so. */
@@ -128,17 +130,19 @@ async function untilAnswered(
   const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, timeoutMs: try_ms_max, signal });
   const late = () => new TimeoutError("no answer to what gives a lease back");
   for (let tries = 0; ; tries += 1) {
+    const hurried = hurry();
     let again_ms = Math.max(again_ms_min, lasts_ms / 18) / 2;
     const againInMs = () => (again_ms = Math.min(again_ms * 2, again_ms_max));
     const left_ms = Math.min(try_ms_max, Math.max(0, ends_at_ms - performance.now()));
     try {
-      await within(left_ms, hurry(), (signal) => firstAnswer(ask, againInMs, repeats, signal), late);
+      await within(left_ms, hurried, (signal) => firstAnswer(ask, againInMs, repeats, signal), late);
       return;
     } catch (error) {
       if (isDatabaseAway(error)) ends_at_ms = Math.max(ends_at_ms, performance.now() + beyond_ms);
       if (isRefused(error) || performance.now() >= ends_at_ms) return;
       const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
-      await pause(Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max), undefined, { idly: true });
+      const rest_ms = Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max);
+      await pause(hurried.aborted ? hurried_rest_ms : rest_ms, undefined, { idly: true });
     }
   }
 }

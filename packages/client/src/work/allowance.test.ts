@@ -4,19 +4,19 @@ import { createAllowance, type Allowance } from "./allowance.ts";
 const leases = { concurrency: 100, lease_ms: 12_000 };
 const left = (allowance: Allowance) => allowance.left(0);
 
-test("each late answer leaves half as many jobs to be held, and at least one", () => {
+test("each late answer leaves half as many jobs to be held, from the third in a row on, and at least one", () => {
   const allowance = createAllowance(leases);
   allowance.answered(50, 0);
-  const after = [1_051, 5_000, 60_000, 9_000, 9_000, 9_000, 9_000, 9_000].map((took_ms) => {
+  const after = [1_051, 2_000, 1_051, 5_000, 60_000, 9_000, 9_000, 9_000, 9_000, 9_000].map((took_ms) => {
     allowance.answered(took_ms, 0);
     return left(allowance);
   });
-  expect(after).toEqual([50, 25, 12, 6, 3, 1, 1, 1]);
+  expect(after).toEqual([100, 100, 50, 25, 12, 6, 3, 1, 1, 1]);
 });
 
 test("one that does not come in time counts as late", () => {
   const allowance = createAllowance(leases);
-  allowance.unanswered();
+  for (let at = 0; at < 3; at += 1) allowance.unanswered();
   expect(left(allowance)).toBe(50);
 });
 
@@ -31,6 +31,12 @@ test("each that is in time leaves room for one job more, or an eighth", () => {
   expect(room.at(-1)).toBe(100);
 });
 
+test("late ones among others, as of one slow process behind the same address, leave as many", () => {
+  const allowance = createAllowance(leases);
+  for (let at = 0; at < 20; at += 1) for (const took_ms of [50, 3_000, 3_000]) allowance.answered(took_ms, 0);
+  expect(left(allowance)).toBe(100);
+});
+
 test("a long way to the API makes no answer late", () => {
   const allowance = createAllowance(leases);
   for (let at = 0; at < 10; at += 1) allowance.answered(3_000 + 90 * at, 0);
@@ -42,7 +48,7 @@ test("a way to the API that has become longer is late at first, and learned in t
   allowance.answered(1_000, 0);
   for (let at = 0; at < 20; at += 1) allowance.answered(2_500, 0);
   expect(left(allowance)).toBe(1);
-  for (let at = 0; at < 50 + 31; at += 1) allowance.answered(2_500, 0);
+  for (let at = 0; at < 200 + 31; at += 1) allowance.answered(2_500, 0);
   expect(left(allowance)).toBe(100);
 });
 
@@ -62,6 +68,6 @@ test("one in time leaves room for one more than are held, as when they run for l
 test("what is held counts while answers are late, and only then", () => {
   const allowance = createAllowance(leases);
   expect(allowance.left(1_000)).toBe(100);
-  allowance.unanswered();
+  for (let at = 0; at < 3; at += 1) allowance.unanswered();
   expect([allowance.left(20), allowance.left(80)]).toEqual([30, -30]);
 });

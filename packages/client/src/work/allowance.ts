@@ -3,7 +3,9 @@ const late_share = 1 / 12;
 const late_ms_min = 250;
 const growth_share = 1 / 8;
 /** Answers among which the fastest is looked for: a way to the API that is longer than it was is learned in the end. */
-const answers_max = 50;
+const answers_max = 200;
+/** Fewer late ones in a row may be of one slow process among several behind the same address. */
+const late_in_row_min = 3;
 
 /** How many jobs a worker may hold at once. */
 export type Allowance = {
@@ -13,28 +15,34 @@ export type Allowance = {
 };
 
 /**
- * How many jobs a worker may hold at once: half as many after each answer that was late, some more after each that was not. What
+ * How many jobs a worker may hold at once: half as many after each answer that was late, from the third in a row on, and some more
+ * after each that was not. What
  * is held must be renewed: workers that lease all that they have slots for keep an API that has fallen behind from ever
  * catching up, as then it answers nothing but renewals, and those too late. What counts as late is measured from the fastest of the
  * last answers, so that a long way to the API costs nothing.
  *
  * @example
  * const allowance = createAllowance({ concurrency: 10, lease_ms: 30_000 });
- * allowance.answered(2_700, 7); // Where another took 100 ms: late.
+ * for (const took_ms of [100, 2_700, 2_800, 2_900]) allowance.answered(took_ms, 3);
  * allowance.left(3); // 2
  */
 export function createAllowance({ concurrency, lease_ms }: { concurrency: number; lease_ms: number }): Allowance {
   const late_ms = Math.max(late_ms_min, lease_ms * late_share);
   let allowed = concurrency;
   const recent_ms: number[] = [];
-  const late = () => void (allowed = Math.max(1, allowed / 2));
+  let late_in_row = 0;
+  const late = () => {
+    late_in_row += 1;
+    if (late_in_row >= late_in_row_min) allowed = Math.max(1, allowed / 2);
+  };
   return {
     /** An answer that leases has come, after which so many are held; `took_ms`: without what the API has waited for jobs. */
     answered(took_ms, held) {
       recent_ms.push(took_ms);
       if (recent_ms.length > answers_max) recent_ms.shift();
-      if (took_ms - Math.min(...recent_ms) > late_ms) late();
-      else allowed = Math.min(concurrency, Math.max(allowed + Math.max(1, allowed * growth_share), held + 1));
+      if (took_ms - Math.min(...recent_ms) > late_ms) return late();
+      late_in_row = 0;
+      allowed = Math.min(concurrency, Math.max(allowed + Math.max(1, allowed * growth_share), held + 1));
     },
     /** None came in time. */
     unanswered: late,

@@ -46,8 +46,8 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
     const [job] = jobs;
     const now = performance.now();
     const took_ms = job ? now - (job.ends_at_ms - lease_ms) : now - asked_ms - wait_ms;
-    // Below 0: an empty answer that came early says nothing of how long others take.
-    if (took_ms >= 0) allowance.answered(took_ms, held.size() + jobs.length);
+    // An empty answer that came early says nothing of how long others take, nor one that came as the machine slept.
+    if (took_ms > 0) allowance.answered(took_ms, held.size() + jobs.length);
     start(jobs, began_at);
     if (!job && now - asked_ms < early_ms) await pause(early_ms * Math.random(), stopping);
   };
@@ -63,19 +63,24 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
     is_over.abort();
   };
 
-  for (let failures = 0; !stopping.aborted;) {
+  /** After an answer that came too late it asks for half as many: their payloads may be more than the network carries in time. */
+  for (let failures = 0, timeouts = 0; !stopping.aborted;) {
     const count = wanted();
     if (count === 0) {
       await change();
       continue;
     }
     try {
-      await lease(count);
+      await lease(Math.max(1, Math.floor(count / 2 ** timeouts)));
       failures = 0;
+      timeouts = 0;
     } catch (error) {
       if (stopping.aborted) return;
       failures += 1;
-      if (error instanceof TimeoutError) allowance.unanswered();
+      if (error instanceof TimeoutError) {
+        timeouts += 1;
+        allowance.unanswered();
+      }
       observe({ event: "api_unavailable", during: "lease", error });
       const rest_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
       await pause(rest_ms + backoffMs(failures, Math.random()), stopping);

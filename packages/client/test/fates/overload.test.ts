@@ -53,13 +53,24 @@ function fleetOf({ leaseSeconds, workers, concurrency, handler_ms }: Omit<Fleet,
   const api = modelApi(jobs, { ended: () => {} });
   onTestFinished(() => api.stop());
   const { fetch, stall, behindMs } = oneByOne(network(api, random, () => "prompt"));
+  let delayMs = () => 0;
+  const delayed: typeof fetch = async (input, init) => {
+    const late_ms = delayMs();
+    if (late_ms > 0) await new Promise((resolve) => setTimeout(resolve, late_ms));
+    return fetch(input, init);
+  };
   const run = () => new Promise<void>((resolve) => setTimeout(resolve, handler_ms));
   const fleet = Array.from({ length: workers }, () =>
-    createClient({ url: "http://model", fetch }).work("q", run, { leaseSeconds, concurrency, observe: () => {} }),
+    createClient({ url: "http://model", fetch: delayed }).work("q", run, {
+      leaseSeconds,
+      concurrency,
+      observe: () => {},
+    }),
   );
   return {
     jobs,
     stall,
+    delay: (some: () => number) => void (delayMs = some),
     behindMs,
     submit: () => api.submit(newJob(`j${jobs.length}`, null)),
     running: () => fleet.reduce((sum, { running }) => sum + running, 0),
@@ -70,6 +81,7 @@ function fleetOf({ leaseSeconds, workers, concurrency, handler_ms }: Omit<Fleet,
 test.each([
   of({ leaseSeconds: 3 }),
   of({ leaseSeconds: 6 }),
+  of({ leaseSeconds: 6, workers: 50, jobs_per_second: 40, calm_ms: 180_000 }),
   of({ leaseSeconds: 10, workers: 4, concurrency: 100, handler_ms: 2_000 }),
   of({ leaseSeconds: 10, workers: 100, calm_ms: 180_000 }),
   of({ workers: 4, concurrency: 1_000, jobs_per_second: 10, handler_ms: 10_000 }),
@@ -106,4 +118,23 @@ test("a worker whose jobs run for long fills its slots again when the API has ca
   for (let at = 0; at < 5; at += 1) submit();
   await pass(35_000);
   expect(running()).toBe(10);
+});
+
+test("one slow process of several behind the same address takes no slots from a worker", async () => {
+  const { submit, running, pass, delay } = fleetOf({
+    leaseSeconds: 30,
+    workers: 1,
+    concurrency: 50,
+    handler_ms: 20_000,
+  });
+  let calls = 0;
+  delay(() => ((calls += 1) % 4 === 0 ? 3_000 : 0));
+  for (let at = 0; at < 1_000; at += 1) submit();
+  await pass(60_000);
+  let seconds = 0;
+  for (let at = 0; at < 60; at += 1) {
+    await pass(1_000);
+    seconds += running();
+  }
+  expect(seconds / 60).toBeGreaterThan(40);
 });
