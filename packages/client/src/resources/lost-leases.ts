@@ -40,7 +40,7 @@ const open_max = 10;
 const again_ms_min = 1_000;
 const again_ms_limit = 10_000;
 /** One that is answered by then has not been in vain. */
-const try_ms_max = 30_000;
+const try_ms_max = 60_000;
 /** In which a process that would end does. */
 const hurried_rest_ms = 5_000;
 /** So many are asked for more than once at a time. */
@@ -129,9 +129,9 @@ async function untilAnswered(
   const again_ms_max = Math.max(again_ms_limit, lasts_ms / 9);
   const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, timeoutMs: try_ms_max, signal });
   const late = () => new TimeoutError("no answer to what gives a lease back");
+  let again_ms = Math.max(again_ms_min, lasts_ms / 18) / 2;
   for (let tries = 0; ; tries += 1) {
     const hurried = hurry();
-    let again_ms = Math.max(again_ms_min, lasts_ms / 18) / 2;
     const againInMs = () => (again_ms = Math.min(again_ms * 2, again_ms_max));
     const left_ms = Math.min(try_ms_max, Math.max(0, ends_at_ms - performance.now()));
     try {

@@ -4,8 +4,9 @@ const late_ms_min = 250;
 const growth_share = 1 / 8;
 /** Answers among which the fastest is looked for: a way to the API that is longer than it was is learned in the end. */
 const answers_max = 200;
-/** Fewer late ones in a row may be of one slow process among several behind the same address. */
-const late_in_row_min = 3;
+/** So many of the last ones must be late: fewer may be of one slow process among several behind the same address. */
+const late_min = 3;
+const looked_at = 4;
 
 /** How many jobs a worker may hold at once. */
 export type Allowance = {
@@ -15,7 +16,7 @@ export type Allowance = {
 };
 
 /**
- * How many jobs a worker may hold at once: half as many after each answer that was late, from the third in a row on, and some more
+ * How many jobs a worker may hold at once: half as many after each answer that was late, where three of the last four were, and some more
  * after each that was not. What
  * is held must be renewed: workers that lease all that they have slots for keep an API that has fallen behind from ever
  * catching up, as then it answers nothing but renewals, and those too late. What counts as late is measured from the fastest of the
@@ -30,22 +31,22 @@ export function createAllowance({ concurrency, lease_ms }: { concurrency: number
   const late_ms = Math.max(late_ms_min, lease_ms * late_share);
   let allowed = concurrency;
   const recent_ms: number[] = [];
-  let late_in_row = 0;
-  const late = () => {
-    late_in_row += 1;
-    if (late_in_row >= late_in_row_min) allowed = Math.max(1, allowed / 2);
+  let were_late: boolean[] = [];
+  const isLate = (late: boolean): void => {
+    were_late = [...were_late, late].slice(-looked_at);
+    if (late && were_late.filter(Boolean).length >= late_min) allowed = Math.max(1, allowed / 2);
   };
   return {
     /** An answer that leases has come, after which so many are held; `took_ms`: without what the API has waited for jobs. */
     answered(took_ms, held) {
       recent_ms.push(took_ms);
       if (recent_ms.length > answers_max) recent_ms.shift();
-      if (took_ms - Math.min(...recent_ms) > late_ms) return late();
-      late_in_row = 0;
-      allowed = Math.min(concurrency, Math.max(allowed + Math.max(1, allowed * growth_share), held + 1));
+      const late = took_ms - Math.min(...recent_ms) > late_ms;
+      isLate(late);
+      if (!late) allowed = Math.min(concurrency, Math.max(allowed + Math.max(1, allowed * growth_share), held + 1));
     },
     /** None came in time. */
-    unanswered: late,
+    unanswered: () => isLate(true),
     /** May be below 0. While no answer is late, what has been handled and is not settled yet does not count. */
     left: (held) => (allowed < concurrency ? Math.floor(allowed) - held : concurrency),
   };
