@@ -157,6 +157,24 @@ test("a caller's own bad token says nothing of what the API takes", async () => 
   expect(await client.get(id)).toMatchObject(untouched);
 });
 
+test("after tries that were refused at once, a swallowed one leaves time for another as the first does", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const tries_ms: number[] = [];
+  const own = createClient({
+    url: "http://api",
+    retries: 0,
+    fetch(input, init) {
+      if (!isRelease(input)) return Promise.reject(new TypeError("fetch failed"));
+      tries_ms.push(performance.now());
+      return tries_ms.length < 8 ? Promise.reject(new TypeError("fetch failed")) : swallowed(init);
+    },
+  });
+  await expect(own.lease("any", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect((tries_ms[8] ?? 0) - (tries_ms[7] ?? 0)).toBe(1_000);
+});
+
 test("whoever gives up waiting for what goes back leaves no try under way, nor soon another, that would keep the process", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -129,7 +129,8 @@ async function untilAnswered(
   const again_ms_max = Math.max(again_ms_limit, lasts_ms / 9);
   const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, timeoutMs: try_ms_max, signal });
   const late = () => new TimeoutError("no answer to what gives a lease back");
-  let again_ms = Math.max(again_ms_min, lasts_ms / 18) / 2;
+  const again_ms_first = Math.max(again_ms_min, lasts_ms / 18) / 2;
+  let again_ms = again_ms_first;
   for (let tries = 0; ; tries += 1) {
     const hurried = hurry();
     const againInMs = () => (again_ms = Math.min(again_ms * 2, again_ms_max));
@@ -138,6 +139,8 @@ async function untilAnswered(
       await within(left_ms, hurried, (signal) => firstAnswer(ask, againInMs, repeats, signal), late);
       return;
     } catch (error) {
+      // What is refused at once says nothing of how slow an answer may be.
+      if (!(error instanceof TimeoutError)) again_ms = again_ms_first;
       if (isDatabaseAway(error)) ends_at_ms = Math.max(ends_at_ms, performance.now() + beyond_ms);
       if (isRefused(error) || performance.now() >= ends_at_ms) return;
       const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;

@@ -54,6 +54,8 @@ export function storms({ random, lease_ms }: World): Fortune {
   const rest_ms = 2_500;
   /** A request may have come so late: it was taken for lost earlier then. */
   const late_ms = 10_000;
+  const mayComeLate = (storm: Storm) =>
+    weather.some((one) => one.from_ms <= storm.from_ms && one.fates.includes("late"));
   /** So long after a storm the next try to give a lease back is sent, which waits for as long again as all before it; in an outage each is answered. */
   const again_ms = (since_ms: number) =>
     Math.min(Math.max(1_000, lease_ms / 18) + since_ms, Math.max(10_000, lease_ms / 9));
@@ -77,7 +79,8 @@ export function storms({ random, lease_ms }: World): Fortune {
         if (storm.to_ms <= calm_from_ms) continue;
         if (Math.min(storm.from_ms, ended_at_ms) - calm_from_ms >= needed_ms) return false;
         calm_from_ms = storm.to_ms;
-        needed_ms = rest_ms + (storm.is_outage ? 0 : again_ms(storm.to_ms - lost_at_ms + late_ms));
+        needed_ms =
+          rest_ms + (storm.is_outage ? 0 : again_ms(storm.to_ms - lost_at_ms + (mayComeLate(storm) ? late_ms : 0)));
       }
       return true;
     },
