@@ -13,7 +13,7 @@ export type Repeats = { wait(signal: AbortSignal): Promise<void>; overtook(): vo
  * later try is answered before the first, the network has swallowed that, and there is a place more, until one is not answered.
  *
  * @example
- * const repeats = createRepeats(() => Math.max(4, held.size() / 50));
+ * const repeats = createRepeats(() => Math.max(10, held.size() / 50));
  */
 export function createRepeats(most: () => number): Repeats {
   let under_way = 0;

@@ -16,11 +16,10 @@ export type Allowance = {
 };
 
 /**
- * How many jobs a worker may hold at once: half as many after each answer that was late, where three of the last four were, and some more
- * after each that was not. What
- * is held must be renewed: workers that lease all that they have slots for keep an API that has fallen behind from ever
- * catching up, as then it answers nothing but renewals, and those too late. What counts as late is measured from the fastest of the
- * last answers, so that a long way to the API costs nothing.
+ * How many jobs a worker may hold at once: half as many after each answer that was late, where three of the last four were,
+ * and some more after each that was not. What is held must be renewed: workers that lease all that they have slots for keep
+ * an API that has fallen behind from ever catching up, as then it answers nothing but renewals, and those too late. What
+ * counts as late is measured from the fastest of the last answers, so that a long way to the API costs nothing.
  *
  * @example
  * const allowance = createAllowance({ concurrency: 10, lease_ms: 30_000 });
@@ -32,7 +31,7 @@ export function createAllowance({ concurrency, lease_ms }: { concurrency: number
   let allowed = concurrency;
   const recent_ms: number[] = [];
   let were_late: boolean[] = [];
-  const isLate = (late: boolean): void => {
+  const noteLate = (late: boolean): void => {
     were_late = [...were_late, late].slice(-looked_at);
     if (late && were_late.filter(Boolean).length >= late_min) allowed = Math.max(1, allowed / 2);
   };
@@ -42,11 +41,11 @@ export function createAllowance({ concurrency, lease_ms }: { concurrency: number
       recent_ms.push(took_ms);
       if (recent_ms.length > answers_max) recent_ms.shift();
       const late = took_ms - Math.min(...recent_ms) > late_ms;
-      isLate(late);
+      noteLate(late);
       if (!late) allowed = Math.min(concurrency, Math.max(allowed + Math.max(1, allowed * growth_share), held + 1));
     },
     /** None came in time. */
-    unanswered: () => isLate(true),
+    unanswered: () => noteLate(true),
     /** May be below 0. While no answer is late, what has been handled and is not settled yet does not count. */
     left: (held) => (allowed < concurrency ? Math.floor(allowed) - held : concurrency),
   };

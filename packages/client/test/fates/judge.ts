@@ -16,7 +16,7 @@ export function judgeOf(jobs: readonly ModelJob[], fortune: Fortune) {
   /** Handlers that have not ended, by the token of their lease and their job. */
   const running = new Map<string, AbortSignal>();
   const seen = new Set<string>();
-  /** Whose lease the API has ended in a storm: their workers may hear of it much later. */
+  /** Jobs, and the attempt whose lease the API has ended in a storm: their workers may hear of it much later. */
   const excused = new Set<string>();
   const note = (text: string) => void log.push(`${((performance.now() - began_ms) / 1_000).toFixed(2)} ${text}`);
   const fault = (text: string) => {
@@ -30,7 +30,7 @@ export function judgeOf(jobs: readonly ModelJob[], fortune: Fortune) {
     ended(job: ModelJob): void {
       const key = `${job.token} ${job.id}`;
       if (running.get(key)?.aborted === false) fault(`${job.id}: its handler runs on although its lease has ended`);
-      if (fortune.excusesLost("settling")) excused.add(job.id);
+      if (fortune.excusesLost("settling")) excused.add(`${job.id} ${job.attempts}`);
       const told = `${job.id}: its lease has ended${seen.has(key) ? "" : ", and no handler has seen it"}`;
       if (seen.has(key) || fortune.excusesUnseen(job)) note(told);
       else fault(told);
@@ -41,7 +41,8 @@ export function judgeOf(jobs: readonly ModelJob[], fortune: Fortune) {
       if (event.event !== "lease_lost" || event.during === "starting") return;
       // Not if it is settled, or was given back.
       const has_cost = jobs.some((job) => job.id === job_id && isOpen(job) && job.attempts > 0);
-      if (has_cost && !excused.has(job_id) && !fortune.excusesLost(event.during)) fault(`${job_id}: taken for lost`);
+      if (has_cost && !excused.has(`${job_id} ${event.job.attempts}`) && !fortune.excusesLost(event.during))
+        fault(`${job_id}: taken for lost`);
     },
     /** Around a handler. */
     async runs(id: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
