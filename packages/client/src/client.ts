@@ -20,9 +20,10 @@ export type Client = Calls & {
  * console.log(handle.id, await handle.result({ timeoutMs: 30_000 }));
  */
 export function createClient(options: ClientOptions): Client {
-  const calls = createCalls(options);
   return {
-    ...calls,
-    work: (queue, handlers, workOptions) => startRemoteWorker(calls, queue, handlers, workOptions, options.tracing),
+    ...createCalls(options),
+    // With calls of its own: one that stops in an outage must not keep what the lost answers of others had leased.
+    work: (queue, handlers, workOptions) =>
+      startRemoteWorker(createCalls(options), queue, handlers, workOptions, options.tracing),
   };
 }

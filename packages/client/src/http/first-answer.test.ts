@@ -1,4 +1,5 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
+import { fakeClock } from "../../test/fake-clock.ts";
 import { NetworkError, NotFoundError, UnavailableError } from "../errors.ts";
 import { createRepeats, firstAnswer } from "./first-answer.ts";
 
@@ -7,8 +8,7 @@ const cut = new NetworkError("cut", { cause: undefined, refused: false });
 
 /** Tries that end when the test says. */
 function tries() {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
+  fakeClock();
   const made: (PromiseWithResolvers<string> & { signal: AbortSignal })[] = [];
   const ask = (signal: AbortSignal) => {
     const one = Promise.withResolvers<string>();

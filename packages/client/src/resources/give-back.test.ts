@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { swallowed } from "../../test/swallowed.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
 import { createClient, type Client } from "../index.ts";
 
@@ -35,15 +36,14 @@ function losing(answers: ((init: RequestInit | undefined) => Promise<Response>)[
 const reset = (): Response => {
   throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
 };
-const swallowed = (init: RequestInit | undefined) =>
-  new Promise<Response>((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
+const unheard = (init: RequestInit | undefined) => swallowed(init?.signal);
 const page = (status: number) => async () => new Response(`${status} page\n`, { status });
 const problem = (status: number, type: string) => async () =>
   Response.json({ type: `/problems/${type}`, title: "no", status, detail: "no", instance: "x" }, { status });
 
 test("a try whose answer the network swallows leaves time for others before the lease ends", async () => {
   const id = await submit("swallowed");
-  const { own, met } = losing([swallowed, swallowed]);
+  const { own, met } = losing([unheard, unheard]);
   await expect(own.lease("swallowed", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow();
   await own.leasesReturned();
   expect(met.releases).toBe(3);
@@ -55,12 +55,12 @@ test("a try whose answer is merely slow counts, though another was sent beside i
   const isSent = Promise.withResolvers<void>();
   const { own, met } = losing([
     async (init) => {
-      await Promise.race([isSent.promise, swallowed(init)]);
+      await Promise.race([isSent.promise, swallowed(init?.signal)]);
       return fetch(`${api.url}/v1/leases/release`, init);
     },
     (init) => {
       isSent.resolve();
-      return swallowed(init);
+      return swallowed(init?.signal);
     },
   ]);
   await expect(own.lease("slow", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow();
@@ -68,53 +68,6 @@ test("a try whose answer is merely slow counts, though another was sent beside i
   expect(met.releases).toBe(2);
   expect(await client.get(id)).toMatchObject(untouched);
 }, 60_000);
-
-test("an API that answers no try is asked again for two leases at a time", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
-  let releases = 0;
-  const own = createClient({
-    url: "http://api",
-    retries: 0,
-    fetch(input, init) {
-      if (!isRelease(input)) return Promise.reject(new TypeError("fetch failed"));
-      releases += 1;
-      return swallowed(init);
-    },
-  });
-  for (let at = 0; at < 10; at += 1)
-    await expect(own.lease("any", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
-  await vi.advanceTimersByTimeAsync(999);
-  expect(releases).toBe(10);
-  await vi.advanceTimersByTimeAsync(2_000);
-  expect(releases).toBe(12);
-  await vi.advanceTimersByTimeAsync(2_500);
-  expect(releases).toBe(14);
-});
-
-test("where the network swallows all tries, they come less and less often, and end a minute after the lease", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const tries_ms: number[] = [];
-  const began_ms = performance.now();
-  const own = createClient({
-    url: "http://api",
-    retries: 0,
-    fetch(input, init) {
-      if (!isRelease(input)) return Promise.reject(new TypeError("fetch failed"));
-      tries_ms.push(performance.now() - began_ms);
-      return swallowed(init);
-    },
-  });
-  await expect(own.lease("any", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
-  const returned = own.leasesReturned();
-  await vi.advanceTimersByTimeAsync(60_000 + 9_000 + 2_000);
-  await returned;
-  expect(tries_ms.slice(0, 6)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 25_000]);
-  const so_many = tries_ms.length;
-  await vi.advanceTimersByTimeAsync(600_000);
-  expect(tries_ms).toHaveLength(so_many);
-});
 
 test("the tries go on past the end of the lease, for as long as the API says that its database is away", async () => {
   await submit("outage");
@@ -155,50 +108,6 @@ test("a caller's own bad token says nothing of what the API takes", async () => 
   await expect(own.lease("own-token", { workerId: "w" })).rejects.toThrow("fetch failed");
   await own.leasesReturned();
   expect(await client.get(id)).toMatchObject(untouched);
-});
-
-test("after tries that were refused at once, a swallowed one leaves time for another as the first does", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const tries_ms: number[] = [];
-  const own = createClient({
-    url: "http://api",
-    retries: 0,
-    fetch(input, init) {
-      if (!isRelease(input)) return Promise.reject(new TypeError("fetch failed"));
-      tries_ms.push(performance.now());
-      return tries_ms.length < 8 ? Promise.reject(new TypeError("fetch failed")) : swallowed(init);
-    },
-  });
-  await expect(own.lease("any", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
-  await vi.advanceTimersByTimeAsync(20_000);
-  expect((tries_ms[8] ?? 0) - (tries_ms[7] ?? 0)).toBe(1_000);
-});
-
-test("whoever gives up waiting for what goes back leaves no try under way, nor soon another, that would keep the process", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const tries: (AbortSignal | null | undefined)[] = [];
-  const own = createClient({
-    url: "http://api",
-    retries: 0,
-    fetch(input, init) {
-      if (!isRelease(input)) return Promise.reject(new TypeError("fetch failed"));
-      tries.push(init?.signal);
-      return swallowed(init);
-    },
-  });
-  await expect(own.lease("any", { workerId: "w" })).rejects.toThrow("fetch failed");
-  const stop = new AbortController();
-  const waiting = own.leasesReturned({ signal: stop.signal });
-  stop.abort(new Error("enough"));
-  await expect(waiting).rejects.toThrow("enough");
-  expect(tries.map((signal) => signal?.aborted)).toEqual([true]);
-  await vi.advanceTimersByTimeAsync(4_900);
-  expect(tries).toHaveLength(1);
-  // Where the process goes on, so do the tries.
-  await vi.advanceTimersByTimeAsync(200);
-  expect(tries).toHaveLength(2);
 });
 
 test("whoever waits for what goes back may give up", async () => {

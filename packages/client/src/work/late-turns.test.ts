@@ -5,12 +5,12 @@ import { createRepeats } from "../http/first-answer.ts";
 import { heldJobs } from "./held-jobs.ts";
 import { createLateStarts } from "./late-starts.ts";
 import { newRun } from "./runs.ts";
+import { fakeClock } from "../../test/fake-clock.ts";
 import { standStill } from "../../test/stand-still.ts";
 
 /** Jobs of whose leases so many seconds are left, and how the API answers their heartbeats. */
 function starting(lease_seconds: number, left_seconds: number, heartbeat: LeaseCalls["heartbeat"]) {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
+  fakeClock();
   const held = heldJobs(10);
   const calls = { heartbeat } as LeaseCalls;
   const repeats = createRepeats(() => 4);

@@ -1,4 +1,6 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
+import { fakeClock } from "../../test/fake-clock.ts";
+import { swallowed } from "../../test/swallowed.ts";
 import { UnavailableError } from "../errors.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { heldJobs } from "./held-jobs.ts";
@@ -10,8 +12,7 @@ const problem = { type: "/problems/unavailable", title: "away", status: 503, det
 
 /** A worker with one job, and how the API answers its heartbeats. */
 function keeping(lease_seconds: number, heartbeat: LeaseCalls["heartbeat"]) {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
+  fakeClock();
   const held = heldJobs(1);
   const leased = { job: { id: "17" }, ends_at_ms: performance.now() + lease_seconds * 1_000 } as LeasedJob;
   const job = held.add(leased, newRun());
@@ -51,7 +52,7 @@ test("no renewal goes on for a job that is held no more", async () => {
   const signals: (AbortSignal | undefined)[] = [];
   const { held, job, kept } = keeping(12, (_held, _options, { signal } = {}) => {
     signals.push(signal);
-    return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
+    return swallowed(signal);
   });
   await vi.advanceTimersByTimeAsync(8_000);
   expect(signals).toHaveLength(2);

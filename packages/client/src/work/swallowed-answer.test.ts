@@ -5,6 +5,7 @@ import { gate, recorder } from "../../test/recorder.ts";
 import { standStill } from "../../test/stand-still.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
 import { createClient, type Client } from "../index.ts";
+import { swallowed } from "../../test/swallowed.ts";
 
 let api: TestApi;
 let client: Client;
@@ -38,8 +39,6 @@ test("a lease whose answer the network swallows is given back before it ends, ho
 }, 90_000);
 
 const isHeartbeat = (input: unknown) => String(input).endsWith("/heartbeat");
-const unanswered = (signal: AbortSignal | null | undefined) =>
-  new Promise<Response>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
 
 test.each([3, 6, 12])(
   "one swallowed heartbeat of a lease of %i s aborts no handler",
@@ -52,7 +51,7 @@ test.each([3, 6, 12])(
       async fetch(input, init) {
         if (!isHeartbeat(input)) return fetch(input, init);
         heartbeats += 1;
-        if (heartbeats === 1) return unanswered(init?.signal);
+        if (heartbeats === 1) return swallowed(init?.signal);
         const answer = await fetch(input, init);
         open();
         return answer;
@@ -97,7 +96,7 @@ test("a late start is not given up for one swallowed renewal", async () => {
   const remote = createClient({
     url: api.url,
     async fetch(input, init) {
-      if (isHeartbeat(input) && (heartbeats += 1) === 1) return unanswered(init?.signal);
+      if (isHeartbeat(input) && (heartbeats += 1) === 1) return swallowed(init?.signal);
       const response = await fetch(input, init);
       const text = await response.text();
       if (!stood && text.includes('"lease_token"')) {
@@ -149,7 +148,7 @@ test("a worker whose lease's answer comes too late asks for half as many, until 
       if (!String(input).endsWith("/lease")) return fetch(input, init);
       asked.push((JSON.parse(String(init?.body)) as { max_jobs: number }).max_jobs);
       late -= 1;
-      return late < 0 ? fetch(input, init) : unanswered(init?.signal);
+      return late < 0 ? fetch(input, init) : swallowed(init?.signal);
     },
   });
   const worker = remote.work("large", () => {}, {

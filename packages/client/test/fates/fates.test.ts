@@ -1,29 +1,35 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { fakeClock } from "../fake-clock.ts";
 import { oneFault, storms } from "./fortunes.ts";
+import type { Verdict } from "./judge.ts";
 import { life } from "./life.ts";
+import { loss } from "./loss.ts";
 
 const first = Number(process.env["FATES_SEED"] ?? 1);
 const count = Number(process.env["FATES"] ?? 200);
 
-async function lives(fortuneOf: Parameters<typeof life>[1]): Promise<string> {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
+async function each(fate: (seed: number) => Promise<Verdict>, seeds = count): Promise<string> {
+  fakeClock();
   const bad: string[] = [];
-  for (let seed = first; seed < first + count; seed += 1) {
-    const { wrong, log } = await life(seed, fortuneOf);
+  for (let seed = first; seed < first + seeds; seed += 1) {
+    const { wrong, log } = await fate(seed);
     if (wrong.length > 0) bad.push(`seed ${seed}: ${wrong.join("; ")}`, ...(bad.length === 0 ? log : []));
   }
   return bad.join("\n");
 }
 
 test("one call in the time of a lease may meet anything, and no job loses an attempt or a handler", async () => {
-  expect(await lives(oneFault)).toBe("");
+  expect(await each((seed) => life(seed, oneFault))).toBe("");
 });
 
 test("in storms no handler runs on past its lease, and what calm between them leaves time for is done", async () => {
-  expect(await lives(storms)).toBe("");
+  expect(await each((seed) => life(seed, storms))).toBe("");
 });
 
 test("a worker that stops leaves nothing held, whatever one of its calls meets", async () => {
-  expect(await lives((world) => oneFault(world, true))).toBe("");
+  expect(await each((seed) => life(seed, (world) => oneFault(world, true)))).toBe("");
+});
+
+test("what a lost answer had leased goes back between storms, where they leave time for it", async () => {
+  expect(await each(loss, 10 * count)).toBe("");
 });

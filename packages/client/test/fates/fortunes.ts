@@ -1,12 +1,15 @@
 import { between, oneOf, shuffled } from "@atlasqueue/testing/servers";
-import type { ModelApi, ModelJob } from "./model-api.ts";
+import type { ModelApi } from "./model-api.ts";
 import { fates, type Fate } from "./network.ts";
 
 /** What becomes of the calls of a life. */
 export type Fortune = {
   fateOf(path: string): Fate;
-  /** Whether what calls have met excuses that a lease was not given back until it ended, though no handler had its job. */
-  excusesUnseen(job: ModelJob): boolean;
+  /**
+   * Whether what calls have met excuses that a lease was not given back until it ended, though no handler had its job;
+   * `lost_at_ms`: since when that was known.
+   */
+  excusesUnseen(lost_at_ms: number): boolean;
   /** Whether it excuses that a worker takes a lease for lost now, while the handler runs or as its outcome is told. */
   excusesLost(during: "handling" | "settling"): boolean;
   /** Whether the worker is stopped in the middle of it. */
@@ -33,30 +36,29 @@ export function oneFault({ random, lease_ms }: World, stops = false): Fortune {
   };
 }
 
+/** Without an answer for long, or for good. */
+const slow = new Set<Fate>(["swallowed before", "swallowed after", "late", "half an answer"]);
+
 type Storm = { from_ms: number; to_ms: number; is_outage: boolean; fates: readonly Fate[] };
 
 /**
  * Storms, in which each call meets some of a few fates or PostgreSQL is away, and calm between them. What a calm leaves time
- * for must happen.
+ * for must happen. Brief ones fit into the time of a lease.
  */
-export function storms({ random, lease_ms }: World): Fortune {
+export function storms({ random, lease_ms }: World, are_brief = false): Fortune {
   const weather: Storm[] = [];
+  const longestMs = () => (are_brief ? lease_ms / 3 : random() < 0.5 ? lease_ms : 2 * lease_ms + 60_000);
   for (let at_ms = performance.now(); weather.length < 40;) {
     const from_ms = at_ms + (random() < 0.3 ? 0 : between(random, 500, 1.5 * lease_ms));
-    const to_ms = from_ms + between(random, 500, random() < 0.5 ? lease_ms : 2 * lease_ms + 60_000);
+    const to_ms = from_ms + between(random, 500, longestMs());
     const is_outage = random() < 0.3;
-    weather.push({ from_ms, to_ms, is_outage, fates: shuffled(random, fates).slice(0, between(random, 1, 3)) });
-    at_ms = to_ms + 500;
+    const met = shuffled(random, fates).slice(0, between(random, 1, are_brief ? 2 : 3));
+    weather.push({ from_ms, to_ms, is_outage, fates: met });
+    at_ms = are_brief ? to_ms : to_ms + 500;
   }
   const now = () => weather.find(({ from_ms, to_ms }) => performance.now() >= from_ms && performance.now() < to_ms);
-  /** An answer that leases is taken for lost by then. */
-  const answer_ms = Math.min(10_000, Math.max(1_000, lease_ms / 3)) + 500;
   const rest_ms = 2_500;
-  /** A request may have come so late: it was taken for lost earlier then. */
-  const late_ms = 10_000;
-  const mayComeLate = (storm: Storm) =>
-    weather.some((one) => one.from_ms <= storm.from_ms && one.fates.includes("late"));
-  /** So long after a storm the next try to give a lease back is sent, which waits for as long again as all before it; in an outage each is answered. */
+  /** So long after a try to give a lease back that had no answer the next one is sent, which waits for as long again as all before it. */
   const again_ms = (since_ms: number) =>
     Math.min(Math.max(1_000, lease_ms / 18) + since_ms, Math.max(10_000, lease_ms / 9));
   /** Of the last renewal that may be under way until a lease ends. */
@@ -70,17 +72,17 @@ export function storms({ random, lease_ms }: World): Fortune {
       if (now()?.is_outage) api.databaseGoes();
       else api.databaseComes();
     },
-    excusesUnseen({ leased_at_ms }) {
-      const lost_at_ms = leased_at_ms + answer_ms;
+    excusesUnseen(lost_at_ms) {
       const ended_at_ms = performance.now();
-      let calm_from_ms = lost_at_ms;
-      let needed_ms = rest_ms + again_ms(0);
-      for (const storm of weather) {
-        if (storm.to_ms <= calm_from_ms) continue;
-        if (Math.min(storm.from_ms, ended_at_ms) - calm_from_ms >= needed_ms) return false;
-        calm_from_ms = storm.to_ms;
-        needed_ms =
-          rest_ms + (storm.is_outage ? 0 : again_ms(storm.to_ms - lost_at_ms + (mayComeLate(storm) ? late_ms : 0)));
+      let leaves_waiting = false;
+      /** Back by then, if all stays calm. */
+      let by_ms = lost_at_ms + rest_ms + again_ms(0);
+      for (const { from_ms, to_ms, is_outage, fates: met } of weather) {
+        if (to_ms <= lost_at_ms) continue;
+        if (Math.min(from_ms, ended_at_ms) >= by_ms) return false;
+        leaves_waiting ||= !is_outage && met.some((fate) => slow.has(fate));
+        if (is_outage) by_ms = Math.max(by_ms, to_ms + rest_ms);
+        else by_ms = to_ms + rest_ms + again_ms(leaves_waiting ? to_ms - lost_at_ms : 0);
       }
       return true;
     },

@@ -2,7 +2,7 @@ import { between, chance, oneOf } from "@atlasqueue/testing/servers";
 import { vi } from "vitest";
 import { createClient, type RemoteContext } from "../../src/index.ts";
 import type { Fortune, World } from "./fortunes.ts";
-import { isOpen, judgeOf } from "./judge.ts";
+import { isOpen, judgeOf, type Verdict } from "./judge.ts";
 import { modelApi, newJob } from "./model-api.ts";
 import { network } from "./network.ts";
 
@@ -17,10 +17,7 @@ const farewell_ms = 5_100;
  * each call meets its fate. Afterwards all is calm, and everything must come to its end; or the worker is stopped in the
  * middle, and must leave nothing held. Resolves with what went wrong, and what had happened.
  */
-export async function life(
-  seed: number,
-  fortuneOf: (world: World) => Fortune,
-): Promise<{ wrong: string[]; log: string[] }> {
+export async function life(seed: number, fortuneOf: (world: World) => Fortune): Promise<Verdict> {
   const random = chance(seed);
   vi.spyOn(Math, "random").mockImplementation(random);
   const lease_seconds = oneOf(random, leases_s) ?? 30;
@@ -30,11 +27,12 @@ export async function life(
   const judge = judgeOf(jobs, fortune);
   const api = modelApi(jobs, judge);
   let is_calm = false;
-  const fetch = network(api, random, (path) => {
+  const fateOf = (path: string) => {
     const fate = is_calm ? "prompt" : fortune.fateOf(path);
     judge.note(`${path.slice(4)} ${fate}`);
     return fate;
-  });
+  };
+  const fetch = network(api, random, fateOf, judge.leaseAnswered);
   const timeoutMs = oneOf(random, [10_000, 10_000, 60_000]) ?? 10_000;
   const run = async ({ signal, progress, step }: RemoteContext): Promise<void> => {
     for (let parts = between(random, 0, 4); parts > 0; parts -= 1) {

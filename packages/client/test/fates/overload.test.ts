@@ -1,6 +1,7 @@
 import { chance } from "@atlasqueue/testing/servers";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createClient } from "../../src/index.ts";
+import { fakeClock } from "../fake-clock.ts";
 import { modelApi, newJob, type ModelJob } from "./model-api.ts";
 import { network } from "./network.ts";
 
@@ -45,8 +46,7 @@ function oneByOne(fetch: typeof globalThis.fetch) {
 
 /** Workers of a queue at an API that has so much to do, by a clock that costs no time. */
 function fleetOf({ leaseSeconds, workers, concurrency, handler_ms }: Omit<Fleet, "jobs_per_second" | "calm_ms">) {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
+  const pass = fakeClock();
   const random = chance(1);
   vi.spyOn(Math, "random").mockImplementation(random);
   const jobs: ModelJob[] = [];
@@ -74,7 +74,7 @@ function fleetOf({ leaseSeconds, workers, concurrency, handler_ms }: Omit<Fleet,
     behindMs,
     submit: () => api.submit(newJob(`j${jobs.length}`, null)),
     running: () => fleet.reduce((sum, { running }) => sum + running, 0),
-    pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
+    pass,
   };
 }
 
