@@ -48,24 +48,24 @@ test("an API that answers no try is asked again for two leases at a time", async
   expect(tries).toHaveLength(14);
 });
 
-test("where the network swallows all tries, they come less and less often, and end a minute after the lease", async () => {
+test("where the network swallows all tries, they come often until the lease has ended, and rarely for a minute after", async () => {
   const { client, timesOf, pass } = losing(unheard);
   await expect(client.lease("q", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
   const returned = client.leasesReturned();
   await pass(60_000 + 9_000 + 2_000);
   await returned;
   const times_ms = timesOf("q");
-  expect(times_ms.slice(0, 6)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 25_000]);
+  expect(times_ms.slice(0, 9)).toEqual([0, 1_000, 2_500, 4_000, 5_500, 7_000, 8_500, 10_000, 20_000]);
   await pass(600_000);
   expect(timesOf("q")).toEqual(times_ms);
 });
 
-test("after tries that were refused at once, a swallowed one leaves time for another as the first does", async () => {
+test("after tries that were refused at once, a swallowed one leaves time for others", async () => {
   const { client, tries, timesOf, pass } = losing((one) => (tries.length < 8 ? refused() : unheard(one)));
   await expect(client.lease("q", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
   await pass(20_000);
-  const [seventh = 0, eighth = 0] = timesOf("q").slice(7, 9);
-  expect(eighth - seventh).toBe(1_000);
+  const [swallowed_at_ms = 0, next_at_ms = 0] = timesOf("q").slice(7);
+  expect(next_at_ms - swallowed_at_ms).toBe(1_500);
 });
 
 test("whoever gives up waiting for what goes back leaves no try under way, nor soon another, that would keep the process", async () => {
@@ -83,6 +83,49 @@ test("whoever gives up waiting for what goes back leaves no try under way, nor s
   expect(tries).toHaveLength(2);
 });
 
+test("whoever asks again and again whether all went back leaves the tries their time", async () => {
+  const { client, pass } = losing(async ({ signal }) => {
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, 3_000)), swallowed(signal)]);
+    return Response.json({ released: 1 });
+  });
+  await expect(client.lease("q", { workerId: "w", leaseSeconds: 30 })).rejects.toThrow("fetch failed");
+  let is_back = false;
+  for (let asked = 0; asked < 12 && !is_back; asked += 1) {
+    const stop = new AbortController();
+    const waiting = client.leasesReturned({ signal: stop.signal }).then(
+      () => (is_back = true),
+      () => {},
+    );
+    await pass(1_000);
+    stop.abort();
+    await waiting;
+  }
+  expect(is_back).toBe(true);
+});
+
+test("after a swallowed try and refusals, what is lost goes back while its lease lasts", async () => {
+  const { client, tries, timesOf, pass } = losing((one) => {
+    if (tries.length === 1) return unheard(one);
+    return one.at_ms < 13_000 ? refused() : Promise.resolve(Response.json({ released: 1 }));
+  });
+  await expect(client.lease("q", { workerId: "w", leaseSeconds: 30 })).rejects.toThrow("fetch failed");
+  await pass(60_000);
+  expect(timesOf("q").at(-1)).toBeLessThan(20_000);
+});
+
+test("after an outage of the database, when leases end soon, a swallowed try is followed by another soon", async () => {
+  let away = 0;
+  const problem = { type: "/problems/unavailable", title: "away", status: 503, detail: "away", instance: "1" };
+  const { client, timesOf, pass } = losing(async (one) =>
+    (away += 1) > 20 ? unheard(one) : Response.json(problem, { status: 503 }),
+  );
+  await expect(client.lease("q", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
+  await pass(60_000);
+  const [swallowed_at_ms = 0, next_at_ms = 0] = timesOf("q").slice(20);
+  expect(swallowed_at_ms).toBeGreaterThan(9_000);
+  expect(next_at_ms - swallowed_at_ms).toBe(1_000);
+});
+
 test("a worker that stops in an outage leaves what others of its client give back alone", async () => {
   const { client, timesOf, pass } = losing(unheard);
   const options = { leaseSeconds: 30, waitSeconds: 6, observe: () => {} };
@@ -92,7 +135,7 @@ test("a worker that stops in an outage leaves what others of its client give bac
   await pass(20_000);
   await stopped;
   const [first = 0, ...later] = timesOf("going-on");
-  expect(later.map((at_ms) => at_ms - first)).toEqual([2_000, 6_000, 14_000]);
+  expect(later.map((at_ms) => at_ms - first)).toEqual([2_000, 6_000, 12_000, 18_000]);
   void going_on?.stop({ deadlineMs: 0 });
   await pass(120_000);
 });

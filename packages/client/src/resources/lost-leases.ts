@@ -36,13 +36,15 @@ export type LostLeases = {
 
 /** While this many are on their way back, nothing more is leased: its answer would be lost as well. */
 const open_max = 10;
-/** What a healthy API needs to take a lease back, and to spare: another try is sent after that, and then after twice as long. */
+/** What a healthy API needs to take a lease back, and to spare: another try is sent after that, the next after twice as long. */
 const again_ms_min = 1_000;
 const again_ms_limit = 10_000;
 /** One that is answered by then has not been in vain. */
 const try_ms_max = 60_000;
 /** In which a process that would end does. */
 const hurried_rest_ms = 5_000;
+/** Whoever gives up waiting again within this asks now and then, and tries that are cut each time would never be answered. */
+const hurry_again_ms = 60_000;
 /** So many are asked for more than once at a time. */
 const repeats_max = 2;
 /** No lease is ended while the database is away, nor in the three seconds after; an API that is away as well cannot say so. */
@@ -64,10 +66,11 @@ export function createLostLeases(send: Send): LostLeases {
   const repeats = createRepeats(() => repeats_max);
   /** Aborts when nobody waits for what goes back: tries under way must not keep a process that would end. */
   let hurry = new AbortController();
+  let hurried_at_ms = -Infinity;
   let without_until_ms = -Infinity;
 
-  const giveBack = (lease_token: string, lasts_ms: number): void => {
-    const going = untilAnswered(send, lease_token, lasts_ms, { repeats, hurry: () => hurry.signal });
+  const giveBack = (lost: Lost): void => {
+    const going = untilAnswered(send, lost, { repeats, hurry: () => hurry.signal });
     open.add(going);
     void going.then(() => open.delete(going));
   };
@@ -83,15 +86,20 @@ export function createLostLeases(send: Send): LostLeases {
       // Of several tries the last error says nothing of those before it.
       let may_have = false;
       // Aborted, it says nothing of an answer: its error is whatever the caller gave as a reason.
-      const failed = (error: unknown) => void (may_have ||= signal?.aborted === true || mayHaveLeased(error));
+      const note = (error: unknown) => void (may_have ||= signal?.aborted === true || mayHaveLeased(error));
+      let ends_at_ms = performance.now() + lasts_ms;
+      const failed = (error: unknown) => {
+        note(error);
+        ends_at_ms = performance.now() + lasts_ms;
+      };
       try {
         const answer = await ask(lease_token, failed);
         // A repeated try leases nothing again.
-        if (may_have && jobsOf(answer).length === 0) giveBack(lease_token, lasts_ms);
+        if (may_have && jobsOf(answer).length === 0) giveBack({ lease_token, lasts_ms, ends_at_ms });
         return answer;
       } catch (error) {
-        failed(error);
-        if (may_have) giveBack(lease_token, lasts_ms);
+        note(error);
+        if (may_have) giveBack({ lease_token, lasts_ms, ends_at_ms });
         if (own_token !== undefined || !isUnknownField(error)) throw error;
         without_until_ms = performance.now() + without_ms;
         return ask(undefined, () => {});
@@ -104,8 +112,12 @@ export function createLostLeases(send: Send): LostLeases {
       try {
         await within(Infinity, signal, all, () => new Error("never"));
       } catch (error) {
-        hurry.abort();
-        hurry = new AbortController();
+        const now = performance.now();
+        if (now >= hurried_at_ms + hurry_again_ms) {
+          hurried_at_ms = now;
+          hurry.abort();
+          hurry = new AbortController();
+        }
         throw error;
       } finally {
         clearInterval(stay);
@@ -114,37 +126,48 @@ export function createLostLeases(send: Send): LostLeases {
   };
 }
 
+/** `ends_at_ms`: when its leases have ended at the latest, on the clock of `performance.now()`. */
+type Lost = { lease_token: string; lasts_ms: number; ends_at_ms: number };
+
 /**
  * Refused by the API, or away for too long: the jobs come back when their leases are ended. A third of them is left, of which a try
- * whose answer is lost as well may take only a part: others are sent beside it, less and less often, as they are of no use to
- * an API that is slow. Nor is it cut short then, which would be to do the same in vain, over and over.
+ * whose answer is lost as well may take only a part: others are sent beside it, and once the leases have ended, less and less
+ * often, as they are of no use to an API that is slow. Nor is it cut short then, which would be to do the same in vain, over and over.
  */
 async function untilAnswered(
   send: Send,
-  lease_token: string,
-  lasts_ms: number,
+  { lease_token, lasts_ms, ends_at_ms }: Lost,
   { repeats, hurry }: { repeats: Repeats; hurry: () => AbortSignal },
 ): Promise<void> {
-  let ends_at_ms = performance.now() + lasts_ms + beyond_ms;
-  const again_ms_max = Math.max(again_ms_limit, lasts_ms / 9);
+  let until_ms = ends_at_ms + beyond_ms;
   const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, timeoutMs: try_ms_max, signal });
   const late = () => new TimeoutError("no answer to what gives a lease back");
-  const again_ms_first = Math.max(again_ms_min, lasts_ms / 18) / 2;
-  let again_ms = again_ms_first;
+  let again_ms = Math.max(again_ms_min, lasts_ms / 18) / 2;
+  /** While the leases may last, of tries so far apart some are in time. */
+  const often = (ms: number) =>
+    performance.now() < ends_at_ms ? Math.min(ms, Math.max(again_ms_min, lasts_ms / 6)) : ms;
+  const againInMs = () => often((again_ms = Math.min(again_ms * 2, Math.max(again_ms_limit, lasts_ms / 9))));
   for (let tries = 0; ; tries += 1) {
     const hurried = hurry();
-    const againInMs = () => (again_ms = Math.min(again_ms * 2, again_ms_max));
-    const left_ms = Math.min(try_ms_max, Math.max(0, ends_at_ms - performance.now()));
+    const began_ms = performance.now();
+    const left_ms = Math.min(try_ms_max, Math.max(0, until_ms - began_ms));
     try {
       await within(left_ms, hurried, (signal) => firstAnswer(ask, againInMs, repeats, signal), late);
       return;
     } catch (error) {
-      // What is refused at once says nothing of how slow an answer may be.
-      if (!(error instanceof TimeoutError)) again_ms = again_ms_first;
-      if (isDatabaseAway(error)) ends_at_ms = Math.max(ends_at_ms, performance.now() + beyond_ms);
-      if (isRefused(error) || performance.now() >= ends_at_ms) return;
+      if (isDatabaseAway(error)) {
+        until_ms = Math.max(until_ms, performance.now() + beyond_ms);
+        // They end in seconds once it is back.
+        again_ms = again_ms_min / 2;
+      }
+      if (isRefused(error) || performance.now() >= until_ms) return;
       const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
-      const rest_ms = Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max);
+      // A gateway that gave up on the API after long says that it is slow.
+      const took_ms = performance.now() - began_ms;
+      const rest_ms = Math.max(
+        Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max),
+        often(Math.min(took_ms, again_ms)),
+      );
       await pause(hurried.aborted ? hurried_rest_ms : rest_ms, undefined, { idly: true });
     }
   }

@@ -36,9 +36,6 @@ export function oneFault({ random, lease_ms }: World, stops = false): Fortune {
   };
 }
 
-/** Without an answer for long, or for good. */
-const slow = new Set<Fate>(["swallowed before", "swallowed after", "late", "half an answer"]);
-
 type Storm = { from_ms: number; to_ms: number; is_outage: boolean; fates: readonly Fate[] };
 
 /**
@@ -58,9 +55,8 @@ export function storms({ random, lease_ms }: World, are_brief = false): Fortune 
   }
   const now = () => weather.find(({ from_ms, to_ms }) => performance.now() >= from_ms && performance.now() < to_ms);
   const rest_ms = 2_500;
-  /** So long after a try to give a lease back that had no answer the next one is sent, which waits for as long again as all before it. */
-  const again_ms = (since_ms: number) =>
-    Math.min(Math.max(1_000, lease_ms / 18) + since_ms, Math.max(10_000, lease_ms / 9));
+  /** So long after a try to give a lease back that has no answer another is sent: a sixth of a lease and of the wait for it. */
+  const again_ms = Math.max(1_000, (lease_ms * 2) / 9);
   /** Of the last renewal that may be under way until a lease ends. */
   const last_ms = Math.min(12_500, lease_ms / 2);
   return {
@@ -74,15 +70,12 @@ export function storms({ random, lease_ms }: World, are_brief = false): Fortune 
     },
     excusesUnseen(lost_at_ms) {
       const ended_at_ms = performance.now();
-      let leaves_waiting = false;
       /** Back by then, if all stays calm. */
-      let by_ms = lost_at_ms + rest_ms + again_ms(0);
-      for (const { from_ms, to_ms, is_outage, fates: met } of weather) {
+      let by_ms = lost_at_ms + rest_ms + again_ms;
+      for (const { from_ms, to_ms, is_outage } of weather) {
         if (to_ms <= lost_at_ms) continue;
         if (Math.min(from_ms, ended_at_ms) >= by_ms) return false;
-        leaves_waiting ||= !is_outage && met.some((fate) => slow.has(fate));
-        if (is_outage) by_ms = Math.max(by_ms, to_ms + rest_ms);
-        else by_ms = to_ms + rest_ms + again_ms(leaves_waiting ? to_ms - lost_at_ms : 0);
+        by_ms = is_outage ? Math.max(by_ms, to_ms + rest_ms) : to_ms + rest_ms + again_ms;
       }
       return true;
     },

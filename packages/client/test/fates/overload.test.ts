@@ -1,5 +1,6 @@
 import { chance } from "@atlasqueue/testing/servers";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { within } from "../../src/http/time.ts";
 import { createClient } from "../../src/index.ts";
 import { fakeClock } from "../fake-clock.ts";
 import { modelApi, newJob, type ModelJob } from "./model-api.ts";
@@ -11,6 +12,8 @@ type Fleet = {
   concurrency: number;
   jobs_per_second: number;
   handler_ms: number;
+  /** After which a gateway before the API says 504 for it. */
+  gateway_ms: number;
   /** After which it must have caught up. */
   calm_ms: number;
 };
@@ -23,6 +26,7 @@ const of = (fleet: Partial<Fleet>): Fleet => ({
   concurrency: 10,
   jobs_per_second: 30,
   handler_ms: 200,
+  gateway_ms: 60_000,
   calm_ms: 60_000,
   ...fleet,
 });
@@ -44,8 +48,23 @@ function oneByOne(fetch: typeof globalThis.fetch) {
   return { fetch: asked, stall, behindMs };
 }
 
+/** Before an API: it hangs up, and says so, when its patience is over. */
+const gateway =
+  (patience_ms: number, fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  async (input, init) => {
+    const late = new Error("504");
+    const ask = (signal: AbortSignal) => fetch(input, { ...init, signal });
+    try {
+      return await within(patience_ms, init?.signal ?? undefined, ask, () => late);
+    } catch (error) {
+      if (error !== late) throw error;
+      return new Response("<html>", { status: 504 });
+    }
+  };
+
 /** Workers of a queue at an API that has so much to do, by a clock that costs no time. */
-function fleetOf({ leaseSeconds, workers, concurrency, handler_ms }: Omit<Fleet, "jobs_per_second" | "calm_ms">) {
+function fleetOf(fleet: Partial<Fleet>) {
+  const { leaseSeconds, workers, concurrency, handler_ms, gateway_ms } = of(fleet);
   const pass = fakeClock();
   const random = chance(1);
   vi.spyOn(Math, "random").mockImplementation(random);
@@ -60,8 +79,8 @@ function fleetOf({ leaseSeconds, workers, concurrency, handler_ms }: Omit<Fleet,
     return fetch(input, init);
   };
   const run = () => new Promise<void>((resolve) => setTimeout(resolve, handler_ms));
-  const fleet = Array.from({ length: workers }, () =>
-    createClient({ url: "http://model", fetch: delayed }).work("q", run, {
+  const all = Array.from({ length: workers }, () =>
+    createClient({ url: "http://model", fetch: gateway(gateway_ms, delayed) }).work("q", run, {
       leaseSeconds,
       concurrency,
       observe: () => {},
@@ -73,7 +92,7 @@ function fleetOf({ leaseSeconds, workers, concurrency, handler_ms }: Omit<Fleet,
     delay: (some: () => number) => void (delayMs = some),
     behindMs,
     submit: () => api.submit(newJob(`j${jobs.length}`, null)),
-    running: () => fleet.reduce((sum, { running }) => sum + running, 0),
+    running: () => all.reduce((sum, { running }) => sum + running, 0),
     pass,
   };
 }
@@ -84,9 +103,10 @@ test.each([
   of({ leaseSeconds: 6, workers: 50, jobs_per_second: 40, calm_ms: 180_000 }),
   of({ leaseSeconds: 10, workers: 4, concurrency: 100, handler_ms: 2_000 }),
   of({ leaseSeconds: 10, workers: 100, calm_ms: 180_000 }),
+  of({ leaseSeconds: 10, workers: 100, gateway_ms: 10_000, calm_ms: 420_000 }),
   of({ workers: 4, concurrency: 1_000, jobs_per_second: 10, handler_ms: 10_000 }),
 ])(
-  "an API that stood still for two leases catches up, with $workers workers and leases of $leaseSeconds s",
+  "an API that stood still for two leases catches up, with $workers workers, leases of $leaseSeconds s and a gateway of $gateway_ms ms",
   async (fleet) => {
     const { jobs, stall, behindMs, submit, pass } = fleetOf(fleet);
     const stall_ms = 2 * fleet.leaseSeconds * 1_000;
