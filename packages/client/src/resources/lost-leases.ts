@@ -142,7 +142,8 @@ async function untilAnswered(
   let until_ms = ends_at_ms + beyond_ms;
   const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, timeoutMs: try_ms_max, signal });
   const late = () => new TimeoutError("no answer to what gives a lease back");
-  let again_ms = Math.max(again_ms_min, lasts_ms / 18) / 2;
+  const again_ms_first = Math.max(again_ms_min, lasts_ms / 18) / 2;
+  let again_ms = again_ms_first;
   /** While the leases may last, of tries so far apart some are in time. */
   const often = (ms: number) =>
     performance.now() < ends_at_ms ? Math.min(ms, Math.max(again_ms_min, lasts_ms / 6)) : ms;
@@ -162,8 +163,9 @@ async function untilAnswered(
       }
       if (isRefused(error) || performance.now() >= until_ms) return;
       const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
-      // A gateway that gave up on the API after long says that it is slow.
+      // What is refused at once says nothing of how slow an answer may be; a gateway that gave up on the API after long does.
       const took_ms = performance.now() - began_ms;
+      if (took_ms < again_ms_min) again_ms = Math.min(again_ms, again_ms_first);
       const rest_ms = Math.max(
         Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max),
         often(Math.min(took_ms, again_ms)),
