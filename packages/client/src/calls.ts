@@ -8,6 +8,7 @@ import { createFlowBuilder, type FlowBuilder } from "./flows/builder.ts";
 import { flowCalls, type FlowCalls } from "./resources/flows.ts";
 import { jobCalls, type JobCalls } from "./resources/jobs.ts";
 import { leaseCalls, type LeaseCalls } from "./resources/leases.ts";
+import { createLostLeases, type LostLeases } from "./resources/lost-leases.ts";
 import { queueCalls, type QueueCalls } from "./resources/queues.ts";
 import { scheduleCalls, type ScheduleCalls } from "./resources/schedules.ts";
 import { statsCalls, type StatsCalls } from "./resources/stats.ts";
@@ -71,7 +72,10 @@ export type Calls = JobCalls &
  * const calls = createCalls({ url: location.origin });
  * const { items } = await calls.page({ queue: "mail" });
  */
-export function createCalls(options: ClientOptions): Calls {
+export const createCalls = (options: ClientOptions): Calls => callsAndLost(options).calls;
+
+/** For a worker: what its lost answers had leased is `lost`. */
+export function callsAndLost(options: ClientOptions): { calls: Calls; lost: LostLeases } {
   const transport: TransportOptions = {
     url: baseUrl(options.url),
     token: checkedToken(options.token),
@@ -85,10 +89,11 @@ export function createCalls(options: ClientOptions): Calls {
   };
   const send = createTransport(transport);
   const jobs = jobCalls(send, options.waitsMax ?? 32, options.tracing);
-  return {
+  const lost = createLostLeases(send);
+  const calls: Calls = {
     ...jobs,
     ...streamCalls(transport),
-    ...leaseCalls(send),
+    ...leaseCalls(send, lost),
     ...stepCalls(send),
     ...queueCalls(send),
     ...workerCalls(send),
@@ -104,6 +109,7 @@ export function createCalls(options: ClientOptions): Calls {
     session: sessionCalls(send),
     deadLetters: deadLetterCalls(send),
   };
+  return { calls, lost };
 }
 
 /** Refused here, without being shown: fetch would put a bad header into its message. */

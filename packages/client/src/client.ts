@@ -1,4 +1,4 @@
-import { createCalls, type Calls, type ClientOptions } from "./calls.ts";
+import { callsAndLost, createCalls, type Calls, type ClientOptions } from "./calls.ts";
 import { startRemoteWorker, type RemoteWorker, type WorkHandlers, type WorkOptions } from "./work/work.ts";
 
 export type Client = Calls & {
@@ -24,6 +24,6 @@ export function createClient(options: ClientOptions): Client {
     ...createCalls(options),
     // With calls of its own: one that stops in an outage must not keep what the lost answers of others had leased.
     work: (queue, handlers, workOptions) =>
-      startRemoteWorker(createCalls(options), queue, handlers, workOptions, options.tracing),
+      startRemoteWorker(callsAndLost(options), queue, handlers, workOptions, options.tracing),
   };
 }

@@ -13,7 +13,7 @@ import {
   type SpawnedJobInput,
 } from "@atlasqueue/contract";
 import { answerMsMax } from "./answer-deadline.ts";
-import { createLostLeases, releaseLease, type Leasing } from "./lost-leases.ts";
+import { releaseLease, type Leasing, type LostLeases } from "./lost-leases.ts";
 import { segment, type Call, type CallOptions, type Send } from "../http/transport.ts";
 
 /** A job that is yours until `locked_until`, which a heartbeat extends. */
@@ -101,8 +101,7 @@ export type LeaseCalls = {
   settle(request: SettleRequestInput, call?: CallOptions): Promise<Settled>;
 };
 
-export function leaseCalls(send: Send): LeaseCalls {
-  const lost = createLostLeases(send);
+export function leaseCalls(send: Send, lost: LostLeases): LeaseCalls {
   // All but `lease` are fenced by the token: the second time they change nothing.
   const post = async (path: string, fields: object, call: CallOptions | undefined): Promise<unknown> =>
     (await send({ method: "POST", path, body: JSON.stringify(fields), repeat: "always" }, call)).body;

@@ -27,8 +27,10 @@ export type LostLeases = {
    * `lasts_ms`: after that, their leases are over. `own_token`: the caller has one. `signal`: aborts the call.
    */
   leased<T>(ask: Leasing<T>, jobsOf: (answer: T) => readonly unknown[], about: About): Promise<T>;
+  /** Resolves when all that is on its way back now has gone back, or is given up. Keeps no process from ending. */
+  back(): Promise<unknown>;
   /**
-   * Resolves when all of it went back, or a minute after its leases have ended, not counting while the API says that its
+   * As `back`, for whoever ends: resolves when all of it went back, or a minute after its leases have ended, not counting while the API says that its
    * database is away. Rejects with the signal's reason when that aborts.
    */
   returned(signal?: AbortSignal): Promise<void>;
@@ -36,9 +38,12 @@ export type LostLeases = {
 
 /** While this many are on their way back, nothing more is leased: its answer would be lost as well. */
 const open_max = 10;
-/** What a healthy API needs to take a lease back, and to spare: another try is sent after that, the next after twice as long. */
+/** What a healthy API needs to take a lease back, and to spare: another try is sent after that, or after a share of the lease. */
 const again_ms_min = 1_000;
-const again_ms_limit = 10_000;
+const again_share = 1 / 18;
+/** Once the lease has ended. */
+const again_after_ms_min = 10_000;
+const again_after_share = 1 / 9;
 /** One that is answered by then has not been in vain. */
 const try_ms_max = 60_000;
 /** In which a process that would end does. */
@@ -48,6 +53,7 @@ const hurry_again_ms = 60_000;
 /** So many are asked for more than once at a time. */
 const repeats_max = 2;
 /** No lease is ended while the database is away, nor in the three seconds after; an API that is away as well cannot say so. */
+const none_ended_ms = 3_000;
 const beyond_ms = 60_000;
 const rest_ms_max = 2_000;
 /** During an upgrade other APIs behind the same address take tokens already, and soon this one will. */
@@ -75,7 +81,10 @@ export function createLostLeases(send: Send): LostLeases {
     void going.then(() => open.delete(going));
   };
 
+  const back = () => Promise.all(open);
+
   return {
+    back,
     async leased(ask, jobsOf, { lasts_ms, own_token, signal }) {
       if (open.size >= open_max)
         throw new UnavailableError(
@@ -106,7 +115,7 @@ export function createLostLeases(send: Send): LostLeases {
       }
     },
     async returned(signal) {
-      const all = async () => void (await Promise.all(open));
+      const all = async () => void (await back());
       // No timer of those that give back keeps a process from ending.
       const stay = setInterval(() => {}, 60_000);
       try {
@@ -131,45 +140,37 @@ type Lost = { lease_token: string; lasts_ms: number; ends_at_ms: number };
 
 /**
  * Refused by the API, or away for too long: the jobs come back when their leases are ended. A third of them is left, of which a try
- * whose answer is lost as well may take only a part: others are sent beside it, and once the leases have ended, less and less
- * often, as they are of no use to an API that is slow. Nor is it cut short then, which would be to do the same in vain, over and over.
+ * whose answer is lost as well may take only a part: others are sent beside it, often while the leases last, and rarely once they
+ * have ended, as those are of no use to an API that is slow. Nor is any cut short then, which would be to do the same in vain, over
+ * and over.
  */
 async function untilAnswered(
   send: Send,
   { lease_token, lasts_ms, ends_at_ms }: Lost,
   { repeats, hurry }: { repeats: Repeats; hurry: () => AbortSignal },
 ): Promise<void> {
-  let until_ms = ends_at_ms + beyond_ms;
+  let over_at_ms = ends_at_ms;
+  const againInMs = () =>
+    performance.now() < over_at_ms
+      ? Math.max(again_ms_min, lasts_ms * again_share)
+      : Math.max(again_after_ms_min, lasts_ms * again_after_share);
   const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, timeoutMs: try_ms_max, signal });
   const late = () => new TimeoutError("no answer to what gives a lease back");
-  const again_ms_first = Math.max(again_ms_min, lasts_ms / 18) / 2;
-  let again_ms = again_ms_first;
-  /** While the leases may last, of tries so far apart some are in time. */
-  const often = (ms: number) =>
-    performance.now() < ends_at_ms ? Math.min(ms, Math.max(again_ms_min, lasts_ms / 6)) : ms;
-  const againInMs = () => often((again_ms = Math.min(again_ms * 2, Math.max(again_ms_limit, lasts_ms / 9))));
   for (let tries = 0; ; tries += 1) {
     const hurried = hurry();
     const began_ms = performance.now();
-    const left_ms = Math.min(try_ms_max, Math.max(0, until_ms - began_ms));
+    const left_ms = Math.min(try_ms_max, Math.max(0, over_at_ms + beyond_ms - began_ms));
     try {
       await within(left_ms, hurried, (signal) => firstAnswer(ask, againInMs, repeats, signal), late);
       return;
     } catch (error) {
-      if (isDatabaseAway(error)) {
-        until_ms = Math.max(until_ms, performance.now() + beyond_ms);
-        // They end in seconds once it is back.
-        again_ms = again_ms_min / 2;
-      }
-      if (isRefused(error) || performance.now() >= until_ms) return;
+      const now_ms = performance.now();
+      if (isDatabaseAway(error)) over_at_ms = Math.max(over_at_ms, now_ms + none_ended_ms);
+      if (isRefused(error) || now_ms >= over_at_ms + beyond_ms) return;
       const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
-      // What is refused at once says nothing of how slow an answer may be; a gateway that gave up on the API after long does.
-      const took_ms = performance.now() - began_ms;
-      if (took_ms < again_ms_min) again_ms = Math.min(again_ms, again_ms_first);
-      const rest_ms = Math.max(
-        Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max),
-        often(Math.min(took_ms, again_ms)),
-      );
+      const backoff_ms = Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max);
+      // A gateway that gave up on a slow API took its time, which the next try would take as well.
+      const rest_ms = Math.max(backoff_ms, Math.min(now_ms - began_ms, againInMs()));
       await pause(hurried.aborted ? hurried_rest_ms : rest_ms, undefined, { idly: true });
     }
   }

@@ -1,19 +1,22 @@
 import { limits } from "@atlasqueue/contract";
 import { AtlasQueueError, TimeoutError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
-import { pause } from "../http/time.ts";
+import { pause, within } from "../http/time.ts";
+import { answerMsMax } from "../resources/answer-deadline.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
+import type { LostLeases } from "../resources/lost-leases.ts";
 import { createAllowance } from "./allowance.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJobs } from "./held-jobs.ts";
 
 /** After an empty answer that came early, as from an API that is stopping, do not ask again at once. */
 const early_ms = 500;
-/** One job is asked for after so long, or a lease, where answers were late: how the next one comes tells how things are now. */
+/** After so long, or a lease, one job is asked for where answers were late or lost: how the next one comes tells how things are now. */
 const quiet_ms_max = 30_000;
 
 type Leasing = {
   calls: Pick<LeaseCalls, "lease">;
+  lost: Pick<LostLeases, "back">;
   held: HeldJobs;
   observe: Observe;
   concurrency: number;
@@ -29,10 +32,10 @@ type Leasing = {
  * Leases jobs for the free slots until it is stopped, one request after another. Never rejects.
  *
  * @example
- * await keepLeasing({ calls, held, observe, concurrency: 10, queue: "emails", request, start, stopping });
+ * await keepLeasing({ calls, lost, held, observe, concurrency: 10, queue: "emails", request, start, stopping });
  */
 export async function keepLeasing(leasing: Leasing): Promise<void> {
-  const { calls, held, observe, concurrency, queue, request, start, stopping } = leasing;
+  const { calls, lost, held, observe, concurrency, queue, request, start, stopping } = leasing;
   const lease_ms = request.leaseSeconds * 1_000;
   const wait_ms = request.waitSeconds * 1_000;
   const quiet_ms = Math.min(lease_ms, quiet_ms_max);
@@ -55,6 +58,19 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
   const wanted = (): number => {
     const is_time = performance.now() >= asked_ms + quiet_ms;
     return Math.min(held.free(), Math.max(allowance.left(held.size()), is_time ? 1 : 0), limits.lease_jobs_max);
+  };
+  /**
+   * Whoever asks an API that answers too late, or not at all, for more before it has taken back what is lost gives it more to
+   * take back. But a job that somebody has locked, or a way that swallows only some calls, must not keep the others from being run.
+   */
+  const givenBack = async (): Promise<void> => {
+    const until_ms = performance.now() + quiet_ms;
+    const soon = (): Promise<boolean> =>
+      within(answerMsMax(lease_ms), stopping, lost.back, () => new Error("not yet")).then(
+        () => true,
+        () => false,
+      );
+    while (!(await soon()) && !stopping.aborted && performance.now() < until_ms) allowance.unanswered();
   };
   const change = async (): Promise<void> => {
     const is_over = new AbortController();
@@ -84,6 +100,7 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
       observe({ event: "api_unavailable", during: "lease", error });
       const rest_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
       await pause(rest_ms + backoffMs(failures, Math.random()), stopping);
+      await givenBack();
     }
   }
 }

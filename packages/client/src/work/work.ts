@@ -12,6 +12,7 @@ import { pause } from "../http/time.ts";
 import { randomKey } from "../idempotency-key.ts";
 import type { JobCalls } from "../resources/jobs.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
+import type { LostLeases } from "../resources/lost-leases.ts";
 import type { StepCalls } from "../resources/steps.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
@@ -68,9 +69,11 @@ const stops = "the worker stops";
 const repeats_min = 10;
 const repeats_share = 50;
 
+type WorkerCalls = LeaseCalls & Omit<StepCalls, "signal"> & Pick<JobCalls, "parents">;
+
 /** Run the jobs of a queue in this process: see `client.work`. */
 export function startRemoteWorker(
-  calls: LeaseCalls & Omit<StepCalls, "signal"> & Pick<JobCalls, "parents">,
+  { calls, lost }: { calls: WorkerCalls; lost: Pick<LostLeases, "back"> },
   queue: string,
   handlers: WorkHandlers,
   options: WorkOptions = {},
@@ -144,6 +147,7 @@ export function startRemoteWorker(
 
   const consuming = keepLeasing({
     calls,
+    lost,
     held,
     observe,
     concurrency,

@@ -55,8 +55,8 @@ export function storms({ random, lease_ms }: World, are_brief = false): Fortune 
   }
   const now = () => weather.find(({ from_ms, to_ms }) => performance.now() >= from_ms && performance.now() < to_ms);
   const rest_ms = 2_500;
-  /** So long after a try to give a lease back that has no answer another is sent: a sixth of a lease and of the wait for it. */
-  const again_ms = Math.max(1_000, (lease_ms * 2) / 9);
+  /** So long after a try to give a lease back that has no answer another is sent: an eighteenth of a lease and of the wait for it, or a place. */
+  const again_ms = Math.max(1_500, (lease_ms * 4) / 3 / 18);
   /** Of the last renewal that may be under way until a lease ends. */
   const last_ms = Math.min(12_500, lease_ms / 2);
   return {

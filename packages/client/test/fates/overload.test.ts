@@ -14,12 +14,18 @@ type Fleet = {
   handler_ms: number;
   /** After which a gateway before the API says 504 for it. */
   gateway_ms: number;
+  /** Of the calls, as long as the API's answers are late, the gateway refuses so many at once. */
+  refused_share: number;
+  /** How many leases long the API stands still. */
+  still_leases: number;
   /** After which it must have caught up. */
   calm_ms: number;
 };
 
 /** Of the API's time that each call takes: three fifths of it are used by a job's two calls, thirty times a second. */
 const call_ms = 10;
+/** An API whose answers take longer has not caught up. */
+const slow_ms = 250;
 const of = (fleet: Partial<Fleet>): Fleet => ({
   leaseSeconds: 30,
   workers: 20,
@@ -27,6 +33,8 @@ const of = (fleet: Partial<Fleet>): Fleet => ({
   jobs_per_second: 30,
   handler_ms: 200,
   gateway_ms: 60_000,
+  refused_share: 0,
+  still_leases: 2,
   calm_ms: 60_000,
   ...fleet,
 });
@@ -48,10 +56,11 @@ function oneByOne(fetch: typeof globalThis.fetch) {
   return { fetch: asked, stall, behindMs };
 }
 
-/** Before an API: it hangs up, and says so, when its patience is over. */
+/** Before an API: it hangs up, and says so, when its patience is over, and has no patience with some calls. */
 const gateway =
-  (patience_ms: number, fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  (patience_ms: number, refuses: () => boolean, fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
   async (input, init) => {
+    if (refuses()) return new Response("<html>", { status: 503 });
     const late = new Error("504");
     const ask = (signal: AbortSignal) => fetch(input, { ...init, signal });
     try {
@@ -64,7 +73,7 @@ const gateway =
 
 /** Workers of a queue at an API that has so much to do, by a clock that costs no time. */
 function fleetOf(fleet: Partial<Fleet>) {
-  const { leaseSeconds, workers, concurrency, handler_ms, gateway_ms } = of(fleet);
+  const { leaseSeconds, workers, concurrency, handler_ms, gateway_ms, refused_share } = of(fleet);
   const pass = fakeClock();
   const random = chance(1);
   vi.spyOn(Math, "random").mockImplementation(random);
@@ -74,13 +83,14 @@ function fleetOf(fleet: Partial<Fleet>) {
   const { fetch, stall, behindMs } = oneByOne(network(api, random, () => "prompt"));
   let delayMs = () => 0;
   const delayed: typeof fetch = async (input, init) => {
-    const late_ms = delayMs();
-    if (late_ms > 0) await new Promise((resolve) => setTimeout(resolve, late_ms));
+    const delay_ms = delayMs();
+    if (delay_ms > 0) await new Promise((resolve) => setTimeout(resolve, delay_ms));
     return fetch(input, init);
   };
+  const refuses = () => behindMs() > slow_ms && random() < refused_share;
   const run = () => new Promise<void>((resolve) => setTimeout(resolve, handler_ms));
   const all = Array.from({ length: workers }, () =>
-    createClient({ url: "http://model", fetch: gateway(gateway_ms, delayed) }).work("q", run, {
+    createClient({ url: "http://model", fetch: gateway(gateway_ms, refuses, delayed) }).work("q", run, {
       leaseSeconds,
       concurrency,
       observe: () => {},
@@ -102,19 +112,21 @@ test.each([
   of({ leaseSeconds: 6 }),
   of({ leaseSeconds: 6, workers: 50, jobs_per_second: 40, calm_ms: 180_000 }),
   of({ leaseSeconds: 10, workers: 4, concurrency: 100, handler_ms: 2_000 }),
-  of({ leaseSeconds: 10, workers: 100, calm_ms: 180_000 }),
-  of({ leaseSeconds: 10, workers: 100, gateway_ms: 10_000, calm_ms: 420_000 }),
+  of({ leaseSeconds: 10, workers: 100, calm_ms: 120_000 }),
+  of({ leaseSeconds: 10, workers: 100, still_leases: 4, calm_ms: 240_000 }),
+  of({ leaseSeconds: 10, workers: 100, gateway_ms: 10_000, calm_ms: 120_000 }),
+  of({ leaseSeconds: 10, workers: 100, gateway_ms: 10_000, refused_share: 0.3, calm_ms: 180_000 }),
   of({ workers: 4, concurrency: 1_000, jobs_per_second: 10, handler_ms: 10_000 }),
 ])(
-  "an API that stood still for two leases catches up, with $workers workers, leases of $leaseSeconds s and a gateway of $gateway_ms ms",
+  "an API that stood still for $still_leases leases catches up, with $workers workers, leases of $leaseSeconds s and a gateway of $gateway_ms ms that refuses $refused_share",
   async (fleet) => {
     const { jobs, stall, behindMs, submit, pass } = fleetOf(fleet);
-    const stall_ms = 2 * fleet.leaseSeconds * 1_000;
+    const stall_ms = fleet.still_leases * fleet.leaseSeconds * 1_000;
     const submitting = setInterval(submit, 1_000 / fleet.jobs_per_second);
     await pass(10_000);
     stall(stall_ms);
     await pass(stall_ms + fleet.calm_ms);
-    expect(behindMs()).toBeLessThan(250);
+    expect(behindMs()).toBeLessThan(slow_ms);
     clearInterval(submitting);
     await pass(60_000);
     expect(jobs.filter(({ status }) => status !== "succeeded")).toEqual([]);
