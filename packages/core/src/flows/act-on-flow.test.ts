@@ -56,6 +56,62 @@ test("a child that is retried right after its parent waits for it", async () => 
   expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
 });
 
+/** Retries the flow of a job; `firstLook` is called as its first look has seen everything. */
+const retrying = async (id: string, firstLook: () => Promise<void>): Promise<number> => {
+  let looks = 0;
+  const database = steppingDatabase(deps.database, async (step, _number, text) => {
+    if (step === "answer" && text.includes("FROM flow_jobs JOIN jobs") && (looks += 1) === 2) await firstLook();
+  });
+  const nothing = async () => {};
+  const followUps = { cancelled: nothing, retried: nothing, noLongerDead: nothing };
+  const flow_id = (await read(id))?.flow_id ?? "";
+  return actOnFlow({ ...deps, database, followUps }, "default", flow_id, "retry");
+};
+
+test("a job that another transaction has locked is retried with its flow once that is over", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  for (const id of [b, a]) await cancel(deps, "default", id);
+  await advance();
+  const looked = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const stranger = deps.database.sql.begin(async (sql) => {
+    await sql`SELECT 1 FROM jobs WHERE id = ${a} FOR UPDATE`;
+    locked.resolve();
+    await looked.promise;
+  });
+  await locked.promise;
+  expect(
+    await retrying(a, async () => {
+      looked.resolve();
+      await stranger;
+    }),
+  ).toBe(2);
+  await advance();
+  expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
+});
+
+test("a job that fails again as its flow is retried is left for the next retry", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: {} });
+  for (const id of [a, b]) await cancel(deps, "default", id);
+  await advance();
+  const over = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const stranger = deps.database.sql.begin(async (sql) => {
+    await sql`SELECT 1 FROM jobs WHERE id = ${a} FOR UPDATE`;
+    locked.resolve();
+    await over.promise;
+  });
+  await locked.promise;
+  const changed = await retrying(a, async () => {
+    await cancel(deps, "default", b);
+    over.resolve();
+    await stranger;
+  });
+  expect(changed).toBe(2);
+  await advance();
+  expect(await statuses(a, b)).toEqual(["queued", "cancelled"]);
+});
+
 test("a job that is adding others while its flow is cancelled does not leave these to run", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   const lease = await take(a);

@@ -9,14 +9,14 @@ type ActDeps = Deps & { followUps: Pick<FollowUps, "cancelled" | "retried" | "no
 
 const page_jobs = 500;
 const rest_ms = 50;
-/** How long a flow is cancelled again because of jobs that others had locked. */
+/** How long a flow is acted on again because of jobs that others had locked. */
 const again_ms_max = 2_000;
 
 /**
  * Cancel the jobs of a flow that are not final, or retry those that failed: the dead, and the cancelled, except for those
  * that were cancelled because of another one. These come back with that one. Returns how many were changed. Jobs that
- * another transaction has locked are passed over; what is cancelled is looked at again for some 2 s, as such a job may
- * be one that starts, or adds others.
+ * another transaction has locked are passed over, and looked at again for some 2 s: one may be about to start, or to add
+ * others, or be what the others of its flow wait for. What fails again meanwhile is not retried again.
  *
  * @example
  * const changed = await actOnFlow(deps, "default", id, "retry");
@@ -35,9 +35,10 @@ export async function actOnFlow(
     return page.changed === ids.length;
   };
   try {
-    for (;;) {
-      const all = await inPages(deps, [tenant, id], meant[action], change);
-      if (action === "retry" || all || performance.now() > end) return changed;
+    for (let ended_by = "infinity"; ;) {
+      const round = await inPages(deps, { tenant, id, text: meant[action], ended_by }, change);
+      if (round.all || performance.now() > end) return changed;
+      if (ended_by === "infinity") ended_by = round.began;
       await pause(rest_ms);
     }
   } catch (error) {
@@ -45,26 +46,32 @@ export async function actOnFlow(
   }
 }
 
-/** Whether all that were meant were changed. */
+/** `ended_by`: only the jobs that had ended by then. */
+type Which = { tenant: string; id: string; text: string; ended_by: string };
+/** Whether all that were meant were changed, and when it began, by the database's clock. */
+type Round = { all: boolean; began: string };
+
 async function inPages(
-  deps: ActDeps,
-  flow: readonly [tenant: string, id: string],
-  text: string,
+  deps: Deps,
+  { tenant, id, text, ended_by }: Which,
   change: (ids: readonly string[]) => Promise<boolean>,
-): Promise<boolean> {
-  let all = true;
+): Promise<Round> {
+  const round: Round = { all: true, began: "infinity" };
   for (let after = -1; ;) {
-    const params = [...flow, after, page_jobs];
-    const rows = await executeOn(deps.database)<{ id: string; place: number }>({ text, params });
-    if (rows.length === 0) return all;
-    all = (await change(rows.map((row) => row.id))) && all;
+    const params = [tenant, id, after, page_jobs, ended_by];
+    const rows = await executeOn(deps.database)<{ id: string; place: number; now: string }>({ text, params });
+    const [first] = rows;
+    if (!first) return round;
+    if (after === -1) round.began = first.now;
+    round.all = (await change(rows.map((row) => row.id))) && round.all;
     after = rows.at(-1)?.place ?? after;
   }
 }
 
 const textOf = (which: string) => `
-  SELECT jobs.id, place FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
-  WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int AND ${which} ORDER BY place LIMIT $4::int`;
+  SELECT jobs.id, place, now()::text AS now FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
+  WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int AND ${which}
+  AND coalesce(finished_at, '-infinity') <= $5::text::timestamptz ORDER BY place LIMIT $4::int`;
 const meant = {
   cancel: textOf("status NOT IN ('succeeded', 'dead', 'cancelled')"),
   retry: textOf("(status = 'dead' OR (status = 'cancelled' AND cancelled_by IS NULL))"),
