@@ -27,11 +27,14 @@ export type LostLeases = {
    * `lasts_ms`: after that, their leases are over. `own_token`: the caller has one. `signal`: aborts the call.
    */
   leased<T>(ask: Leasing<T>, jobsOf: (answer: T) => readonly unknown[], about: About): Promise<T>;
-  /** Resolves when all that is on its way back now has gone back, or is given up. Keeps no process from ending. */
+  /**
+   * Resolves when all that is on its way back now has gone back, or a minute after its leases have ended, not counting
+   * while the API says that its database is away. Keeps no process from ending.
+   */
   back(): Promise<unknown>;
   /**
-   * As `back`, for whoever ends: resolves when all of it went back, or a minute after its leases have ended, not counting while the API says that its
-   * database is away. Rejects with the signal's reason when that aborts.
+   * As `back`, for a process that would end: the first abort of `signal` in a minute ends the tries under way. Rejects
+   * with its reason then.
    */
   returned(signal?: AbortSignal): Promise<void>;
 };
