@@ -63,6 +63,13 @@ test("where the network swallows all tries, they come often until the lease has 
   expect(timesOf("q")).toEqual(times_ms);
 });
 
+test("however long the lease, a swallowed try is followed by another after ten seconds", async () => {
+  const { client, timesOf, pass } = losing(unheard);
+  await expect(client.lease("q", { workerId: "w", leaseSeconds: 3_600 })).rejects.toThrow("fetch failed");
+  await pass(35_000);
+  expect(timesOf("q")).toEqual([0, 10_000, 20_000, 30_000]);
+});
+
 test("after tries that were refused at once, a swallowed one is followed by another as soon as the first is", async () => {
   const { client, tries, timesOf, pass } = losing((one) => (tries.length < 8 ? refused() : unheard(one)));
   await expect(client.lease("q", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");

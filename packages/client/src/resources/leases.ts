@@ -13,7 +13,8 @@ import {
   type SpawnedJobInput,
 } from "@atlasqueue/contract";
 import { answerMsMax } from "./answer-deadline.ts";
-import { releaseLease, type Leasing, type LostLeases } from "./lost-leases.ts";
+import { releaseLease } from "./give-back.ts";
+import type { Leasing, LostLeases } from "./lost-leases.ts";
 import { segment, type Call, type CallOptions, type Send } from "../http/transport.ts";
 
 /** A job that is yours until `locked_until`, which a heartbeat extends. */

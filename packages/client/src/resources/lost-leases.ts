@@ -1,23 +1,19 @@
-import type { ReleaseLeaseAnswer } from "@atlasqueue/contract";
-import {
-  AtlasQueueError,
-  isDatabaseAway,
-  isWordOfApi,
-  TimeoutError,
-  UnavailableError,
-  ValidationError,
-} from "../errors.ts";
-import { createRepeats, firstAnswer, type Repeats } from "../http/first-answer.ts";
-import { backoffMs, mayRepeat } from "../http/retry.ts";
-import { pause, within } from "../http/time.ts";
-import type { CallOptions, Send } from "../http/transport.ts";
+import { isWordOfApi, UnavailableError, ValidationError } from "../errors.ts";
+import { createRepeats } from "../http/first-answer.ts";
+import { mayRepeat } from "../http/retry.ts";
+import { within } from "../http/time.ts";
+import type { Send } from "../http/transport.ts";
 import { randomKey } from "../idempotency-key.ts";
+import { giveBack, type Lost } from "./give-back.ts";
 
 /**
  * A call that leases, under this token: an API of an earlier version takes none. `failed` is told of each try before the
  * next one.
  */
 export type Leasing<T> = (lease_token: string | undefined, failed: (error: unknown) => void) => Promise<T>;
+
+/** `silent` is called each time that `answer_ms` have passed without a word from anybody. */
+type Wait = { within_ms: number; answer_ms: number; signal: AbortSignal; silent: () => void };
 
 type About = { lasts_ms: number; own_token?: string | undefined; signal?: AbortSignal | undefined };
 
@@ -27,38 +23,23 @@ export type LostLeases = {
    * `lasts_ms`: after that, their leases are over. `own_token`: the caller has one. `signal`: aborts the call.
    */
   leased<T>(ask: Leasing<T>, jobsOf: (answer: T) => readonly unknown[], about: About): Promise<T>;
+  /** Resolves when the API has said something of all that was lost and has not been waited for yet, or the wait is over. */
+  heard(wait: Wait): Promise<void>;
   /**
-   * Resolves when all that is on its way back now has gone back, or a minute after its leases have ended, not counting
-   * while the API says that its database is away. Keeps no process from ending.
-   */
-  back(): Promise<unknown>;
-  /**
-   * As `back`, for a process that would end: the first abort of `signal` in a minute ends the tries under way. Rejects
-   * with its reason then.
+   * Resolves when all of it went back, or a minute after its leases have ended, not counting while the API says that its
+   * database is away. Rejects with the signal's reason when that aborts; the first time in a minute tries under way end.
    */
   returned(signal?: AbortSignal): Promise<void>;
 };
 
 /** While this many are on their way back, nothing more is leased: its answer would be lost as well. */
 const open_max = 10;
-/** What a healthy API needs to take a lease back, and to spare: another try is sent after that, or after a share of the lease. */
-const again_ms_min = 1_000;
-const again_share = 1 / 18;
-/** Once the lease has ended. */
-const again_after_ms_min = 10_000;
-const again_after_share = 1 / 9;
-/** One that is answered by then has not been in vain. */
-const try_ms_max = 60_000;
-/** In which a process that would end does. */
-const hurried_rest_ms = 5_000;
 /** Whoever gives up waiting again within this asks now and then, and tries that are cut each time would never be answered. */
 const hurry_again_ms = 60_000;
+/** What fails within this was refused, and says nothing of how late an answer may be. */
+const at_once_ms = 1_000;
 /** So many are asked for more than once at a time. */
 const repeats_max = 2;
-/** No lease is ended while the database is away, nor in the three seconds after; an API that is away as well cannot say so. */
-const none_ended_ms = 3_000;
-const beyond_ms = 60_000;
-const rest_ms_max = 2_000;
 /** During an upgrade other APIs behind the same address take tokens already, and soon this one will. */
 const without_ms = 300_000;
 
@@ -78,16 +59,38 @@ export function createLostLeases(send: Send): LostLeases {
   let hurried_at_ms = -Infinity;
   let without_until_ms = -Infinity;
 
-  const giveBack = (lost: Lost): void => {
-    const going = untilAnswered(send, lost, { repeats, hurry: () => hurry.signal });
+  /** Resolve with the API's first word of a loss. */
+  const unheard = new Set<Promise<void>>();
+  let refused_at_ms = -Infinity;
+
+  const goBack = (lost: Lost): void => {
+    let hear = () => {};
+    const heard = new Promise<void>((resolve) => (hear = resolve));
+    const tried = (error: unknown, took_ms: number): void => {
+      if (isWordOfApi(error)) hear();
+      if (took_ms < at_once_ms) refused_at_ms = performance.now();
+    };
+    const going = giveBack(send, lost, { repeats, hurry: () => hurry.signal, tried });
     open.add(going);
+    unheard.add(heard);
+    void going.then(hear);
     void going.then(() => open.delete(going));
+    void heard.then(() => unheard.delete(heard));
   };
 
-  const back = () => Promise.all(open);
-
   return {
-    back,
+    async heard({ within_ms, answer_ms, signal, silent }) {
+      const until_ms = performance.now() + within_ms;
+      const all = async () => void (await Promise.all(unheard));
+      const soon = () =>
+        within(answer_ms, signal, all, () => new Error("silence")).then(
+          () => true,
+          () => false,
+        );
+      while (!(await soon()) && !signal.aborted && performance.now() < until_ms)
+        if (refused_at_ms < performance.now() - answer_ms) silent();
+      unheard.clear();
+    },
     async leased(ask, jobsOf, { lasts_ms, own_token, signal }) {
       if (open.size >= open_max)
         throw new UnavailableError(
@@ -107,18 +110,18 @@ export function createLostLeases(send: Send): LostLeases {
       try {
         const answer = await ask(lease_token, failed);
         // A repeated try leases nothing again.
-        if (may_have && jobsOf(answer).length === 0) giveBack({ lease_token, lasts_ms, ends_at_ms });
+        if (may_have && jobsOf(answer).length === 0) goBack({ lease_token, lasts_ms, ends_at_ms });
         return answer;
       } catch (error) {
         note(error);
-        if (may_have) giveBack({ lease_token, lasts_ms, ends_at_ms });
+        if (may_have) goBack({ lease_token, lasts_ms, ends_at_ms });
         if (own_token !== undefined || !isUnknownField(error)) throw error;
         without_until_ms = performance.now() + without_ms;
         return ask(undefined, () => {});
       }
     },
     async returned(signal) {
-      const all = async () => void (await back());
+      const all = async () => void (await Promise.all(open));
       // No timer of those that give back keeps a process from ending.
       const stay = setInterval(() => {}, 60_000);
       try {
@@ -136,60 +139,6 @@ export function createLostLeases(send: Send): LostLeases {
       }
     },
   };
-}
-
-/** `ends_at_ms`: when its leases have ended at the latest, on the clock of `performance.now()`. */
-type Lost = { lease_token: string; lasts_ms: number; ends_at_ms: number };
-
-/**
- * Refused by the API, or away for too long: the jobs come back when their leases are ended. A third of them is left, of which a try
- * whose answer is lost as well may take only a part: others are sent beside it, often while the leases last, and rarely once they
- * have ended, as those are of no use to an API that is slow. Nor is any cut short then, which would be to do the same in vain, over
- * and over.
- */
-async function untilAnswered(
-  send: Send,
-  { lease_token, lasts_ms, ends_at_ms }: Lost,
-  { repeats, hurry }: { repeats: Repeats; hurry: () => AbortSignal },
-): Promise<void> {
-  let over_at_ms = ends_at_ms;
-  const againInMs = () =>
-    performance.now() < over_at_ms
-      ? Math.max(again_ms_min, lasts_ms * again_share)
-      : Math.max(again_after_ms_min, lasts_ms * again_after_share);
-  const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, timeoutMs: try_ms_max, signal });
-  const late = () => new TimeoutError("no answer to what gives a lease back");
-  for (let tries = 0; ; tries += 1) {
-    const hurried = hurry();
-    const began_ms = performance.now();
-    const left_ms = Math.min(try_ms_max, Math.max(0, over_at_ms + beyond_ms - began_ms));
-    try {
-      await within(left_ms, hurried, (signal) => firstAnswer(ask, againInMs, repeats, signal), late);
-      return;
-    } catch (error) {
-      const now_ms = performance.now();
-      if (isDatabaseAway(error)) over_at_ms = Math.max(over_at_ms, now_ms + none_ended_ms);
-      if (isRefused(error) || now_ms >= over_at_ms + beyond_ms) return;
-      const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
-      const backoff_ms = Math.min(asked_ms + backoffMs(tries, Math.random()), rest_ms_max);
-      // A gateway that gave up on a slow API took its time, which the next try would take as well.
-      const rest_ms = Math.max(backoff_ms, Math.min(now_ms - began_ms, againInMs()));
-      await pause(hurried.aborted ? hurried_rest_ms : rest_ms, undefined, { idly: true });
-    }
-  }
-}
-
-/** What it says of the request, not of this moment: it would say so again. */
-function isRefused(error: unknown): boolean {
-  if (!isWordOfApi(error)) return false;
-  const { status = 500 } = error;
-  return status < 500 && status !== 408 && status !== 429;
-}
-
-export async function releaseLease(send: Send, lease_token: string, call: CallOptions | undefined): Promise<number> {
-  const body = JSON.stringify({ lease_token });
-  const answer = await send({ method: "POST", path: "/v1/leases/release", body, repeat: "always" }, call);
-  return (answer.body as ReleaseLeaseAnswer).released;
 }
 
 function randomToken(): string {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { fakeClock } from "../../test/fake-clock.ts";
 import { createAllowance, type Allowance } from "./allowance.ts";
 
 const leases = { concurrency: 100, lease_ms: 12_000 };
@@ -16,19 +17,49 @@ test("each late answer leaves half as many jobs to be held, where three of the l
 
 test("one that does not come in time counts as late", () => {
   const allowance = createAllowance(leases);
-  for (let at = 0; at < 3; at += 1) allowance.unanswered();
+  for (let at = 0; at < 3; at += 1) allowance.unanswered(0);
   expect(left(allowance)).toBe(50);
 });
 
-test("each that is in time leaves room for one job more, or an eighth", () => {
-  const allowance = createAllowance(leases);
-  for (let at = 0; at < 10; at += 1) allowance.unanswered();
-  const room = Array.from({ length: 40 }, () => {
+/** What it leaves after each of so many answers in time, so far apart. */
+async function growing(allowance: Allowance, answers: number, apart_ms: number): Promise<number[]> {
+  const pass = fakeClock();
+  const room: number[] = [];
+  for (let at = 0; at < answers; at += 1) {
+    await pass(apart_ms);
     allowance.answered(100, 0);
-    return left(allowance);
-  });
+    room.push(left(allowance));
+  }
+  return room;
+}
+
+test("those that are in time leave room for one job more, or an eighth", async () => {
+  const allowance = createAllowance(leases);
+  for (let at = 0; at < 10; at += 1) allowance.unanswered(0);
+  const room = await growing(allowance, 40, 1_000);
   expect(room.slice(0, 9)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
   expect(room.at(-1)).toBe(100);
+});
+
+test("however many are in time, they leave more room once in a twelfth of a lease", async () => {
+  const allowance = createAllowance(leases);
+  for (let at = 0; at < 10; at += 1) allowance.unanswered(0);
+  const room = await growing(allowance, 30, 100);
+  expect(room.at(-1)).toBe(4);
+});
+
+test("up to half of what was held before, twice as many may be each time", async () => {
+  const allowance = createAllowance(leases);
+  for (let at = 0; at < 10; at += 1) allowance.unanswered(40);
+  expect(await growing(allowance, 8, 1_000)).toEqual([2, 4, 8, 16, 32, 36, 40, 45]);
+});
+
+test("after an answer in time one more job is asked for sooner than after a late one", () => {
+  const allowance = createAllowance({ concurrency: 10, lease_ms: 60_000 });
+  expect(allowance.restMs()).toBe(5_000);
+  allowance.unanswered(0);
+  expect(allowance.restMs()).toBe(30_000);
+  expect(createAllowance({ concurrency: 10, lease_ms: 3_000 }).restMs()).toBe(3_000);
 });
 
 test("late ones among others, as of one slow process behind the same address, leave as many", () => {
@@ -43,12 +74,16 @@ test("a long way to the API makes no answer late", () => {
   expect(left(allowance)).toBe(100);
 });
 
-test("a way to the API that has become longer is late at first, and learned in the end", () => {
+test("a way to the API that has become longer is late at first, and learned in the end", async () => {
+  const pass = fakeClock();
   const allowance = createAllowance(leases);
   allowance.answered(1_000, 0);
   for (let at = 0; at < 20; at += 1) allowance.answered(2_500, 0);
   expect(left(allowance)).toBe(1);
-  for (let at = 0; at < 200 + 31; at += 1) allowance.answered(2_500, 0);
+  for (let at = 0; at < 200 + 31; at += 1) {
+    await pass(2_500);
+    allowance.answered(2_500, 0);
+  }
   expect(left(allowance)).toBe(100);
 });
 
@@ -58,16 +93,16 @@ test("of a short lease it takes a quarter of a second to be late", () => {
   expect(left(allowance)).toBe(100);
 });
 
-test("one in time leaves room for one more than are held, as when they run for long", () => {
+test("one in time leaves room for some more than are held, as when they run for long", () => {
   const allowance = createAllowance(leases);
-  for (let at = 0; at < 10; at += 1) allowance.unanswered();
+  for (let at = 0; at < 10; at += 1) allowance.unanswered(0);
   allowance.answered(100, 50);
-  expect(allowance.left(50)).toBe(1);
+  expect(allowance.left(50)).toBe(6);
 });
 
 test("what is held counts while answers are late, and only then", () => {
   const allowance = createAllowance(leases);
   expect(allowance.left(1_000)).toBe(100);
-  for (let at = 0; at < 3; at += 1) allowance.unanswered();
+  for (let at = 0; at < 3; at += 1) allowance.unanswered(0);
   expect([allowance.left(20), allowance.left(80)]).toEqual([30, -30]);
 });

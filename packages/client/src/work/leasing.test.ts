@@ -6,6 +6,11 @@ import { createClient } from "../index.ts";
 type Answer = (signal: AbortSignal | null | undefined) => Promise<Response>;
 
 const unheard: Answer = swallowed;
+const away: Answer = async () =>
+  Response.json(
+    { type: "/problems/unavailable", title: "away", status: 503, detail: "away", instance: "1" },
+    { status: 503 },
+  );
 const none: Answer = async () => Response.json({ jobs: [] });
 
 /** A worker with leases of 30 s that wait for no job, when its API is asked for some, and when to take some back. */
@@ -29,7 +34,7 @@ function working({ lease, release }: { lease: (nth: number) => Answer; release: 
   return { leases_ms, pass, stop };
 }
 
-test("a worker that heard no answer asks for no more before what it leased is back", async () => {
+test("a worker that heard no answer asks for no more before the API has answered what gives back what it leased", async () => {
   const { leases_ms, pass, stop } = working({
     lease: (nth) => (nth === 1 ? unheard : none),
     release: () => new Promise((resolve) => setTimeout(() => resolve(Response.json({ released: 1 })), 5_000)),
@@ -41,7 +46,23 @@ test("a worker that heard no answer asks for no more before what it leased is ba
   await stop();
 });
 
-test("a worker whose lost jobs nobody takes back asks for more after a lease, or half a minute", async () => {
+test("a worker that cannot give back yet, as somebody has a job locked, asks for more once the API has said so", async () => {
+  const { leases_ms, pass, stop } = working({ lease: (nth) => (nth === 1 ? unheard : none), release: away });
+  await pass(10_000 + 2_000);
+  expect(leases_ms.length).toBeGreaterThan(1);
+  await stop();
+});
+
+test("what was waited for in vain is not waited for again", async () => {
+  const { leases_ms, pass, stop } = working({ lease: (nth) => (nth === 1 ? unheard : away), release: unheard });
+  await pass(10_000 + 31_000);
+  const before = leases_ms.length;
+  await pass(20_000);
+  expect(leases_ms.length).toBeGreaterThan(before + 1);
+  await stop();
+});
+
+test("a worker that the API answers nothing asks for more after a lease, or half a minute", async () => {
   const { leases_ms, pass, stop } = working({ lease: () => unheard, release: unheard });
   await pass(10_000 + 29_000);
   expect(leases_ms).toEqual([0]);

@@ -1,7 +1,7 @@
 import { limits } from "@atlasqueue/contract";
 import { AtlasQueueError, TimeoutError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
-import { pause, within } from "../http/time.ts";
+import { pause } from "../http/time.ts";
 import { answerMsMax } from "../resources/answer-deadline.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { LostLeases } from "../resources/lost-leases.ts";
@@ -11,12 +11,12 @@ import type { HeldJobs } from "./held-jobs.ts";
 
 /** After an empty answer that came early, as from an API that is stopping, do not ask again at once. */
 const early_ms = 500;
-/** After so long, or a lease, one job is asked for where answers were late or lost: how the next one comes tells how things are now. */
-const quiet_ms_max = 30_000;
+/** A lease, or so long, a word of what was lost is waited for. */
+const heard_ms_max = 30_000;
 
 type Leasing = {
   calls: Pick<LeaseCalls, "lease">;
-  lost: Pick<LostLeases, "back">;
+  lost: Pick<LostLeases, "heard">;
   held: HeldJobs;
   observe: Observe;
   concurrency: number;
@@ -38,7 +38,6 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
   const { calls, lost, held, observe, concurrency, queue, request, start, stopping } = leasing;
   const lease_ms = request.leaseSeconds * 1_000;
   const wait_ms = request.waitSeconds * 1_000;
-  const quiet_ms = Math.min(lease_ms, quiet_ms_max);
   const allowance = createAllowance({ concurrency, lease_ms });
 
   let asked_ms = -Infinity;
@@ -56,25 +55,23 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
   };
 
   const wanted = (): number => {
-    const is_time = performance.now() >= asked_ms + quiet_ms;
+    const is_time = performance.now() >= asked_ms + allowance.restMs();
     return Math.min(held.free(), Math.max(allowance.left(held.size()), is_time ? 1 : 0), limits.lease_jobs_max);
   };
   /**
-   * Whoever asks an API that answers too late, or not at all, for more before it has taken back what is lost gives it more to
-   * take back. But a job that somebody has locked, or a way that swallows only some calls, must not keep the others from being run.
+   * Whoever asks an API that is late for more, before it has said a word of what is lost, gives it more to take back. But a way
+   * that swallows some calls and not others must not keep jobs from being run.
    */
-  const givenBack = async (): Promise<void> => {
-    const until_ms = performance.now() + quiet_ms;
-    const soon = (): Promise<boolean> =>
-      within(answerMsMax(lease_ms), stopping, lost.back, () => new Error("not yet")).then(
-        () => true,
-        () => false,
-      );
-    while (!(await soon()) && !stopping.aborted && performance.now() < until_ms) allowance.unanswered();
-  };
+  const heard = () =>
+    lost.heard({
+      within_ms: Math.min(lease_ms, heard_ms_max),
+      answer_ms: answerMsMax(lease_ms),
+      signal: stopping,
+      silent: () => allowance.unanswered(held.size()),
+    });
   const change = async (): Promise<void> => {
     const is_over = new AbortController();
-    const rest_ms = held.free() > 0 ? asked_ms + quiet_ms - performance.now() : Infinity;
+    const rest_ms = held.free() > 0 ? asked_ms + allowance.restMs() - performance.now() : Infinity;
     await Promise.race([held.change(), pause(rest_ms, is_over.signal)]);
     is_over.abort();
   };
@@ -95,12 +92,14 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
       failures += 1;
       if (error instanceof TimeoutError) {
         timeouts += 1;
-        allowance.unanswered();
+        allowance.unanswered(held.size());
       }
       observe({ event: "api_unavailable", during: "lease", error });
       const rest_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
       await pause(rest_ms + backoffMs(failures, Math.random()), stopping);
-      await givenBack();
+      await heard();
+      // How that comes tells how things are.
+      asked_ms = -Infinity;
     }
   }
 }

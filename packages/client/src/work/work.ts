@@ -73,7 +73,7 @@ type WorkerCalls = LeaseCalls & Omit<StepCalls, "signal"> & Pick<JobCalls, "pare
 
 /** Run the jobs of a queue in this process: see `client.work`. */
 export function startRemoteWorker(
-  { calls, lost }: { calls: WorkerCalls; lost: Pick<LostLeases, "back"> },
+  { calls, lost }: { calls: WorkerCalls; lost: Pick<LostLeases, "heard"> },
   queue: string,
   handlers: WorkHandlers,
   options: WorkOptions = {},

@@ -81,11 +81,22 @@ function fleetOf(fleet: Partial<Fleet>) {
   const api = modelApi(jobs, { ended: () => {} });
   onTestFinished(() => api.stop());
   const { fetch, stall, behindMs } = oneByOne(network(api, random, () => "prompt"));
+  const cut = new Error("the API is gone");
+  let gone = new AbortController();
+  const goes = (is_gone: boolean): void => {
+    if (is_gone) gone.abort(cut);
+    else gone = new AbortController();
+  };
   let delayMs = () => 0;
   const delayed: typeof fetch = async (input, init) => {
     const delay_ms = delayMs();
     if (delay_ms > 0) await new Promise((resolve) => setTimeout(resolve, delay_ms));
-    return fetch(input, init);
+    const { signal } = gone;
+    const hangs_up = new Promise<never>((_, reject) => {
+      if (signal.aborted) reject(cut);
+      signal.addEventListener("abort", () => reject(cut), { once: true });
+    });
+    return Promise.race([fetch(input, init), hangs_up]);
   };
   const refuses = () => behindMs() > slow_ms && random() < refused_share;
   const run = () => new Promise<void>((resolve) => setTimeout(resolve, handler_ms));
@@ -100,6 +111,7 @@ function fleetOf(fleet: Partial<Fleet>) {
     jobs,
     stall,
     delay: (some: () => number) => void (delayMs = some),
+    goes,
     behindMs,
     submit: () => api.submit(newJob(`j${jobs.length}`, null)),
     running: () => all.reduce((sum, { running }) => sum + running, 0),
@@ -111,6 +123,7 @@ test.each([
   of({ leaseSeconds: 3 }),
   of({ leaseSeconds: 6 }),
   of({ leaseSeconds: 6, workers: 50, jobs_per_second: 40, calm_ms: 180_000 }),
+  of({ leaseSeconds: 6, workers: 10, concurrency: 100, handler_ms: 3_000, jobs_per_second: 20, calm_ms: 90_000 }),
   of({ leaseSeconds: 10, workers: 4, concurrency: 100, handler_ms: 2_000 }),
   of({ leaseSeconds: 10, workers: 100, calm_ms: 120_000 }),
   of({ leaseSeconds: 10, workers: 100, still_leases: 4, calm_ms: 240_000 }),
@@ -150,6 +163,24 @@ test("a worker whose jobs run for long fills its slots again when the API has ca
   for (let at = 0; at < 5; at += 1) submit();
   await pass(35_000);
   expect(running()).toBe(10);
+});
+
+test("a worker with long jobs uses its free slots soon after its API was gone", async () => {
+  const { submit, running, pass, goes } = fleetOf({
+    leaseSeconds: 300,
+    workers: 1,
+    concurrency: 40,
+    handler_ms: 3_600_000,
+  });
+  for (let at = 0; at < 12; at += 1) submit();
+  await pass(30_000);
+  expect(running()).toBe(12);
+  goes(true);
+  await pass(120_000);
+  goes(false);
+  for (let at = 0; at < 28; at += 1) submit();
+  await pass(12_000);
+  expect(running()).toBe(40);
 });
 
 test("one slow process of several behind the same address takes no slots from a worker", async () => {
