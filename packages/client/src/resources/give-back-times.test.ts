@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { fakeClock } from "../../test/fake-clock.ts";
+import { problemResponse } from "../../test/problems.ts";
 import { swallowed } from "../../test/swallowed.ts";
 import { createClient } from "../index.ts";
 
@@ -125,9 +126,8 @@ test("after a swallowed try and refusals, what is lost goes back while its lease
 
 test("after an outage of the database, when leases end soon, a swallowed try is followed by another soon", async () => {
   let away = 0;
-  const problem = { type: "/problems/unavailable", title: "away", status: 503, detail: "away", instance: "1" };
   const { client, timesOf, pass } = losing(async (one) =>
-    (away += 1) > 20 ? unheard(one) : Response.json(problem, { status: 503 }),
+    (away += 1) > 20 ? unheard(one) : problemResponse("unavailable"),
   );
   await expect(client.lease("q", { workerId: "w", leaseSeconds: 9 })).rejects.toThrow("fetch failed");
   await pass(60_000);

@@ -1,5 +1,6 @@
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { problemResponse } from "../../test/problems.ts";
 import { gate, recorder } from "../../test/recorder.ts";
 import { standStill } from "../../test/stand-still.ts";
 import { testApi, type TestApi } from "../../test/test-api.ts";
@@ -50,11 +51,7 @@ const endedFor = (id: string, seconds: number) =>
     { timeout_ms: 30_000 },
   );
 
-const away = () =>
-  Response.json(
-    { type: "/problems/unavailable", title: "away", status: 503, detail: "away", instance: "1" },
-    { status: 503 },
-  );
+const away = () => problemResponse("unavailable");
 
 const reset = () => new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
 

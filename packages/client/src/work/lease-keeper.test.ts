@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { fakeClock } from "../../test/fake-clock.ts";
+import { problemOf } from "../../test/problems.ts";
 import { swallowed } from "../../test/swallowed.ts";
 import { UnavailableError } from "../errors.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
@@ -8,7 +9,7 @@ import { createRepeats } from "../http/first-answer.ts";
 import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
 import { newRun } from "./runs.ts";
 
-const problem = { type: "/problems/unavailable", title: "away", status: 503, detail: "away", instance: "1" };
+const problem = problemOf("unavailable");
 
 /** A worker with one job, and how the API answers its heartbeats. */
 function keeping(lease_seconds: number, heartbeat: LeaseCalls["heartbeat"]) {

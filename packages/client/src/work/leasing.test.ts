@@ -1,16 +1,13 @@
 import { expect, test } from "vitest";
 import { fakeClock } from "../../test/fake-clock.ts";
+import { problemResponse } from "../../test/problems.ts";
 import { swallowed } from "../../test/swallowed.ts";
 import { createClient } from "../index.ts";
 
 type Answer = (signal: AbortSignal | null | undefined) => Promise<Response>;
 
 const unheard: Answer = swallowed;
-const away: Answer = async () =>
-  Response.json(
-    { type: "/problems/unavailable", title: "away", status: 503, detail: "away", instance: "1" },
-    { status: 503 },
-  );
+const away: Answer = async () => problemResponse("unavailable");
 const none: Answer = async () => Response.json({ jobs: [] });
 
 /** A worker with leases of 30 s that wait for no job, when its API is asked for some, and when to take some back. */

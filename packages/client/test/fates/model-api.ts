@@ -1,4 +1,5 @@
-import { outage_hold_ms, problems, problemType, type Json, type ProblemKind } from "@atlasqueue/contract";
+import { outage_hold_ms, type Json, type ProblemKind } from "@atlasqueue/contract";
+import { problemOf } from "../problems.ts";
 
 /** What an API answers; without a problem or a job, as here, its bodies are small. */
 export type Answer = { status: number; body: unknown };
@@ -193,8 +194,8 @@ export type ModelApi = ReturnType<typeof modelApi>;
 
 /** In the API's own words. */
 export function problemAnswer(kind: ProblemKind): Answer {
-  const { status, title } = problems[kind];
-  return { status, body: { type: problemType(kind), title, status, detail: title, instance: "1" } };
+  const body = problemOf(kind);
+  return { status: body.status, body };
 }
 
 /** Ready, and not attempted yet. */
