@@ -80,15 +80,17 @@ export function createLostLeases(send: Send): LostLeases {
 
   return {
     async heard({ within_ms, answer_ms, signal, silent }) {
-      const until_ms = performance.now() + within_ms;
       const all = async () => void (await Promise.all(unheard));
       const soon = () =>
         within(answer_ms, signal, all, () => new Error("silence")).then(
           () => true,
           () => false,
         );
-      while (!(await soon()) && !signal.aborted && performance.now() < until_ms)
+      for (let left_ms = within_ms; !(await soon()) && !signal.aborted;) {
+        left_ms -= answer_ms;
+        if (left_ms < 1) break;
         if (refused_at_ms < performance.now() - answer_ms) silent();
+      }
       unheard.clear();
     },
     async leased(ask, jobsOf, { lasts_ms, own_token, signal }) {

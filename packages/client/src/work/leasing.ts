@@ -67,7 +67,7 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
       within_ms: Math.min(lease_ms, heard_ms_max),
       answer_ms: answerMsMax(lease_ms),
       signal: stopping,
-      silent: () => allowance.unanswered(held.size()),
+      silent: () => allowance.unanswered(),
     });
   const change = async (): Promise<void> => {
     const is_over = new AbortController();
@@ -92,7 +92,7 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
       failures += 1;
       if (error instanceof TimeoutError) {
         timeouts += 1;
-        allowance.unanswered(held.size());
+        allowance.unanswered();
       }
       observe({ event: "api_unavailable", during: "lease", error });
       const rest_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;

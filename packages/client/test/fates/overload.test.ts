@@ -128,7 +128,7 @@ test.each([
   of({ leaseSeconds: 10, workers: 100, calm_ms: 120_000 }),
   of({ leaseSeconds: 10, workers: 100, still_leases: 4, calm_ms: 240_000 }),
   of({ leaseSeconds: 10, workers: 100, gateway_ms: 10_000, calm_ms: 120_000 }),
-  of({ leaseSeconds: 10, workers: 100, gateway_ms: 10_000, refused_share: 0.3, calm_ms: 180_000 }),
+  of({ leaseSeconds: 10, workers: 100, gateway_ms: 10_000, refused_share: 0.3, calm_ms: 240_000 }),
   of({ workers: 4, concurrency: 1_000, jobs_per_second: 10, handler_ms: 10_000 }),
 ])(
   "an API that stood still for $still_leases leases catches up, with $workers workers, leases of $leaseSeconds s and a gateway of $gateway_ms ms that refuses $refused_share",

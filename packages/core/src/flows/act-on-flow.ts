@@ -27,7 +27,8 @@ export async function actOnFlow(
   id: string,
   action: "cancel" | "retry",
 ): Promise<number> {
-  const end = performance.now() + again_ms_max;
+  /** Counted from the end of the first round: of thousands of jobs that one takes longer. */
+  let end: number | undefined;
   let changed = 0;
   const change = async (ids: readonly string[]): Promise<boolean> => {
     const page = await bulkJobs(deps, tenant, action, { ids }, { dry_run: false });
@@ -37,6 +38,7 @@ export async function actOnFlow(
   try {
     for (let ended_by = "infinity"; ;) {
       const round = await inPages(deps, { tenant, id, text: meant[action], ended_by }, change);
+      end ??= performance.now() + again_ms_max;
       if (round.all || performance.now() > end) return changed;
       if (ended_by === "infinity") ended_by = round.began;
       await pause(rest_ms);
