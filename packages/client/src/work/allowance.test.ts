@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { fakeClock } from "../../test/fake-clock.ts";
 import { createAllowance, type Allowance } from "./allowance.ts";
 
@@ -24,6 +24,7 @@ test("one that does not come in time counts as late", () => {
 /** What it leaves after each of so many answers in time, so far apart. */
 async function growing(allowance: Allowance, answers: number, apart_ms: number): Promise<number[]> {
   const pass = fakeClock();
+  vi.spyOn(Math, "random").mockReturnValue(0.5);
   const room: number[] = [];
   for (let at = 0; at < answers; at += 1) {
     await pass(apart_ms);

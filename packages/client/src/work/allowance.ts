@@ -3,7 +3,10 @@ const late_share = 1 / 12;
 const late_ms_min = 250;
 /** Of what may be held: so many more once answers are in time again. */
 const growth_share = 1 / 2;
-/** It grows no sooner again, nor within a third of a lease: what is held now costs the API something only as it is renewed. */
+/**
+ * It grows no sooner again, nor within a third of a lease: what is held now costs the API something only as it is renewed. Half as
+ * much sooner or later, so that workers that begin at the same time, as an API is back, do not go on in step.
+ */
 const growth_ms_max = 2_500;
 /** One job is asked for after so long, or a lease, where none may be: how the answer comes tells how things are now. */
 const rest_ms_max = 5_000;
@@ -44,7 +47,7 @@ export function createAllowance({ concurrency, lease_ms }: { concurrency: number
   const late_ms = Math.max(late_ms_min, lease_ms * late_share);
   const growth_ms = Math.min(lease_ms / 3, growth_ms_max);
   let allowed = concurrency;
-  let grown_ms = -Infinity;
+  let grows_at_ms = -Infinity;
   const recent_ms: number[] = [];
   let were_late: boolean[] = [];
   const isLate = () => were_late.at(-1) === true;
@@ -58,8 +61,8 @@ export function createAllowance({ concurrency, lease_ms }: { concurrency: number
       if (recent_ms.length > answers_max) recent_ms.shift();
       noteLate(took_ms - Math.min(...recent_ms) > late_ms);
       const now_ms = performance.now();
-      if (isLate() || now_ms < grown_ms + growth_ms) return;
-      grown_ms = now_ms;
+      if (isLate() || now_ms < grows_at_ms) return;
+      grows_at_ms = now_ms + growth_ms * (0.5 + Math.random());
       allowed = Math.min(concurrency, Math.max(grown(allowed), held + Math.max(1, held * beyond_share)));
     },
     unanswered: () => noteLate(true),
