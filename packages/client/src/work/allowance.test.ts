@@ -49,6 +49,22 @@ test("however many are in time, they leave more room once in a while", async () 
   expect(room.at(-1)).toBe(4);
 });
 
+test("workers that begin at the same time do not grow in step", async () => {
+  const pass = fakeClock();
+  const random = vi.spyOn(Math, "random");
+  const [soon, late] = [0, 0.99].map((chance) => {
+    const allowance = createAllowance(leases);
+    for (let at = 0; at < 10; at += 1) allowance.unanswered();
+    random.mockReturnValue(chance);
+    allowance.answered(100, 0);
+    return allowance;
+  });
+  await pass(1_300);
+  soon?.answered(100, 0);
+  late?.answered(100, 0);
+  expect([soon?.left(0), late?.left(0)]).toEqual([3, 2]);
+});
+
 test("after an answer in time one more job is asked for sooner than after a late one", () => {
   const allowance = createAllowance({ concurrency: 10, lease_ms: 60_000 });
   expect(allowance.restMs()).toBe(5_000);

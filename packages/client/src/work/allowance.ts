@@ -4,8 +4,8 @@ const late_ms_min = 250;
 /** Of what may be held: so many more once answers are in time again. */
 const growth_share = 1 / 2;
 /**
- * It grows no sooner again, nor within a third of a lease: what is held now costs the API something only as it is renewed. Half as
- * much sooner or later, so that workers that begin at the same time, as an API is back, do not go on in step.
+ * It grows again after so long, or a third of a lease: what is held now costs the API something only as it is renewed. And as much
+ * as half of that sooner or later, so that workers that begin at the same time, as an API is back, do not go on in step.
  */
 const growth_ms_max = 2_500;
 /** One job is asked for after so long, or a lease, where none may be: how the answer comes tells how things are now. */
