@@ -86,7 +86,8 @@ export type LeaseCalls = {
   releaseLease(leaseToken: string, call?: CallOptions): Promise<number>;
   /**
    * Resolves when what lost answers had leased has gone back, or a minute after its leases' end or the API's last word that
-   * its database is away: for a process that ends. Workers wait for their own as they stop. The first abort in a minute ends the tries under way.
+   * its database is away: for a process that ends. Workers wait for their own as they stop. The first abort in a minute
+   * ends the tries under way.
    */
   leasesReturned(call?: Pick<CallOptions, "signal">): Promise<void>;
   /** Hold the job for `leaseSeconds` (default 30) from now, and report its progress. LeaseLostError. */

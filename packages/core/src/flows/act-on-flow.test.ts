@@ -68,24 +68,27 @@ const retrying = async (id: string, firstLook: () => Promise<void>): Promise<num
   return actOnFlow({ ...deps, database, followUps }, "default", flow_id, "retry");
 };
 
+/** Another transaction has locked a job, until the returned function is called. */
+async function lockedByAStranger(id: string): Promise<() => Promise<void>> {
+  const locked = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const stranger = deps.database.sql.begin(async (sql) => {
+    await sql`SELECT 1 FROM jobs WHERE id = ${id} FOR UPDATE`;
+    locked.resolve();
+    await over.promise;
+  });
+  await locked.promise;
+  return async () => {
+    over.resolve();
+    await stranger;
+  };
+}
+
 test("a job that another transaction has locked is retried with its flow once that is over", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   for (const id of [b, a]) await cancel(deps, "default", id);
   await advance();
-  const looked = Promise.withResolvers<void>();
-  const locked = Promise.withResolvers<void>();
-  const stranger = deps.database.sql.begin(async (sql) => {
-    await sql`SELECT 1 FROM jobs WHERE id = ${a} FOR UPDATE`;
-    locked.resolve();
-    await looked.promise;
-  });
-  await locked.promise;
-  expect(
-    await retrying(a, async () => {
-      looked.resolve();
-      await stranger;
-    }),
-  ).toBe(2);
+  expect(await retrying(a, await lockedByAStranger(a))).toBe(2);
   await advance();
   expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
 });
@@ -94,18 +97,10 @@ test("a job that fails again as its flow is retried is left for the next retry",
   const { a, b } = await addFlow(deps, { a: {}, b: {} });
   for (const id of [a, b]) await cancel(deps, "default", id);
   await advance();
-  const over = Promise.withResolvers<void>();
-  const locked = Promise.withResolvers<void>();
-  const stranger = deps.database.sql.begin(async (sql) => {
-    await sql`SELECT 1 FROM jobs WHERE id = ${a} FOR UPDATE`;
-    locked.resolve();
-    await over.promise;
-  });
-  await locked.promise;
+  const release = await lockedByAStranger(a);
   const changed = await retrying(a, async () => {
     await cancel(deps, "default", b);
-    over.resolve();
-    await stranger;
+    await release();
   });
   expect(changed).toBe(2);
   await advance();
