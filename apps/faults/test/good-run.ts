@@ -116,16 +116,27 @@ export const wanted = (nonce: string) => ({ nonce, kind: "plain", tenant: "a", q
 /** What a remote worker says a word about. */
 export const remote = { job: "job-plain", attempt: 1, worker: "remote-1" };
 
-/** A remote worker's library asks for a job, which is leased for it `meanwhile`; the lease ends, and no handler has seen it. */
+/** A remote worker's library asks for a job, which is leased for it `meanwhile`; `then` the lease ends, and no handler has seen it. */
 export function waits(
   run: MadeUpRun,
   end: { jobs: { job: string; attempt: number; token: string }[] } | "info",
   meanwhile: (claim: () => MadeUpRun) => void,
+  then = () => {},
 ): void {
   const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1", library: true };
   run.call("process", { name: "remote-1", role: "remote", pid: 3 }, "dies", { process: "rig" });
   run.submit("waits");
   const claim = () => run.move("job-waits", "running", { worker: asked.worker, token: "its-token" });
   run.call("lease", asked, end, { process: "remote-1", meanwhile: () => meanwhile(claim) });
+  then();
   run.pass(3_500).lose("waits").work("waits");
+}
+
+/** What has that job. */
+export const itsAnswer = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
+
+/** It renews the lease of that job, and is answered after so long. */
+export function renews(run: MadeUpRun, ms: number): void {
+  const late = () => void run.pass(ms);
+  run.call("renew", { job: "job-waits", token: "its-token" }, {}, { process: "remote-1", meanwhile: late });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { goodRun, remote, waits, wanted } from "../../test/good-run.ts";
+import { goodRun, itsAnswer, remote, renews, waits, wanted } from "../../test/good-run.ts";
 import { madeUpRun, type MadeUpRun } from "../../test/made-up-run.ts";
 import { check } from "./check.ts";
 
@@ -23,10 +23,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   [
     "attempts-seen",
     "the answer with it took too long",
-    (run) => {
-      const answer = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
-      waits(run, answer, (claim) => void claim().pass(1_200));
-    },
+    (run) => waits(run, itsAnswer, (claim) => void claim().pass(1_200)),
   ],
   [
     "attempts-seen",
@@ -36,11 +33,22 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
+    "its renewal took too long",
+    // The answer came late in the worker's eyes, so it renews the lease before it starts.
+    (run) =>
+      waits(
+        run,
+        itsAnswer,
+        (claim) => void claim(),
+        () => renews(run, 1_200),
+      ),
+  ],
+  [
+    "attempts-seen",
     "its process got no processor",
     (run) => {
-      const answer = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
       const stood = { of: "standstill_ms", name: "remote-1", value: 600 };
-      waits(run, answer, (claim) => void claim().call("sample", stood, {}).call("sample", stood, {}));
+      waits(run, itsAnswer, (claim) => void claim().call("sample", stood, {}).call("sample", stood, {}));
     },
   ],
   ["attempts-seen", "its caller gave up as the answer came", (run) => waits(run, "info", (claim) => void claim())],

@@ -43,6 +43,9 @@ type Settle = Span & {
 /** A remote worker asked for jobs, until it was answered or gave up. */
 type LeaseCall = Span & { worker: string; by_hand: boolean; known: Known; tokens: ReadonlySet<string> };
 
+/** A remote worker renewed a lease, until it was answered or gave up. */
+type Renewal = Span & { job: string; token: string };
+
 /** What people did to jobs: those named, or all that a filter met. */
 export type Act = Span & { known: Known; act: "cancel" | "retry" | "replay" | "purge"; jobs: string[] | undefined };
 
@@ -92,6 +95,7 @@ export type Facts = {
   submits: Submit[];
   settles: Settle[];
   leaseCalls: LeaseCall[];
+  renewals: Renewal[];
   acts: Act[];
   faults: Fault[];
   lives: Life[];

@@ -62,6 +62,11 @@ export async function gather(
     storyOf(job).runs.push({ process, job, attempt, worker, remote, ended, from_ms, to_ms: end_ms });
   }
   const span = <T extends { from_ms: number; to_ms: number }>({ from_ms, to_ms }: T) => ({ from_ms, to_ms });
+  /** Until its caller knew, gave up or died. */
+  const waited = ({ invoke, from_ms, ended_ms }: Pick<CallOf<Move>, "invoke" | "from_ms" | "ended_ms">) => ({
+    from_ms,
+    to_ms: Math.min(ended_ms, deathOf(invoke.process, from_ms)),
+  });
   const quiet = of("quiet").at(-1);
   const actsOf = (act: "cancel" | "retry" | "replay" | "purge") =>
     of(act).map((call) => ({ act, jobs: call.invoke.jobs, known: call.known, ...span(call) }));
@@ -86,14 +91,14 @@ export async function gather(
       const { process } = call.invoke;
       return { process, job, token, attempt, as, answer: call.ok?.answer, known: call.known, ...span(call) };
     }),
-    leaseCalls: of("lease").map(({ invoke, ok, known, from_ms, ended_ms }) => ({
-      worker: invoke.worker,
-      by_hand: invoke.library !== true,
-      known,
-      tokens: new Set(ok?.jobs.flatMap(({ token }) => token ?? [])),
-      from_ms,
-      to_ms: Math.min(ended_ms, deathOf(invoke.process, from_ms)),
+    leaseCalls: of("lease").map((call) => ({
+      worker: call.invoke.worker,
+      by_hand: call.invoke.library !== true,
+      known: call.known,
+      tokens: new Set(call.ok?.jobs.flatMap(({ token }) => token ?? [])),
+      ...waited(call),
     })),
+    renewals: of("renew").map((call) => ({ job: call.invoke.job, token: call.invoke.token, ...waited(call) })),
     acts: (["cancel", "retry", "replay", "purge"] as const).flatMap(actsOf),
     faults: of("fault").map((call) => ({
       fault: call.invoke.fault,

@@ -95,6 +95,17 @@ export function waitedLong(
 }
 
 /**
+ * Whether a remote worker that renewed this lease before it began still waited for that a third of the lease later: one that was
+ * answered late in its own eyes is renewed first.
+ */
+export function renewedLong({ renewals, settings: { lease_ms } }: Facts, { job, token, from_ms }: Held): boolean {
+  const third_ms = from_ms + lease_ms / 3;
+  return renewals.some(
+    (one) => one.job === job && one.token === token && one.from_ms <= third_ms && one.to_ms > third_ms,
+  );
+}
+
+/**
  * Whether a remote worker gave up a request just as this lease was on its way to it: what is written to a connection that
  * the other side has just closed counts as sent.
  */

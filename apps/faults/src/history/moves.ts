@@ -97,6 +97,8 @@ export const moves = {
     z.object({ worker: id, tenant: id, to: id, link: id.optional(), library: z.boolean().optional() }),
     z.object({ jobs: z.array(attemptOf).max(10_000) }),
   ),
+  /** A remote worker renews a lease. */
+  renew: outcomes(z.object({ job: id, token: id }), z.object({})),
   /** A worker says how its attempt ended. `refused` is a lost lease. */
   settle: outcomes(
     attemptOf.extend({

@@ -4,7 +4,7 @@ import { openHistory } from "../history/open-history.ts";
 import { readLoadConfig } from "./config.ts";
 import { queueNames } from "./kinds.ts";
 import { workByHand } from "./remote/by-hand.ts";
-import { notedLeases } from "./remote/noted-leases.ts";
+import { notedCalls } from "./remote/noted-calls.ts";
 import { noteStandstills } from "./remote/noted-standstills.ts";
 import { workWithLibrary } from "./remote/with-library.ts";
 
@@ -19,7 +19,7 @@ const turns = config.tokens.flatMap(({ name: tenant, value: token }, row) =>
   queueNames.map((queue, column) => {
     const api = config.apis[(row + column) % config.apis.length];
     if (!api) throw new RangeError("there is no API to work for");
-    const noted = notedLeases(history, config, { tenant, queue, api: api.name });
+    const noted = notedCalls(history, config, { tenant, queue, api: api.name });
     const client = createClient({ url: api.value, token, timeoutMs: 5_000, fetch: noted });
     return { tenant, queue, api: api.name, client };
   }),

@@ -1,4 +1,4 @@
-import { remote, waits } from "../good-run.ts";
+import { itsAnswer, remote, renews, waits } from "../good-run.ts";
 import type { Violation } from "./violation.ts";
 
 export const leases: readonly Violation[] = [
@@ -69,8 +69,7 @@ export const leases: readonly Violation[] = [
     (run) => {
       const said = { ...remote, token: "old", as: "heartbeat" as const };
       const late = () => void run.pass(1_200);
-      const claim_in_time = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
-      waits(run, claim_in_time, (claim) => {
+      waits(run, itsAnswer, (claim) => {
         run.call("settle", said, { answer: "refused" }, { process: "remote-1", meanwhile: late });
         claim();
       });
@@ -81,6 +80,30 @@ export const leases: readonly Violation[] = [
     /attempt 1 of remote-1-a-q/,
     // It was answered late, but with something else.
     (run) => waits(run, { jobs: [] }, (claim) => void claim().pass(1_200)),
+  ],
+  [
+    "attempts-seen",
+    /attempt 1 of remote-1-a-q/,
+    // It was renewed in time.
+    (run) =>
+      waits(
+        run,
+        itsAnswer,
+        (claim) => void claim(),
+        () => renews(run, 800),
+      ),
+  ],
+  [
+    "attempts-seen",
+    /attempt 1 of remote-1-a-q/,
+    // It was renewed late, but could have begun long before.
+    (run) =>
+      waits(
+        run,
+        itsAnswer,
+        (claim) => void claim(),
+        () => renews(run.pass(1_200), 1_200),
+      ),
   ],
   ["runs-leased", /ran in worker-1 without a claim/, (run) => run.submit("x").handle("x").pass(100).work("x")],
   [

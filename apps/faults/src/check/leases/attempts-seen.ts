@@ -1,12 +1,22 @@
 import type { Facts } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { leasesOf, ranUnder, type Held } from "../leases.ts";
-import { gaveUpThen, stoodStill, wasCutOff, wasHurt, wasShutOff, waitedLong, wasSlow, wereLocked } from "../trouble.ts";
+import {
+  gaveUpThen,
+  renewedLong,
+  stoodStill,
+  wasCutOff,
+  wasHurt,
+  wasShutOff,
+  waitedLong,
+  wasSlow,
+  wereLocked,
+} from "../trouble.ts";
 
 export const attemptsSeen: Invariant = {
   name: "attempts-seen",
   sentence:
-    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, it got no processor, jobs were locked, the commit or the answer with it took too long, or its caller gave up as it came",
+    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, it got no processor, jobs were locked, the commit, the answer with it or its renewal took too long, or its caller gave up as it came",
   *find(facts, excuse) {
     const { stories, leaseCalls } = facts;
     // One that works by hand may leave what it was given.
@@ -67,5 +77,6 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined): stri
   if (slow !== undefined) return slow;
   if (stoodStill(facts, process, lease)) return "its process got no processor";
   if (waitedLong(facts, lease)) return "the answer with it took too long";
+  if (renewedLong(facts, lease)) return "its renewal took too long";
   return gaveUpThen(facts, lease) ? "its caller gave up as the answer came" : undefined;
 }

@@ -1,0 +1,51 @@
+import type { Begun, History } from "../../history/open-history.ts";
+import type { LoadConfig } from "../config.ts";
+import { linkTo } from "./by-hand.ts";
+import { libraryWorker, type Place } from "./with-library.ts";
+
+type Asked = { lease_token: string; worker_id?: string; next?: { worker_id: string } };
+type Leased = { job: { id: string; attempts: number }; lease_token: string };
+
+/**
+ * `fetch`, for a client whose library asks for jobs by itself, at times with what it settles, and renews leases: each time is
+ * a line of the history, with what came of it and when, or that no answer came. A worker that asks by hand writes its own
+ * lines of what it asks for.
+ */
+export function notedCalls(history: History, config: LoadConfig, place: Omit<Place, "client">): typeof fetch {
+  const { tenant, api } = place;
+  const worker = libraryWorker(config, place);
+  return async (input, init) => {
+    const [, job, verb] = /(?:\/jobs\/([^/]+))?\/(lease|settle|heartbeat)$/.exec(String(input)) ?? [];
+    if (verb === undefined) return fetch(input, init);
+    const { lease_token: token, worker_id, next } = JSON.parse(String(init?.body)) as Asked;
+    if (job !== undefined) {
+      const renewed = history.invoke("renew", { job, token });
+      return told(renewed, fetch(input, init), async () => renewed.ok({}));
+    }
+    if ((worker_id ?? next?.worker_id) !== worker) return fetch(input, init);
+    const asked = history.invoke("lease", { worker, tenant, to: api, link: linkTo(config, api), library: true });
+    return told(asked, fetch(input, init), async (answer) => asked.ok({ jobs: jobsIn(await answer.json()) }));
+  };
+}
+
+/** Notes what came of a call once all of its answer is there. */
+async function told(
+  begun: Pick<Begun<"lease">, "info">,
+  answering: Promise<Response>,
+  ok: (answer: Response) => Promise<void>,
+): Promise<Response> {
+  try {
+    const answer = await answering;
+    if (answer.ok) await ok(answer.clone());
+    else begun.info(`${answer.status} ${await answer.clone().text()}`);
+    return answer;
+  } catch (error) {
+    begun.info(error);
+    throw error;
+  }
+}
+
+const jobsIn = (answer: unknown) => {
+  const { jobs = [], next = jobs } = answer as { jobs?: Leased[]; next?: Leased[] };
+  return next.map(({ job, lease_token }) => ({ job: job.id, attempt: job.attempts, token: lease_token }));
+};
