@@ -30,14 +30,14 @@ export function notedCalls(history: History, config: LoadConfig, place: Omit<Pla
 
 /** Notes what came of a call once all of its answer is there. */
 async function told(
-  begun: Pick<Begun<"lease">, "info">,
+  begun: Pick<Begun<"lease">, "fail" | "info">,
   answering: Promise<Response>,
   ok: (answer: Response) => Promise<void>,
 ): Promise<Response> {
   try {
     const answer = await answering;
     if (answer.ok) await ok(answer.clone());
-    else begun.info(`${answer.status} ${await answer.clone().text()}`);
+    else begun[answer.status < 500 ? "fail" : "info"](`${answer.status} ${await answer.clone().text()}`);
     return answer;
   } catch (error) {
     begun.info(error);
