@@ -117,6 +117,8 @@ export const heartbeat = route(
     id: "heartbeat",
     summary: "Hold a job for longer",
     request: { path, body: { schema: heartbeatRequest, example: { lease_token, progress: { percent: 50 } } } },
+    // An API that has fallen behind would renew the same leases over and over, for callers who have asked again long since.
+    needs_caller: true,
     answer_bytes_max: 100,
     answers: {
       200: {

@@ -53,6 +53,11 @@ export type Operation = {
    * done, unless they are few; by default for those of a job.
    */
   answer_bytes_max?: number | ((body: never) => number);
+  /**
+   * Of an act that is of use only to a caller who hears its answer, and asks again otherwise: it is not done for one that hangs
+   * up while it waits for its turn, as no read is.
+   */
+  needs_caller?: true;
   /** It does nothing but ask other operations (`call.itself`): what they do, and what room their answers need, is theirs. */
   asks_others?: true;
   /** OpenQueue's errors are `{"detail": …}`; all others are problem+json. */

@@ -48,6 +48,7 @@ function serve(
   const kind = kindOf(operation);
   const acts = operation.method !== "get" && !operation.asks_others;
   const answerBytes = answerBytesOf(operation);
+  const needs_caller = operation.method === "get" || operation.needs_caller === true;
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   const readsOf = operation.reads as ((call: Call<Operation>) => number) | undefined;
   // The reader has checked the call against this very operation.
@@ -85,7 +86,7 @@ function serve(
   const work = (c: ApiContext, input: Input, late: boolean): Response | Promise<Response> => {
     requireUnreadShare(c, deps.unread, answerBytes(input.body));
     const delivery = createDelivery(c, { acts });
-    const gone = operation.method === "get" ? delivery.hungUp : undefined;
+    const gone = needs_caller ? delivery.hungUp : undefined;
     const own = depsFor(c, deps, { gone, ahead: readsOf && "room" });
     const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, kind, app });
     const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
@@ -126,7 +127,7 @@ function inRoomFor(readsOf: (call: Call<Operation>) => number, handle: (call: Ca
 
 /**
  * What the handler sends to the database takes turns with other tenants'. Nothing is taken away from a caller who hangs
- * up while a read waits for its turn; everything else goes on as if they had not. What is read in room goes ahead.
+ * up while a read waits for its turn, or a heartbeat; everything else goes on as if they had not. What is read in room goes ahead.
  */
 function depsFor(c: ApiContext, deps: RouteDeps, sender: Omit<Sender, "tenant"> = {}): RouteDeps {
   const tenant = c.get("caller")?.tenant;
