@@ -19,6 +19,15 @@ const hurried_rest_ms = 5_000;
 const none_ended_ms = 3_000;
 const beyond_ms = 60_000;
 
+/**
+ * While a lease of so long lasts, what asks the API to take it back is sent again after this, if no answer has come.
+ *
+ * @example
+ * triesApartMs(30_000); // 1,667
+ */
+export const triesApartMs = (lasts_ms: number): number =>
+  Math.min(Math.max(again_ms_min, lasts_ms * again_share), again_ms_max);
+
 /** `ends_at_ms`: when its leases have ended at the latest, on the clock of `performance.now()`. */
 export type Lost = { lease_token: string; lasts_ms: number; ends_at_ms: number };
 
@@ -51,7 +60,7 @@ export async function giveBack(
     const now_ms = performance.now();
     if (now_ms < away_until_ms) return again_ms_min;
     if (now_ms >= ends_at_ms) return again_ms_max;
-    return Math.min(Math.max(again_ms_min, lasts_ms * again_share), again_ms_max);
+    return triesApartMs(lasts_ms);
   };
   const ask = (signal: AbortSignal) => releaseLease(send, lease_token, { retries: 0, timeoutMs: try_ms_max, signal });
   const late = () => new TimeoutError("no answer to what gives a lease back");

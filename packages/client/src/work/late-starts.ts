@@ -3,7 +3,7 @@ import { pause } from "../http/time.ts";
 import { isLost } from "./answers.ts";
 import type { HeldJob } from "./held-jobs.ts";
 import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
-import { againMs, createRests, try_ms_max } from "./rests.ts";
+import { againBeforeStartMs, createRests, try_ms_max } from "./rests.ts";
 
 /** Whether a third of the lease may be over. */
 export const isLate = (job: HeldJob, lease_seconds: number): boolean =>
@@ -50,6 +50,8 @@ const renewals_max = 10;
  */
 async function renewLate({ calls, held, observe, lease_seconds, repeats }: KeeperDeps, job: HeldJob): Promise<boolean> {
   const lease_ms = lease_seconds * 1_000;
+  /** It may have begun any time until its answer came. */
+  const over_at_ms = performance.now() + lease_ms;
   const rests = createRests(job);
   const isOurs = () => held.holds(job) && job.phase === "handling";
   const ask = async (signal: AbortSignal): Promise<number> => {
@@ -60,11 +62,16 @@ async function renewLate({ calls, held, observe, lease_seconds, repeats }: Keepe
     await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
     return asked_ms;
   };
+  const againInMs = (): number => {
+    const now_ms = performance.now();
+    const again_ms = againBeforeStartMs(job.ends_at_ms - now_ms, lease_ms);
+    return now_ms + again_ms < over_at_ms ? again_ms : Infinity;
+  };
   /** When the renewal that was answered had been asked for. */
   const renewed = async (): Promise<number> => {
     for (;;) {
       try {
-        return await firstAnswer(ask, () => againMs(job.ends_at_ms - performance.now()), repeats, job.stop.signal);
+        return await firstAnswer(ask, againInMs, repeats, job.stop.signal);
       } catch (error) {
         if (!isOurs() || isLost(error)) throw error;
         const rest_ms = rests.afterMs(error);

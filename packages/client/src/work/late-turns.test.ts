@@ -84,6 +84,22 @@ test("one that could not be renewed is held for as long as a lost renewal may ho
   expect(one.ends_at_ms).toBeGreaterThan(performance.now() + 8_000);
 });
 
+/** Swallows what the worker asks for, for so long, and answers then. */
+function swallowsFor(ms: number) {
+  const asked_ms: number[] = [];
+  const began_ms = performance.now();
+  const heartbeat: LeaseCalls["heartbeat"] = async (_held, _options, { timeoutMs = 0, signal } = {}) => {
+    asked_ms.push(performance.now() - began_ms);
+    if (performance.now() - began_ms >= ms) return answered();
+    return new Promise((_, reject) => {
+      const end = () => reject(new TimeoutError("no answer"));
+      setTimeout(end, timeoutMs);
+      signal?.addEventListener("abort", end);
+    });
+  };
+  return { asked_ms, heartbeat };
+}
+
 test.each([
   [60, 39],
   [30, 19],
@@ -92,19 +108,41 @@ test.each([
 ])(
   "a late start with a lease of %i s, of which %i are left, has another try when one is swallowed",
   async (lease, left) => {
-    let heartbeats = 0;
-    const { mayStart, job } = starting(lease, left, async (_held, _options, { timeoutMs = 0, signal } = {}) => {
-      heartbeats += 1;
-      if (heartbeats > 1) return {} as Awaited<ReturnType<LeaseCalls["heartbeat"]>>;
-      return new Promise((_, reject) => {
-        const end = () => reject(new TimeoutError("no answer"));
-        setTimeout(end, timeoutMs);
-        signal?.addEventListener("abort", end);
-      });
-    });
+    fakeClock();
+    const { asked_ms, heartbeat } = swallowsFor(1);
+    const { mayStart, job } = starting(lease, left, heartbeat);
     const may = mayStart(job());
     await vi.advanceTimersByTimeAsync(left * 1_000 - 1);
     expect(await may).toBe(true);
-    expect(heartbeats).toBeGreaterThan(1);
+    expect(asked_ms.length).toBeGreaterThan(1);
   },
 );
+
+test.each([
+  [3, 1.9],
+  [10, 6],
+  [30, 12],
+  [300, 150],
+])(
+  "a lease of %i s of which at least %s were left began later than it was asked for: it is asked for again until it has ended",
+  async (lease, left) => {
+    fakeClock();
+    // Until the lease would have ended if it had begun when it was asked for.
+    const { heartbeat } = swallowsFor(left * 1_000);
+    const { mayStart, job } = starting(lease, left, heartbeat);
+    const may = mayStart(job());
+    await vi.advanceTimersByTimeAsync(left * 1_000 + Math.max(1_100, (lease * 1_000) / 17));
+    expect(await Promise.race([may, "not yet"])).toBe(true);
+  },
+);
+
+test("and no longer: nobody's answer is waited for as long as the network swallows all", async () => {
+  fakeClock();
+  const { asked_ms, heartbeat } = swallowsFor(Infinity);
+  const { mayStart, job } = starting(30, 12, heartbeat);
+  const may = mayStart(job());
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(await may).toBe(false);
+  expect(asked_ms.length).toBeLessThan(30);
+  expect(Math.max(...asked_ms)).toBeLessThan(30_000);
+});

@@ -1,6 +1,7 @@
 import { outage_hold_ms } from "@atlasqueue/contract";
 import { isDatabaseAway } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
+import { triesApartMs } from "../resources/give-back.ts";
 import { holdOn } from "./database-away.ts";
 import type { HeldJob } from "./held-jobs.ts";
 
@@ -28,6 +29,13 @@ const left_ms_max = try_ms_max + patience_ms;
  */
 export const againMs = (left_ms: number): number =>
   left_ms < left_ms_min || left_ms > left_ms_max ? Infinity : Math.max(left_ms / 3, Math.min(patience_ms, left_ms / 2));
+
+/**
+ * The same for a job whose handler has not begun: there is nothing to abort at the end, and as its answer was late, its lease may
+ * have begun, and so end, later than is certain. Near that end and beyond it is asked for as often as what is given back.
+ */
+export const againBeforeStartMs = (left_ms: number, lease_ms: number): number =>
+  left_ms < left_ms_min ? triesApartMs(lease_ms) : againMs(left_ms);
 
 /** Between two tries near the end of a lease. */
 const rest_ms_min = 200;
