@@ -1,5 +1,5 @@
 import { brokenConnection, recordEvents, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import { createLogger } from "../observe/log.ts";
@@ -63,4 +63,21 @@ test("a full pass that fails halfway goes on at the next call, not six hours lat
   expect(await left()).toBe(100);
   await clear();
   expect(await left()).toBe(0);
+});
+
+test.each([-1, 1])("what is of age goes at once where this machine's clock is %i h off", async (hours) => {
+  const stop = new AbortController();
+  const logger = createLogger("silent", "test");
+  const away = async () => (await versions()).filter(({ result }) => result === null).map(({ id }) => id);
+  const passed = await insert("succeeded", 3_700);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hours * 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const clear = createResultClearer({ ...deps, signal: memorySignal(), logger }, 0, stop.signal);
+  await clear();
+  vi.useRealTimers();
+  // Made since the full pass of the first time.
+  const next = await insert("succeeded", 3_700);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hours * 3_600_000 });
+  await clear();
+  expect(await away()).toEqual(expect.arrayContaining([passed, next]));
 });

@@ -6,7 +6,7 @@ import { unsynced } from "../database/unsynced.ts";
 import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
 import type { Deps } from "../deps.ts";
 import { firstId } from "./prune.ts";
-import { firstIdAt } from "./retention.ts";
+import { firstIdFromNow } from "./retention.ts";
 import { pause } from "../pause.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { takeTurn } from "./take-turn.ts";
@@ -25,7 +25,7 @@ export type Cleared = { jobs: number; last: string | undefined; more: boolean; f
  * many.
  *
  * @example
- * const { last } = await clearResults(deps, 3_600, firstId, firstIdAt(an_hour_ago), 500);
+ * const { last } = await clearResults(deps, 3_600, firstId, await firstIdFromNow(deps, -3_600), 500);
  */
 export function clearResults(
   deps: Deps,
@@ -87,7 +87,7 @@ const rest_ms_min = 20;
  */
 const full_pass_ms = 6 * 3_600_000;
 /** Looked at again at every pass, so that jobs that finished this long after they were made are not missed. */
-const overlap_ms = 600_000;
+const overlap_seconds = 600;
 
 /**
  * Clears the results of jobs that succeeded long enough ago: at each call those that have come of age since the last
@@ -102,16 +102,16 @@ export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefi
 
   return async (): Promise<void> => {
     if (ttl_seconds === undefined) return;
-    const of_age = Date.now() - ttl_seconds * 1_000;
     // Without Redis every worker has the turn, every time.
     if (performance.now() - full_pass_at >= full_pass_ms && (await takeTurn(deps, "results", full_pass_ms))) {
       full_pass_at = performance.now();
       full_after ??= firstId;
     }
-    reached ??= firstIdAt(new Date(of_age - overlap_ms));
+    const again = await firstIdFromNow(deps, -ttl_seconds - overlap_seconds);
+    reached ??= again;
     // Those that come of age last are looked at again even after a failure.
     let after = full_after !== undefined && full_after < reached ? full_after : reached;
-    const before = firstIdAt(new Date(of_age));
+    const before = await firstIdFromNow(deps, -ttl_seconds);
     let jobs = 0;
     for (let more = after < before; more && !stop.aborted;) {
       const started = performance.now();
@@ -124,7 +124,7 @@ export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefi
       await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
     }
     full_after = undefined;
-    if (!stop.aborted) reached = firstIdAt(new Date(of_age - overlap_ms));
+    if (!stop.aborted) reached = again;
     if (jobs > 0) deps.observe({ event: "results_cleared", jobs });
   };
 }

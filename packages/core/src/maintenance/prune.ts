@@ -1,8 +1,7 @@
-import { executeOn } from "../database/statement.ts";
 import { byHalves, idAfter, type Pace } from "./by-halves.ts";
 import type { Deps } from "../deps.ts";
 import { prunePage, type Stretch } from "./prune-page.ts";
-import { firstIdAt, type JobRetention } from "./retention.ts";
+import { firstIdFromNow, type JobRetention } from "./retention.ts";
 
 /**
  * `next` is where the next step continues; undefined when the pass has reached jobs that are too young. `failed` is why a
@@ -17,6 +16,7 @@ export type Pruned = {
 };
 
 export const firstId = "00000000-0000-0000-0000-000000000000";
+const day_seconds = 86_400;
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
@@ -37,11 +37,8 @@ export async function prune(
   pace?: Pace,
 ): Promise<Pruned> {
   const youngest_hours = Math.min(retention.succeeded_hours, retention.dead_hours);
-  const [clock] = await executeOn(deps.database)<{ before: Date }>({
-    text: "SELECT now() - make_interval(secs => $1::float8) AS before",
-    params: [youngest_hours * 3_600],
-  });
-  return pruneBetween(deps, retention, { after, before: firstIdAt(clock?.before ?? new Date(0)), jobs_max }, pace);
+  const before = await firstIdFromNow(deps, -youngest_hours * 3_600);
+  return pruneBetween(deps, retention, { after, before, jobs_max }, pace);
 }
 
 /**
@@ -58,11 +55,7 @@ export async function pruneAhead(
   jobs_max: number,
   pace?: Pace,
 ): Promise<Pruned> {
-  const [clock] = await executeOn(deps.database)<{ ahead: Date }>({
-    text: "SELECT now() + interval '1 day' AS ahead",
-    params: [],
-  });
-  const first = firstIdAt(clock?.ahead ?? new Date(0));
+  const first = await firstIdFromNow(deps, day_seconds);
   return pruneBetween(deps, retention, { after: after < first ? first : after, before: lastId, jobs_max }, pace);
 }
 

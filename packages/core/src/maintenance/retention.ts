@@ -1,3 +1,6 @@
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
 /** How long finished jobs are kept, in hours. Cancelled ones count as succeeded ones. */
 export type JobRetention = { succeeded_hours: number; dead_hours: number };
 
@@ -16,4 +19,18 @@ export const defaultRetention: Retention = { succeeded_hours: 168, dead_hours: 7
 export function firstIdAt(time: Date): string {
   const hex = Math.max(0, time.getTime()).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
+/**
+ * The same for a time that is so many seconds from now, or before now, by the database's clock: this machine's may be anything.
+ *
+ * @example
+ * const before = await firstIdFromNow(deps, -3_600);
+ */
+export async function firstIdFromNow(deps: Pick<Deps, "database">, seconds: number): Promise<string> {
+  const [clock] = await executeOn(deps.database)<{ time: Date }>({
+    text: "SELECT now() + make_interval(secs => $1::float8) AS time",
+    params: [seconds],
+  });
+  return firstIdAt(clock?.time ?? new Date(0));
 }
