@@ -123,7 +123,7 @@ export function waits(
   meanwhile: (claim: () => MadeUpRun) => void,
   then = () => {},
 ): void {
-  const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1", library: true };
+  const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1", library: true, token: "its-token" };
   run.call("process", { name: "remote-1", role: "remote", pid: 3 }, "dies", { process: "rig" });
   run.submit("waits");
   const claim = () => run.move("job-waits", "running", { worker: asked.worker, token: "its-token" });
@@ -134,6 +134,11 @@ export function waits(
 
 /** What has that job. */
 export const itsAnswer = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
+
+/** It gives back what it may have been given. */
+export function givesBack(run: MadeUpRun, end: "answered" | "info"): void {
+  run.call("giveBack", { token: "its-token" }, end === "info" ? end : {}, { process: "remote-1" });
+}
 
 /** It renews the lease of that job, and is answered after so long. */
 export function renews(run: MadeUpRun, ms: number): void {

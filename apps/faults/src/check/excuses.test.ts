@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { goodRun, itsAnswer, remote, renews, waits, wanted } from "../../test/good-run.ts";
+import { givesBack, goodRun, itsAnswer, remote, renews, waits, wanted } from "../../test/good-run.ts";
 import { madeUpRun, type MadeUpRun } from "../../test/made-up-run.ts";
 import { check } from "./check.ts";
 
@@ -29,7 +29,13 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     "attempts-seen",
     "the answer with it took too long",
     // It gave up at last, and nobody knows what it was given.
-    (run) => waits(run, "info", (claim) => void claim().pass(1_200)),
+    (run) =>
+      waits(
+        run,
+        "info",
+        (claim) => void claim().pass(1_200),
+        () => givesBack(run, "info"),
+      ),
   ],
   [
     "attempts-seen",
@@ -51,7 +57,17 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
       waits(run, itsAnswer, (claim) => void claim().call("sample", stood, {}).call("sample", stood, {}));
     },
   ],
-  ["attempts-seen", "its caller gave up as the answer came", (run) => waits(run, "info", (claim) => void claim())],
+  [
+    "attempts-seen",
+    "its caller gave up as the answer came",
+    (run) =>
+      waits(
+        run,
+        "info",
+        (claim) => void claim(),
+        () => givesBack(run, "info"),
+      ),
+  ],
   [
     "attempts-seen",
     "the answer with it took too long",
@@ -59,7 +75,12 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     (run) => {
       run.submit("back").move("job-back", "running", { worker: "remote-1-a-q" });
       run.move("job-back", "queued", { attempts: 0 }).work("back");
-      waits(run, "info", (claim) => void claim().pass(1_200));
+      waits(
+        run,
+        "info",
+        (claim) => void claim().pass(1_200),
+        () => givesBack(run, "info"),
+      );
     },
   ],
   [

@@ -41,10 +41,20 @@ type Settle = Span & {
 };
 
 /** A remote worker asked for jobs, until it was answered or gave up. */
-type LeaseCall = Span & { worker: string; by_hand: boolean; known: Known; tokens: ReadonlySet<string> };
+type LeaseCall = Span & {
+  worker: string;
+  by_hand: boolean;
+  known: Known;
+  /** Under which it asked, if that is known. */
+  asked_under: string | undefined;
+  tokens: ReadonlySet<string>;
+};
 
 /** A remote worker renewed a lease, until it was answered or gave up. */
 type Renewal = Span & { job: string; token: string };
+
+/** A remote worker gave back what it might have been given, until it was answered or gave up. */
+type GivenBack = Span & { token: string; known: Known };
 
 /** What people did to jobs: those named, or all that a filter met. */
 export type Act = Span & { known: Known; act: "cancel" | "retry" | "replay" | "purge"; jobs: string[] | undefined };
@@ -96,6 +106,7 @@ export type Facts = {
   settles: Settle[];
   leaseCalls: LeaseCall[];
   renewals: Renewal[];
+  givenBack: GivenBack[];
   acts: Act[];
   faults: Fault[];
   lives: Life[];

@@ -95,9 +95,11 @@ export async function gather(
       worker: call.invoke.worker,
       by_hand: call.invoke.library !== true,
       known: call.known,
+      asked_under: call.invoke.token,
       tokens: new Set(call.ok?.jobs.flatMap(({ token }) => token ?? [])),
       ...waited(call),
     })),
+    givenBack: of("giveBack").map((call) => ({ token: call.invoke.token, known: call.known, ...waited(call) })),
     renewals: of("renew").map((call) => ({ job: call.invoke.job, token: call.invoke.token, ...waited(call) })),
     acts: (["cancel", "retry", "replay", "purge"] as const).flatMap(actsOf),
     faults: of("fault").map((call) => ({

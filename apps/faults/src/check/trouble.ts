@@ -80,6 +80,10 @@ const measured = ({ samples }: Facts, what: string, whose: string): Span[] =>
     .filter(({ of, name }) => of === what && name === whose)
     .map(({ at_ms, value }) => ({ from_ms: at_ms - value, to_ms: at_ms }));
 
+/** Whether a remote worker was told of this very lease. */
+export const hadItsAnswer = ({ leaseCalls }: Facts, { token }: Pick<Held, "token">): boolean =>
+  token !== null && leaseCalls.some(({ tokens }) => tokens.has(token));
+
 /**
  * Whether a remote worker still waited for this very lease a third of it later: the answer that had it came then, or there
  * was none to a call of that time that might have had it.

@@ -91,14 +91,23 @@ export const moves = {
   ),
   /**
    * A remote worker asks for jobs; `to` is the API process it asked, `link` the way there. `library`: it runs all that it
-   * is given, unlike one that works by hand.
+   * is given, unlike one that works by hand. `token`: under which it asks.
    */
   lease: outcomes(
-    z.object({ worker: id, tenant: id, to: id, link: id.optional(), library: z.boolean().optional() }),
+    z.object({
+      worker: id,
+      tenant: id,
+      to: id,
+      link: id.optional(),
+      library: z.boolean().optional(),
+      token: id.optional(),
+    }),
     z.object({ jobs: z.array(attemptOf).max(10_000) }),
   ),
   /** A remote worker renews a lease. */
   renew: outcomes(z.object({ job: id, token: id }), z.object({})),
+  /** A remote worker gives back what it may have been given under a token: no answer had come. */
+  giveBack: outcomes(z.object({ token: id }), z.object({})),
   /** A worker says how its attempt ended. `refused` is a lost lease. */
   settle: outcomes(
     attemptOf.extend({

@@ -1,4 +1,4 @@
-import { itsAnswer, remote, renews, waits } from "../good-run.ts";
+import { givesBack, itsAnswer, remote, renews, waits } from "../good-run.ts";
 import type { Violation } from "./violation.ts";
 
 export const leases: readonly Violation[] = [
@@ -103,6 +103,18 @@ export const leases: readonly Violation[] = [
         itsAnswer,
         (claim) => void claim(),
         () => renews(run.pass(1_200), 1_200),
+      ),
+  ],
+  ["attempts-seen", /it was not given back/, (run) => waits(run, "info", (claim) => void claim().pass(1_200))],
+  [
+    "attempts-seen",
+    /it had been given back/,
+    (run) =>
+      waits(
+        run,
+        "info",
+        (claim) => void claim().pass(1_200),
+        () => givesBack(run, "answered"),
       ),
   ],
   ["runs-leased", /ran in worker-1 without a claim/, (run) => run.submit("x").handle("x").pass(100).work("x")],

@@ -1,8 +1,10 @@
 import type { Facts } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
+import { givenBackWrongly } from "./given-back.ts";
 import { leasesOf, ranUnder, type Held } from "../leases.ts";
 import {
   gaveUpThen,
+  hadItsAnswer,
   renewedLong,
   stoodStill,
   wasCutOff,
@@ -27,12 +29,13 @@ export const attemptsSeen: Invariant = {
         if (lease.end !== "lost" || story.runs.some((run) => ranUnder(run, lease))) continue;
         if (lease.token !== null && left.has(lease.token)) continue;
         const process = processOf(lease);
-        const reason = excuseFor(facts, lease, process);
+        const wrong = givenBackWrongly(facts, lease);
+        const reason = excuseFor(facts, lease, process, wrong === undefined);
         if (reason !== undefined) excuse(reason);
         else
           yield {
             job,
-            evidence: `attempt ${lease.attempt} of ${lease.worker} (${process ?? "unknown"}) was lost, and no handler had seen it`,
+            evidence: `attempt ${lease.attempt} of ${lease.worker} (${process ?? "unknown"}) was lost, and no handler had seen it${wrong === undefined ? "" : `; ${wrong}`}`,
           };
       }
   },
@@ -57,9 +60,10 @@ const mostOf = (names: string[]) =>
 
 /**
  * What the history has against the claim's way to its handler. A remote worker's jobs are claimed by an API for it: this may
- * die with them, or the answer on its way. A process' own faults come first, as they explain more than a slow machine.
+ * die with them, or the answer on its way. A process' own faults come first, as they explain more than a slow machine. What became
+ * of an answer excuses nobody who has not done what there is to do about one that is lost (`given_back`).
  */
-function excuseFor(facts: Facts, lease: Held, process: string | undefined): string | undefined {
+function excuseFor(facts: Facts, lease: Held, process: string | undefined, given_back: boolean): string | undefined {
   const slow = wasSlow(facts, lease) ? "commits took too long" : undefined;
   if (process === undefined) {
     const workers = facts.lives.filter(({ role }) => role === "worker").map(({ name }) => name);
@@ -69,14 +73,16 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined): stri
   if (wasShutOff(facts, process, lease)) return "its way to PostgreSQL was shut";
   if (wereLocked(facts, lease)) return "the table of jobs was locked";
   if (facts.lives.find(({ name }) => name === process)?.role !== "remote") return slow;
+  if (!given_back) return undefined;
   const apis = new Set(facts.lives.filter(({ role }) => role === "api").map(({ name }) => name));
   const [last_ms, first_ms] = [Math.min(lease.to_ms, lease.from_ms + 10_000), lease.from_ms];
   const handing = { from_ms: first_ms, to_ms: last_ms };
   if ([...apis].some((api) => wasHurt(facts, api, handing))) return "an API died or stood still with the answer";
-  if (wasCutOff(facts, process, /^api/, handing)) return "the answer was cut";
+  const cut = wasCutOff(facts, process, /^api/, handing) ? "the answer was cut" : undefined;
+  if (cut !== undefined && !hadItsAnswer(facts, lease)) return cut;
   if (slow !== undefined) return slow;
   if (stoodStill(facts, process, lease)) return "its process got no processor";
   if (waitedLong(facts, lease)) return "the answer with it took too long";
   if (renewedLong(facts, lease)) return "its renewal took too long";
-  return gaveUpThen(facts, lease) ? "its caller gave up as the answer came" : undefined;
+  return gaveUpThen(facts, lease) ? "its caller gave up as the answer came" : cut;
 }

@@ -3,27 +3,32 @@ import type { LoadConfig } from "../config.ts";
 import { linkTo } from "./by-hand.ts";
 import { libraryWorker, type Place } from "./with-library.ts";
 
-type Asked = { lease_token: string; worker_id?: string; next?: { worker_id: string } };
+type Asked = { lease_token: string; worker_id?: string; next?: { worker_id: string; lease_token: string } };
 type Leased = { job: { id: string; attempts: number }; lease_token: string };
 
 /**
- * `fetch`, for a client whose library asks for jobs by itself, at times with what it settles, and renews leases: each time is
- * a line of the history, with what came of it and when, or that no answer came. A worker that asks by hand writes its own
+ * `fetch`, for a client whose library asks for jobs by itself, at times with what it settles, renews leases and gives back: each time is a line of the history, with what came of it and when, or that no answer came. A worker that asks by hand writes its own
  * lines of what it asks for.
  */
 export function notedCalls(history: History, config: LoadConfig, place: Omit<Place, "client">): typeof fetch {
   const { tenant, api } = place;
   const worker = libraryWorker(config, place);
   return async (input, init) => {
-    const [, job, verb] = /(?:\/jobs\/([^/]+))?\/(lease|settle|heartbeat)$/.exec(String(input)) ?? [];
+    const [, job, verb] = /(?:\/jobs\/([^/]+))?\/(lease|settle|heartbeat|leases\/release)$/.exec(String(input)) ?? [];
     if (verb === undefined) return fetch(input, init);
-    const { lease_token: token, worker_id, next } = JSON.parse(String(init?.body)) as Asked;
-    if (job !== undefined) {
+    const { worker_id, next, lease_token } = JSON.parse(String(init?.body)) as Asked;
+    const token = next?.lease_token ?? lease_token;
+    if (verb === "heartbeat" && job !== undefined) {
       const renewed = history.invoke("renew", { job, token });
       return told(renewed, fetch(input, init), async () => renewed.ok({}));
     }
+    if (verb === "leases/release") {
+      const given = history.invoke("giveBack", { token });
+      return told(given, fetch(input, init), async () => given.ok({}));
+    }
     if ((worker_id ?? next?.worker_id) !== worker) return fetch(input, init);
-    const asked = history.invoke("lease", { worker, tenant, to: api, link: linkTo(config, api), library: true });
+    const link = linkTo(config, api);
+    const asked = history.invoke("lease", { worker, tenant, to: api, link, library: true, token });
     return told(asked, fetch(input, init), async (answer) => asked.ok({ jobs: jobsIn(await answer.json()) }));
   };
 }
