@@ -101,7 +101,7 @@ test.each([`/v1/jobs/${id}/heartbeat`, `/jobs/${id}/heartbeat`])(
     caller.abort();
     await eventually(() => expect(database.turns.waiting()).toBe(0));
     for (; taken > 0; taken -= 1) database.turns.leave({ tenant: "default" });
-    expect((await answer).status).toBe(503);
+    expect((await answer).status).toBe(499);
     // Still held, and to be renewed.
     expect((await api.app.request(address, asked)).status).toBe(200);
   },

@@ -16,6 +16,8 @@ import { internal, noRoom, ProblemError, storageFull, tooManyQueues, unavailable
 /** The one place that turns what was thrown into an answer. `asHeartbeat` is asked first about a heartbeat that failed. */
 export function answerErrors(deps: { observe: Observe; logger: Logger; asHeartbeat: (error: Error) => Error }) {
   return (error: Error, c: ApiContext): Response => {
+    // No one reads it, and it is no failure to be counted as one. As nginx logs it.
+    if (error instanceof CallerGoneError) return new Response(null, { status: 499 });
     const is_heartbeat = routePath(c, -1).endsWith("/heartbeat");
     return answerError(c, problemOf(deps, is_heartbeat ? deps.asHeartbeat(error) : error, c));
   };
@@ -28,7 +30,6 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
   if (error instanceof LeaseTokenTakenError) return new ProblemError("lease_token_used", error.message);
-  // No one reads it, and it is no one's fault.
   if (error instanceof CallerGoneError) return unavailable("The caller hung up");
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;

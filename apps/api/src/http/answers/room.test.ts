@@ -58,7 +58,7 @@ test("a caller who hangs up leaves the line", async () => {
   const answer = api.app.request("http://localhost/v1/jobs", {}, { given_up: gone.signal });
   await eventually(() => expect(answers.waiting()).toBe(1));
   gone.abort();
-  expect((await answer).status).toBe(503);
+  expect((await answer).status).toBe(499);
   expect(answers.waiting()).toBe(0);
   all.leave();
 });

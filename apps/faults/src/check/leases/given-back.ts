@@ -1,6 +1,6 @@
 import type { Facts } from "../facts.ts";
 import { clocks_ms, type Held } from "../leases.ts";
-import { hadItsAnswer } from "../trouble.ts";
+import { hadItsAnswer, hasCrashed } from "../trouble.ts";
 
 /**
  * What a remote worker did wrong about a lease that was lost, if the history shows it: it had no answer with the job, and did not
@@ -11,8 +11,10 @@ export function givenBackWrongly(facts: Facts, lease: Held): string | undefined 
   const { token, to_ms } = lease;
   const calls = leaseCalls.filter(({ asked_under }) => token !== null && asked_under === token);
   if (calls.length === 0 || hadItsAnswer(facts, lease)) return undefined;
+  // What was told before may be forgotten.
+  const kept = !hasCrashed(facts, lease);
   const tries = givenBack.filter((one) => one.token === token);
-  if (tries.some(({ known, to_ms: told_ms }) => known === "ok" && told_ms < to_ms - clocks_ms))
+  if (kept && tries.some(({ known, to_ms: told_ms }) => known === "ok" && told_ms < to_ms - clocks_ms))
     return "it had been given back";
   const ask_by_ms = Math.max(...calls.map((call) => call.to_ms)) + settings.lease_ms / 3;
   return tries.some(({ from_ms }) => from_ms < ask_by_ms) || ask_by_ms > to_ms ? undefined : "it was not given back";
