@@ -38,7 +38,7 @@ const exempt: Record<string, string> = {
   "database/server/readiness.ts": "asks for an impossible job, to learn whether the database answers",
   "maintenance/by-halves.ts": "retention's, over all tenants",
   "maintenance/clear-results.ts": "the cleaner's, over all tenants",
-  "maintenance/prune.ts": "retention's, over all tenants",
+  "maintenance/retention.ts": aboutTheServer,
   "lease/extend.ts": "by the lease's token, for workers with a database connection",
   "lease/forget-claims.ts": "by the lease's token: a holder's own, or those of ended claims, whoever names them",
   "lease/put-off.ts": "the sweep's, over all tenants",
