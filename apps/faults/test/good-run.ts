@@ -121,14 +121,14 @@ export function waits(
   run: MadeUpRun,
   end: { jobs: { job: string; attempt: number; token: string }[] } | "info",
   meanwhile: (claim: () => MadeUpRun) => void,
-  then = () => {},
+  then: (claim: () => MadeUpRun) => void = () => {},
 ): void {
   const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1", library: true, token: "its-token" };
   run.call("process", { name: "remote-1", role: "remote", pid: 3 }, "dies", { process: "rig" });
   run.submit("waits");
   const claim = () => run.move("job-waits", "running", { worker: asked.worker, token: "its-token" });
   run.call("lease", asked, end, { process: "remote-1", meanwhile: () => meanwhile(claim) });
-  then();
+  then(claim);
   run.pass(3_500).lose("waits").work("waits");
 }
 
@@ -136,8 +136,8 @@ export function waits(
 export const itsAnswer = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
 
 /** It gives back what it may have been given. */
-export function givesBack(run: MadeUpRun, end: "answered" | "info"): void {
-  run.call("giveBack", { token: "its-token" }, end === "info" ? end : {}, { process: "remote-1" });
+export function givesBack(run: MadeUpRun, end: "answered" | "info", meanwhile = () => {}): void {
+  run.call("giveBack", { token: "its-token" }, end === "info" ? end : {}, { process: "remote-1", meanwhile });
 }
 
 /** It renews the lease of that job, and is answered after so long. */

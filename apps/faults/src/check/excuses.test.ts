@@ -51,6 +51,19 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
+    "what gives it back took too long",
+    // Leased by an API that had not heard yet that its caller had hung up.
+    (run) => {
+      const leasedLate = (claim: () => MadeUpRun) => {
+        run.pass(200);
+        claim().pass(1_200);
+      };
+      const nothing = () => {};
+      waits(run, "info", nothing, (claim) => givesBack(run, "info", () => leasedLate(claim)));
+    },
+  ],
+  [
+    "attempts-seen",
     "its process got no processor",
     (run) => {
       const stood = { of: "standstill_ms", name: "remote-1", value: 600 };

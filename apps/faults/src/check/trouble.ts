@@ -102,12 +102,15 @@ export function waitedLong(
  * Whether a remote worker that renewed this lease before it began still waited for that a third of the lease later: one that was
  * answered late in its own eyes is renewed first.
  */
-export function renewedLong({ renewals, settings: { lease_ms } }: Facts, { job, token, from_ms }: Held): boolean {
-  const third_ms = from_ms + lease_ms / 3;
-  return renewals.some(
-    (one) => one.job === job && one.token === token && one.from_ms <= third_ms && one.to_ms > third_ms,
-  );
-}
+export const renewedLong = ({ renewals, settings }: Facts, lease: Held): boolean =>
+  renewals.some((one) => one.job === lease.job && isOfLate(one, lease, settings.lease_ms));
+
+/** Whether one that had no answer and gave the lease back still waited for the API's word on that a third of the lease later. */
+export const givenBackLong = ({ givenBack, settings }: Facts, lease: Held): boolean =>
+  givenBack.some((one) => isOfLate(one, lease, settings.lease_ms));
+
+const isOfLate = (call: Span & { token: string }, { token, from_ms }: Held, lease_ms: number): boolean =>
+  call.token === token && call.from_ms <= from_ms + lease_ms / 3 && call.to_ms > from_ms + lease_ms / 3;
 
 /**
  * Whether a remote worker gave up a request just as this lease was on its way to it: what is written to a connection that

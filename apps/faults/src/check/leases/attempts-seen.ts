@@ -4,6 +4,7 @@ import { givenBackWrongly } from "./given-back.ts";
 import { leasesOf, ranUnder, type Held } from "../leases.ts";
 import {
   gaveUpThen,
+  givenBackLong,
   hadItsAnswer,
   renewedLong,
   stoodStill,
@@ -18,7 +19,7 @@ import {
 export const attemptsSeen: Invariant = {
   name: "attempts-seen",
   sentence:
-    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, it got no processor, jobs were locked, the commit, the answer with it or its renewal took too long, or its caller gave up as it came",
+    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, it got no processor, jobs were locked, the commit, the answer with it, its renewal or what gave it back took too long, or its caller gave up as it came",
   *find(facts, excuse) {
     const { stories, leaseCalls } = facts;
     // One that works by hand may leave what it was given.
@@ -84,5 +85,6 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined, given
   if (stoodStill(facts, process, lease)) return "its process got no processor";
   if (waitedLong(facts, lease)) return "the answer with it took too long";
   if (renewedLong(facts, lease)) return "its renewal took too long";
+  if (givenBackLong(facts, lease)) return "what gives it back took too long";
   return gaveUpThen(facts, lease) ? "its caller gave up as the answer came" : cut;
 }
