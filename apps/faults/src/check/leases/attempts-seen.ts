@@ -74,6 +74,7 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined, given
   if (wasShutOff(facts, process, lease)) return "its way to PostgreSQL was shut";
   if (wereLocked(facts, lease)) return "the table of jobs was locked";
   if (facts.lives.find(({ name }) => name === process)?.role !== "remote") return slow;
+  if (stoodStill(facts, process, lease)) return "its process got no processor";
   if (!given_back) return undefined;
   const apis = new Set(facts.lives.filter(({ role }) => role === "api").map(({ name }) => name));
   const [last_ms, first_ms] = [Math.min(lease.to_ms, lease.from_ms + 10_000), lease.from_ms];
@@ -82,7 +83,6 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined, given
   const cut = wasCutOff(facts, process, /^api/, handing) ? "the answer was cut" : undefined;
   if (cut !== undefined && !hadItsAnswer(facts, lease)) return cut;
   if (slow !== undefined) return slow;
-  if (stoodStill(facts, process, lease)) return "its process got no processor";
   if (waitedLong(facts, lease)) return "the answer with it took too long";
   if (renewedLong(facts, lease)) return "its renewal took too long";
   if (givenBackLong(facts, lease)) return "what gives it back took too long";
