@@ -9,13 +9,15 @@ import { hadItsAnswer, hasCrashed } from "../trouble.ts";
 export function givenBackWrongly(facts: Facts, lease: Held): string | undefined {
   const { leaseCalls, givenBack, settings } = facts;
   const { token, to_ms } = lease;
-  const calls = leaseCalls.filter(({ asked_under }) => token !== null && asked_under === token);
-  if (calls.length === 0 || hadItsAnswer(facts, lease)) return undefined;
+  const unheard = leaseCalls.filter(
+    ({ asked_under, known }) => token !== null && asked_under === token && known === "info",
+  );
+  if (unheard.length === 0 || hadItsAnswer(facts, lease)) return undefined;
   // What was told before may be forgotten.
   const kept = !hasCrashed(facts, lease);
   const tries = givenBack.filter((one) => one.token === token);
   if (kept && tries.some(({ known, to_ms: told_ms }) => known === "ok" && told_ms < to_ms - clocks_ms))
     return "it had been given back";
-  const ask_by_ms = Math.max(...calls.map((call) => call.to_ms)) + settings.lease_ms / 3;
+  const ask_by_ms = Math.max(...unheard.map((call) => call.to_ms)) + settings.lease_ms / 3;
   return tries.some(({ from_ms }) => from_ms < ask_by_ms) || ask_by_ms > to_ms ? undefined : "it was not given back";
 }

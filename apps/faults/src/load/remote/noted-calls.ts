@@ -42,13 +42,20 @@ async function told(
   try {
     const answer = await answering;
     if (answer.ok) await ok(answer.clone());
-    else begun[answer.status < 500 ? "fail" : "info"](`${answer.status} ${await answer.clone().text()}`);
+    else {
+      const text = await answer.clone().text();
+      begun[saysUndone(answer.status, text) ? "fail" : "info"](`${answer.status} ${text}`);
+    }
     return answer;
   } catch (error) {
     begun.info(error);
     throw error;
   }
 }
+
+/** The API itself takes back what it may have leased nevertheless. */
+const saysUndone = (status: number, text: string) =>
+  status < 500 || (text.includes('"type":"/problems/') && !text.includes('"maybe_done":true'));
 
 const jobsIn = (answer: unknown) => {
   const { jobs = [], next = jobs } = answer as { jobs?: Leased[]; next?: Leased[] };
