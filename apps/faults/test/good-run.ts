@@ -141,7 +141,16 @@ export function givesBack(run: MadeUpRun, end: "answered" | "info", meanwhile = 
 }
 
 /** It renews the lease of that job, and is answered after so long. */
-export function renews(run: MadeUpRun, ms: number): void {
+function renews(run: MadeUpRun, ms: number): void {
   const late = () => void run.pass(ms);
   run.call("renew", { job: "job-waits", token: "its-token" }, {}, { process: "remote-1", meanwhile: late });
 }
+
+/** It is told of that job in time, and renews its lease so long after, which takes `ms`; no handler sees it. */
+export const waitsAndRenews = (run: MadeUpRun, ms: number, after_ms = 0): void =>
+  waits(
+    run,
+    itsAnswer,
+    (claim) => void claim(),
+    () => renews(run.pass(after_ms), ms),
+  );

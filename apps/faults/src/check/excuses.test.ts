@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { givesBack, goodRun, itsAnswer, remote, renews, waits, wanted } from "../../test/good-run.ts";
+import { givesBack, goodRun, itsAnswer, remote, waits, waitsAndRenews, wanted } from "../../test/good-run.ts";
 import { madeUpRun, type MadeUpRun } from "../../test/made-up-run.ts";
 import { check } from "./check.ts";
 
@@ -41,13 +41,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     "attempts-seen",
     "its renewal took too long",
     // The answer came late in the worker's eyes, so it renews the lease before it starts.
-    (run) =>
-      waits(
-        run,
-        itsAnswer,
-        (claim) => void claim(),
-        () => renews(run, 1_200),
-      ),
+    (run) => waitsAndRenews(run, 1_200),
   ],
   [
     "attempts-seen",

@@ -1,4 +1,4 @@
-import { givesBack, itsAnswer, remote, renews, waits } from "../good-run.ts";
+import { givesBack, itsAnswer, remote, waits, waitsAndRenews } from "../good-run.ts";
 import type { Violation } from "./violation.ts";
 
 export const leases: readonly Violation[] = [
@@ -85,25 +85,13 @@ export const leases: readonly Violation[] = [
     "attempts-seen",
     /attempt 1 of remote-1-a-q/,
     // It was renewed in time.
-    (run) =>
-      waits(
-        run,
-        itsAnswer,
-        (claim) => void claim(),
-        () => renews(run, 800),
-      ),
+    (run) => waitsAndRenews(run, 800),
   ],
   [
     "attempts-seen",
     /attempt 1 of remote-1-a-q/,
     // It was renewed late, but could have begun long before.
-    (run) =>
-      waits(
-        run,
-        itsAnswer,
-        (claim) => void claim(),
-        () => renews(run.pass(1_200), 1_200),
-      ),
+    (run) => waitsAndRenews(run, 1_200, 1_200),
   ],
   ["attempts-seen", /it was not given back/, (run) => waits(run, "info", (claim) => void claim().pass(1_200))],
   [

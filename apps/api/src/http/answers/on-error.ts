@@ -16,7 +16,7 @@ import { internal, noRoom, ProblemError, storageFull, tooManyQueues, unavailable
 /** The one place that turns what was thrown into an answer. `asHeartbeat` is asked first about a heartbeat that failed. */
 export function answerErrors(deps: { observe: Observe; logger: Logger; asHeartbeat: (error: Error) => Error }) {
   return (error: Error, c: ApiContext): Response => {
-    // No one reads it, and it is no failure to be counted as one. As nginx logs it.
+    // No one reads it, and it counts as no failure: the status under which nginx logs it.
     if (error instanceof CallerGoneError) return new Response(null, { status: 499 });
     const is_heartbeat = routePath(c, -1).endsWith("/heartbeat");
     return answerError(c, problemOf(deps, is_heartbeat ? deps.asHeartbeat(error) : error, c));
