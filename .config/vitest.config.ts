@@ -44,8 +44,8 @@ export default defineConfig({
             "**/node_modules/**",
             "**/dist/**",
             ...quick,
-            "packages/testing/published/**",
-            "packages/testing/topology/*.test.ts",
+            "packages/system-tests/published/**",
+            "packages/system-tests/topology/*.test.ts",
           ],
           // One PostgreSQL and one Redis for the whole run.
           globalSetup: `${root}packages/testing/src/servers/global-setup.ts`,

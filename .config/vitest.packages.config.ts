@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 // What is published, as users get it: a step of its own, as it builds, and installs from the npm registry.
 export default defineConfig({
   test: {
-    include: ["packages/testing/published/*.test.ts"],
+    include: ["packages/system-tests/published/*.test.ts"],
     pool: "forks",
     // One builds and the other packs what is built.
     fileParallelism: false,

@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 // The whole system in the places where it lives, each a file that `pnpm topology` is told to run.
 export default defineConfig({
   test: {
-    include: ["packages/testing/topology/*.test.ts"],
+    include: ["packages/system-tests/topology/*.test.ts"],
     pool: "forks",
     // What is measured is not to be disturbed by another system.
     fileParallelism: false,
@@ -14,7 +14,7 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     globalSetup: `${root}packages/testing/src/servers/global-setup.ts`,
-    reporters: ["verbose", `${root}packages/testing/topology/harness/reporter.ts`],
+    reporters: ["verbose", `${root}packages/system-tests/topology/harness/reporter.ts`],
     passWithNoTests: false,
   },
 });

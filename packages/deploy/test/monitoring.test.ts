@@ -7,7 +7,7 @@ import { findProgram } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 
-// What the names in it mean is tested where a system runs: packages/testing/system/alerts.test.ts.
+// What the names in it mean is tested where a system runs: packages/system-tests/system/alerts.test.ts.
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const file = join(root, "packages/deploy/monitoring/alerts.yaml");
 type Rule = { alert: string; expr: string; labels: { severity: string }; annotations: Record<string, string> };

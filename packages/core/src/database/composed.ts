@@ -6,7 +6,7 @@ const statements: ComposedStatement[] = [];
 
 /**
  * Name a statement that is put together from parts, or that writes, and its parameters in order. Returns the text. By its
- * name, tests stop a process at what it writes (`packages/testing/system/crash-points`). A test writes each one whole to `sql/<name>.sql`, to be read, explained and compared as PostgreSQL gets it. Call it while the module loads, once
+ * name, tests stop a process at what it writes (`packages/system-tests/system/crash-points`). A test writes each one whole to `sql/<name>.sql`, to be read, explained and compared as PostgreSQL gets it. Call it while the module loads, once
  * for each variant.
  *
  * @example

@@ -5,7 +5,7 @@ import postgres from "./driver.ts";
 import { applyMissing } from "./migrating/apply-missing.ts";
 
 // Expand, then contract: while a release rolls out, the one before it still runs, on the newer schema. So a migration
-// only adds, and what is no longer used goes in the release after the next. `packages/testing/system/rolling.test.ts`
+// only adds, and what is no longer used goes in the release after the next. `packages/system-tests/system/rolling.test.ts`
 // has a running system take what is allowed.
 const folder = new URL("../../../../drizzle/", import.meta.url);
 

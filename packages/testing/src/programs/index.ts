@@ -1,5 +1,5 @@
 /** What also runs outside of a test: nothing here loads vitest. */
 export { pgBouncer, type PgBouncer } from "./pgbouncer.ts";
 export { unpackFromDebian } from "./from-debian.ts";
-export { findProgram } from "./programs.ts";
+export { findProgram, type ProgramName } from "./programs.ts";
 export { startPrometheus, type Prometheus } from "./prometheus.ts";

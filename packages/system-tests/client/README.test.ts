@@ -1,0 +1,48 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testApi, type TestApi } from "./test-api.ts";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const folder = fileURLToPath(new URL("../../client/", import.meta.url));
+const readme = readFileSync(join(folder, "README.md"), "utf8");
+const run = promisify(execFile);
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+});
+afterAll(() => api.close());
+
+test("the README's examples run as written, one after the other", async () => {
+  const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = ""]) => block);
+  expect(blocks).toHaveLength(4);
+  const program = blocks.join("\n").replaceAll("http://127.0.0.1:8000", api.url);
+  // From here, where the client and zod can be imported by name.
+  const said = await run(process.execPath, ["--input-type=module-typescript", "--eval", program], { cwd: here });
+  const lines = said.stdout.trim().split("\n");
+  expect(lines[0]).toBe("true");
+  expect(lines.filter((line) => /^[0-9a-f-]{36} queued$/.test(line))).toHaveLength(2);
+  expect(lines.slice(3).join(" ").replaceAll(/\s+/g, " ")).toBe("succeeded { sent: 'ada@example.org', attempt: 1 } 2");
+});
+
+test("every link in the README and its neighbour leads somewhere", () => {
+  for (const file of ["README.md", "other-languages.md"])
+    for (const [, target = ""] of readFileSync(join(folder, file), "utf8").matchAll(/\]\(([^)#:]+)\)/g))
+      expect(existsSync(join(folder, target)), target).toBe(true);
+});
+
+test("the sources use nothing that only Node has", () => {
+  const files = readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" });
+  const sources = files.filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+  expect(sources.length).toBeGreaterThan(10);
+  for (const file of sources) {
+    const text = readFileSync(join(folder, "src", file), "utf8");
+    expect(text, file).not.toMatch(/"node:|\bBuffer\b|\bprocess\.|\brequire\(|\bsetImmediate\b|\.unref\(/);
+    for (const [, name] of text.matchAll(/from "([^."][^"]*)"/g))
+      expect(name, file).toMatch(/^@atlasqueue\/contract(\/opentelemetry)?$/);
+  }
+});

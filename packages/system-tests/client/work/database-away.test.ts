@@ -1,0 +1,253 @@
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { problemResponse } from "../../../client/test/problems.ts";
+import { gate, recorder } from "../recorder.ts";
+import { standStill } from "../../../client/test/stand-still.ts";
+import { testApi, type TestApi } from "../test-api.ts";
+import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "@atlasqueue/client";
+
+let api: TestApi;
+let client: Client;
+beforeAll(async () => {
+  api = await testApi({ DATABASE_TIMEOUT_SECONDS: "1.5" });
+  client = createClient({ url: api.url });
+});
+afterAll(() => api.close());
+
+function work(
+  from: Client,
+  queue: string,
+  handler: HandlerFunction<JsonObject>,
+  leaseSeconds: number,
+  more: WorkOptions = {},
+) {
+  const told = recorder();
+  const worker = from.work(queue, handler, { observe: told.observe, leaseSeconds, waitSeconds: 1, ...more });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  onTestFinished(() => api.network.heal());
+  return { worker, ...told };
+}
+const submit = async (queue: string) => (await client.submit({ type: "a", queue, max_attempts: 1 })).id;
+
+/** A handler that ends when the test says, or is aborted. */
+function heedful() {
+  const { opened, open } = gate();
+  const aborts: unknown[] = [];
+  const handler: HandlerFunction<JsonObject> = (_payload, { signal }) => {
+    signal.addEventListener("abort", () => aborts.push(signal.reason));
+    return opened;
+  };
+  return { handler, open, aborts };
+}
+
+/** The server itself can still be asked here. */
+const endedFor = (id: string, seconds: number) =>
+  eventually(
+    async () =>
+      expect(
+        await api.database.sql`
+          SELECT FROM jobs WHERE id = ${id} AND status = 'running' AND locked_until < now() - make_interval(secs => ${seconds})`,
+      ).toHaveLength(1),
+    { timeout_ms: 30_000 },
+  );
+
+const away = () => problemResponse("unavailable");
+
+const reset = () => new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
+
+/** A client whose renewals and settlements are answered with this instead, while there is something. */
+function between() {
+  const state: { answer?: (() => Response) | undefined; asked: number } = { asked: 0 };
+  const interposed = createClient({
+    url: api.url,
+    fetch: async (input, init) => {
+      if (!state.answer || !/\/(heartbeat|ack|nack|settle)$/.test(String(input))) return fetch(input, init);
+      state.asked += 1;
+      return state.answer();
+    },
+  });
+  return { interposed, state };
+}
+
+test.each([
+  ["gone", 3, () => api.network.refuse()],
+  // Each answer takes the API its deadline.
+  ["silent", 6, () => api.network.blackhole()],
+])(
+  "while the API says that its database is %s, a handler goes on past the end of its lease",
+  async (how, lease, cut) => {
+    const { handler, open, aborts } = heedful();
+    const { named } = work(client, how, handler, lease);
+    const id = await submit(how);
+    await eventually(() => expect(named("handler_start")).toHaveLength(1));
+    cut();
+    await endedFor(id, 2);
+    expect(aborts).toEqual([]);
+    api.network.heal();
+    // Renewed before any sweeper has ended it.
+    await eventually(async () =>
+      expect(Date.parse((await client.get(id)).locked_until ?? "")).toBeGreaterThan(Date.now()),
+    );
+    open();
+    expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+    expect(named("lease_lost")).toEqual([]);
+  },
+  60_000,
+);
+
+test("an outcome is kept as long, and delivered when the database is back", async () => {
+  const { handler, open } = heedful();
+  const { named } = work(client, "kept", handler, 3);
+  const id = await submit("kept");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  api.network.refuse();
+  open();
+  await endedFor(id, 2);
+  api.network.heal();
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+    timeout_ms: 20_000,
+  });
+  expect(named("lease_lost")).toEqual([]);
+}, 60_000);
+
+test("a run of a group goes on after the outage, in its order, with no attempt lost", async () => {
+  const [first, second] = await client.submitMany(
+    [1, 2].map(() => ({ type: "a", queue: "run", group: "g", max_attempts: 1 })),
+  );
+  const { opened, open } = gate();
+  const order: string[] = [];
+  const handler: HandlerFunction<JsonObject> = async (_payload, { job }) => {
+    order.push(job.id);
+    await opened;
+  };
+  const { named } = work(client, "run", handler, 3, { runMax: 10 });
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  api.network.refuse();
+  open();
+  await endedFor(first?.id ?? "", 1);
+  api.network.heal();
+  await eventually(
+    async () => expect(await client.get(second?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 }),
+    { timeout_ms: 20_000 },
+  );
+  expect(await client.get(first?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(order).toEqual([first?.id, second?.id]);
+}, 60_000);
+
+test("it goes on until the API says that the job is another's", async () => {
+  const { interposed, state } = between();
+  const { handler, aborts } = heedful();
+  const { named } = work(interposed, "taken", handler, 1);
+  const id = await submit("taken");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  state.answer = away;
+  // The API that says so is alone: others have an answer from the database, and end the lease.
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), { timeout_ms: 20_000 });
+  expect(aborts).toEqual([]);
+  state.answer = undefined;
+  await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]));
+}, 60_000);
+
+test("a connection that breaks in a long outage is tried again at once, and the handler goes on", async () => {
+  const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
+  onTestFinished(() => random.mockRestore());
+  const { interposed, state } = between();
+  const { handler, aborts } = heedful();
+  const { named } = work(interposed, "broken", handler, 1);
+  await submit("broken");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  state.answer = away;
+  // As many failures as the longest rests come after.
+  await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(7), { timeout_ms: 30_000 });
+  let asked_again = false;
+  state.answer = () => {
+    state.answer = () => {
+      asked_again = true;
+      return away();
+    };
+    throw reset();
+  };
+  // Not once the hold was over.
+  await eventually(() => expect(asked_again).toBe(true), { timeout_ms: 30_000 });
+  expect(aborts).toEqual([]);
+}, 60_000);
+
+test("when the API falls silent after that, the handler is aborted some seconds later", async () => {
+  const { interposed, state } = between();
+  const { handler, aborts } = heedful();
+  const { named } = work(interposed, "silent", handler, 1);
+  const id = await submit("silent");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  state.answer = away;
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), { timeout_ms: 20_000 });
+  expect(aborts).toEqual([]);
+  const asked_before = state.asked;
+  state.answer = () => {
+    throw reset();
+  };
+  await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]), { timeout_ms: 30_000 });
+  // Each rest is half of what is left of the hold at most.
+  expect(state.asked - asked_before).toBeGreaterThanOrEqual(4);
+}, 60_000);
+
+test.each([
+  ["of a gateway", () => new Response("<html>", { status: 503 })],
+  [
+    "of an API without room",
+    () => Response.json({ type: "/problems/no-room", title: "no", status: 503, detail: "" }, { status: 503 }),
+  ],
+])("a 503 %s holds nothing beyond the lease", async (whose, answer) => {
+  const queue = whose.replaceAll(" ", "-");
+  const { interposed, state } = between();
+  const { handler, aborts } = heedful();
+  const { named } = work(interposed, queue, handler, 1);
+  const id = await submit(queue);
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  state.answer = answer;
+  await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]));
+  expect(named("lease_lost")).toMatchObject([{ job: { id }, during: "handling" }]);
+});
+
+test("a job that is to be started late waits for the database, and is started once its lease is renewed", async () => {
+  const id = await submit("late");
+  let stood = false;
+  let refusals = 2;
+  const slow = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      if (String(input).endsWith("/heartbeat") && refusals > 0) {
+        refusals -= 1;
+        return away();
+      }
+      const response = await fetch(input, init);
+      const text = await response.text();
+      if (!stood && text.includes('"lease_token"')) {
+        stood = true;
+        standStill(3_000);
+      }
+      return new Response(text, response);
+    },
+  });
+  const started: number[] = [];
+  const { named } = work(slow, "late", () => void started.push(refusals), 6);
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+    timeout_ms: 20_000,
+  });
+  expect(started).toEqual([0]);
+  expect(named("lease_lost")).toEqual([]);
+});
+
+test("a stop ends in time while the database is away", async () => {
+  const { interposed, state } = between();
+  const { handler, aborts } = heedful();
+  const { worker, named } = work(interposed, "stopped", handler, 1);
+  const id = await submit("stopped");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  state.answer = away;
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), { timeout_ms: 20_000 });
+  const began_at = performance.now();
+  await worker.stop({ deadlineMs: 20 });
+  // Its farewell takes five seconds at most; without a deadline of its own a stop takes twenty-five.
+  expect(performance.now() - began_at).toBeLessThan(20_000);
+  expect(aborts).toMatchObject([{ name: "AbortError" }]);
+});

@@ -1,0 +1,160 @@
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { gate, recorder } from "../recorder.ts";
+import { standStill } from "../../../client/test/stand-still.ts";
+import { testApi, type TestApi } from "../test-api.ts";
+import { createClient, type Client, type HandlerFunction, type JsonObject } from "@atlasqueue/client";
+
+// What stands in front of the API answers in its place, in the API's statuses but not in its words.
+
+let api: TestApi;
+let client: Client;
+beforeAll(async () => {
+  api = await testApi();
+  client = createClient({ url: api.url });
+});
+afterAll(() => api.close());
+
+const page = (status: number) => new Response(`${status} page\n`, { status });
+const isSettlement = (path: string) => /\/(ack|nack|settle)$/.test(path);
+const isHeartbeat = (path: string) => path.endsWith("/heartbeat");
+
+/** A worker behind a gateway that answers what `picks` picks with this status itself, so many times. */
+function workBehind(queue: string, status: number, picks: (path: string) => boolean, times: number) {
+  const told = recorder();
+  const passed: string[] = [];
+  let answered = 0;
+  const behind = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const { pathname } = new URL(String(input));
+      if (picks(pathname) && answered < times) {
+        answered += 1;
+        return page(status);
+      }
+      const answer = await fetch(input, init);
+      passed.push(pathname);
+      return answer;
+    },
+  });
+  const work = (handler: HandlerFunction<JsonObject>, leaseSeconds: number) => {
+    const worker = behind.work(queue, handler, { observe: told.observe, leaseSeconds, waitSeconds: 1 });
+    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  };
+  return { ...told, work, answered: () => answered, passed };
+}
+const submit = async (queue: string) => (await client.submit({ type: "a", queue, max_attempts: 1 })).id;
+const ended = (id: string, timeoutMs = 20_000) => client.wait(id, { timeoutMs });
+const succeeded = { status: "succeeded", attempts: 1 };
+
+test.each([404, 409, 500, 521])(
+  "a gateway's %i to heartbeats aborts no handler while its lease holds",
+  async (status) => {
+    const queue = `beats-${status}`;
+    const { work, answered, passed, named } = workBehind(queue, status, isHeartbeat, 3);
+    const { opened, open } = gate();
+    work(() => opened, 6);
+    const id = await submit(queue);
+    await eventually(() => expect(passed.some(isHeartbeat)).toBe(true), { timeout_ms: 20_000 });
+    open();
+    expect(await ended(id)).toMatchObject(succeeded);
+    expect(answered()).toBe(3);
+    expect(named("lease_lost")).toEqual([]);
+  },
+);
+
+test.each([400, 401, 404, 409, 413, 422])("an outcome that meets a gateway's %i is kept", async (status) => {
+  const queue = `acks-${status}`;
+  const { work, answered, named } = workBehind(queue, status, isSettlement, 3);
+  work(() => "done", 30);
+  expect(await ended(await submit(queue))).toMatchObject({ ...succeeded, result: "done" });
+  expect(answered()).toBe(3);
+  expect(named("handler_start")).toHaveLength(1);
+  expect(named("settlement_refused")).toEqual([]);
+});
+
+test("so are those that went together", async () => {
+  const { work, answered, named } = workBehind("together", 413, isSettlement, 15);
+  const { opened, open } = gate();
+  work(() => opened, 30);
+  const jobs = Array.from({ length: 10 }, () => ({ type: "a", queue: "together", max_attempts: 1 }));
+  const handles = await client.submitMany(jobs);
+  await eventually(() => expect(named("handler_start")).toHaveLength(10));
+  open();
+  for (const { id } of handles) expect(await ended(id)).toMatchObject(succeeded);
+  expect(answered()).toBe(15);
+});
+
+test.each([401, 403, 409])("so is one that adds jobs and meets a gateway's %i", async (status) => {
+  const queue = `adds-${status}`;
+  const { work } = workBehind(queue, status, isSettlement, 2);
+  work((_payload, { spawn }) => spawn({ type: "part", queue: "nobody" }), 30);
+  expect(await ended(await submit(queue))).toMatchObject(succeeded);
+});
+
+test("a gateway that never lets an outcome through is believed in the end: the attempt fails, and says why", async () => {
+  const { work, answered, named } = workBehind("narrow", 413, (path) => path.endsWith("/ack"), Infinity);
+  work(() => "too much for it", 30);
+  const dead = await ended(await submit("narrow"), 60_000);
+  expect(dead).toMatchObject({ status: "dead", attempts: 1, last_error: expect.stringContaining("Refused") });
+  expect(named("settlement_refused")).toMatchObject([{ error: { status: 413 } }]);
+  expect(answered()).toBeGreaterThan(5);
+}, 90_000);
+
+test.each([403, 404, 413])("a step whose result meets a gateway's %i is stored afterwards", async (status) => {
+  const queue = `steps-${status}`;
+  const { work, named } = workBehind(queue, status, (path) => path.includes("/steps/"), 3);
+  work((_payload, { step }) => step("once", () => 1), 30);
+  expect(await ended(await submit(queue))).toMatchObject({ ...succeeded, result: 1 });
+  expect(named("lease_lost")).toEqual([]);
+});
+
+test("progress that a gateway does not let through costs no lease", async () => {
+  const { opened, open } = gate();
+  const told = recorder();
+  let renewals = 0;
+  const behind = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      if (!String(input).endsWith("/heartbeat")) return fetch(input, init);
+      if (String(init?.body).includes('"progress"')) return page(413);
+      const answer = await fetch(input, init);
+      renewals += 1;
+      return answer;
+    },
+  });
+  const handler: HandlerFunction<JsonObject> = async (_payload, { progress }) => {
+    progress("much of it");
+    await opened;
+  };
+  const worker = behind.work("much", handler, { observe: told.observe, leaseSeconds: 2 });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const id = await submit("much");
+  await eventually(() => expect(renewals).toBeGreaterThan(3), { timeout_ms: 20_000 });
+  open();
+  expect(await ended(id)).toMatchObject(succeeded);
+  expect(told.named("lease_lost")).toEqual([]);
+});
+
+test("a late start is tried again after a gateway's 404", async () => {
+  const id = await submit("late");
+  let stood = false;
+  let pages = 2;
+  const behind = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      if (String(input).endsWith("/heartbeat") && (pages -= 1) >= 0) return page(404);
+      const response = await fetch(input, init);
+      const text = await response.text();
+      if (!stood && text.includes('"lease_token"')) {
+        stood = true;
+        standStill(2_100);
+      }
+      return new Response(text, response);
+    },
+  });
+  const worker = behind.work("late", () => {}, { leaseSeconds: 6, observe: () => {} });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  expect(await ended(id)).toMatchObject(succeeded);
+  expect(pages).toBeLessThan(1);
+});

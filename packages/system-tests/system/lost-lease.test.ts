@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createClient, type Client } from "@atlasqueue/client";
+import { eventually, tcpProxy } from "@atlasqueue/testing";
+import { startSystem, type Api, type System } from "./system.ts";
+
+let system: System;
+let api: Api;
+let direct: Client;
+beforeAll(async () => {
+  system = await startSystem();
+  api = await system.startApi({ LOG_LEVEL: "error" });
+  direct = createClient({ url: api.url });
+  // It sweeps. Without it no lease would end.
+  await system.startWorker({ LOG_LEVEL: "error", WORKER_QUEUES: "local" });
+});
+afterAll(() => system.stop());
+
+const lease_seconds = 3;
+
+test.each([0, 40, 300])(
+  "the answer to a waiting call breaks off in the network after %i bytes: its job loses no attempt",
+  { timeout: 60_000 },
+  async (kept) => {
+    const proxy = await tcpProxy(api.url);
+    onTestFinished(() => proxy.close());
+    const queue = `cut-${kept}`;
+    const events: string[] = [];
+    const remote = createClient({ url: proxy.url }).work(queue, () => {}, {
+      leaseSeconds: lease_seconds,
+      observe: ({ event }) => void events.push(event),
+    });
+    onTestFinished(() => remote.stop({ deadlineMs: 0 }));
+    await eventually(() => expect(proxy.connections()).toBe(1));
+    proxy.cutAnswersAfter(kept);
+    const { id } = await direct.submit({ type: "a", queue, max_attempts: 1 });
+    expect(await direct.wait(id, { timeoutMs: 40_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
+    expect(events).toContain("api_unavailable");
+  },
+);
+
+test("nor does that of a call of which the API still believes that somebody waits", { timeout: 60_000 }, async () => {
+  const proxy = await tcpProxy(api.url);
+  onTestFinished(() => proxy.close());
+  const remote = createClient({ url: proxy.url });
+  // What it hears from now on is lost, and nobody hangs up.
+  const asked = new AbortController();
+  const unheard = remote.lease(
+    "silent",
+    { workerId: "w", waitSeconds: 20, leaseSeconds: lease_seconds },
+    { signal: asked.signal },
+  );
+  await eventually(() => expect(proxy.connections()).toBe(1));
+  proxy.blackhole("both");
+  asked.abort(new Error("a switch was unplugged"));
+  await expect(unheard).rejects.toThrow("unplugged");
+  proxy.heal();
+  await remote.leasesReturned();
+  const { id } = await direct.submit({ type: "a", queue: "silent", max_attempts: 1 });
+  const [held] = await direct.lease("silent", { workerId: "other", waitSeconds: 20 });
+  expect(held?.job).toMatchObject({ id, attempts: 1 });
+});

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Job } from "@atlasqueue/contract";
+import { migrateDatabase } from "@atlasqueue/core";
+import postgres from "postgres";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually, ownServers } from "@atlasqueue/testing";
+import { startSystem, type Api, type System } from "./system.ts";
+
+// To another PostgreSQL by a logical replica, as packages/deploy/upgrading.md says it.
+
+const page = readFileSync(new URL("../../deploy/upgrading.md", import.meta.url), "utf8");
+
+/** What `psql` is given on the page, in order. */
+const [publish, subscribe, isCopied, isCaughtUp, takeOver] = [
+  ...page.matchAll(/psql "\$(OLD|NEW)"((?:[ \\\n]+-c "[^"]+")+)/g),
+].map(([, where, options = ""]) => ({
+  where,
+  statements: [...options.matchAll(/-c "([^"]+)"/g)].map(([, text = ""]) => text),
+}));
+
+type Step = typeof publish;
+
+/** Everything that the page says, over one connection to each. */
+function paste(old_url: string, new_url: string) {
+  const [old, fresh] = [old_url, new_url].map((url) => postgres(url, { max: 1, onnotice: () => {} }));
+  onTestFinished(async () => void (await Promise.all([old?.end({ timeout: 1 }), fresh?.end({ timeout: 1 })])));
+  return async (step: Step) => {
+    let rows: readonly object[] = [];
+    for (const text of step?.statements ?? [])
+      rows = (await (step?.where === "OLD" ? old : fresh)?.unsafe(text.replaceAll("$OLD", old_url))) ?? [];
+    return rows;
+  };
+}
+
+async function restartWith({ servers, sql }: System, setting: string): Promise<void> {
+  await sql.unsafe(`ALTER SYSTEM SET ${setting}`);
+  await servers.postgres.stop();
+  await servers.postgres.restart();
+}
+
+const settled = (api: Api, ids: readonly string[], status: string) =>
+  eventually(async () => {
+    for (const id of ids) expect(await api.read(id)).toMatchObject({ status });
+  });
+const post = async (api: Api, path: string, body?: object) => {
+  const headers = { "content-type": "application/json", "idempotency-key": randomUUID() };
+  const answer = await fetch(`${api.url}/v1/${path}`, {
+    method: "POST",
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  expect(answer.status).toBeLessThan(300);
+  return answer;
+};
+const flow = async (api: Api, queue: string): Promise<string[]> => {
+  const job = { type: "demo.echo", queue, payload: {} };
+  const made = await post(api, "jobs/batch", {
+    jobs: [
+      { ...job, ref: "a" },
+      { ...job, depends_on: ["a"] },
+    ],
+  });
+  return ((await made.json()) as { jobs: Job[] }).jobs.map(({ id }) => id);
+};
+const group = async (api: Api, queue: string): Promise<string[]> => {
+  const ids: string[] = [];
+  for (let at = 0; at < 3; at += 1) ids.push(await api.create({ type: "demo.echo", queue, group: "g", payload: {} }));
+  return ids;
+};
+const dies = (api: Api) => api.create({ type: "demo.fail", max_attempts: 2, payload: {} });
+
+test("the system goes on with a logical replica of its database: nothing is lost, and nothing runs twice", async () => {
+  const system = await startSystem();
+  onTestFinished(() => system.stop());
+  await restartWith(system, "wal_level = 'logical'");
+  const other = await ownServers();
+  onTestFinished(() => other.stop());
+  await migrateDatabase(other.postgres.url);
+  const run = paste(system.servers.postgres.url, other.postgres.url);
+
+  let api = await system.startApi();
+  let worker = await system.startWorker({ WORKER_QUEUES: "default,held" });
+  const done = [await api.create({ type: "demo.echo", payload: {} })];
+  const dead = [await dies(api)];
+  await settled(api, done, "succeeded");
+  await settled(api, dead, "dead");
+  await post(api, "queues/held/pause");
+  const waiting = [...(await flow(api, "held")), ...(await group(api, "held"))];
+
+  await run(publish);
+  await run(subscribe);
+  await eventually(async () => expect(await run(isCopied)).toEqual([{ copied: true }]));
+
+  // It runs on.
+  done.push(...(await flow(api, "default")), ...(await group(api, "default")));
+  dead.push(await dies(api));
+  await settled(api, done, "succeeded");
+  await settled(api, dead, "dead");
+  const later = await api.create({ type: "demo.echo", payload: {}, delay_seconds: 3_600 });
+  const keyed = { type: "demo.echo", payload: { keyed: true } };
+  expect((await api.submit(keyed, "key")).status).toBe(201);
+
+  for (const one of [api.process, worker]) {
+    one.kill("SIGTERM");
+    expect(await one.waitForExit()).toMatchObject({ code: 0 });
+  }
+  await eventually(async () => expect(await run(isCaughtUp)).toEqual([{ copied: true }]));
+  await run(takeOver);
+  const ids = "SELECT nextval('job_attempts_id_seq') > max(id) AS new FROM job_attempts";
+  expect(await run({ where: "NEW", statements: [ids] })).toEqual([{ new: true }]);
+
+  const env = { DATABASE_URL: other.postgres.url };
+  api = await system.startApi(env);
+  worker = await system.startWorker({ ...env, WORKER_QUEUES: "default,held" });
+  await settled(api, done, "succeeded");
+  for (const id of done) expect(await api.read(id)).toMatchObject({ attempts: 1 });
+  expect(await api.read(later)).toMatchObject({ status: "scheduled" });
+  expect((await api.submit(keyed, "key")).status).toBe(200);
+  await post(api, "queues/held/resume");
+  await settled(api, waiting, "succeeded");
+  for (const id of waiting) expect(await api.read(id)).toMatchObject({ attempts: 1 });
+  await settled(api, [...dead, await dies(api)], "dead");
+  await settled(api, [...(await flow(api, "default")), ...(await group(api, "default"))], "succeeded");
+  await eventually(async () => {
+    const doctor = await system.cli(["doctor", "--json"], env);
+    expect([await doctor.waitForExit(), doctor.lines]).toMatchObject([{ code: 0 }, expect.anything()]);
+  });
+}, 200_000);
