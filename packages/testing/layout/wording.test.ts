@@ -6,8 +6,8 @@ import { breachesInMarkdown, breachesInText, rules, sentencesOf, type Breach, ty
 
 /**
  * The style guide of CONTRIBUTING.md, as far as it can be checked, over what users read. Pages that broke it before
- * there was a test are in `wording-debt.json`, with how often. That list only shrinks: after mending a page, lower it
- * with `WORDING=lower npx -y pnpm test packages/testing/layout/wording`. A page that is renamed takes its line along.
+ * there was a test are in `wording-debt.json`, with how often. The list only shrinks: after mending a page, lower
+ * it with `WORDING=lower npx -y pnpm test layout/wording`. When you rename a page, rename its line.
  */
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const debt_file = fileURLToPath(new URL("wording-debt.json", import.meta.url));
