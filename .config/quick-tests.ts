@@ -28,9 +28,20 @@ export function quickTests(root: string): string[] {
     known.set(file, quick);
     return quick;
   };
+  return testFiles(root).filter(isQuick);
+}
+
+/** The test files that have a test with the tag `slow`, so that `pnpm test:slow` need not load the others. */
+export function slowTests(root: string): string[] {
+  return testFiles(root).filter((file) =>
+    /@module-tag slow|tags: \["slow"\]/.test(readFileSync(join(root, file), "utf8")),
+  );
+}
+
+function testFiles(root: string): string[] {
   const found = globSync(["apps/**/*.test.ts", "packages/**/*.test.ts"], {
     cwd: root,
     exclude: (name) => /(^|\/)(node_modules|dist)$/.test(name),
   });
-  return found.filter(isQuick).toSorted();
+  return found.toSorted();
 }

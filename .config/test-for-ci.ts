@@ -4,22 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The whole suite, for `.ci/run`. When no more than six files fail, each of them runs once more, alone: a fault in the
- * code fails again, and so does the change. What passes then is a race, in the test or in the code; it is named at the
- * end, and has to be mended like any other fault. `pnpm test` itself never runs anything twice.
+ * Runs one of our test scripts for `.ci/run`. If at most six files fail, each runs once more, alone: a fault in the code
+ * fails again, and so does the change. A file that passes then has a race, in the test or in the code. The script names
+ * it at the end, and it must be mended like any other fault. `pnpm test` itself runs nothing twice.
  */
 const again_max = 6;
+const [script = "test", ...args] = process.argv.slice(2);
 
-function failedFiles(args: readonly string[]): string[] | "none" {
+function failedFiles(files: readonly string[]): string[] | "none" {
   const report = join(mkdtempSync(join(tmpdir(), "atlasqueue-tests-")), "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${report}`];
-  const { status } = spawnSync("pnpm", ["test", ...reporters, ...args], { stdio: "inherit" });
+  const { status } = spawnSync("pnpm", [script, ...reporters, ...args, ...files], { stdio: "inherit" });
   if (status === 0) return "none";
   const { testResults }: { testResults: { name: string; status: string }[] } = JSON.parse(readFileSync(report, "utf8"));
   return testResults.filter((file) => file.status === "failed").map((file) => file.name);
 }
 
-const failed = failedFiles(process.argv.slice(2));
+const failed = failedFiles([]);
 if (failed !== "none") {
   // Without a failed file it was something between the tests, such as an error that nobody caught.
   if (failed.length === 0 || failed.length > again_max) process.exit(1);

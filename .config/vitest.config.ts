@@ -1,9 +1,24 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { quickTests } from "./quick-tests.ts";
+import { quickTests, slowTests } from "./quick-tests.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const quick = quickTests(root);
+
+/** Real servers: what "servers" and "slow" have in common. */
+const withServers = {
+  // One process runs many files, as importing core for each took a third of the time. Modules keep nothing.
+  isolate: false,
+  // `pnpm test:packages` and `pnpm topology` run the last two.
+  exclude: [
+    "**/node_modules/**",
+    "**/dist/**",
+    "packages/system-tests/published/**",
+    "packages/system-tests/topology/*.test.ts",
+  ],
+  // One PostgreSQL and one Redis for the whole run.
+  globalSetup: `${root}packages/testing/src/servers/global-setup.ts`,
+};
 
 export default defineConfig({
   test: {
@@ -13,7 +28,7 @@ export default defineConfig({
     maxWorkers: 2,
     // The processes that tests start keep what Node compiled, from one to the next and from run to run.
     env: { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compiled` },
-    // Well above the minute that `eventually` waits at most: what was waited for in vain should be in the error. Starting a
+    // Well above the minute that `eventually` waits at most: the error should say what was waited for. Starting a
     // process may take many seconds on a busy machine, and some tests start five.
     testTimeout: 240_000,
     hookTimeout: 240_000,
@@ -21,6 +36,9 @@ export default defineConfig({
     unstubEnvs: true,
     restoreMocks: true,
     passWithNoTests: false,
+    tags: [
+      { name: "slow", description: "Explores, takes seconds, or needs a quiet machine: left to `pnpm test:all`." },
+    ],
     projects: [
       {
         extends: true,
@@ -35,21 +53,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...withServers,
           name: "servers",
-          // One process runs many files, as importing core for each took a third of the time. Modules keep nothing.
-          isolate: false,
           include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
-          // `pnpm test:packages` and `pnpm topology` run the last.
-          exclude: [
-            "**/node_modules/**",
-            "**/dist/**",
-            ...quick,
-            "packages/system-tests/published/**",
-            "packages/system-tests/topology/*.test.ts",
-          ],
-          // One PostgreSQL and one Redis for the whole run.
-          globalSetup: `${root}packages/testing/src/servers/global-setup.ts`,
+          exclude: [...withServers.exclude, ...quick],
         },
+      },
+      {
+        extends: true,
+        test: { ...withServers, name: "slow", include: slowTests(root) },
       },
     ],
   },
