@@ -25,7 +25,7 @@ export default defineConfig({
     // Processes, not threads: tests spawn servers, send signals and set the environment.
     pool: "forks",
     // A third leaves no processor idle, and then tests of what happens in time fail for want of it.
-    maxWorkers: 2,
+    maxWorkers: 3,
     // The processes that tests start keep what Node compiled, from one to the next and from run to run.
     env: { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compiled` },
     // Well above the minute that `eventually` waits at most: the error should say what was waited for. Starting a

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { job, leaseAnswer } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";

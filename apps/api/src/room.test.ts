@@ -66,27 +66,31 @@ test("bodies full of keys, items or objects are refused before they are parsed",
   expect(told.detail).toMatch(/at most/);
 });
 
-test("a body that comes byte by byte takes little more than its size", async () => {
-  let request: IncomingMessage | undefined;
-  const note = (told: unknown) => void (request ??= (told as { request: IncomingMessage }).request);
-  subscribe("http.server.request.start", note);
-  onTestFinished(() => void unsubscribe("http.server.request.start", note));
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  const liveBytes = () => {
-    collect();
-    const { heapUsed, external } = process.memoryUsage();
-    return heapUsed + external;
-  };
+test(
+  "a body that comes byte by byte takes little more than its size",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    let request: IncomingMessage | undefined;
+    const note = (told: unknown) => void (request ??= (told as { request: IncomingMessage }).request);
+    subscribe("http.server.request.start", note);
+    onTestFinished(() => void unsubscribe("http.server.request.start", note));
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const liveBytes = () => {
+      collect();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
 
-  const socket = await rawSocket(server.port);
-  const begins = head(greedy, "/v1/leases/settle", 0).replace("Content-Length: 0", "Transfer-Encoding: chunked");
-  await socket.writeAll(begins);
-  await eventually(() => expect(request).toBeDefined());
-  const before = liveBytes();
-  const pieces = "1\r\n \r\n".repeat(500_000);
-  await socket.writeAll(pieces);
-  await eventually(() => expect(request?.socket.bytesRead).toBe(begins.length + pieces.length));
-  expect(liveBytes() - before).toBeLessThan(20e6);
-  socket.end();
-}, 60_000);
+    const socket = await rawSocket(server.port);
+    const begins = head(greedy, "/v1/leases/settle", 0).replace("Content-Length: 0", "Transfer-Encoding: chunked");
+    await socket.writeAll(begins);
+    await eventually(() => expect(request).toBeDefined());
+    const before = liveBytes();
+    const pieces = "1\r\n \r\n".repeat(500_000);
+    await socket.writeAll(pieces);
+    await eventually(() => expect(request?.socket.bytesRead).toBe(begins.length + pieces.length));
+    expect(liveBytes() - before).toBeLessThan(20e6);
+    socket.end();
+  },
+);

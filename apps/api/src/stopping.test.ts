@@ -194,17 +194,21 @@ test("a submission that waits for somebody's lock is not waited for", async () =
   expect(lines.join("")).not.toContain("stop_late");
 });
 
-test("what cannot be finished does not keep the API from stopping, and the log says so", async () => {
-  const { api, add, call, hold, waits, lines } = await heldApi({ SHUTDOWN_SECONDS: "0" });
-  await add({ queue: "q" });
-  const letGo = await hold("jobs", "NEW.status = 'running'");
-  const lost = expect(call("/v1/queues/q/lease", { worker_id: "w" })).rejects.toThrow("fetch failed");
-  await waits();
-  await api.stop();
-  await lost;
-  expect(lines.join("")).toContain('"event":"stop_late","part":"what was begun"');
-  await letGo();
-});
+test(
+  "what cannot be finished does not keep the API from stopping, and the log says so",
+  { tags: ["slow"] },
+  async () => {
+    const { api, add, call, hold, waits, lines } = await heldApi({ SHUTDOWN_SECONDS: "0" });
+    await add({ queue: "q" });
+    const letGo = await hold("jobs", "NEW.status = 'running'");
+    const lost = expect(call("/v1/queues/q/lease", { worker_id: "w" })).rejects.toThrow("fetch failed");
+    await waits();
+    await api.stop();
+    await lost;
+    expect(lines.join("")).toContain('"event":"stop_late","part":"what was begun"');
+    await letGo();
+  },
+);
 
 test.each(["stay", "hang up"])(
   "nobody who waits, listens or streams keeps the API from stopping: they %s",

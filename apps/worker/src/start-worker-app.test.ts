@@ -44,7 +44,7 @@ test("a user's handlers are loaded alongside the built-in ones and run", async (
   await app.stop();
 });
 
-test("a stop ends although a part of it never does, and the log says which", async () => {
+test("a stop ends although a part of it never does, and the log says which", { tags: ["slow"] }, async () => {
   let lines = "";
   const log = {
     write(line: string) {

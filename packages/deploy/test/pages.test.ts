@@ -96,7 +96,7 @@ const tried = ["README.md", "backup.md", "kubernetes/README.md", "runbooks.md", 
 const inPages = (language: string) =>
   tried.flatMap((page) => blocks(page, language).map((text) => [page, text.split("\n")[0] ?? "", text] as const));
 
-test.each(inPages("sh"))("%s: %s", async (_page, _first, command) => {
+test.each(inPages("sh"))("%s: %s", { tags: ["slow"] }, async (_page, _first, command) => {
   const { code, said } = await paste(command);
   expect([said, code]).toEqual([said, finds_nothing.test(command) ? 1 : 0]);
 });
@@ -105,7 +105,7 @@ test.each(inPages("sql"))("%s: the statement %s", async (_page, _first, statemen
   await pasteSql(statement);
 });
 
-test("the counts that a runbook makes anew are those of the jobs", async () => {
+test("the counts that a runbook makes anew are those of the jobs", { tags: ["slow"] }, async () => {
   const { sql } = store.database;
   await paste(`npx -y pnpm -s atlasqueue submit noop --queue nobodys`);
   await sql`UPDATE queue_counts SET queued = queued + 3, dead = dead + 1`;

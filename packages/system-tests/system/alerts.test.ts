@@ -1,3 +1,4 @@
+// @module-tag slow
 import { readFileSync } from "node:fs";
 import { freePort } from "@atlasqueue/embedded";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";

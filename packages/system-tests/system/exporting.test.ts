@@ -1,3 +1,4 @@
+// @module-tag slow
 import { fileURLToPath } from "node:url";
 import type { LeaseAnswer } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";

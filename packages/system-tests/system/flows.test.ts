@@ -1,3 +1,4 @@
+// @module-tag slow
 import { connectDatabase, type Database } from "@atlasqueue/core";
 import { countDrift } from "@atlasqueue/core/internal";
 import postgres from "postgres";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Job } from "@atlasqueue/contract";
 import { eventually, inTime } from "@atlasqueue/testing";

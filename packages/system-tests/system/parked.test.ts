@@ -1,3 +1,4 @@
+// @module-tag slow
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { connectDatabase } from "@atlasqueue/core";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { eventually, inTime, type SpawnedProcess } from "@atlasqueue/testing";
 import { ack, createMany, lease, post } from "./remote-client.ts";

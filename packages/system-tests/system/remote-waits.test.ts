@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { eventually } from "@atlasqueue/testing";
 import { ack, createMany, lease } from "./remote-client.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "@atlasqueue/testing";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { Job } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { eventually } from "@atlasqueue/testing";

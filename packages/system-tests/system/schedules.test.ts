@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { Schedule } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, simulateClock, type SimulatedClock } from "@atlasqueue/testing";

@@ -34,7 +34,7 @@ test.each([
       `GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${lines}` +
       `Content-Length: 90000\r\n\r\n${"x".repeat(64_000)}`,
   ],
-])("an API with a small heap outlives thousands of connections with %s", async (name, textOf) => {
+])("an API with a small heap outlives thousands of connections with %s", { tags: ["slow"] }, async (name, textOf) => {
   const { url, token, submit, outlived } = await smallApi(name);
   const { id } = (await (await submit()).json()) as { id: string };
 
@@ -68,7 +68,7 @@ test("an API with a small heap has connections left at an address from which a t
 // 48,000 empty objects, 64 bytes each.
 const tiny = `{"type":"a","payload":{"a":[${"{},".repeat(48_000)}1]}`;
 
-test("an API with a small heap outlives many bodies of tiny values", async () => {
+test("an API with a small heap outlives many bodies of tiny values", { tags: ["slow"] }, async () => {
   const { url, headers, submit, outlived } = await smallApi("tiny values");
   await submit();
   const send = () => {
@@ -80,7 +80,7 @@ test("an API with a small heap outlives many bodies of tiny values", async () =>
   await outlived();
 });
 
-test("an API with a small heap outlives many streams of tiny values", async () => {
+test("an API with a small heap outlives many streams of tiny values", { tags: ["slow"] }, async () => {
   const { url, headers, submit, outlived } = await smallApi("tiny lines");
   await submit();
   const send = async (_: unknown, stream: number) => {
@@ -94,64 +94,72 @@ test("an API with a small heap outlives many streams of tiny values", async () =
 });
 
 // Each has text of 147 kB, which takes 3 MB once it is read: a few pages of them would take more than the whole heap.
-test("an API with a small heap outlives many lists and leases of jobs full of tiny values", async () => {
-  const { url, headers, submit, outlived } = await smallApi("tiny lists");
-  await submit();
-  const send = async (method: string, path: string, body?: string) => {
-    const own = { ...headers, "idempotency-key": crypto.randomUUID() };
-    const response = await fetch(`${url}${path}`, { method, headers: own, ...(body !== undefined && { body }) });
-    return { status: response.status, text: await response.text() };
-  };
-  for (let at = 0; at < 30; at += 1) {
-    expect((await send("POST", "/v1/jobs", `${tiny},"queue":"tiny"}`)).status).toBe(201);
-    const schedule = `{"cron":"0 0 1 1 *","job":${tiny}}}`;
-    expect((await send("PUT", `/v1/schedules/s${at}`, schedule)).status).toBe(201);
-  }
-  const many = async (method: string, path: string, body?: string) => {
-    const answers = await Promise.all(Array.from({ length: 12 }, () => send(method, path, body)));
-    const read = answers.filter(({ status }) => status === 200);
-    expect([path, read.some(({ text }) => text.length > 500_000)]).toEqual([path, true]);
-    // On a slow machine the last ones wait for too long.
-    for (const { status } of answers) expect([200, 503]).toContain(status);
-  };
-  await many("GET", "/v1/schedules?limit=200");
-  await many("GET", "/v1/jobs?queue=tiny&limit=200");
-  await many("GET", "/jobs?queue_name=tiny&limit=200");
-  const [{ id } = {}] = await system.sql<{ id: string }[]>`SELECT id FROM jobs WHERE queue = 'tiny' LIMIT 1`;
-  await system.sql`
+test(
+  "an API with a small heap outlives many lists and leases of jobs full of tiny values",
+  { tags: ["slow"] },
+  async () => {
+    const { url, headers, submit, outlived } = await smallApi("tiny lists");
+    await submit();
+    const send = async (method: string, path: string, body?: string) => {
+      const own = { ...headers, "idempotency-key": crypto.randomUUID() };
+      const response = await fetch(`${url}${path}`, { method, headers: own, ...(body !== undefined && { body }) });
+      return { status: response.status, text: await response.text() };
+    };
+    for (let at = 0; at < 30; at += 1) {
+      expect((await send("POST", "/v1/jobs", `${tiny},"queue":"tiny"}`)).status).toBe(201);
+      const schedule = `{"cron":"0 0 1 1 *","job":${tiny}}}`;
+      expect((await send("PUT", `/v1/schedules/s${at}`, schedule)).status).toBe(201);
+    }
+    const many = async (method: string, path: string, body?: string) => {
+      const answers = await Promise.all(Array.from({ length: 12 }, () => send(method, path, body)));
+      const read = answers.filter(({ status }) => status === 200);
+      expect([path, read.some(({ text }) => text.length > 500_000)]).toEqual([path, true]);
+      // On a slow machine the last ones wait for too long.
+      for (const { status } of answers) expect([200, 503]).toContain(status);
+    };
+    await many("GET", "/v1/schedules?limit=200");
+    await many("GET", "/v1/jobs?queue=tiny&limit=200");
+    await many("GET", "/jobs?queue_name=tiny&limit=200");
+    const [{ id } = {}] = await system.sql<{ id: string }[]>`SELECT id FROM jobs WHERE queue = 'tiny' LIMIT 1`;
+    await system.sql`
     INSERT INTO job_steps (job_id, name, result, attempt, finished_at)
     SELECT ${id ?? ""}, at::text, ('[' || repeat('{},', 80000) || '1]')::json, 1, now() FROM generate_series(1, 16) AS at`;
-  await many("GET", `/v1/jobs/${id}/steps`);
-  await many("POST", "/v1/queues/tiny/lease", '{"worker_id":"w","max_jobs":4}');
-  await outlived();
-});
+    await many("GET", `/v1/jobs/${id}/steps`);
+    await many("POST", "/v1/queues/tiny/lease", '{"worker_id":"w","max_jobs":4}');
+    await outlived();
+  },
+);
 
-test("an API with a small heap outlives many calls that read or wait for jobs full of tiny values, of a flow too", async () => {
-  const { url, headers, submit, outlived } = await smallApi("tiny waits");
-  await submit();
-  const submitted = await fetch(`${url}/v1/jobs/batch`, {
-    method: "POST",
-    headers: { ...headers, "idempotency-key": crypto.randomUUID() },
-    body: `{"jobs":[${tiny},"queue":"flow","ref":"a"},{"type":"a","queue":"flow","depends_on":["a"]}]}`,
-  });
-  const { jobs } = (await submitted.json()) as { jobs: { id: string }[] };
-  const [parent = "", child = ""] = jobs.map(({ id }) => id);
-  await system.sql`UPDATE jobs SET result = payload WHERE id = ${parent}`;
-  const many = (path: string) =>
-    Promise.all(
-      Array.from({ length: 80 }, async () => {
-        const response = await fetch(`${url}${path}`, { headers: { authorization: headers.authorization } });
-        await response.text();
-        return response.status;
-      }),
-    );
-  const waiting = many(`/v1/jobs/${parent}?wait_seconds=5`);
-  for (const status of await many(`/v1/jobs/${child}`)) expect([200, 503]).toContain(status);
-  for (const status of await waiting) expect([200, 429, 503]).toContain(status);
-  await outlived();
-});
+test(
+  "an API with a small heap outlives many calls that read or wait for jobs full of tiny values, of a flow too",
+  { tags: ["slow"] },
+  async () => {
+    const { url, headers, submit, outlived } = await smallApi("tiny waits");
+    await submit();
+    const submitted = await fetch(`${url}/v1/jobs/batch`, {
+      method: "POST",
+      headers: { ...headers, "idempotency-key": crypto.randomUUID() },
+      body: `{"jobs":[${tiny},"queue":"flow","ref":"a"},{"type":"a","queue":"flow","depends_on":["a"]}]}`,
+    });
+    const { jobs } = (await submitted.json()) as { jobs: { id: string }[] };
+    const [parent = "", child = ""] = jobs.map(({ id }) => id);
+    await system.sql`UPDATE jobs SET result = payload WHERE id = ${parent}`;
+    const many = (path: string) =>
+      Promise.all(
+        Array.from({ length: 80 }, async () => {
+          const response = await fetch(`${url}${path}`, { headers: { authorization: headers.authorization } });
+          await response.text();
+          return response.status;
+        }),
+      );
+    const waiting = many(`/v1/jobs/${parent}?wait_seconds=5`);
+    for (const status of await many(`/v1/jobs/${child}`)) expect([200, 503]).toContain(status);
+    for (const status of await waiting) expect([200, 429, 503]).toContain(status);
+    await outlived();
+  },
+);
 
-test("an API with a small heap outlives many large messages of assistants that wait", async () => {
+test("an API with a small heap outlives many large messages of assistants that wait", { tags: ["slow"] }, async () => {
   const { url, headers, submit, outlived } = await smallApi("large messages");
   const { id } = (await (await submit()).json()) as { id: string };
   const params = `"name":"get_job_status","arguments":{"job_id":"${id}","wait_seconds":20},"_meta":${tiny}}}`;

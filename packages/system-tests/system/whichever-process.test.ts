@@ -1,3 +1,4 @@
+// @module-tag slow
 import { Agent, request, type IncomingHttpHeaders } from "node:http";
 import { connectDatabase } from "@atlasqueue/core";
 import { createToken } from "@atlasqueue/core/internal";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { setTimeout as delay } from "node:timers/promises";
 import { connectDatabase, memorySignal, type Database } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/testing";

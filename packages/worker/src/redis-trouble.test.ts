@@ -49,15 +49,19 @@ test("while Redis is full, jobs still run; those that die are in the list once t
   await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
 });
 
-test("while Redis does not answer, jobs still run; those that die are in the list once it is back", async () => {
-  work([noop, bad], patient);
-  await isIdle();
-  proxy.blackhole();
-  const dead = await add({ type: "bad", max_attempts: 1 }, { type: "bad", max_attempts: 1 });
-  for (const one of dead) await becomes(one, { status: "dead" });
-  proxy.heal();
-  await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
-});
+test(
+  "while Redis does not answer, jobs still run; those that die are in the list once it is back",
+  { tags: ["slow"] },
+  async () => {
+    work([noop, bad], patient);
+    await isIdle();
+    proxy.blackhole();
+    const dead = await add({ type: "bad", max_attempts: 1 }, { type: "bad", max_attempts: 1 });
+    for (const one of dead) await becomes(one, { status: "dead" });
+    proxy.heal();
+    await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
+  },
+);
 
 test("a list of dead letters that was replaced by something else is rebuilt, with all of them", async () => {
   work([noop, bad], patient);

@@ -27,50 +27,54 @@ import { startWorker } from "../src/start-worker.ts";
 
 const harness = workerHarness();
 
-test("a sweeper that met no outage itself leaves the leases of those that did until they can renew them", async () => {
-  const proxy = await tcpProxy(harness.url());
-  const database = connectDatabase({ url: proxy.url, connections_max: 4, timeout_ms: 2_000 });
-  const { open, opened } = gate();
-  const [id = ""] = await harness.add({});
-  const held = startWorker(
-    { ...harness.deps(), database },
-    { handlers: [defineHandler("noop", z.looseObject({}), () => opened)], lease_seconds: 3 },
-  );
-  await harness.becomes(id, { status: "running" });
-  const stop = new AbortController();
-  const other = recordEvents();
-  const deps = { ...harness.deps(), observe: other.observe };
-  const followUps = createFollowUps(deps);
-  const sweeping = createSweeper({ ...deps, followUps }, stop.signal, { queues: () => [], discover: async () => {} });
-  const running = sweeping.run();
-  try {
-    proxy.refuse();
-    await eventually(
-      async () =>
-        expect(
-          await harness.sql()`SELECT FROM jobs WHERE id = ${id} AND status = 'running' AND locked_until > now()`,
-        ).toHaveLength(0),
-      { timeout_ms: 10_000 },
+test(
+  "a sweeper that met no outage itself leaves the leases of those that did until they can renew them",
+  { tags: ["slow"] },
+  async () => {
+    const proxy = await tcpProxy(harness.url());
+    const database = connectDatabase({ url: proxy.url, connections_max: 4, timeout_ms: 2_000 });
+    const { open, opened } = gate();
+    const [id = ""] = await harness.add({});
+    const held = startWorker(
+      { ...harness.deps(), database },
+      { handlers: [defineHandler("noop", z.looseObject({}), () => opened)], lease_seconds: 3 },
     );
-    // Turns taken by the other one, without any failure of its own.
-    const seen = other.named("sweep_complete").length;
-    await eventually(() => expect(other.named("sweep_complete").length).toBeGreaterThan(seen + 2), {
-      timeout_ms: 20_000,
-    });
-    expect(other.named("lease_expired")).toEqual([]);
-    proxy.heal();
-    open();
-    await harness.becomes(id, { status: "succeeded", attempts: 1 });
-  } finally {
-    stop.abort();
-    proxy.heal();
-    open();
-    await Promise.all([running, held.stop({ deadline_ms: 0 })]);
-    await followUps.stop();
-    await database.close();
-    await proxy.close();
-  }
-});
+    await harness.becomes(id, { status: "running" });
+    const stop = new AbortController();
+    const other = recordEvents();
+    const deps = { ...harness.deps(), observe: other.observe };
+    const followUps = createFollowUps(deps);
+    const sweeping = createSweeper({ ...deps, followUps }, stop.signal, { queues: () => [], discover: async () => {} });
+    const running = sweeping.run();
+    try {
+      proxy.refuse();
+      await eventually(
+        async () =>
+          expect(
+            await harness.sql()`SELECT FROM jobs WHERE id = ${id} AND status = 'running' AND locked_until > now()`,
+          ).toHaveLength(0),
+        { timeout_ms: 10_000 },
+      );
+      // Turns taken by the other one, without any failure of its own.
+      const seen = other.named("sweep_complete").length;
+      await eventually(() => expect(other.named("sweep_complete").length).toBeGreaterThan(seen + 2), {
+        timeout_ms: 20_000,
+      });
+      expect(other.named("lease_expired")).toEqual([]);
+      proxy.heal();
+      open();
+      await harness.becomes(id, { status: "succeeded", attempts: 1 });
+    } finally {
+      stop.abort();
+      proxy.heal();
+      open();
+      await Promise.all([running, held.stop({ deadline_ms: 0 })]);
+      await followUps.stop();
+      await database.close();
+      await proxy.close();
+    }
+  },
+);
 
 test.each([
   ["of the sweep's look", "server_settled"],
@@ -213,39 +217,43 @@ const refuseWrites = (code: string) =>
     CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON jobs EXECUTE FUNCTION refuse()`);
 const acceptWrites = () => harness.sql().unsafe("DROP FUNCTION refuse CASCADE");
 
-test("when the database's clock is set forward, leases wait for their holders' renewals", async () => {
-  const own = await testDatabase();
-  const clock = await simulateClock(own.url, new Date());
-  const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 5_000 });
-  const recorded = recordEvents();
-  const deps = { ...harness.deps(), database, signal: memorySignal(), observe: recorded.observe };
-  const followUps = createFollowUps(deps);
-  const stop = new AbortController();
-  const served = { queues: () => [], discover: async () => {} };
-  const running = createSweeper({ ...deps, followUps }, stop.signal, served).run();
-  const swept = async () => {
-    const before = recorded.named("sweep_complete").length;
-    await eventually(() => expect(recorded.named("sweep_complete").length).toBeGreaterThan(before + 2));
-  };
-  try {
-    const [outcome] = await enqueue(deps, [submission({ max_attempts: 1 })], { idempotency_ttl_seconds: 60 });
-    const id = outcome && "job" in outcome ? outcome.job.id : "";
-    await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
-    await swept();
-    await clock.set(new Date(Date.now() + 3_600_000));
-    await swept();
-    expect(recorded.named("lease_expired")).toEqual([]);
-    expect(await database.sql`SELECT FROM jobs WHERE id = ${id} AND status = 'running'`).toHaveLength(1);
-  } finally {
-    stop.abort();
-    await running;
-    await followUps.stop();
-    await Promise.all([database.close(), clock.stop()]);
-    await own.drop();
-  }
-});
+test(
+  "when the database's clock is set forward, leases wait for their holders' renewals",
+  { tags: ["slow"] },
+  async () => {
+    const own = await testDatabase();
+    const clock = await simulateClock(own.url, new Date());
+    const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 5_000 });
+    const recorded = recordEvents();
+    const deps = { ...harness.deps(), database, signal: memorySignal(), observe: recorded.observe };
+    const followUps = createFollowUps(deps);
+    const stop = new AbortController();
+    const served = { queues: () => [], discover: async () => {} };
+    const running = createSweeper({ ...deps, followUps }, stop.signal, served).run();
+    const swept = async () => {
+      const before = recorded.named("sweep_complete").length;
+      await eventually(() => expect(recorded.named("sweep_complete").length).toBeGreaterThan(before + 2));
+    };
+    try {
+      const [outcome] = await enqueue(deps, [submission({ max_attempts: 1 })], { idempotency_ttl_seconds: 60 });
+      const id = outcome && "job" in outcome ? outcome.job.id : "";
+      await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
+      await swept();
+      await clock.set(new Date(Date.now() + 3_600_000));
+      await swept();
+      expect(recorded.named("lease_expired")).toEqual([]);
+      expect(await database.sql`SELECT FROM jobs WHERE id = ${id} AND status = 'running'`).toHaveLength(1);
+    } finally {
+      stop.abort();
+      await running;
+      await followUps.stop();
+      await Promise.all([database.close(), clock.stop()]);
+      await own.drop();
+    }
+  },
+);
 
-test("leases are ended again when their holders have had the time to renew them", async () => {
+test("leases are ended again when their holders have had the time to renew them", { tags: ["slow"] }, async () => {
   const outage = createOutageWatch({
     ...harness.deps(),
     signal: memorySignal(),

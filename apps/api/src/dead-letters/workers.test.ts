@@ -73,7 +73,7 @@ const listIsExact = async () => {
 
 test(
   "of 1,000 dead jobs 600 are replayed by filter while workers run and others die: exact in Postgres, Redis and API",
-  { timeout: 90_000 },
+  { tags: ["slow"], timeout: 90_000 },
   async () => {
     work();
     work();

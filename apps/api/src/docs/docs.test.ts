@@ -31,7 +31,7 @@ async function watchedPage() {
   return { page, complaints, asked };
 }
 
-test("the page shows every operation in a real browser, without complaints", async () => {
+test("the page shows every operation in a real browser, without complaints", { tags: ["slow"] }, async () => {
   const { page, complaints, asked } = await watchedPage();
   const response = await page.goto(`${server.url}/docs`);
   expect(response?.headers()["content-security-policy"]).toContain("default-src 'none'");
@@ -47,7 +47,7 @@ test("the page shows every operation in a real browser, without complaints", asy
   expect(asked.filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
 });
 
-test("an operation can be opened and tried from the page", async () => {
+test("an operation can be opened and tried from the page", { tags: ["slow"] }, async () => {
   const { page, complaints } = await watchedPage();
   await page.goto(`${server.url}/docs`);
   const health = page.locator("#operations-Health_and_metrics-getHealth");
@@ -59,7 +59,7 @@ test("an operation can be opened and tried from the page", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("a submission is described by its fields, their limits and an example", async () => {
+test("a submission is described by its fields, their limits and an example", { tags: ["slow"] }, async () => {
   const { page, complaints } = await watchedPage();
   await page.goto(`${server.url}/docs#/Jobs/submitJob`);
   const submit = page.locator("#operations-Jobs-submitJob.is-open");

@@ -29,7 +29,7 @@ test.each(["/readyz", "/ready"])("%s is ok when Postgres and Redis are up", asyn
   expect(await response.json()).toEqual({ status: "ok", checks: { postgres: "up", redis: "up" }, connections: pool });
 });
 
-test("without Redis it is degraded and ready; without Postgres it is neither", async () => {
+test("without Redis it is degraded and ready; without Postgres it is neither", { tags: ["slow"] }, async () => {
   const degraded = await testApp({ signal: unusable("down") });
   const response = await degraded.get("/readyz");
   expect(response.status).toBe(200);
@@ -63,23 +63,27 @@ test("a Redis that refuses writes degrades it", async () => {
   await full.stop();
 });
 
-test("a Postgres that becomes read-only makes it unavailable: it answers, but no job can be stored", async () => {
-  const own = await testDatabase();
-  await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_read_only = on`);
-  const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 5_000 });
-  const readOnly = await testApp({ database });
-  const answer = await readOnly.get("/readyz");
-  expect(answer.status).toBe(503);
-  expect(await answer.json()).toEqual({
-    status: "unavailable",
-    checks: { postgres: "read_only", redis: "up" },
-    connections: pool,
-  });
-  await Promise.all([readOnly.stop(), database.close()]);
-  await own.drop();
-});
+test(
+  "a Postgres that becomes read-only makes it unavailable: it answers, but no job can be stored",
+  { tags: ["slow"] },
+  async () => {
+    const own = await testDatabase();
+    await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_read_only = on`);
+    const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 5_000 });
+    const readOnly = await testApp({ database });
+    const answer = await readOnly.get("/readyz");
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toEqual({
+      status: "unavailable",
+      checks: { postgres: "read_only", redis: "up" },
+      connections: pool,
+    });
+    await Promise.all([readOnly.stop(), database.close()]);
+    await own.drop();
+  },
+);
 
-test("a process whose connections are all busy says so, although Postgres is up", async () => {
+test("a process whose connections are all busy says so, although Postgres is up", { tags: ["slow"] }, async () => {
   const own = await testDatabase();
   const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 500 });
   const busy = await testApp({ database });

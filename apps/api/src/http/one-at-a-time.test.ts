@@ -97,23 +97,27 @@ test("a client with more than 32 requests in line is disconnected", async () => 
   expect(begun).toEqual(["/0"]);
 });
 
-test("of a client that sends much behind a slow request no more is read until that is answered, and then all of it is", async () => {
-  const connected = once(server, "connection") as Promise<[Socket]>;
-  const socket = await rawSocket(port());
-  const [served] = await connected;
-  const post = (path: string) =>
-    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n${"x".repeat(60_000)}`;
-  socket.write(get("/slow") + Array.from({ length: 120 }, (_, at) => post(`/${at}`)).join("") + get("/last"));
-  await eventually(() => expect(served.isPaused()).toBe(true));
-  expect(begun).toEqual(["/slow"]);
-  expect(served.bytesRead).toBeLessThan(300_000);
-  for (let answered = 0; answered < 122; answered += 1) {
-    await eventually(() => expect(answer.length).toBe(answered + 1));
-    expect(served.bytesRead - answered * 60_000).toBeLessThan(400_000);
-    answer[answered]?.();
-  }
-  expect((await socket.answer).match(/answer to/g)).toHaveLength(122);
-});
+test(
+  "of a client that sends much behind a slow request no more is read until that is answered, and then all of it is",
+  { tags: ["slow"] },
+  async () => {
+    const connected = once(server, "connection") as Promise<[Socket]>;
+    const socket = await rawSocket(port());
+    const [served] = await connected;
+    const post = (path: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n${"x".repeat(60_000)}`;
+    socket.write(get("/slow") + Array.from({ length: 120 }, (_, at) => post(`/${at}`)).join("") + get("/last"));
+    await eventually(() => expect(served.isPaused()).toBe(true));
+    expect(begun).toEqual(["/slow"]);
+    expect(served.bytesRead).toBeLessThan(300_000);
+    for (let answered = 0; answered < 122; answered += 1) {
+      await eventually(() => expect(answer.length).toBe(answered + 1));
+      expect(served.bytesRead - answered * 60_000).toBeLessThan(400_000);
+      answer[answered]?.();
+    }
+    expect((await socket.answer).match(/answer to/g)).toHaveLength(122);
+  },
+);
 
 const headers = Array.from({ length: 160 }, (_, n) => `h${n}: 1\r\n`).join("");
 /** Takes 20,000, and one network's share of 100,000 is three quarters. */

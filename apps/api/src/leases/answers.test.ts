@@ -33,27 +33,31 @@ const statuses = async (queue: string) => {
     SELECT status, attempts, count(*)::int AS jobs FROM jobs WHERE queue = ${queue} GROUP BY 1, 2 ORDER BY 1`;
 };
 
-test("eight concurrent leases of a hundred heavy jobs each: every job is handed over or stays queued", async () => {
-  for (let part = 0; part < 20; part += 1) await add("heavy", 10, 250_000);
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, async (_, at) => {
-      const response = await fetch(`${server.url}/v1/queues/heavy/lease`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ worker_id: `w${at}`, max_jobs: 100 }),
-      });
-      expect(response.status).toBe(200);
-      return leaseAnswer.parse(await response.json()).jobs;
-    }),
-  );
-  const delivered = answers.flat().map(({ job }) => job.id);
-  expect(new Set(delivered).size).toBe(delivered.length);
-  for (const jobs of answers) expect(JSON.stringify(jobs).length).toBeLessThan(5_000_000);
-  expect(await statuses("heavy")).toEqual([
-    { status: "queued", attempts: 0, jobs: 200 - delivered.length },
-    { status: "running", attempts: 1, jobs: delivered.length },
-  ]);
-});
+test(
+  "eight concurrent leases of a hundred heavy jobs each: every job is handed over or stays queued",
+  { tags: ["slow"] },
+  async () => {
+    for (let part = 0; part < 20; part += 1) await add("heavy", 10, 250_000);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async (_, at) => {
+        const response = await fetch(`${server.url}/v1/queues/heavy/lease`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ worker_id: `w${at}`, max_jobs: 100 }),
+        });
+        expect(response.status).toBe(200);
+        return leaseAnswer.parse(await response.json()).jobs;
+      }),
+    );
+    const delivered = answers.flat().map(({ job }) => job.id);
+    expect(new Set(delivered).size).toBe(delivered.length);
+    for (const jobs of answers) expect(JSON.stringify(jobs).length).toBeLessThan(5_000_000);
+    expect(await statuses("heavy")).toEqual([
+      { status: "queued", attempts: 0, jobs: 200 - delivered.length },
+      { status: "running", attempts: 1, jobs: delivered.length },
+    ]);
+  },
+);
 
 /** Send a request whose answer stays in the API's memory, as when the system's buffers for the connection are full. */
 function askUnread(path: string, body: object) {

@@ -45,14 +45,18 @@ async function holding(changes: Changes, onOther = (_text: string) => {}) {
 
 const few = () => createGate({ requests_max: 4, bytes_max: 1_000_000, kept: { requests: 2, bytes: 500_000 } });
 
-test("while submissions fill the gate in an outage, a heartbeat is told that the database is away", async () => {
-  const { api, id, lease_token, fill } = await holding({}, (text) => {
-    if (text.includes("beaten")) throw brokenConnection();
-  });
-  await fill(2_000);
-  const answer = await api.send("POST", `/v1/jobs/${id}/heartbeat`, undefined, { lease_token });
-  expect(await answer.json()).toMatchObject({ type: "/problems/unavailable" });
-});
+test(
+  "while submissions fill the gate in an outage, a heartbeat is told that the database is away",
+  { tags: ["slow"] },
+  async () => {
+    const { api, id, lease_token, fill } = await holding({}, (text) => {
+      if (text.includes("beaten")) throw brokenConnection();
+    });
+    await fill(2_000);
+    const answer = await api.send("POST", `/v1/jobs/${id}/heartbeat`, undefined, { lease_token });
+    expect(await answer.json()).toMatchObject({ type: "/problems/unavailable" });
+  },
+);
 
 test.each<[what: string, method: string, path: string, body: object]>([
   ["a heartbeat", "POST", "/v1/jobs/:id/heartbeat", { lease_token: ":token" }],
@@ -85,7 +89,7 @@ test("so there is where their bytes fill it, for progress and for results", asyn
   expect(await send("ack", { result: "x".repeat(10_000) })).toBe(200);
 });
 
-test("and where submissions that arrive slowly fill the room for bodies", async () => {
+test("and where submissions that arrive slowly fill the room for bodies", { tags: ["slow"] }, async () => {
   const bodies = createGate({ requests_max: 0, bytes_max: 200_000, kept: { requests: 0, bytes: 100_000 } }, arriving);
   const { api, id, lease_token } = await holding({ bodies });
   const slow = bodies.meter("default");

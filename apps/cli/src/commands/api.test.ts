@@ -91,7 +91,7 @@ test("a port in use is one line and exit code 1", async () => {
   taken.close();
 });
 
-test("a PostgreSQL that is too old is one line naming the oldest supported version", async () => {
+test("a PostgreSQL that is too old is one line naming the oldest supported version", { tags: ["slow"] }, async () => {
   const proxy = await tcpProxy(database.url);
   const [row] = await database.database.sql<
     { number: string }[]
@@ -103,7 +103,7 @@ test("a PostgreSQL that is too old is one line naming the oldest supported versi
   await proxy.close();
 });
 
-test("a database without our tables is one line saying how to create them", async () => {
+test("a database without our tables is one line saying how to create them", { tags: ["slow"] }, async () => {
   const empty = await createDatabase(postgresUrl());
   const api = await start({ DATABASE_URL: empty.url });
   expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
@@ -111,25 +111,29 @@ test("a database without our tables is one line saying how to create them", asyn
   await empty.drop();
 });
 
-test("a database that lacks a migration is one line naming the one that it has and the one that is needed", async () => {
-  const older = await testDatabase();
-  const { sql } = older.database;
-  await sql`
+test(
+  "a database that lacks a migration is one line naming the one that it has and the one that is needed",
+  { tags: ["slow"] },
+  async () => {
+    const older = await testDatabase();
+    const { sql } = older.database;
+    await sql`
     DELETE FROM drizzle.atlasqueue_migrations
     WHERE created_at = (SELECT max(created_at) FROM drizzle.atlasqueue_migrations)`;
-  for (const program of ["api", "worker"]) {
-    const { waitForExit, errorLines } = await start({ DATABASE_URL: older.url, WORKER_METRICS_PORT: "0" }, program);
-    expect(await waitForExit()).toEqual({ code: 1, signal: null });
-    expect(errorLines).toEqual([
-      expect.stringMatching(
-        / is at migration \d{4}_\w+, this version needs \d{4}_\w+: run `atlasqueue migrate` first$/,
-      ),
-    ]);
-  }
-  await older.drop();
-});
+    for (const program of ["api", "worker"]) {
+      const { waitForExit, errorLines } = await start({ DATABASE_URL: older.url, WORKER_METRICS_PORT: "0" }, program);
+      expect(await waitForExit()).toEqual({ code: 1, signal: null });
+      expect(errorLines).toEqual([
+        expect.stringMatching(
+          / is at migration \d{4}_\w+, this version needs \d{4}_\w+: run `atlasqueue migrate` first$/,
+        ),
+      ]);
+    }
+    await older.drop();
+  },
+);
 
-test("a database that is a version ahead is served", async () => {
+test("a database that is a version ahead is served", { tags: ["slow"] }, async () => {
   const newer = await testDatabase();
   const { sql } = newer.database;
   await sql`
@@ -142,7 +146,7 @@ test("a database that is a version ahead is served", async () => {
   await newer.drop();
 });
 
-test("a role that may not look at the migrations is served", async () => {
+test("a role that may not look at the migrations is served", { tags: ["slow"] }, async () => {
   const own = await testDatabase();
   const { sql } = own.database;
   const role = `limited_${process.pid}`;

@@ -70,7 +70,7 @@ test("where all is well, each line says so and the exit code is 0", async () => 
   expect(stateOf(await doctor("--json"))).toEqual(well);
 });
 
-test("signals lost by Redis are found, and rebuilt in order", async () => {
+test("signals lost by Redis are found, and rebuilt in order", { tags: ["slow"] }, async () => {
   const ids: string[] = [];
   for (const priority of [0, 5, 0, -5]) ids.push((await queue.submit({ type: "a", queue: "lost", priority })).id);
   const lost = { tenant: "default", queue: "lost" };
@@ -116,7 +116,7 @@ test("a job that waits for one which has ended is found", async () => {
   expect(stdout).toMatch(new RegExp(`^✗ flows +1 waits .* such as that of ${second?.id} for ${first?.id}: does`, "m"));
 });
 
-test("jobs no worker takes are found, and live workers that take nothing", async () => {
+test("jobs no worker takes are found, and live workers that take nothing", { tags: ["slow"] }, async () => {
   const { sql } = store.database;
   const waits = async (name: string) => {
     const { id } = await queue.submit({ type: "a", queue: name });
@@ -154,7 +154,7 @@ test("jobs no worker takes are found, and live workers that take nothing", async
   await sql`DELETE FROM queue_changes WHERE queue = 'left'`;
 });
 
-test("workers are counted though there are no jobs", async () => {
+test("workers are counted though there are no jobs", { tags: ["slow"] }, async () => {
   const empty = await testDatabase();
   onTestFinished(() => empty.drop());
   const announced = { tenant: "default", id: "early", host: "h", pid: 7, queues: ["left"], handlers: [] };
@@ -184,7 +184,7 @@ test("a read-only database and a Redis that refuses writes are found although bo
   await Promise.all([full.stop(), readOnly.drop()]);
 });
 
-test("absent servers, invalid settings and a missing schema are reported", async () => {
+test("absent servers, invalid settings and a missing schema are reported", { tags: ["slow"] }, async () => {
   const away = await runCli(["doctor", "--json"], {
     ...env,
     DATABASE_URL: "postgres://127.0.0.1:1/x",

@@ -31,7 +31,7 @@ const run = (...words: string[]) =>
     ),
   );
 
-test("flows are listed, shown, cancelled and retried", async () => {
+test("flows are listed, shown, cancelled and retried", { tags: ["slow"] }, async () => {
   const flow = createClient({ url: api.url }).flow();
   const load = flow.add({ type: "sales.load", ref: "load" });
   flow.add({ type: "sales.sum", ref: "sum", depends_on: [load] });

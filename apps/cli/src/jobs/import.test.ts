@@ -37,7 +37,7 @@ function file(...lines: string[]): { path: string; folder: string } {
 
 const count = async () => Number((await database.database.sql`SELECT count(*) FROM jobs`)[0]?.["count"]);
 
-test("a file of ten thousand lines is stored once, and again nothing is", async () => {
+test("a file of ten thousand lines is stored once, and again nothing is", { tags: ["slow"] }, async () => {
   const { path } = file(...Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ type: "row", payload: { n } })));
   const before = await count();
   const first = await importJobs([path]);

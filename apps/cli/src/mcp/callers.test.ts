@@ -19,14 +19,18 @@ describe.each(transports)("over %s", (transport) => {
     ["admin", undefined, [...read, ...submit, ...admin]],
     ["admin", "read", read],
     ["admin", "work,read", [...read, ...work]],
-  ] as const)("a token with %s and the toolsets %s is shown its tools", async (scope, toolsets, tools) => {
-    const speaker = await world.speak(transport, {
-      token: world.tokens[scope],
-      ...(toolsets === undefined ? {} : { toolsets }),
-    });
-    expect(await speaker.names()).toEqual(expect.arrayContaining([...tools]));
-    expect(await speaker.names()).toHaveLength(tools.length);
-  });
+  ] as const)(
+    "a token with %s and the toolsets %s is shown its tools",
+    { tags: ["slow"] },
+    async (scope, toolsets, tools) => {
+      const speaker = await world.speak(transport, {
+        token: world.tokens[scope],
+        ...(toolsets === undefined ? {} : { toolsets }),
+      });
+      expect(await speaker.names()).toEqual(expect.arrayContaining([...tools]));
+      expect(await speaker.names()).toHaveLength(tools.length);
+    },
+  );
 
   const nobody = randomUUID();
   const key = { idempotency_key: "key" };
@@ -75,6 +79,7 @@ describe.each(transports)("over %s", (transport) => {
 
   test.each(["read", "submit", "work"] as const)(
     "a token with just %s is refused by every other tool, in words that say what to do",
+    { tags: ["slow"] },
     async (scope) => {
       const speaker = await world.speak(transport, { token: world.tokens[scope], toolsets: "read,operate,work" });
       for (const [name, args] of [...about(nobody), ...aboutFlow(nobody), ...others]) {
@@ -90,43 +95,49 @@ describe.each(transports)("over %s", (transport) => {
     },
   );
 
-  test("another tenant's jobs, flows, queues and dead letters are as if there were none", async () => {
-    const mine = world.queue(world.tokens.admin);
-    const queue = `mine-${transport}`;
-    const { id } = await mine.submit({ type: "mine", queue, payload: { secret: true } });
-    const dead = await mine.submit({ type: "mine", queue: `${queue}-dead`, max_attempts: 1 });
-    const [held] = await mine.lease(`${queue}-dead`, { workerId: "w", waitSeconds: 10 });
-    if (held) await mine.nack(held, "Error: secret");
-    const stranger = await world.speak(transport, { token: world.tokens.other, toolsets: "read,operate,work" });
-    const flow = mine.flow();
-    const parent = flow.add({ type: "mine", queue });
-    flow.add({ type: "mine", queue, depends_on: [parent] });
-    const { id: flow_id } = await flow.submit();
-    const before = await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")]);
+  test(
+    "another tenant's jobs, flows, queues and dead letters are as if there were none",
+    { tags: ["slow"] },
+    async () => {
+      const mine = world.queue(world.tokens.admin);
+      const queue = `mine-${transport}`;
+      const { id } = await mine.submit({ type: "mine", queue, payload: { secret: true } });
+      const dead = await mine.submit({ type: "mine", queue: `${queue}-dead`, max_attempts: 1 });
+      const [held] = await mine.lease(`${queue}-dead`, { workerId: "w", waitSeconds: 10 });
+      if (held) await mine.nack(held, "Error: secret");
+      const stranger = await world.speak(transport, { token: world.tokens.other, toolsets: "read,operate,work" });
+      const flow = mine.flow();
+      const parent = flow.add({ type: "mine", queue });
+      flow.add({ type: "mine", queue, depends_on: [parent] });
+      const { id: flow_id } = await flow.submit();
+      const before = await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")]);
 
-    for (const [known, calls] of [
-      [id, about],
-      [flow_id ?? "", aboutFlow],
-    ] as const)
-      for (const [at, [name, args]] of calls(known).entries()) {
-        const theirs = await stranger.call(name, args);
-        const unknown = await stranger.call(...(calls(nobody)[at] as [string, Record<string, unknown>]));
-        expect(theirs.isError, name).toBe(true);
-        expect(theirs.text.replaceAll(known, nobody), name).toBe(unknown.text);
+      for (const [known, calls] of [
+        [id, about],
+        [flow_id ?? "", aboutFlow],
+      ] as const)
+        for (const [at, [name, args]] of calls(known).entries()) {
+          const theirs = await stranger.call(name, args);
+          const unknown = await stranger.call(...(calls(nobody)[at] as [string, Record<string, unknown>]));
+          expect(theirs.isError, name).toBe(true);
+          expect(theirs.text.replaceAll(known, nobody), name).toBe(unknown.text);
+        }
+      for (const [name, args] of others) {
+        const { text } = await stranger.call(name, args);
+        expect(text, name).not.toMatch(/secret|mine/);
       }
-    for (const [name, args] of others) {
-      const { text } = await stranger.call(name, args);
-      expect(text, name).not.toMatch(/secret|mine/);
-    }
-    expect((await stranger.call("get_queue_stats", { queue_name: queue })).text).toContain("There is no queue");
-    expect(await stranger.call("replay_dead", {})).toMatchObject({ data: { matched: 0 } });
-    expect(await stranger.call("lease_job", { queue_name: queue })).toMatchObject({ data: { job: null } });
-    const { client } = stranger;
-    await expect(client.readResource({ uri: `atlasqueue://jobs/${id}` })).rejects.toMatchObject({ code: -32_602 });
-    await expect(client.readResource({ uri: `atlasqueue://queues/${queue}` })).rejects.toMatchObject({ code: -32_602 });
-    expect(JSON.stringify(await client.listResources())).not.toContain("mine");
-    expect(await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")])).toEqual(before);
-  });
+      expect((await stranger.call("get_queue_stats", { queue_name: queue })).text).toContain("There is no queue");
+      expect(await stranger.call("replay_dead", {})).toMatchObject({ data: { matched: 0 } });
+      expect(await stranger.call("lease_job", { queue_name: queue })).toMatchObject({ data: { job: null } });
+      const { client } = stranger;
+      await expect(client.readResource({ uri: `atlasqueue://jobs/${id}` })).rejects.toMatchObject({ code: -32_602 });
+      await expect(client.readResource({ uri: `atlasqueue://queues/${queue}` })).rejects.toMatchObject({
+        code: -32_602,
+      });
+      expect(JSON.stringify(await client.listResources())).not.toContain("mine");
+      expect(await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")])).toEqual(before);
+    },
+  );
 
   test("a tool of a toolset that was not asked for says where it is, and one there is not says so", async () => {
     const speaker = await world.speak(transport, { token: world.tokens.admin });

@@ -21,14 +21,14 @@ describe.each(ways)("over %s, %s", (transport, era) => {
     speaker = await world.speak(transport, { token: world.tokens.admin, era, toolsets: all });
   });
 
-  test("every tool does what it says, and answers as its schema has it", async () => {
+  test("every tool does what it says, and answers as its schema has it", { tags: ["slow"] }, async () => {
     // From here on the client holds each answer to the tool's schema.
     const names = await speaker.names();
     expect(names).toHaveLength(28);
     expect((await tour(speaker, queue)).toSorted()).toEqual(names.toSorted());
   });
 
-  test("a token with just the scope of a tool can do all that it does", async () => {
+  test("a token with just the scope of a tool can do all that it does", { tags: ["slow"] }, async () => {
     const one = (token: string) => world.speak(transport, { token, era, toolsets: all });
     const { tokens } = world;
     const speakers = {
@@ -117,12 +117,16 @@ describe.each(ways)("over %s, %s", (transport, era) => {
   });
 });
 
-test("an API that says more than these tools know changes nothing about their answers", async () => {
-  const newer = await newerApi(world.api.url);
-  onTestFinished(() => newer.close());
-  const job = { type: "tour", payload: { n: 1 } };
-  await world.queue(world.tokens.admin).schedules.create({ name: "newer", cron: "0 3 * * *", timezone: "UTC", job });
-  const speaker = await world.speak("stdio", { token: world.tokens.admin, toolsets: all, url: newer.url });
-  const names = await speaker.names();
-  expect((await tour(speaker, "newer")).toSorted()).toEqual(names.toSorted());
-});
+test(
+  "an API that says more than these tools know changes nothing about their answers",
+  { tags: ["slow"] },
+  async () => {
+    const newer = await newerApi(world.api.url);
+    onTestFinished(() => newer.close());
+    const job = { type: "tour", payload: { n: 1 } };
+    await world.queue(world.tokens.admin).schedules.create({ name: "newer", cron: "0 3 * * *", timezone: "UTC", job });
+    const speaker = await world.speak("stdio", { token: world.tokens.admin, toolsets: all, url: newer.url });
+    const names = await speaker.names();
+    expect((await tour(speaker, "newer")).toSorted()).toEqual(names.toSorted());
+  },
+);

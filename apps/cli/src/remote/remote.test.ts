@@ -195,7 +195,7 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test("a shell completes commands, options and what an option takes", async () => {
+test("a shell completes commands, options and what an option takes", { tags: ["slow"] }, async () => {
   const complete = async (...words: string[]) =>
     lines((await system.run("complete", "--", ...words)).stdout).map((line) => line.split("\t")[0]);
   expect(await complete("do")).toContain("doctor");
@@ -227,25 +227,29 @@ test("audit says who did what, newest first", async () => {
   expect((await system.run("audit", "--target", "nothing")).stderr).toBe("nothing of this kind was done\n");
 });
 
-test("jobs that match are counted, asked about, and changed together; a stopped one is edited, a finished one deleted", async () => {
-  const { id } = await system.client.submit({ type: "a", queue: "many", payload: { n: 1 } });
-  await system.client.submit({ type: "a", queue: "many" });
-  const looked = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--dry-run");
-  expect(looked.stderr).toBe("2 jobs would be cancelled\n");
-  expect((await system.run("jobs", "bulk", "cancel", "--queue", "many")).code).toBe(1);
-  expect((await system.run("jobs", "bulk", "cancel")).code).toBe(2);
-  const done = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--yes");
-  expect(done.stderr).toBe("2 of 2 jobs are cancelled\n");
-  expect((await system.run("jobs", "edit", id, "--patch", '{"n":2}')).stderr).toBe(`${id} is queued again\n`);
-  expect((await system.client.get(id)).payload).toEqual({ n: 2 });
-  await system.client.cancel(id);
-  expect((await system.run("jobs", "edit", id)).code).toBe(2);
-  expect((await system.run("jobs", "edit", id, "--payload", '{"n":null}')).stderr).toBe(`${id} is queued again\n`);
-  expect((await system.client.get(id)).payload).toEqual({ n: null });
-  expect((await system.run("jobs", "delete", id)).code).toBe(1);
-  await system.client.cancel(id);
-  expect((await system.run("jobs", "delete", id)).stderr).toBe(`${id} is deleted\n`);
-});
+test(
+  "jobs that match are counted, asked about, and changed together; a stopped one is edited, a finished one deleted",
+  { tags: ["slow"] },
+  async () => {
+    const { id } = await system.client.submit({ type: "a", queue: "many", payload: { n: 1 } });
+    await system.client.submit({ type: "a", queue: "many" });
+    const looked = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--dry-run");
+    expect(looked.stderr).toBe("2 jobs would be cancelled\n");
+    expect((await system.run("jobs", "bulk", "cancel", "--queue", "many")).code).toBe(1);
+    expect((await system.run("jobs", "bulk", "cancel")).code).toBe(2);
+    const done = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--yes");
+    expect(done.stderr).toBe("2 of 2 jobs are cancelled\n");
+    expect((await system.run("jobs", "edit", id, "--patch", '{"n":2}')).stderr).toBe(`${id} is queued again\n`);
+    expect((await system.client.get(id)).payload).toEqual({ n: 2 });
+    await system.client.cancel(id);
+    expect((await system.run("jobs", "edit", id)).code).toBe(2);
+    expect((await system.run("jobs", "edit", id, "--payload", '{"n":null}')).stderr).toBe(`${id} is queued again\n`);
+    expect((await system.client.get(id)).payload).toEqual({ n: null });
+    expect((await system.run("jobs", "delete", id)).code).toBe(1);
+    await system.client.cancel(id);
+    expect((await system.run("jobs", "delete", id)).stderr).toBe(`${id} is deleted\n`);
+  },
+);
 
 test("a held group shows its job, and a schedule runs now", async () => {
   const { id } = await system.client.submit({ type: "a", queue: "grouped", group: "g" });

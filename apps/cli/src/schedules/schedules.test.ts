@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFile } from "node:child_process";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { schedule } from "@atlasqueue/contract";

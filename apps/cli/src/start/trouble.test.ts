@@ -45,22 +45,26 @@ test.each([
     'REDIS_TLS_CA_FILE must be the path of a PEM file with certificates; got "/nowhere": ENOENT',
   ],
   ["API_HOST", "0.0.0.0", "API_HOST must be a loopback address"],
-])("start with a wrong %s (%s) is one line", async (name, value, line) => {
+])("start with a wrong %s (%s) is one line", { tags: ["slow"] }, async (name, value, line) => {
   expect(await failure(["start"], { [name]: value })).toContain(line);
 });
 
-test.each(["API_PORT", "WORKER_METRICS_PORT"])("start with a %s in use is one line that names it", async (name) => {
-  const port = await takenPort();
-  const line = await failure(["start"], { ...given(), [name]: port });
-  expect(line).toBe(`127.0.0.1:${port} is in use; stop what listens there, or set ${name} to another port`);
-});
+test.each(["API_PORT", "WORKER_METRICS_PORT"])(
+  "start with a %s in use is one line that names it",
+  { tags: ["slow"] },
+  async (name) => {
+    const port = await takenPort();
+    const line = await failure(["start"], { ...given(), [name]: port });
+    expect(line).toBe(`127.0.0.1:${port} is in use; stop what listens there, or set ${name} to another port`);
+  },
+);
 
-test("start with a database that is away is one line", async () => {
+test("start with a database that is away is one line", { tags: ["slow"] }, async () => {
   const line = await failure(["start"], { ...given(), DATABASE_URL: "postgres://127.0.0.1:1/nothing" });
   expect(line).toMatch(/^the database in DATABASE_URL cannot be/);
 });
 
-test("migrate says what it did, and what it needs", async () => {
+test("migrate says what it did, and what it needs", { tags: ["slow"] }, async () => {
   const migrated = await spawnProcess(mainFile, { args: ["migrate"], env: given() });
   expect(await migrated.waitForExit()).toEqual({ code: 0, signal: null });
   expect(migrated.lines).toEqual([expect.stringMatching(/has the newest schema$/)]);
@@ -68,16 +72,20 @@ test("migrate says what it did, and what it needs", async () => {
   expect(await failure(["migrate"], { DATABASE_URL: "postgres://127.0.0.1:1/x" })).toContain("cannot be reached");
 });
 
-test("migrate goes to the host that takes writes, and names all of them without the password", async () => {
-  const { username, password, port, pathname } = new URL(database.url);
-  const hosts = `127.0.0.1:1,127.0.0.1:${port}${pathname}`;
-  const DATABASE_URL = `postgres://${username}:${password}@${hosts}?application_name=x`;
-  const migrated = await spawnProcess(mainFile, { args: ["migrate"], env: { DATABASE_URL } });
-  expect(await migrated.waitForExit()).toEqual({ code: 0, signal: null });
-  expect(migrated.lines).toEqual([`${hosts} has the newest schema`]);
-});
+test(
+  "migrate goes to the host that takes writes, and names all of them without the password",
+  { tags: ["slow"] },
+  async () => {
+    const { username, password, port, pathname } = new URL(database.url);
+    const hosts = `127.0.0.1:1,127.0.0.1:${port}${pathname}`;
+    const DATABASE_URL = `postgres://${username}:${password}@${hosts}?application_name=x`;
+    const migrated = await spawnProcess(mainFile, { args: ["migrate"], env: { DATABASE_URL } });
+    expect(await migrated.waitForExit()).toEqual({ code: 0, signal: null });
+    expect(migrated.lines).toEqual([`${hosts} has the newest schema`]);
+  },
+);
 
-test("migrate as a role that may not, or where nothing may be written, is one line", async () => {
+test("migrate as a role that may not, or where nothing may be written, is one line", { tags: ["slow"] }, async () => {
   const empty = await createDatabase(database.url);
   onTestFinished(() => empty.drop());
   const owner = database.database.sql;
@@ -95,7 +103,7 @@ test("migrate as a role that may not, or where nothing may be written, is one li
   );
 });
 
-test("api and worker run on their own, and end with 0", async () => {
+test("api and worker run on their own, and end with 0", { tags: ["slow"] }, async () => {
   for (const [command, ready] of [
     ["api", "api_started"],
     ["worker", "worker_started"],
@@ -111,7 +119,7 @@ test("api and worker run on their own, and end with 0", async () => {
 test.each([
   ["api", "API_PORT"],
   ["worker", "WORKER_METRICS_PORT"],
-])("%s with a %s in use is one line that names it", async (command, name) => {
+])("%s with a %s in use is one line that names it", { tags: ["slow"] }, async (command, name) => {
   const line = await failure([command], { ...given(), [name]: await takenPort() });
   expect(line).toContain(`is in use; stop what listens there, or set ${name} to another port`);
 });

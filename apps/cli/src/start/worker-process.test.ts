@@ -72,11 +72,15 @@ test("what a handler prints becomes a log line with its job's id", async () => {
   expect(strays).toEqual(named("process_started").map(() => "a module prints"));
 });
 
-test("a handler that blocks its event loop forever leaves the API up, and ends with the system", async () => {
-  const id = await submit({ type: "blocks", max_attempts: 1 });
-  await started.process.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
-  await isUp();
-  started.process.kill("SIGTERM");
-  expect(await started.process.waitForExit(90_000)).toEqual({ code: 0, signal: null });
-  expect(named("process_stopped")).toMatchObject([{ signal: "SIGKILL" }]);
-});
+test(
+  "a handler that blocks its event loop forever leaves the API up, and ends with the system",
+  { tags: ["slow"] },
+  async () => {
+    const id = await submit({ type: "blocks", max_attempts: 1 });
+    await started.process.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
+    await isUp();
+    started.process.kill("SIGTERM");
+    expect(await started.process.waitForExit(90_000)).toEqual({ code: 0, signal: null });
+    expect(named("process_stopped")).toMatchObject([{ signal: "SIGKILL" }]);
+  },
+);

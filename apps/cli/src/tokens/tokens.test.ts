@@ -24,7 +24,7 @@ const run = (words: string[], DATABASE_URL = store.url) =>
   );
 const find = (token: string) => findToken({ database: store.database }, hashToken(token));
 
-test("a token is made, and is all there is on stdout", async () => {
+test("a token is made, and is all there is on stdout", { tags: ["slow"] }, async () => {
   const { code, stdout, stderr } = await run(["create", "--name", "ops", "--scopes", "admin, read"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^aq_[\w-]{49}\n$/);
@@ -33,7 +33,7 @@ test("a token is made, and is all there is on stdout", async () => {
   expect(await find(stdout.trim())).toMatchObject({ tenant: "default", scopes: ["admin", "read"] });
 });
 
-test("a token is made, listed, rotated and revoked, in JSON", async () => {
+test("a token is made, listed, rotated and revoked, in JSON", { tags: ["slow"] }, async () => {
   const made = await run(["create", "--name", "ci", "--scopes", "submit", "--expires-in-seconds", "600", "--json"]);
   const first = createdToken.parse(JSON.parse(made.stdout));
   const rotated = await run(["rotate", first.id, "--overlap-seconds", "60", "--json"]);
@@ -47,7 +47,7 @@ test("a token is made, listed, rotated and revoked, in JSON", async () => {
   expect(await find(first.token)).toBeDefined();
 });
 
-test("a token is printed though its audit entry cannot be written", async () => {
+test("a token is printed though its audit entry cannot be written", { tags: ["slow"] }, async () => {
   const { sql } = store.database;
   await sql`ALTER TABLE audit_log RENAME TO audit_log_away`;
   try {
@@ -60,7 +60,7 @@ test("a token is printed though its audit entry cannot be written", async () => 
   }
 });
 
-test("the list is without the tokens", async () => {
+test("the list is without the tokens", { tags: ["slow"] }, async () => {
   const token = (await run(["create", "--name", "shown", "--scopes", "work"])).stdout.trim();
   const { stdout } = await run(["list"]);
   const [newest = ""] = stdout.split("\n");
@@ -72,14 +72,14 @@ test.each([
   [["revoke", "00000000-0000-4000-8000-000000000000"], "has no token"],
   [["rotate", "00000000-0000-4000-8000-000000000000"], "has no token"],
   [["create", "--name", "x", "--scopes", "read", "--tenant", "nobody"], 'there is no tenant "nobody"'],
-])("what a person can fix is one line: %j", async (words, message) => {
+])("what a person can fix is one line: %j", { tags: ["slow"] }, async (words, message) => {
   const { code, stdout, stderr } = await run(words);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toContain(message);
   expect(stderr.trimEnd()).not.toContain("\n");
 });
 
-test("without the tables it says what to run", async () => {
+test("without the tables it says what to run", { tags: ["slow"] }, async () => {
   const empty = await createDatabase(postgresUrl());
   const { code, stderr } = await run(["list"], empty.url);
   expect(code).toBe(1);

@@ -132,6 +132,7 @@ test.each([
   of({ workers: 4, concurrency: 1_000, jobs_per_second: 10, handler_ms: 10_000 }),
 ])(
   "an API that stood still for $still_leases leases catches up, with $workers workers, leases of $leaseSeconds s and a gateway of $gateway_ms ms that refuses $refused_share",
+  { tags: ["slow"], timeout: 300_000 },
   async (fleet) => {
     const { jobs, stall, behindMs, submit, pass } = fleetOf(fleet);
     const stall_ms = fleet.still_leases * fleet.leaseSeconds * 1_000;
@@ -145,7 +146,6 @@ test.each([
     expect(jobs.filter(({ status }) => status !== "succeeded")).toEqual([]);
   },
   // Its clock costs nothing, but its calls do.
-  300_000,
 );
 
 test("a worker whose jobs run for long fills its slots again when the API has caught up", async () => {

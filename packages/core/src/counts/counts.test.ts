@@ -130,7 +130,7 @@ function moves(pick: (below: number) => number) {
   ];
 }
 
-test("whatever happens to jobs, in any order, the counts match the table", async () => {
+test("whatever happens to jobs, in any order, the counts match the table", { tags: ["slow"] }, async () => {
   const pick = chance(20_261_120);
   const all = moves(pick);
   const seen = new Set<string>();

@@ -152,7 +152,7 @@ async function cutEverywhere(way: Way, work: Work, options: Exchange = {}): Prom
 for (const way of ["cutAnswersAfter", "cutQuestionsAfter"] as const) {
   const whose = way === "cutAnswersAfter" ? "each of the server's" : "every third of our";
 
-  test(`cut at ${whose} bytes of a query, prepared before`, async () => {
+  test(`cut at ${whose} bytes of a query, prepared before`, { tags: ["slow"] }, async () => {
     expect(await cutEverywhere(way, read, { before: useAll })).toBeGreaterThan(40);
     const before: Work = (database) => Promise.all([readPlain(database), readPlain(database)]);
     expect(await cutEverywhere(way, readPlain, { before })).toBeGreaterThan(20);
@@ -166,22 +166,26 @@ for (const way of ["cutAnswersAfter", "cutQuestionsAfter"] as const) {
     expect(await cutEverywhere(way, write, { before: write })).toBeGreaterThan(20);
   });
 
-  test(`cut at ${whose} bytes of a transaction`, async () => {
+  test(`cut at ${whose} bytes of a transaction`, { tags: ["slow"] }, async () => {
     expect(await cutEverywhere(way, transact, { before: transact })).toBeGreaterThan(100);
   });
 
-  test(`cut at ${whose} bytes of a transaction sent together with its COMMIT`, async () => {
+  test(`cut at ${whose} bytes of a transaction sent together with its COMMIT`, { tags: ["slow"] }, async () => {
     expect(await cutEverywhere(way, transactTogether, { before: transact })).toBeGreaterThan(100);
     expect(await cutEverywhere(way, transactTogether, { before: useAll, prepared_statements: false })).toBeGreaterThan(
       100,
     );
   });
 
-  test(`cut at ${whose} bytes of a transaction that sends its next statements anyway`, async () => {
+  test(`cut at ${whose} bytes of a transaction that sends its next statements anyway`, { tags: ["slow"] }, async () => {
     expect(await cutEverywhere(way, transactOn, { before: transact })).toBeGreaterThan(100);
   });
 
-  test(`cut at ${whose} bytes of a connection's start and its first query`, async () => {
-    expect(await cutEverywhere(way, read, { fresh: true })).toBeGreaterThan(100);
-  }, 180_000);
+  test(
+    `cut at ${whose} bytes of a connection's start and its first query`,
+    { tags: ["slow"], timeout: 180_000 },
+    async () => {
+      expect(await cutEverywhere(way, read, { fresh: true })).toBeGreaterThan(100);
+    },
+  );
 }

@@ -41,7 +41,7 @@ const transact = () => inTransaction(database, (execute) => execute({ text: "SEL
 test.each([
   ["a statement", one],
   ["a transaction", transact],
-])("after %s that found its connection silent, the others are not tried", async (_, work) => {
+])("after %s that found its connection silent, the others are not tried", { tags: ["slow"] }, async (_, work) => {
   forget();
   await expect(work()).rejects.toBeInstanceOf(DatabaseTimeoutError);
   // What asks the server about it, and then gives the connections up, is not waited for.
@@ -54,7 +54,7 @@ test.each([
 test.each([
   ["a statement", one],
   ["a transaction", transact],
-])("the connection on which %s found silence is given up itself", async (_, work) => {
+])("the connection on which %s found silence is given up itself", { tags: ["slow"] }, async (_, work) => {
   forget();
   await expect(work()).rejects.toBeInstanceOf(DatabaseTimeoutError);
   await eventually(() => expect(database.connections()).toMatchObject({ open: 0, busy: 0 }));

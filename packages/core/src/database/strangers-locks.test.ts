@@ -160,6 +160,7 @@ test("a locked table of groups holds up no submission without a group", async ()
 
 test.each(["queue_changes", "jobs"])(
   "while the table %s is locked, what needs it is refused in time; then everything goes on, nothing done twice",
+  { tags: ["slow"] },
   async (table) => {
     const running = await add("free");
     const [lease] = await take(running);

@@ -109,7 +109,7 @@ test("a job retried by hand goes behind those that came meanwhile; one that fail
   expect(await groups()).toEqual(["g"]);
 });
 
-test("when the last of a group and a new one cross, neither is stranded", async () => {
+test("when the last of a group and a new one cross, neither is stranded", { tags: ["slow"] }, async () => {
   for (let round = 0; round < 30; round += 1) {
     const [a] = await add({});
     const lease = await take(a);

@@ -41,17 +41,21 @@ test("another tenant's jobs are neither listed nor counted", async () => {
   expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [], total: 0 });
 });
 
-test("jobs beneath a long history are found where an index has them, and counted wherever they are", async () => {
-  await addHistory(200_001);
-  await addMany(2);
-  const [old, older] = ["00000000-0000-7000-8000-000000000000", "00000000-0000-7000-7000-000000000000"];
-  const [first, second] = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
-  await deps.database.sql`UPDATE jobs SET id = ${old} WHERE id = ${first?.id ?? ""}`;
-  await deps.database.sql`UPDATE jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
-  expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [old, older], total: 2 });
-  await cancel(deps, "default", old);
-  expect(await ids({ statuses: ["cancelled"] }, 10, 0)).toEqual({ ids: [], total: 1 });
-});
+test(
+  "jobs beneath a long history are found where an index has them, and counted wherever they are",
+  { tags: ["slow"] },
+  async () => {
+    await addHistory(200_001);
+    await addMany(2);
+    const [old, older] = ["00000000-0000-7000-8000-000000000000", "00000000-0000-7000-7000-000000000000"];
+    const [first, second] = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
+    await deps.database.sql`UPDATE jobs SET id = ${old} WHERE id = ${first?.id ?? ""}`;
+    await deps.database.sql`UPDATE jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
+    expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [old, older], total: 2 });
+    await cancel(deps, "default", old);
+    expect(await ids({ statuses: ["cancelled"] }, 10, 0)).toEqual({ ids: [], total: 1 });
+  },
+);
 
 test("a page continues where a stretch ends, and its offset counts across stretches", async () => {
   await addHistory(45_000);

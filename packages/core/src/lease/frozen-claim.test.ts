@@ -1,3 +1,4 @@
+// @module-tag slow
 import { eventually, tcpProxy } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";

@@ -134,13 +134,17 @@ test("what is found behind such and has no room yet is kept for the next refills
   expect(second.of(main)).toEqual(ids.slice(4));
 });
 
-test("a list in which they are already is not added to, as no worker may be there to take them", async () => {
-  await withFullFront();
-  await add({}, { group: "other" }, { priority: -1 });
-  const signal = memorySignal();
-  for (let look = 0; look < 4; look += 1) await refillQueue({ ...deps, signal }, main, { behind: new Map() });
-  expect((await signal.look(main)).length).toBe(3);
-});
+test(
+  "a list in which they are already is not added to, as no worker may be there to take them",
+  { tags: ["slow"] },
+  async () => {
+    await withFullFront();
+    await add({}, { group: "other" }, { priority: -1 });
+    const signal = memorySignal();
+    for (let look = 0; look < 4; look += 1) await refillQueue({ ...deps, signal }, main, { behind: new Map() });
+    expect((await signal.look(main)).length).toBe(3);
+  },
+);
 
 test("nor by processes that know of different ones, as their jobs end one after another", async () => {
   await withFullFront();

@@ -121,7 +121,7 @@ test("jobs of callers' transactions are counted when they are taken in, and neve
   expect(await total()).toMatchObject({ submitted: 2 });
 });
 
-test("many jobs are one statement, written by itself a few seconds later", async () => {
+test("many jobs are one statement, written by itself a few seconds later", { tags: ["slow"] }, async () => {
   const [before] = await own.database.sql`SELECT count(*)::int AS count FROM minute_rollups`;
   const rollups = createRollups(deps);
   for (let at = 0; at < 10_000; at += 1) rollups.ended({ ...job, queue: `q${at % 3}` }, "succeeded", at, at);

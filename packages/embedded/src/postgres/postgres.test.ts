@@ -96,7 +96,7 @@ test("a paused server still stops", async () => {
   expect(isRunning(server.pid)).toBe(false);
 });
 
-test("a second start finds the first one's rows", async () => {
+test("a second start finds the first one's rows", { tags: ["slow"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   const first = await start({ dataDir });
   await keepNumber(first.url, 1);
@@ -106,7 +106,7 @@ test("a second start finds the first one's rows", async () => {
   expect(await keptNumbers(second.url)).toEqual([1]);
 });
 
-test("the server of a killed process is taken over with its rows", async () => {
+test("the server of a killed process is taken over with its rows", { tags: ["slow"] }, async () => {
   const folder = openFolder();
   const holder = await holdServers(folder);
   await keepNumber(holder.url, 1);
@@ -119,7 +119,7 @@ test("the server of a killed process is taken over with its rows", async () => {
   expect(await keptNumbers(server.url)).toEqual([1]);
 });
 
-test("a process that exits takes its servers with it", async () => {
+test("a process that exits takes its servers with it", { tags: ["slow"] }, async () => {
   const holder = await holdServers(openFolder(), "exit");
   await holder.exited;
   await vi.waitUntil(() => !isRunning(holder.postgres) && !isRunning(holder.redis), {
@@ -127,7 +127,7 @@ test("a process that exits takes its servers with it", async () => {
   });
 });
 
-test("data held by a living process is refused, naming the process", async () => {
+test("data held by a living process is refused, naming the process", { tags: ["slow"] }, async () => {
   const folder = openFolder();
   const dataDir = join(folder, "postgres");
   const holder = await holdServers(folder);
@@ -135,28 +135,32 @@ test("data held by a living process is refused, naming the process", async () =>
   expect(isRunning(holder.postgres)).toBe(true);
 });
 
-test("data held by this very process is refused", async () => {
+test("data held by this very process is refused", { tags: ["slow"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   const server = await start({ dataDir });
   await expect(startPostgres({ dataDir })).rejects.toThrow(`is in use by process ${process.pid}:`);
   expect(isRunning(server.pid)).toBe(true);
 });
 
-test("a postmaster.pid whose id now belongs to another process is no obstacle, and that process is not stopped", async () => {
-  const dataDir = join(openFolder(), "postgres");
-  const first = await start({ dataDir });
-  const file = join(dataDir, "postmaster.pid");
-  await first.kill("SIGKILL");
-  const bystander = await start({ dataDir: join(openFolder(), "postgres") });
-  writeFileSync(file, `${bystander.pid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`);
-  await first.stop();
+test(
+  "a postmaster.pid whose id now belongs to another process is no obstacle, and that process is not stopped",
+  { tags: ["slow"] },
+  async () => {
+    const dataDir = join(openFolder(), "postgres");
+    const first = await start({ dataDir });
+    const file = join(dataDir, "postmaster.pid");
+    await first.kill("SIGKILL");
+    const bystander = await start({ dataDir: join(openFolder(), "postgres") });
+    writeFileSync(file, `${bystander.pid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`);
+    await first.stop();
 
-  const second = await start({ dataDir });
-  expect(isRunning(second.pid)).toBe(true);
-  expect(isRunning(bystander.pid)).toBe(true);
-});
+    const second = await start({ dataDir });
+    expect(isRunning(second.pid)).toBe(true);
+    expect(isRunning(bystander.pid)).toBe(true);
+  },
+);
 
-test("an interrupted initdb is done again", async () => {
+test("an interrupted initdb is done again", { tags: ["slow"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   mkdirSync(join(dataDir, "atlasqueue.init", "data"), { recursive: true });
   writeFileSync(join(dataDir, "atlasqueue.init", "data", "PG_VERSION"), "18\n");
@@ -165,7 +169,7 @@ test("an interrupted initdb is done again", async () => {
   expect(existsSync(join(dataDir, "atlasqueue.init"))).toBe(false);
 });
 
-test("an interrupted move out of initdb's draft is resumed", async () => {
+test("an interrupted move out of initdb's draft is resumed", { tags: ["slow"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   const first = await start({ dataDir });
   await keepNumber(first.url, 1);
@@ -210,24 +214,28 @@ test("a setting PostgreSQL refuses is reported in its words", async () => {
   await expect(startPostgres(options)).rejects.toThrow(/invalid value for parameter "max_connections": "many"/);
 });
 
-test("data goes where its user can reach it: elsewhere for root, otherwise where it was asked for", async () => {
-  const wanted = join(closedFolder(), "postgres");
-  const server = await start({ dataDir: wanted });
-  if (isRoot) {
-    onTestFinished(() => rmSync(server.dataDir, { recursive: true, force: true }));
-    expect(dirname(server.dataDir)).toBe("/var/lib/atlasqueue");
-    expect(statSync(server.dataDir).uid).not.toBe(0);
-    await keepNumber(server.url, 1);
-    await server.stop();
-    const again = await start({ dataDir: wanted });
-    expect(again.dataDir).toBe(server.dataDir);
-    expect(await keptNumbers(again.url)).toEqual([1]);
-    await again.stop();
-  } else {
-    expect(server.dataDir).toBe(wanted);
-    expect(statSync(server.dataDir).uid).toBe(process.getuid?.());
-  }
-});
+test(
+  "data goes where its user can reach it: elsewhere for root, otherwise where it was asked for",
+  { tags: ["slow"] },
+  async () => {
+    const wanted = join(closedFolder(), "postgres");
+    const server = await start({ dataDir: wanted });
+    if (isRoot) {
+      onTestFinished(() => rmSync(server.dataDir, { recursive: true, force: true }));
+      expect(dirname(server.dataDir)).toBe("/var/lib/atlasqueue");
+      expect(statSync(server.dataDir).uid).not.toBe(0);
+      await keepNumber(server.url, 1);
+      await server.stop();
+      const again = await start({ dataDir: wanted });
+      expect(again.dataDir).toBe(server.dataDir);
+      expect(await keptNumbers(again.url)).toEqual([1]);
+      await again.stop();
+    } else {
+      expect(server.dataDir).toBe(wanted);
+      expect(statSync(server.dataDir).uid).toBe(process.getuid?.());
+    }
+  },
+);
 
 test("existing data its user can't reach is never replaced by an empty database", async () => {
   const wanted = join(closedFolder(), "postgres");

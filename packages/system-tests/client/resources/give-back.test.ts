@@ -69,20 +69,24 @@ test("a try whose answer is merely slow counts, though another was sent beside i
   expect(await client.get(id)).toMatchObject(untouched);
 }, 60_000);
 
-test("the tries go on past the end of the lease, for as long as the API says that its database is away", async () => {
-  await submit("outage");
-  const now = performance.now.bind(performance);
-  let later_ms = 0;
-  vi.spyOn(performance, "now").mockImplementation(() => now() + later_ms);
-  const away = () => {
-    later_ms += 50_000;
-    return problem(503, "unavailable")();
-  };
-  const { own, met } = losing(Array.from({ length: 8 }, () => away));
-  await expect(own.lease("outage", { workerId: "w", leaseSeconds: 1 })).rejects.toThrow();
-  await own.leasesReturned();
-  expect(met.releases).toBe(9);
-}, 60_000);
+test(
+  "the tries go on past the end of the lease, for as long as the API says that its database is away",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    await submit("outage");
+    const now = performance.now.bind(performance);
+    let later_ms = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => now() + later_ms);
+    const away = () => {
+      later_ms += 50_000;
+      return problem(503, "unavailable")();
+    };
+    const { own, met } = losing(Array.from({ length: 8 }, () => away));
+    await expect(own.lease("outage", { workerId: "w", leaseSeconds: 1 })).rejects.toThrow();
+    await own.leasesReturned();
+    expect(met.releases).toBe(9);
+  },
+);
 
 test("a call that is aborted leaves nothing leased, whatever error the caller gives as the reason", async () => {
   const id = await submit("reason");

@@ -20,21 +20,25 @@ const finishOne = async (queue: string) => {
   return id;
 };
 
-test("what happened is in the series a few seconds later, and the overview knows it at once", async () => {
-  await finishOne("mails");
-  expect(await client.stats.overview()).toMatchObject({
-    counts: { succeeded: 1 },
-    problems: [],
-    workers: { count: 0 },
-  });
-  await eventually(async () => {
-    const { total, items } = await client.stats.series({ window: "15m", queue: "mails", type: "a" });
-    expect(items).toHaveLength(15);
-    expect(total).toMatchObject({ submitted: 1, succeeded: 1, run: { count: 1 } });
-  });
-  const wrong = client.stats.series({ window: "1y" as "1h" });
-  await expect(wrong).rejects.toBeInstanceOf(ValidationError);
-});
+test(
+  "what happened is in the series a few seconds later, and the overview knows it at once",
+  { tags: ["slow"] },
+  async () => {
+    await finishOne("mails");
+    expect(await client.stats.overview()).toMatchObject({
+      counts: { succeeded: 1 },
+      problems: [],
+      workers: { count: 0 },
+    });
+    await eventually(async () => {
+      const { total, items } = await client.stats.series({ window: "15m", queue: "mails", type: "a" });
+      expect(items).toHaveLength(15);
+      expect(total).toMatchObject({ submitted: 1, succeeded: 1, run: { count: 1 } });
+    });
+    const wrong = client.stats.series({ window: "1y" as "1h" });
+    await expect(wrong).rejects.toBeInstanceOf(ValidationError);
+  },
+);
 
 test("events come as they happen, until the caller has had enough", async () => {
   const heard: LiveEvent[] = [];

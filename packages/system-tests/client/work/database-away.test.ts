@@ -75,6 +75,7 @@ test.each([
   ["silent", 6, () => api.network.blackhole()],
 ])(
   "while the API says that its database is %s, a handler goes on past the end of its lease",
+  { tags: ["slow"], timeout: 60_000 },
   async (how, lease, cut) => {
     const { handler, open, aborts } = heedful();
     const { named } = work(client, how, handler, lease);
@@ -92,49 +93,56 @@ test.each([
     expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
     expect(named("lease_lost")).toEqual([]);
   },
-  60_000,
 );
 
-test("an outcome is kept as long, and delivered when the database is back", async () => {
-  const { handler, open } = heedful();
-  const { named } = work(client, "kept", handler, 3);
-  const id = await submit("kept");
-  await eventually(() => expect(named("handler_start")).toHaveLength(1));
-  api.network.refuse();
-  open();
-  await endedFor(id, 2);
-  api.network.heal();
-  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
-    timeout_ms: 20_000,
-  });
-  expect(named("lease_lost")).toEqual([]);
-}, 60_000);
+test(
+  "an outcome is kept as long, and delivered when the database is back",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const { handler, open } = heedful();
+    const { named } = work(client, "kept", handler, 3);
+    const id = await submit("kept");
+    await eventually(() => expect(named("handler_start")).toHaveLength(1));
+    api.network.refuse();
+    open();
+    await endedFor(id, 2);
+    api.network.heal();
+    await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+      timeout_ms: 20_000,
+    });
+    expect(named("lease_lost")).toEqual([]);
+  },
+);
 
-test("a run of a group goes on after the outage, in its order, with no attempt lost", async () => {
-  const [first, second] = await client.submitMany(
-    [1, 2].map(() => ({ type: "a", queue: "run", group: "g", max_attempts: 1 })),
-  );
-  const { opened, open } = gate();
-  const order: string[] = [];
-  const handler: HandlerFunction<JsonObject> = async (_payload, { job }) => {
-    order.push(job.id);
-    await opened;
-  };
-  const { named } = work(client, "run", handler, 3, { runMax: 10 });
-  await eventually(() => expect(named("handler_start")).toHaveLength(1));
-  api.network.refuse();
-  open();
-  await endedFor(first?.id ?? "", 1);
-  api.network.heal();
-  await eventually(
-    async () => expect(await client.get(second?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 }),
-    { timeout_ms: 20_000 },
-  );
-  expect(await client.get(first?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
-  expect(order).toEqual([first?.id, second?.id]);
-}, 60_000);
+test(
+  "a run of a group goes on after the outage, in its order, with no attempt lost",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const [first, second] = await client.submitMany(
+      [1, 2].map(() => ({ type: "a", queue: "run", group: "g", max_attempts: 1 })),
+    );
+    const { opened, open } = gate();
+    const order: string[] = [];
+    const handler: HandlerFunction<JsonObject> = async (_payload, { job }) => {
+      order.push(job.id);
+      await opened;
+    };
+    const { named } = work(client, "run", handler, 3, { runMax: 10 });
+    await eventually(() => expect(named("handler_start")).toHaveLength(1));
+    api.network.refuse();
+    open();
+    await endedFor(first?.id ?? "", 1);
+    api.network.heal();
+    await eventually(
+      async () => expect(await client.get(second?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 }),
+      { timeout_ms: 20_000 },
+    );
+    expect(await client.get(first?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
+    expect(order).toEqual([first?.id, second?.id]);
+  },
+);
 
-test("it goes on until the API says that the job is another's", async () => {
+test("it goes on until the API says that the job is another's", { tags: ["slow"], timeout: 60_000 }, async () => {
   const { interposed, state } = between();
   const { handler, aborts } = heedful();
   const { named } = work(interposed, "taken", handler, 1);
@@ -142,53 +150,65 @@ test("it goes on until the API says that the job is another's", async () => {
   await eventually(() => expect(named("handler_start")).toHaveLength(1));
   state.answer = away;
   // The API that says so is alone: others have an answer from the database, and end the lease.
-  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), { timeout_ms: 20_000 });
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), {
+    timeout_ms: 20_000,
+  });
   expect(aborts).toEqual([]);
   state.answer = undefined;
   await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]));
-}, 60_000);
+});
 
-test("a connection that breaks in a long outage is tried again at once, and the handler goes on", async () => {
-  const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
-  onTestFinished(() => random.mockRestore());
-  const { interposed, state } = between();
-  const { handler, aborts } = heedful();
-  const { named } = work(interposed, "broken", handler, 1);
-  await submit("broken");
-  await eventually(() => expect(named("handler_start")).toHaveLength(1));
-  state.answer = away;
-  // As many failures as the longest rests come after.
-  await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(7), { timeout_ms: 30_000 });
-  let asked_again = false;
-  state.answer = () => {
+test(
+  "a connection that breaks in a long outage is tried again at once, and the handler goes on",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
+    onTestFinished(() => random.mockRestore());
+    const { interposed, state } = between();
+    const { handler, aborts } = heedful();
+    const { named } = work(interposed, "broken", handler, 1);
+    await submit("broken");
+    await eventually(() => expect(named("handler_start")).toHaveLength(1));
+    state.answer = away;
+    // As many failures as the longest rests come after.
+    await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(7), { timeout_ms: 30_000 });
+    let asked_again = false;
     state.answer = () => {
-      asked_again = true;
-      return away();
+      state.answer = () => {
+        asked_again = true;
+        return away();
+      };
+      throw reset();
     };
-    throw reset();
-  };
-  // Not once the hold was over.
-  await eventually(() => expect(asked_again).toBe(true), { timeout_ms: 30_000 });
-  expect(aborts).toEqual([]);
-}, 60_000);
+    // Not once the hold was over.
+    await eventually(() => expect(asked_again).toBe(true), { timeout_ms: 30_000 });
+    expect(aborts).toEqual([]);
+  },
+);
 
-test("when the API falls silent after that, the handler is aborted some seconds later", async () => {
-  const { interposed, state } = between();
-  const { handler, aborts } = heedful();
-  const { named } = work(interposed, "silent", handler, 1);
-  const id = await submit("silent");
-  await eventually(() => expect(named("handler_start")).toHaveLength(1));
-  state.answer = away;
-  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), { timeout_ms: 20_000 });
-  expect(aborts).toEqual([]);
-  const asked_before = state.asked;
-  state.answer = () => {
-    throw reset();
-  };
-  await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]), { timeout_ms: 30_000 });
-  // Each rest is half of what is left of the hold at most.
-  expect(state.asked - asked_before).toBeGreaterThanOrEqual(4);
-}, 60_000);
+test(
+  "when the API falls silent after that, the handler is aborted some seconds later",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const { interposed, state } = between();
+    const { handler, aborts } = heedful();
+    const { named } = work(interposed, "silent", handler, 1);
+    const id = await submit("silent");
+    await eventually(() => expect(named("handler_start")).toHaveLength(1));
+    state.answer = away;
+    await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), {
+      timeout_ms: 20_000,
+    });
+    expect(aborts).toEqual([]);
+    const asked_before = state.asked;
+    state.answer = () => {
+      throw reset();
+    };
+    await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]), { timeout_ms: 30_000 });
+    // Each rest is half of what is left of the hold at most.
+    expect(state.asked - asked_before).toBeGreaterThanOrEqual(4);
+  },
+);
 
 test.each([
   ["of a gateway", () => new Response("<html>", { status: 503 })],
@@ -208,34 +228,38 @@ test.each([
   expect(named("lease_lost")).toMatchObject([{ job: { id }, during: "handling" }]);
 });
 
-test("a job that is to be started late waits for the database, and is started once its lease is renewed", async () => {
-  const id = await submit("late");
-  let stood = false;
-  let refusals = 2;
-  const slow = createClient({
-    url: api.url,
-    async fetch(input, init) {
-      if (String(input).endsWith("/heartbeat") && refusals > 0) {
-        refusals -= 1;
-        return away();
-      }
-      const response = await fetch(input, init);
-      const text = await response.text();
-      if (!stood && text.includes('"lease_token"')) {
-        stood = true;
-        standStill(3_000);
-      }
-      return new Response(text, response);
-    },
-  });
-  const started: number[] = [];
-  const { named } = work(slow, "late", () => void started.push(refusals), 6);
-  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
-    timeout_ms: 20_000,
-  });
-  expect(started).toEqual([0]);
-  expect(named("lease_lost")).toEqual([]);
-});
+test(
+  "a job that is to be started late waits for the database, and is started once its lease is renewed",
+  { tags: ["slow"] },
+  async () => {
+    const id = await submit("late");
+    let stood = false;
+    let refusals = 2;
+    const slow = createClient({
+      url: api.url,
+      async fetch(input, init) {
+        if (String(input).endsWith("/heartbeat") && refusals > 0) {
+          refusals -= 1;
+          return away();
+        }
+        const response = await fetch(input, init);
+        const text = await response.text();
+        if (!stood && text.includes('"lease_token"')) {
+          stood = true;
+          standStill(3_000);
+        }
+        return new Response(text, response);
+      },
+    });
+    const started: number[] = [];
+    const { named } = work(slow, "late", () => void started.push(refusals), 6);
+    await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+      timeout_ms: 20_000,
+    });
+    expect(started).toEqual([0]);
+    expect(named("lease_lost")).toEqual([]);
+  },
+);
 
 test("a stop ends in time while the database is away", async () => {
   const { interposed, state } = between();

@@ -49,6 +49,7 @@ const succeeded = { status: "succeeded", attempts: 1 };
 
 test.each([404, 409, 500, 521])(
   "a gateway's %i to heartbeats aborts no handler while its lease holds",
+  { tags: ["slow"] },
   async (status) => {
     const queue = `beats-${status}`;
     const { work, answered, passed, named } = workBehind(queue, status, isHeartbeat, 3);
@@ -92,14 +93,18 @@ test.each([401, 403, 409])("so is one that adds jobs and meets a gateway's %i", 
   expect(await ended(await submit(queue))).toMatchObject(succeeded);
 });
 
-test("a gateway that never lets an outcome through is believed in the end: the attempt fails, and says why", async () => {
-  const { work, answered, named } = workBehind("narrow", 413, (path) => path.endsWith("/ack"), Infinity);
-  work(() => "too much for it", 30);
-  const dead = await ended(await submit("narrow"), 60_000);
-  expect(dead).toMatchObject({ status: "dead", attempts: 1, last_error: expect.stringContaining("Refused") });
-  expect(named("settlement_refused")).toMatchObject([{ error: { status: 413 } }]);
-  expect(answered()).toBeGreaterThan(5);
-}, 90_000);
+test(
+  "a gateway that never lets an outcome through is believed in the end: the attempt fails, and says why",
+  { tags: ["slow"], timeout: 90_000 },
+  async () => {
+    const { work, answered, named } = workBehind("narrow", 413, (path) => path.endsWith("/ack"), Infinity);
+    work(() => "too much for it", 30);
+    const dead = await ended(await submit("narrow"), 60_000);
+    expect(dead).toMatchObject({ status: "dead", attempts: 1, last_error: expect.stringContaining("Refused") });
+    expect(named("settlement_refused")).toMatchObject([{ error: { status: 413 } }]);
+    expect(answered()).toBeGreaterThan(5);
+  },
+);
 
 test.each([403, 404, 413])("a step whose result meets a gateway's %i is stored afterwards", async (status) => {
   const queue = `steps-${status}`;
@@ -136,7 +141,7 @@ test("progress that a gateway does not let through costs no lease", async () => 
   expect(told.named("lease_lost")).toEqual([]);
 });
 
-test("a late start is tried again after a gateway's 404", async () => {
+test("a late start is tried again after a gateway's 404", { tags: ["slow"] }, async () => {
   const id = await submit("late");
   let stood = false;
   let pages = 2;

@@ -70,27 +70,31 @@ test("nor the next of a run, which came with an ack's answer", async () => {
   expect(started).toEqual([first, last]);
 });
 
-test("jobs of answers that were slow are renewed before they are started, as others may have them soon", async () => {
-  const jobs = Array.from({ length: 2 }, () => ({ type: "a", queue: "awake", group: "g" }));
-  const ids = (await client.submitMany(jobs)).map(({ id }) => id);
-  const started = new Set<string>();
-  const renewed_first = new Set<string>();
-  const slow = createClient({
-    url: api.url,
-    async fetch(input, init) {
-      const response = await fetch(input, init);
-      const [, id = ""] = /jobs\/([^/]+)\/heartbeat$/.exec(String(input)) ?? [];
-      if (id === "") await pause(1_200);
-      else if (!started.has(id)) renewed_first.add(id);
-      return response;
-    },
-  });
-  const handler = (_payload: unknown, { job }: { job: { id: string } }) => void started.add(job.id);
-  const worker = slow.work("awake", handler, { leaseSeconds: 3, runMax: 100, observe: () => {} });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  expect(await client.wait(ids[1] ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
-  expect([...renewed_first]).toEqual(ids);
-});
+test(
+  "jobs of answers that were slow are renewed before they are started, as others may have them soon",
+  { tags: ["slow"] },
+  async () => {
+    const jobs = Array.from({ length: 2 }, () => ({ type: "a", queue: "awake", group: "g" }));
+    const ids = (await client.submitMany(jobs)).map(({ id }) => id);
+    const started = new Set<string>();
+    const renewed_first = new Set<string>();
+    const slow = createClient({
+      url: api.url,
+      async fetch(input, init) {
+        const response = await fetch(input, init);
+        const [, id = ""] = /jobs\/([^/]+)\/heartbeat$/.exec(String(input)) ?? [];
+        if (id === "") await pause(1_200);
+        else if (!started.has(id)) renewed_first.add(id);
+        return response;
+      },
+    });
+    const handler = (_payload: unknown, { job }: { job: { id: string } }) => void started.add(job.id);
+    const worker = slow.work("awake", handler, { leaseSeconds: 3, runMax: 100, observe: () => {} });
+    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+    expect(await client.wait(ids[1] ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
+    expect([...renewed_first]).toEqual(ids);
+  },
+);
 
 test.each([
   ["says, is started without a renewal", (waited_ms: number) => waited_ms + 20_000],

@@ -15,33 +15,38 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test("a lease whose answer the network swallows is given back before it ends, however long calls may wait", async () => {
-  const proxy = await tcpProxy(api.url);
-  onTestFinished(() => proxy.close());
-  const told = recorder();
-  const handled: string[] = [];
-  const remote = createClient({ url: proxy.url });
-  const worker = remote.work("swallowed", (_payload, { job }) => void handled.push(job.id), {
-    leaseSeconds: 15,
-    waitSeconds: 20,
-    observe: told.observe,
-  });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  // It waits for a job.
-  await eventually(() => expect(proxy.connections()).toBe(1));
-  proxy.blackhole("answers");
-  const { id } = await client.submit({ type: "a", queue: "swallowed", max_attempts: 1 });
-  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "running" }));
-  // New connections are served; nothing is heard on the old one any more.
-  proxy.heal();
-  expect(await client.wait(id, { timeoutMs: 60_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
-  expect(handled).toEqual([id]);
-}, 90_000);
+test(
+  "a lease whose answer the network swallows is given back before it ends, however long calls may wait",
+  { tags: ["slow"], timeout: 90_000 },
+  async () => {
+    const proxy = await tcpProxy(api.url);
+    onTestFinished(() => proxy.close());
+    const told = recorder();
+    const handled: string[] = [];
+    const remote = createClient({ url: proxy.url });
+    const worker = remote.work("swallowed", (_payload, { job }) => void handled.push(job.id), {
+      leaseSeconds: 15,
+      waitSeconds: 20,
+      observe: told.observe,
+    });
+    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+    // It waits for a job.
+    await eventually(() => expect(proxy.connections()).toBe(1));
+    proxy.blackhole("answers");
+    const { id } = await client.submit({ type: "a", queue: "swallowed", max_attempts: 1 });
+    await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "running" }));
+    // New connections are served; nothing is heard on the old one any more.
+    proxy.heal();
+    expect(await client.wait(id, { timeoutMs: 60_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
+    expect(handled).toEqual([id]);
+  },
+);
 
 const isHeartbeat = (input: unknown) => String(input).endsWith("/heartbeat");
 
 test.each([3, 6, 12])(
   "one swallowed heartbeat of a lease of %i s aborts no handler",
+  { tags: ["slow"], timeout: 60_000 },
   async (leaseSeconds) => {
     const queue = `beat-${leaseSeconds}`;
     const { opened, open } = gate();
@@ -64,32 +69,35 @@ test.each([3, 6, 12])(
     expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
     expect(told.named("lease_lost")).toEqual([]);
   },
-  60_000,
 );
 
-test("an API that takes a good part of each lease to renew it loses none", async () => {
-  const { opened, open } = gate();
-  let renewed = 0;
-  const slow = createClient({
-    url: api.url,
-    async fetch(input, init) {
-      const answer = await fetch(input, init);
-      if (!isHeartbeat(input)) return answer;
-      await pause(2_600, undefined, { signal: init?.signal ?? undefined });
-      renewed += 1;
-      if (renewed === 3) open();
-      return answer;
-    },
-  });
-  const told = recorder();
-  const worker = slow.work("slow", () => opened, { leaseSeconds: 6, waitSeconds: 1, observe: told.observe });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  const { id } = await client.submit({ type: "a", queue: "slow", max_attempts: 1 });
-  expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
-  expect(told.named("lease_lost")).toEqual([]);
-}, 60_000);
+test(
+  "an API that takes a good part of each lease to renew it loses none",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const { opened, open } = gate();
+    let renewed = 0;
+    const slow = createClient({
+      url: api.url,
+      async fetch(input, init) {
+        const answer = await fetch(input, init);
+        if (!isHeartbeat(input)) return answer;
+        await pause(2_600, undefined, { signal: init?.signal ?? undefined });
+        renewed += 1;
+        if (renewed === 3) open();
+        return answer;
+      },
+    });
+    const told = recorder();
+    const worker = slow.work("slow", () => opened, { leaseSeconds: 6, waitSeconds: 1, observe: told.observe });
+    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+    const { id } = await client.submit({ type: "a", queue: "slow", max_attempts: 1 });
+    expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
+    expect(told.named("lease_lost")).toEqual([]);
+  },
+);
 
-test("a late start is not given up for one swallowed renewal", async () => {
+test("a late start is not given up for one swallowed renewal", { tags: ["slow"], timeout: 60_000 }, async () => {
   const { id } = await client.submit({ type: "a", queue: "late", max_attempts: 1 });
   let stood = false;
   let heartbeats = 0;
@@ -113,31 +121,35 @@ test("a late start is not given up for one swallowed renewal", async () => {
     timeout_ms: 20_000,
   });
   expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 });
-}, 60_000);
+});
 
-test("a late start that no answer allows goes back, as a renewal may have held it nevertheless", async () => {
-  const { id } = await client.submit({ type: "a", queue: "unheard", max_attempts: 1 });
-  let stood = false;
-  let released = false;
-  const remote = createClient({
-    url: api.url,
-    async fetch(input, init) {
-      const response = await fetch(input, init);
-      const text = await response.text();
-      released ||= String(input).endsWith("/release");
-      if (isHeartbeat(input) && !released) throw new TypeError("fetch failed");
-      if (!stood && text.includes('"lease_token"')) {
-        stood = true;
-        standStill(1_100);
-      }
-      return new Response(text, response);
-    },
-  });
-  const worker = remote.work("unheard", () => {}, { leaseSeconds: 3, waitSeconds: 1, observe: () => {} });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
-  expect(released).toBe(true);
-}, 60_000);
+test(
+  "a late start that no answer allows goes back, as a renewal may have held it nevertheless",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const { id } = await client.submit({ type: "a", queue: "unheard", max_attempts: 1 });
+    let stood = false;
+    let released = false;
+    const remote = createClient({
+      url: api.url,
+      async fetch(input, init) {
+        const response = await fetch(input, init);
+        const text = await response.text();
+        released ||= String(input).endsWith("/release");
+        if (isHeartbeat(input) && !released) throw new TypeError("fetch failed");
+        if (!stood && text.includes('"lease_token"')) {
+          stood = true;
+          standStill(1_100);
+        }
+        return new Response(text, response);
+      },
+    });
+    const worker = remote.work("unheard", () => {}, { leaseSeconds: 3, waitSeconds: 1, observe: () => {} });
+    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+    expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
+    expect(released).toBe(true);
+  },
+);
 
 test("a worker whose lease's answer comes too late asks for half as many, until one comes in time", async () => {
   const asked: unknown[] = [];

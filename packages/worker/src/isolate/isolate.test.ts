@@ -8,58 +8,70 @@ import { defineHandler } from "../handler.ts";
 const { add, becomes, read, named, work } = workerHarness();
 const any = z.looseObject({});
 
-test("a handler that never ends dies at its timeout; meanwhile its neighbour goes on and leases are renewed", async () => {
-  let turns = 0;
-  const neighbour = defineHandler("neighbour", any, async (_payload, { signal }) => {
-    while (!signal.aborted && turns < 150) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      turns += 1;
-    }
-    return turns;
-  });
-  work([...isolatedHandlers, neighbour], { concurrency: 2, lease_seconds: 0.6 });
-  const [spin, other] = await add({ type: "spin", max_attempts: 1 }, { type: "neighbour" });
-  await becomes(spin, { status: "dead", attempts: 1, last_error: "TimeoutError: the handler ran longer than 1 s" });
-  await becomes(other, { status: "succeeded", attempts: 1, result: 150 });
-  expect(named("lease_lost")).toEqual([]);
-  expect(named("lease_expired")).toEqual([]);
-});
-
-test("a process that exits, runs out of memory or meets an uncaught error fails only its own job", async () => {
-  work(isolatedHandlers, { isolation: { processes_max: 2, memory_mb_max: 32 } });
-  const [exit, hog, stray, sum] = await add(...["exit", "hog", "stray"].map((type) => ({ type, max_attempts: 1 })), {
-    type: "sum",
-    payload: { a: 2 },
-  });
-  await becomes(exit, { status: "dead", last_error: "ProcessError: the handler's process exited with code 3" });
-  await becomes(hog, {
-    status: "dead",
-    last_error: "ProcessError: the handler's process was ended by SIGABRT, as when its memory is full",
-  });
-  await becomes(stray, { status: "dead", last_error: "ProcessError: the handler's process exited with code 1" });
-  await becomes(sum, { status: "succeeded" });
-});
-
-test("a process that sends its worker null, junk or nothing more fails only its own job", async () => {
-  work(isolatedHandlers, { isolation: { processes_max: 3 } });
-  const junk = ["null\n", "no message\n"];
-  const [nothing, hangs, sum, ...junks] = await add(
-    { type: "tell-null" },
-    { type: "hang-up", max_attempts: 1 },
-    { type: "sum", payload: { a: 1 } },
-    ...junk.map((text) => ({ type: "tell-junk", payload: { junk: text }, max_attempts: 1 })),
-  );
-  await becomes(nothing, { status: "succeeded", result: "told" });
-  for (const id of junks)
-    await becomes(id, {
-      status: "dead",
-      last_error: "ProcessError: the handler's process wrote to its worker's channel",
+test(
+  "a handler that never ends dies at its timeout; meanwhile its neighbour goes on and leases are renewed",
+  { tags: ["slow"] },
+  async () => {
+    let turns = 0;
+    const neighbour = defineHandler("neighbour", any, async (_payload, { signal }) => {
+      while (!signal.aborted && turns < 150) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        turns += 1;
+      }
+      return turns;
     });
-  await becomes(hangs, { status: "dead", last_error: expect.stringMatching(/^ProcessError: /) as string });
-  await becomes(sum, { status: "succeeded" });
-});
+    work([...isolatedHandlers, neighbour], { concurrency: 2, lease_seconds: 0.6 });
+    const [spin, other] = await add({ type: "spin", max_attempts: 1 }, { type: "neighbour" });
+    await becomes(spin, { status: "dead", attempts: 1, last_error: "TimeoutError: the handler ran longer than 1 s" });
+    await becomes(other, { status: "succeeded", attempts: 1, result: 150 });
+    expect(named("lease_lost")).toEqual([]);
+    expect(named("lease_expired")).toEqual([]);
+  },
+);
 
-test("what a handler prints in its own process belongs to the job, line by line", async () => {
+test(
+  "a process that exits, runs out of memory or meets an uncaught error fails only its own job",
+  { tags: ["slow"] },
+  async () => {
+    work(isolatedHandlers, { isolation: { processes_max: 2, memory_mb_max: 32 } });
+    const [exit, hog, stray, sum] = await add(...["exit", "hog", "stray"].map((type) => ({ type, max_attempts: 1 })), {
+      type: "sum",
+      payload: { a: 2 },
+    });
+    await becomes(exit, { status: "dead", last_error: "ProcessError: the handler's process exited with code 3" });
+    await becomes(hog, {
+      status: "dead",
+      last_error: "ProcessError: the handler's process was ended by SIGABRT, as when its memory is full",
+    });
+    await becomes(stray, { status: "dead", last_error: "ProcessError: the handler's process exited with code 1" });
+    await becomes(sum, { status: "succeeded" });
+  },
+);
+
+test(
+  "a process that sends its worker null, junk or nothing more fails only its own job",
+  { tags: ["slow"] },
+  async () => {
+    work(isolatedHandlers, { isolation: { processes_max: 3 } });
+    const junk = ["null\n", "no message\n"];
+    const [nothing, hangs, sum, ...junks] = await add(
+      { type: "tell-null" },
+      { type: "hang-up", max_attempts: 1 },
+      { type: "sum", payload: { a: 1 } },
+      ...junk.map((text) => ({ type: "tell-junk", payload: { junk: text }, max_attempts: 1 })),
+    );
+    await becomes(nothing, { status: "succeeded", result: "told" });
+    for (const id of junks)
+      await becomes(id, {
+        status: "dead",
+        last_error: "ProcessError: the handler's process wrote to its worker's channel",
+      });
+    await becomes(hangs, { status: "dead", last_error: expect.stringMatching(/^ProcessError: /) as string });
+    await becomes(sum, { status: "succeeded" });
+  },
+);
+
+test("what a handler prints in its own process belongs to the job, line by line", { tags: ["slow"] }, async () => {
   work(isolatedHandlers);
   const [id] = await add({ type: "print" });
   await becomes(id, { status: "succeeded", result: "printed" });
@@ -71,11 +83,15 @@ test("what a handler prints in its own process belongs to the job, line by line"
   ]);
 });
 
-test("a process that says more than fits in its pipe at once ends its job all the same", async () => {
-  work(isolatedHandlers, { isolation: { processes_max: 1 } });
-  const [id = ""] = await add({ type: "says-much", payload: { lines: 20_000 } });
-  await becomes(id, { status: "succeeded", result: "said" });
-});
+test(
+  "a process that says more than fits in its pipe at once ends its job all the same",
+  { tags: ["slow"] },
+  async () => {
+    work(isolatedHandlers, { isolation: { processes_max: 1 } });
+    const [id = ""] = await add({ type: "says-much", payload: { lines: 20_000 } });
+    await becomes(id, { status: "succeeded", result: "said" });
+  },
+);
 
 test("processes are reused, results come back, and what is thrown means the same as elsewhere", async () => {
   work(isolatedHandlers, { isolation: { processes_max: 1 } });
@@ -104,7 +120,7 @@ test("a handler that cannot be loaded again is refused at the start", () => {
   expect(() => work([lost])).toThrow("use isolate: { module: import.meta.url }");
 });
 
-test("a process that ends after its job takes no other job with it", async () => {
+test("a process that ends after its job takes no other job with it", { tags: ["slow"] }, async () => {
   work(isolatedHandlers, { isolation: { processes_max: 1 }, concurrency: 20 });
   const ids = await add(
     ...Array.from({ length: 2 }, () => [

@@ -53,27 +53,31 @@ test("no more is taken from the connection than waits, until it is read: then al
   expect(await client.answer).toMatch(/read$/);
 });
 
-test("pieces that come one by one to a reader that has begun and rests are put together too", async () => {
-  const { client, incoming, outgoing } = await arriving();
-  await client.writeAll(inPieces(1));
-  await once(
-    incoming.on("readable", () => {}),
-    "readable",
-  );
-  expect(String(incoming.read())).toBe("a");
-  for (let count = 0; count < 500; count += 1) {
-    const before = incoming.socket.bytesRead;
+test(
+  "pieces that come one by one to a reader that has begun and rests are put together too",
+  { tags: ["slow"] },
+  async () => {
+    const { client, incoming, outgoing } = await arriving();
     await client.writeAll(inPieces(1));
-    await eventually(() => expect(incoming.socket.bytesRead).toBeGreaterThan(before));
-  }
-  expect(incoming.readableLength).toBeLessThan(10);
-  await client.writeAll("0\r\n\r\n");
-  const pieces = await piecesOf(incoming);
-  expect(pieces.join("")).toHaveLength(500);
-  expect(pieces.length).toBeLessThan(10);
-  outgoing.end("read");
-  expect(await client.answer).toMatch(/read$/);
-});
+    await once(
+      incoming.on("readable", () => {}),
+      "readable",
+    );
+    expect(String(incoming.read())).toBe("a");
+    for (let count = 0; count < 500; count += 1) {
+      const before = incoming.socket.bytesRead;
+      await client.writeAll(inPieces(1));
+      await eventually(() => expect(incoming.socket.bytesRead).toBeGreaterThan(before));
+    }
+    expect(incoming.readableLength).toBeLessThan(10);
+    await client.writeAll("0\r\n\r\n");
+    const pieces = await piecesOf(incoming);
+    expect(pieces.join("")).toHaveLength(500);
+    expect(pieces.length).toBeLessThan(10);
+    outgoing.end("read");
+    expect(await client.answer).toMatch(/read$/);
+  },
+);
 
 test("a body that is not read is dropped with the answer, and the next request of the connection is read", async () => {
   const { client, incoming, outgoing } = await arriving("");

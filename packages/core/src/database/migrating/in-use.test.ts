@@ -50,23 +50,27 @@ test.each([
   ["CREATE INDEX two_b ON two (a)", "INSERT INTO two VALUES (1)"],
   ["DROP INDEX two_a", "SELECT count(*) FROM two"],
   ["UPDATE two SET a = 2", "LOCK TABLE two IN SHARE MODE"],
-])("while %s waits for the end of a transaction, other statements on its table get through", async (change, stay) => {
-  let applying: Promise<void> | undefined;
-  await beside(stay, async (pid) => {
-    applying = applyMissing(sql, [file(1, change)], { tell });
-    for (let round = 0; round < 2; round += 1) {
-      await eventually(async () => expect(await waiting()).toEqual([change]));
-      // Each stands behind it at first, and is answered although the stranger stays.
-      if (!stay.startsWith("LOCK")) await sql`INSERT INTO two VALUES (3)`;
-      expect((await sql`SELECT count(*)::int FROM two`).length).toBe(1);
-    }
-    // Who is in the way is looked up while it waits; a busy machine may be late, and has another look at the next try.
-    await eventually(() => expect(told.join("\n")).toContain(`${pid} (a console, idle in transaction)`));
-    expect(told.every((line) => line.includes(change))).toBe(true);
-  });
-  await applying;
-  expect(await applied()).toEqual(["1"]);
-});
+])(
+  "while %s waits for the end of a transaction, other statements on its table get through",
+  { tags: ["slow"] },
+  async (change, stay) => {
+    let applying: Promise<void> | undefined;
+    await beside(stay, async (pid) => {
+      applying = applyMissing(sql, [file(1, change)], { tell });
+      for (let round = 0; round < 2; round += 1) {
+        await eventually(async () => expect(await waiting()).toEqual([change]));
+        // Each stands behind it at first, and is answered although the stranger stays.
+        if (!stay.startsWith("LOCK")) await sql`INSERT INTO two VALUES (3)`;
+        expect((await sql`SELECT count(*)::int FROM two`).length).toBe(1);
+      }
+      // Who is in the way is looked up while it waits; a busy machine may be late, and has another look at the next try.
+      await eventually(() => expect(told.join("\n")).toContain(`${pid} (a console, idle in transaction)`));
+      expect(told.every((line) => line.includes(change))).toBe(true);
+    });
+    await applying;
+    expect(await applied()).toEqual(["1"]);
+  },
+);
 
 test("what a file has locked is free again while it rests, and it begins anew", async () => {
   let applying: Promise<void> | undefined;
@@ -82,7 +86,7 @@ test("what a file has locked is free again while it rests, and it begins anew", 
   expect([...(await sql`SELECT a, b FROM one`)]).toEqual([{ a: 1, b: null }]);
 });
 
-test("a file that lost in a deadlock begins anew", async () => {
+test("a file that lost in a deadlock begins anew", { tags: ["slow"] }, async () => {
   // What a sequence gave is not taken back with its transaction.
   await sql`CREATE SEQUENCE tries`;
   const lose = `DO $$ BEGIN IF nextval('tries') < 3 THEN RAISE EXCEPTION USING ERRCODE = 'deadlock_detected'; END IF; END $$`;
@@ -104,22 +108,26 @@ test("told to stop while it waits for a table, it ends and leaves nothing waitin
   expect((await sql`SELECT * FROM two`).columns.map(({ name }) => name)).toEqual(["a"]);
 });
 
-test("callers whose transactions come and go, some of them at any time, do not keep it from its table", async () => {
-  let over = false;
-  const callers = postgres(url, { max: 12, onnotice: () => {} });
-  onTestFinished(() => callers.end({ timeout: 0 }));
-  const calling = Array.from({ length: 12 }, async () => {
-    while (!over)
-      await callers.begin(async (tx) => {
-        await tx`INSERT INTO two VALUES (1)`;
-        await tx`SELECT pg_sleep(1.2)`;
-      });
-  });
-  await applyMissing(sql, [file(1, "CREATE INDEX two_b ON two (a)")], { tell });
-  over = true;
-  await Promise.all(calling);
-  expect(await applied()).toEqual(["1"]);
-});
+test(
+  "callers whose transactions come and go, some of them at any time, do not keep it from its table",
+  { tags: ["slow"] },
+  async () => {
+    let over = false;
+    const callers = postgres(url, { max: 12, onnotice: () => {} });
+    onTestFinished(() => callers.end({ timeout: 0 }));
+    const calling = Array.from({ length: 12 }, async () => {
+      while (!over)
+        await callers.begin(async (tx) => {
+          await tx`INSERT INTO two VALUES (1)`;
+          await tx`SELECT pg_sleep(1.2)`;
+        });
+    });
+    await applyMissing(sql, [file(1, "CREATE INDEX two_b ON two (a)")], { tell });
+    over = true;
+    await Promise.all(calling);
+    expect(await applied()).toEqual(["1"]);
+  },
+);
 
 /** Those of `pool`, and what each try sets for the time that it waits for a lock at most. */
 function watchedTries(pool: postgres.Sql): { pool: postgres.Sql; waits_ms: readonly number[] } {
@@ -139,32 +147,40 @@ function watchedTries(pool: postgres.Sql): { pool: postgres.Sql; waits_ms: reado
   };
 }
 
-test("however long those take, nobody waits behind it for longer than an API waits for an answer", async () => {
-  const { pool, waits_ms } = watchedTries(sql);
-  const stopping = new AbortController();
-  let applying: Promise<void> | undefined;
-  const { signal: stop } = stopping;
-  // A try rests once it has its turn, so that each finds another transaction in its way.
-  for (let tries = 2; waits_ms.filter((ms) => ms >= 1_200).length < 2; tries += 1)
-    await beside("SELECT count(*) FROM two", async () => {
-      applying ??= applyMissing(pool, [file(1, "DROP INDEX two_a")], { stop }).catch(() => {});
-      await eventually(() => expect(waits_ms.length).toBeGreaterThanOrEqual(tries));
-    });
-  stopping.abort(new Error("enough"));
-  await applying;
-  expect(Math.max(...waits_ms)).toBe(1_200);
-});
+test(
+  "however long those take, nobody waits behind it for longer than an API waits for an answer",
+  { tags: ["slow"] },
+  async () => {
+    const { pool, waits_ms } = watchedTries(sql);
+    const stopping = new AbortController();
+    let applying: Promise<void> | undefined;
+    const { signal: stop } = stopping;
+    // A try rests once it has its turn, so that each finds another transaction in its way.
+    for (let tries = 2; waits_ms.filter((ms) => ms >= 1_200).length < 2; tries += 1)
+      await beside("SELECT count(*) FROM two", async () => {
+        applying ??= applyMissing(pool, [file(1, "DROP INDEX two_a")], { stop }).catch(() => {});
+        await eventually(() => expect(waits_ms.length).toBeGreaterThanOrEqual(tries));
+      });
+    stopping.abort(new Error("enough"));
+    await applying;
+    expect(Math.max(...waits_ms)).toBe(1_200);
+  },
+);
 
-test("where it cannot see who is in its way, as behind a pooler without a free connection, it waits longer too", async () => {
-  const single = postgres(url, { max: 1, onnotice: () => {} });
-  onTestFinished(() => single.end({ timeout: 0 }));
-  const { pool, waits_ms } = watchedTries(single);
-  let applying: Promise<void> | undefined;
-  await beside("SELECT count(*) FROM two", async () => {
-    applying = applyMissing(pool, [file(1, "DROP INDEX two_a")], { tell });
-    await eventually(() => expect(waits_ms).toContain(1_200));
-  });
-  await applying;
-  expect(Math.max(...waits_ms)).toBe(1_200);
-  expect(told).toEqual([expect.stringContaining("waits for others (it could not see whom)")]);
-});
+test(
+  "where it cannot see who is in its way, as behind a pooler without a free connection, it waits longer too",
+  { tags: ["slow"] },
+  async () => {
+    const single = postgres(url, { max: 1, onnotice: () => {} });
+    onTestFinished(() => single.end({ timeout: 0 }));
+    const { pool, waits_ms } = watchedTries(single);
+    let applying: Promise<void> | undefined;
+    await beside("SELECT count(*) FROM two", async () => {
+      applying = applyMissing(pool, [file(1, "DROP INDEX two_a")], { tell });
+      await eventually(() => expect(waits_ms).toContain(1_200));
+    });
+    await applying;
+    expect(Math.max(...waits_ms)).toBe(1_200);
+    expect(told).toEqual([expect.stringContaining("waits for others (it could not see whom)")]);
+  },
+);

@@ -71,12 +71,16 @@ test.each([
   ["it reads what is missing", "FROM pg_class"],
   ["it writes down what it did", "INSERT INTO drizzle."],
   ["it commits", "commit\0"],
-])("a firewall forgets its connections while %s: it goes on over others", async (moment, question) => {
-  const silent = silentAt(question, { serves: true });
-  await heldUntil(moment === "it rests" ? silent : Promise.resolve(), () => migrate(proxy.url, addColumn));
-  expect(await columns()).toEqual(["a", "b"]);
-  expect(told).toContain("the database did not answer; connecting anew");
-});
+])(
+  "a firewall forgets its connections while %s: it goes on over others",
+  { tags: ["slow"] },
+  async (moment, question) => {
+    const silent = silentAt(question, { serves: true });
+    await heldUntil(moment === "it rests" ? silent : Promise.resolve(), () => migrate(proxy.url, addColumn));
+    expect(await columns()).toEqual(["a", "b"]);
+    expect(told).toContain("the database did not answer; connecting anew");
+  },
+);
 
 test("a commit whose answer never comes is found to be done", async () => {
   proxy.splitQuestions((piece) => {
@@ -90,15 +94,19 @@ test("a commit whose answer never comes is found to be done", async () => {
   expect(await sql`SELECT FROM drizzle.atlasqueue_migrations`).toHaveLength(1);
 });
 
-test("the machine of its server is gone while it rests: it goes on at the host that takes writes", async () => {
-  const { username, password, port, pathname } = new URL(url);
-  const hosts = `127.0.0.1:${proxy.port},127.0.0.1:${port}`;
-  const to = `postgres://${username}:${password}@${hosts}${pathname}`;
-  await heldUntil(silentAt("SELECT 1\0", { serves: false }), () => migrate(to, addColumn));
-  expect(await columns()).toEqual(["a", "b"]);
-});
+test(
+  "the machine of its server is gone while it rests: it goes on at the host that takes writes",
+  { tags: ["slow"] },
+  async () => {
+    const { username, password, port, pathname } = new URL(url);
+    const hosts = `127.0.0.1:${proxy.port},127.0.0.1:${port}`;
+    const to = `postgres://${username}:${password}@${hosts}${pathname}`;
+    await heldUntil(silentAt("SELECT 1\0", { serves: false }), () => migrate(to, addColumn));
+    expect(await columns()).toEqual(["a", "b"]);
+  },
+);
 
-test("a file's own statement may take longer than that", async () => {
+test("a file's own statement may take longer than that", { tags: ["slow"] }, async () => {
   await migrate(proxy.url, `SELECT pg_sleep(${(3 * silence_ms_max) / 1_000})`, addColumn);
   expect(await columns()).toEqual(["a", "b"]);
 });

@@ -177,7 +177,7 @@ test("a caller who hangs up leaves the line, and one whose statement was sent is
   expect(await send(database, "greedy")).toEqual([{ one: 1 }]);
 });
 
-test("those that wait are bounded, and each tenant has a share", async () => {
+test("those that wait are bounded, and each tenant has a share", { tags: ["slow"] }, async () => {
   const database = open(2);
   const stuck = Array.from({ length: 10_000 }, () =>
     send(database, "greedy", endless).catch((error: unknown) => error),

@@ -11,7 +11,7 @@ import { carryOnReplays } from "./carry-on.ts";
 const world = replayWorld();
 const { dead, start, step, carryOut, look, statuses } = world;
 
-test("eight processes that carry on at once replay each job once", async () => {
+test("eight processes that carry on at once replay each job once", { tags: ["slow"] }, async () => {
   await dead(3_000);
   const row = await start({ filter: { all: true }, patch: { old: null } });
   const seen: string[] = [];
@@ -39,7 +39,7 @@ async function stepsOfPage(): Promise<number> {
 
 test(
   "a process that dies at any step of a page loses nothing and leaves nothing done twice",
-  { timeout: 60_000 },
+  { tags: ["slow"], timeout: 60_000 },
   async () => {
     const prepare = async () => {
       await world.sql`TRUNCATE jobs, dead_letter_replays, job_groups`;

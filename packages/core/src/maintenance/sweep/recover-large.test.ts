@@ -64,7 +64,7 @@ test("a recovery under way goes no further once the fleet is told of an outage",
   expect(await ready()).toBe(recovered_max);
 });
 
-test("what a slow server cannot take back in time is halved until it can", async () => {
+test("what a slow server cannot take back in time is halved until it can", { tags: ["slow"] }, async () => {
   await abandon(2, 350);
   await slowFrom(200);
   const late: number[] = [];

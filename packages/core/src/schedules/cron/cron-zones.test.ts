@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, expect, test } from "vitest";
 import { readCron } from "./cron.ts";
 

@@ -34,7 +34,7 @@ async function startRedis() {
   return Object.assign(server, { ask });
 }
 
-test("connections that no longer get answers are dropped and redialled", async () => {
+test("connections that no longer get answers are dropped and redialled", { tags: ["slow"] }, async () => {
   const proxy = await proxyTo(redisUrl());
   const signal = open(proxy.url);
   await expectAllToWork(signal);
@@ -71,7 +71,7 @@ test("connections that are reset, then refused for a while, come back", async ()
   await expectAllToWork(signal);
 });
 
-test("a master that became a replica is abandoned for the one its name points to now", async () => {
+test("a master that became a replica is abandoned for the one its name points to now", { tags: ["slow"] }, async () => {
   const [old, next] = [await startRedis(), await startRedis()];
   const proxy = await proxyTo(old.url);
   const signal = open(proxy.url);
@@ -85,7 +85,7 @@ test("a master that became a replica is abandoned for the one its name points to
   await expectAllToWork(signal);
 });
 
-test("a replica that becomes a master is used again", async () => {
+test("a replica that becomes a master is used again", { tags: ["slow"] }, async () => {
   const [server, other] = [await startRedis(), await startRedis()];
   const signal = open(server.url);
   await expectAllToWork(signal);
@@ -95,23 +95,27 @@ test("a replica that becomes a master is used again", async () => {
   await expectAllToWork(signal);
 });
 
-test("a full Redis refuses waits too, so that waiting workers look into Postgres until there is room", async () => {
-  const server = await startRedis();
-  const signal = open(server.url);
-  await expectAllToWork(signal);
-  await signal.push([job("before")]);
-  const waiting = signal.wait([{ tenant: "default", queue: "idle" }], 60_000, never).catch((error: Error) => error);
-  await server.ask.config("SET", "maxmemory", "1");
-  // Nothing pushes: the beat finds it.
-  expect(await waiting).toMatchObject({ message: expect.stringContaining("OOM") });
-  expect(signal.state()).toBe("refusing");
-  await expect(signal.check()).rejects.toThrow("Redis refuses writes: OOM");
-  await expect(signal.push([job("a")])).rejects.toMatchObject({ name: "SignalUnavailableError" });
-  // What is in it can still be read.
-  expect(await signal.take([main], 10)).toEqual(["before"]);
-  await server.ask.config("SET", "maxmemory", "0");
-  await expectAllToWork(signal);
-});
+test(
+  "a full Redis refuses waits too, so that waiting workers look into Postgres until there is room",
+  { tags: ["slow"] },
+  async () => {
+    const server = await startRedis();
+    const signal = open(server.url);
+    await expectAllToWork(signal);
+    await signal.push([job("before")]);
+    const waiting = signal.wait([{ tenant: "default", queue: "idle" }], 60_000, never).catch((error: Error) => error);
+    await server.ask.config("SET", "maxmemory", "1");
+    // Nothing pushes: the beat finds it.
+    expect(await waiting).toMatchObject({ message: expect.stringContaining("OOM") });
+    expect(signal.state()).toBe("refusing");
+    await expect(signal.check()).rejects.toThrow("Redis refuses writes: OOM");
+    await expect(signal.push([job("a")])).rejects.toMatchObject({ name: "SignalUnavailableError" });
+    // What is in it can still be read.
+    expect(await signal.take([main], 10)).toEqual(["before"]);
+    await server.ask.config("SET", "maxmemory", "0");
+    await expectAllToWork(signal);
+  },
+);
 
 test("keys of another type under our names are moved aside, and everything works as before", async () => {
   const keys = newKeys();

@@ -56,7 +56,7 @@ test("a certificate that is not for the name that was dialled is refused, unless
   await expectAllToWork(open({ ...own(), servername: "redis.internal" }, undefined, "localhost"));
 });
 
-test("an unknown authority, and no certificate of ours, are told as the reason", async () => {
+test("an unknown authority, and no certificate of ours, are told as the reason", { tags: ["slow"] }, async () => {
   await refused(
     open({ ...own(), ca: certificateAuthorityOfOthers() }),
     /there is no connection to Redis: .*certificate/,
@@ -108,7 +108,7 @@ test("a user with no more rights than the operators' page gives can do everythin
   expect(denied.filter((object) => !object?.startsWith("client|set"))).toEqual([]);
 });
 
-test("a cluster, and sentinels with their servers, are spoken to over TLS throughout", async () => {
+test("a cluster, and sentinels with their servers, are spoken to over TLS throughout", { tags: ["slow"] }, async () => {
   const [cluster, set] = await Promise.all([
     redisCluster({ tls: redis.authority }),
     sentinelSet({ tls: redis.authority }),

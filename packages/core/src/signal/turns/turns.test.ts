@@ -82,7 +82,7 @@ withEachSignal((start) => {
     expect(await signal.pushInTurns(many("a", 25))).toBe(4);
   });
 
-  test("in any window, each group that waits all along gets its share less one", async () => {
+  test("in any window, each group that waits all along gets its share less one", { tags: ["slow"] }, async () => {
     const groups = ["a", "b", "c", "d", "e"];
     for (let seed = 1; seed <= 4; seed += 1) {
       const random = randomFrom(seed);

@@ -104,7 +104,7 @@ test("a sweep's first page has arrivals of every tenant, and it goes on where th
   expect((await admitAll(admitting, cursor)).admitted).toBe(200);
 });
 
-test("tenants that are more than a page holds take turns too", async () => {
+test("tenants that are more than a page holds take turns too", { tags: ["slow"] }, async () => {
   for (let at = 0; at < 250; at += 1) await arriveOf(`t-${at}`, 2);
   const { order, admitting } = recording();
   const cursor = newArrivalsCursor();

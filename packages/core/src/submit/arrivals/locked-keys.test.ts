@@ -80,20 +80,24 @@ test.each([
     lock: takeIdempotencyKey,
     job: { type: "noop", idempotency_key: "hot" },
   },
-])("$name in a stranger's hands holds up only those that want it, and their groups", async ({ before, lock, job }) => {
-  await before();
-  const ids = await arrive(...inGroups("before"), { ...job, group: "g" }, ...inGroups("after"), {
-    type: "noop",
-    group: "g",
-  });
-  const held = [ids[30] ?? "", ids[61] ?? ""];
-  await beside(lock, async () => {
-    expect((await admitAll(admitting())).held.map(({ id }) => id).toSorted()).toEqual(held);
-    expect(await left()).toEqual(held);
-  });
-  await admitAll(admitting());
-  expect(await statuses(...held)).toEqual(["queued", "blocked"]);
-});
+])(
+  "$name in a stranger's hands holds up only those that want it, and their groups",
+  { tags: ["slow"] },
+  async ({ before, lock, job }) => {
+    await before();
+    const ids = await arrive(...inGroups("before"), { ...job, group: "g" }, ...inGroups("after"), {
+      type: "noop",
+      group: "g",
+    });
+    const held = [ids[30] ?? "", ids[61] ?? ""];
+    await beside(lock, async () => {
+      expect((await admitAll(admitting())).held.map(({ id }) => id).toSorted()).toEqual(held);
+      expect(await left()).toEqual(held);
+    });
+    await admitAll(admitting());
+    expect(await statuses(...held)).toEqual(["queued", "blocked"]);
+  },
+);
 
 test("a job does not overtake one of its group that waits for a key, in whichever process", async () => {
   const [first = "", second = ""] = await arrive({ ...hot, group: "g" }, { type: "noop", group: "g" });

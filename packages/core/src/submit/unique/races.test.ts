@@ -89,6 +89,7 @@ test("50 successive calls debounce: one job runs, after the last of them, with i
 
 test.each(["return", "reject", "replace"] as const)(
   "while holders run, fail, finish, die, are cancelled and pruned, %s lets one through at a time",
+  { tags: ["slow"] },
   async (on_conflict) => {
     const names = ["a", "b", "c"];
     let going = true;
