@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { apiSettings } from "@atlasqueue/api";
 import { createDatabase, eventually, postgresUrl } from "@atlasqueue/testing";
@@ -10,16 +10,19 @@ import { dataFolder, mainFile, runStart, startEnv, succeeds, type Started } from
 import { cliSettings } from "./config.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const readme = readFileSync(join(root, "README.md"), "utf8");
-const tour = readme.slice(readme.indexOf("\n## Tour"), readme.indexOf("\n## ", readme.indexOf("\n## Tour") + 1));
-const commands = [...tour.matchAll(/```sh\n(.*?)```/gs)].map(([, command = ""]) => command);
+const read = (page: string) => readFileSync(join(root, page), "utf8");
+const commandsOf = (page: string) => [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, command = ""]) => command);
+const tour = read("apps/cli/tour.md");
+const tourCommands = commandsOf(tour);
 
 const folder = dataFolder();
 let started: Started;
+let database_url: string;
 let removeDatabase: () => Promise<void>;
 beforeAll(async () => {
   const database = await createDatabase(postgresUrl());
   removeDatabase = database.drop;
+  database_url = database.url;
   started = await runStart({ ...startEnv(folder.path), DATABASE_URL: database.url });
   writePnpm();
 });
@@ -39,21 +42,22 @@ function writePnpm(): void {
   mkdirSync(join(folder.path, "bin"));
   writeFileSync(
     file,
-    `#!/bin/sh\n[ "$1 $2 $3" = "-y pnpm atlasqueue" ] || exit 9\nshift 3\nexec '${process.execPath}' '${mainFile}' "$@"\n`,
+    `#!/bin/sh\n[ "$1 $2" = "-y pnpm" ] || exit 9\nshift 2\n[ "$1" = -s ] && shift\n[ "$1" = atlasqueue ] || exit 9\nshift\nexec '${process.execPath}' '${mainFile}' "$@"\n`,
   );
   chmodSync(file, 0o755);
 }
 
 type Said = { code: number; text: string };
 
-/** Runs a block of the README as written, except for the names a reader replaces and the free ports. */
-function paste(at: number, replaced: Record<string, string> = {}): Promise<Said> {
-  let command = (commands[at] ?? "exit 99").replaceAll("http://127.0.0.1:8000", started.api_url);
+/** Runs a block of a page as written, except for the names a reader replaces and the free ports. */
+function paste(block = "exit 99", replaced: Record<string, string> = {}): Promise<Said> {
+  let command = block.replaceAll("http://127.0.0.1:8000", started.api_url);
   for (const [name, value] of Object.entries(replaced)) {
     expect(command).toContain(name);
     command = command.replaceAll(name, value);
   }
-  const env = { ...process.env, PATH: `${folder.path}/bin:${process.env.PATH}`, ATLASQUEUE_URL: started.api_url };
+  const own = { ATLASQUEUE_URL: started.api_url, DATA_DIR: folder.path, DATABASE_URL: database_url };
+  const env = { ...process.env, PATH: `${folder.path}/bin:${process.env.PATH}`, ...own };
   return new Promise((resolve) =>
     execFile("sh", ["-c", command], { cwd: folder.path, env }, (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === "number" ? error.code : 0, text: stdout + stderr }),
@@ -61,22 +65,45 @@ function paste(at: number, replaced: Record<string, string> = {}): Promise<Said>
   );
 }
 
-test("the tour's commands do what the README says", async () => {
-  expect(commands).toHaveLength(12);
+const statusOf = ({ text }: Said) => text.trim().split("\n").at(-1);
+const jobIn = ({ text }: Said) => JSON.parse(text.trim().split("\n")[0] ?? "") as { id: string };
 
-  const submitted = await paste(0);
-  const [body = "", status] = submitted.text.trim().split("\n");
-  expect(status).toBe("201");
-  const { id } = JSON.parse(body) as { id: string };
+test("the README's commands do what it says", async () => {
+  const commands = commandsOf(read("README.md"));
+  expect(commands).toHaveLength(2);
+  const [submit, fail = ""] = commands;
+
+  const submitted = await paste(submit);
+  expect(statusOf(submitted)).toBe("201");
+  const { id } = jobIn(submitted);
+  await succeeds(started, id);
+  const again = await paste(submit);
+  expect([statusOf(again), jobIn(again).id]).toEqual(["200", id]);
+
+  const died = await paste(fail);
+  expect(died.text).toContain('"status": "dead"');
+  const dead_id = /"id": "([^"]+)"/.exec(died.text)?.[1] ?? "no id";
+  // The list of dead letters has a line for it.
+  expect(died.text).toMatch(RegExp(`^${dead_id}\\t`, "m"));
+});
+
+test("the tour's commands do what it says", async () => {
+  const commands = tourCommands;
+  expect(commands).toHaveLength(16);
+  const [submit, poll, repeat, mismatch, fail, list, inRedis, file, fileAgain, stream, flow, show] = commands;
+  const [schedule, limit, look, document] = commands.slice(12);
+
+  const submitted = await paste(submit);
+  expect(statusOf(submitted)).toBe("201");
+  const { id } = jobIn(submitted);
 
   await succeeds(started, id);
-  const polled = await paste(1, { JOB_ID: id });
-  expect(JSON.parse(polled.text)).toMatchObject({ id, status: "succeeded", result: { order: 17 } });
+  const polled = await paste(poll, { JOB_ID: id });
+  expect(JSON.parse(polled.text)).toMatchObject({ id, status: "succeeded", result: { invoice: 7 } });
 
-  const again = await paste(2);
-  expect(again.text).toMatch(/\n200\n$/);
-  expect(again.text).toContain(id);
-  expect((await paste(3)).text).toMatch(/\n422\n$/);
+  const again = await paste(repeat);
+  expect([statusOf(again), jobIn(again).id]).toEqual(["200", id]);
+  expect(statusOf(await paste(mismatch))).toBe("422");
 
   const told = /Follow the job by its `job_id`:\s([^.]*)\./.exec(tour)?.[1]?.match(/\w+/g) ?? [];
   expect(told).toHaveLength(5);
@@ -85,34 +112,43 @@ test("the tour's commands do what the README says", async () => {
     expect(events.filter((event) => event !== "idempotent_submission").sort()).toEqual(told.sort());
   });
 
-  const died = await paste(4);
+  const died = await paste(fail);
   expect(died.code).toBe(1);
   expect(died.text).toContain('"status": "dead"');
   expect(died.text).toContain('"last_error": "Error: no such customer"');
-  const dead_id = /"id": "([^"]+)"/.exec(died.text)?.[1];
+  const dead_id = /"id": "([^"]+)"/.exec(died.text)?.[1] ?? "no id";
+  expect((await paste(list)).text).toContain(dead_id);
 
   const port = /-p (\d+) LRANGE/.exec(started.banner.join("\n"))?.[1] ?? "";
   const own = { REDIS_PORT: port, ".atlasqueue/": `${folder.path}/` };
-  await eventually(async () => expect((await paste(5, own)).text.trim()).toBe(dead_id));
+  await eventually(async () => expect((await paste(inRedis, own)).text).toContain(dead_id));
 
-  const many = await paste(6);
+  const many = await paste(file);
   expect(many.code).toBe(1);
   expect(many.text).toMatch(/3 lines: 2 created, 0 already there, 1 refused\n {2}line 2: not JSON/);
-  const repeated = await paste(7);
+  const repeated = await paste(fileAgain);
   expect(repeated.text).toContain("0 created, 2 already there, 1 refused");
 
-  expect((await paste(8)).text).toContain("1000 lines: 1000 created, 0 already there, 0 refused");
+  expect((await paste(stream)).text).toContain("1000 lines: 1000 created, 0 already there, 0 refused");
 
-  const flow = JSON.parse((await paste(9)).text) as { flow_id: string };
+  const { flow_id } = JSON.parse((await paste(flow)).text) as { flow_id: string };
   await eventually(async () => {
-    const shown = await paste(10, { FLOW_ID: flow.flow_id });
+    const shown = await paste(show, { FLOW_ID: flow_id });
     expect([shown.code, shown.text.match(/\tsucceeded\t/g)?.length]).toEqual([0, 3]);
   });
 
-  expect(JSON.parse((await paste(11)).text)).toMatchObject({ openapi: "3.1.1" });
+  const scheduled = await paste(schedule);
+  expect([scheduled.code, scheduled.text]).toEqual([0, expect.stringContaining("report")]);
+  const limited = await paste(limit);
+  expect([limited.code, limited.text]).toEqual([0, expect.stringContaining("7")]);
+  const looked = await paste(look);
+  expect(looked.text).toContain(dead_id);
+  expect(looked.text).toContain("✓");
+
+  expect(JSON.parse((await paste(document)).text)).toMatchObject({ openapi: "3.1.1" });
 });
 
-test("the banner's line for the dead letters is the README's", () => {
+test("the banner's line for the dead letters is the tour's", () => {
   const line = started.banner
     .find((said) => said.startsWith("Dead jobs:"))
     ?.replace("Dead jobs:", "")
@@ -122,22 +158,44 @@ test("the banner's line for the dead letters is the README's", () => {
       ?.replace(" valkey", " redis")
       .replace(`${folder.path}/`, ".atlasqueue/")
       .replace(/-p \d+/, "-p REDIS_PORT"),
-  ).toBe(commands[5]?.trim());
+  ).toBe(tourCommands[6]?.trim());
 });
 
-test("the table of settings has every variable, and no other", () => {
-  const table = readme.slice(readme.indexOf("\n## Settings"), readme.indexOf("\n## In pieces"));
-  const told = [...table.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell = ""]) => cell.match(/\b[A-Z_]{4,}\b/g) ?? []);
-  const read = [apiSettings, workerSettings, cliSettings].flatMap(({ shape }) => Object.keys(shape));
+test("the tables of settings have every variable, and no other", () => {
+  const tables = read("packages/deploy/settings.md");
+  const told = [...tables.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(
+    ([, cell = ""]) => cell.match(/\b[A-Z_]{4,}\b/g) ?? [],
+  );
+  const known = [apiSettings, workerSettings, cliSettings].flatMap(({ shape }) => Object.keys(shape));
   const elsewhere = ["ATLASQUEUE_URL", "ATLASQUEUE_TOKEN"];
-  expect(told.sort()).toEqual([...new Set(read)].filter((name) => !elsewhere.includes(name)).sort());
+  expect(told.sort()).toEqual([...new Set(known)].filter((name) => !elsewhere.includes(name)).sort());
 });
 
-test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "apps/cli/README.md", "packages/core/GUARANTEES.md"])(
+const pages = ["*.md", "apps/*/*.md", "packages/*/*.md", "packages/*/decisions/*.md", "packages/deploy/*/*.md"];
+
+test.each(globSync(pages, { cwd: root, exclude: (name) => name.endsWith("node_modules") }))(
   "every link in %s leads somewhere",
-  (file) => {
-    const text = readFileSync(join(root, file), "utf8");
-    for (const [, target = ""] of text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g))
-      expect(existsSync(join(root, file, "..", target)), target).toBe(true);
+  (page) => {
+    const text = read(page).replaceAll(/^```.*?^```$/gms, "");
+    for (const [, target = "", section] of text.matchAll(/\]\(([^)#:\s]*)(?:#([^)]*))?\)/g)) {
+      const file = target === "" ? page : join(dirname(page), target);
+      expect(existsSync(join(root, file)), target).toBe(true);
+      if (section === undefined) continue;
+      const headings = [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+        title
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+          .replaceAll(" ", "-"),
+      );
+      expect(headings, `${target}#${section}`).toContain(section);
+    }
   },
 );
+
+test("the README is short, and its tables are narrow", () => {
+  const text = read("README.md");
+  const lines = text.split("\n");
+  expect(lines.length).toBeLessThanOrEqual(201);
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(12_000);
+  expect(lines.filter((line) => line.startsWith("|") && line.length > 160)).toEqual([]);
+});

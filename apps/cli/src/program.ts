@@ -18,7 +18,10 @@ export async function createProgram(env: Env, words: readonly string[]): Promise
     .version(version())
     .showHelpAfterError("(--help says more)")
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage))
-    .addHelpText("after", `\n${exitCodesText}\nSettings are environment variables; the README lists them.`);
+    .addHelpText(
+      "after",
+      `\n${exitCodesText}\nSettings are environment variables: packages/deploy/settings.md lists them.`,
+    );
   const asked = askedOf(words);
   const completes = asked === "completion" || asked === "complete";
   for (const [name, { about, load }] of Object.entries(commands)) {

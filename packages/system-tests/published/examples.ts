@@ -5,16 +5,18 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /**
- * The READMEs for people who write programs, and the files their TypeScript goes into. The API's has none: its example
- * is of its own sources.
+ * The pages for people who write programs, and the files their TypeScript goes into. The API's has none: its example is
+ * of its own sources.
  */
 const readmes = {
-  "README.md": ["handlers", "queue", "remote", "traces"],
+  "README.md": ["own-worker", "own-app"],
+  "apps/cli/tour.md": ["handlers", "remote"],
   // One program, in four parts.
   "packages/client/README.md": ["client", "client", "client", "client"],
   "packages/contract/README.md": ["contract"],
-  "packages/core/README.md": [],
+  "packages/core/README.md": ["queue"],
   "packages/embedded/README.md": ["embedded"],
+  "packages/telemetry/README.md": ["traces"],
   "packages/worker/README.md": ["worker", "steps"],
   "apps/cli/README.md": [],
   "apps/worker/README.md": [],
@@ -22,7 +24,7 @@ const readmes = {
 
 export type Example = (typeof readmes)[keyof typeof readmes][number];
 
-/** Each example as written in its README. Throws when a README has a block that is not in the table. */
+/** Each example as written on its page. Throws when a page has a block that is not in the table. */
 export function examples(): Map<Example, string> {
   const found = new Map<Example, string>();
   for (const [file, names] of Object.entries(readmes)) {

@@ -91,7 +91,9 @@ function writeFiles(folder: string): void {
   write("tsconfig.declarations.json", {
     extends: "./tsconfig.nodenext.json",
     compilerOptions: { skipLibCheck: false, noEmit: true },
-    files: ["client", "queue", "remote", "traces", "contract", "embedded"].map((name) => `examples/${name}.ts`),
+    files: ["client", "own-app", "queue", "remote", "traces", "contract", "embedded"].map(
+      (name) => `examples/${name}.ts`,
+    ),
     include: [],
   });
 }

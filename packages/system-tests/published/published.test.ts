@@ -125,7 +125,7 @@ test.each(Object.entries(nodes))(
       return succeed(runtime[0] ?? "", [...runtime.slice(1), ported], options);
     };
 
-    // The handler of the README, in the worker of `start`.
+    // The handler of the tour, in the worker of `start`.
     await command("submit", "email.send", '{"to":"ada@example.org"}', "--wait", "120");
 
     // The API's MCP server, which it loads only now.
@@ -147,6 +147,18 @@ test.each(Object.entries(nodes))(
     await example("traces");
     expect(await sql`SELECT id FROM orders`).toHaveLength(1);
     expect(await jobs(system, "type=invoice.write")).toHaveLength(1);
+
+    // What the README begins with. The worker of `start` has the handler too: either may run the job.
+    const own = spawn("node", ["built/own-worker.js"], { cwd: folder, env: usersEnvironment(options), stdio: "pipe" });
+    onTestFinished(() => void own.kill("SIGKILL"));
+    await example("own-app");
+    expect(await sql`SELECT id FROM orders`).toHaveLength(2);
+    await eventually(async () => {
+      const [sent] = await jobs(system, "type=email.send&limit=1");
+      expect(sent).toMatchObject({ status: "succeeded", payload: { to: "ada@example.org" } });
+    });
+    own.kill("SIGTERM");
+    await eventually(() => own.exitCode === 0, { timeout_ms: 60_000, message: "the README's worker drains" });
 
     // Over HTTP, on Bun too.
     for (const runtime of version === "24" ? [["node"], [join(folder, "node_modules/bun/bin/bun")]] : [["node"]]) {

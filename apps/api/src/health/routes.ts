@@ -50,7 +50,7 @@ const readiness = z.strictObject({
 const readyAnswers = {
   200: {
     description:
-      "It can. `degraded` means that Redis is away or refuses writes: jobs are still accepted, and workers find them by their sweep.",
+      "It can. `degraded` means that Redis is away or refuses writes: jobs are still accepted, and workers find them in PostgreSQL, about once a second.",
     schema: readiness,
     example: {
       status: "ok",

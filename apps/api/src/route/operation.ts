@@ -150,7 +150,8 @@ export const tags = {
   MCP: "The queue as tools for assistants and editors, by the Model Context Protocol.",
   Session: "For the dashboard: a cookie in place of a token, which pages then need not keep.",
   OpenQueue: 'The wire format of OpenQueue, whose clients work unchanged. Errors are `{"detail": …}`.',
-  "Health and metrics": "For load balancers, orchestrators and Prometheus. They need no token.",
+  "Health and metrics":
+    "For load balancers, orchestrators and Prometheus. The health checks need no token; with `AUTH=required` `/metrics` does.",
   "This document": "The description of the API, for programs and for people.",
 } as const;
 type Tag = keyof typeof tags;

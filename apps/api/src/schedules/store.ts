@@ -24,7 +24,7 @@ export const create = route(
     tag: "Schedules",
     summary: "Create a schedule",
     description:
-      "It fires from its next slot on: the workers submit its job, with the key `schedule:{name}:{slot}`. Day of the month " +
+      "It fires from its next slot on: any worker or API process submits its job, with the key `schedule:{name}:{slot}`. Day of the month " +
       "and day of the week: either is enough. Fixed times that the clock skips fire right after the gap, those it " +
       "shows twice fire the first time; a `*` or a step in the minute or the hour fires whenever the clock shows it. " +
       "`catch_up` says which slots missed in a downtime get a job: none, the latest, or all (the last 1,000).",

@@ -27,7 +27,7 @@ export const commands: Record<string, { about: string; load: () => Promise<Defin
     load: async () => (await import("./submit.ts")).defineSubmit,
   },
   jobs: {
-    about: "Look at jobs, cancel them, run them again.",
+    about: "Import, list, show, edit, cancel, retry, signal and delete jobs, one or many.",
     load: async () => (await import("./jobs/jobs.ts")).defineJobs,
   },
   flows: {
@@ -35,11 +35,11 @@ export const commands: Record<string, { about: string; load: () => Promise<Defin
     load: async () => (await import("./jobs/flows.ts")).defineFlows,
   },
   queues: {
-    about: "Look at queues, pause and resume them.",
+    about: "List queues, pause and resume them, set their limits; their groups, and figures for autoscalers.",
     load: async () => (await import("./queues.ts")).defineQueues,
   },
   dlq: {
-    about: "The dead letters: jobs whose last attempt failed.",
+    about: "The dead letters: jobs that failed for good. List, group, replay and purge them.",
     load: async () => (await import("./dlq.ts")).defineDlq,
   },
   replays: {

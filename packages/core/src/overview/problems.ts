@@ -64,7 +64,7 @@ function ofRedis({ redis }: Facts): ProblemNow | undefined {
   if (redis === "up") return undefined;
   const [code, what] =
     redis === "down" ? (["redis_down", "is away"] as const) : (["redis_refusing", "takes no writes"] as const);
-  const detail = `Redis ${what}: jobs are accepted and run all the same, found by the workers' sweep; it takes them longer.`;
+  const detail = `Redis ${what}: jobs are still accepted and run, but start up to a few seconds later.`;
   return { ...nothing, code, severity: "error", detail };
 }
 

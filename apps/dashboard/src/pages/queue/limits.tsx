@@ -102,11 +102,15 @@ function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => void })
     save.mutate(limits, { onSuccess: onClose });
   };
   return (
-    <Modal title={`Limits of ${queue.queue}`} lead="An empty field is no limit." onClose={onClose}>
+    <Modal
+      title={`Limits of ${queue.queue}`}
+      lead="Leave a field empty for its default: no limit, and one job of a group at a time, in order."
+      onClose={onClose}
+    >
       <form onSubmit={submit}>
         <div className="fields two">
           <Field label="Jobs at once" {...set("concurrency")} />
-          <Field label="At once in a group" hint="empty: one, in order" {...set("group_concurrency")} />
+          <Field label="At once in a group" hint="empty: one" {...set("group_concurrency")} />
           <Field label="Starts" {...set("rate")} />
           <Field label="in seconds" {...set("rate_seconds")} />
           <Field label="Starts in a group" {...set("group_rate")} />
