@@ -3,6 +3,7 @@ import { bulkAdd } from "./bulk-add.ts";
 import { burst } from "./burst.ts";
 import { flows } from "./order/flows.ts";
 import { groupScenario } from "./order/groups.ts";
+import { limitedScenario } from "./order/limited.ts";
 import { history } from "./history.ts";
 import { httpBatch, httpStream } from "./http/many.ts";
 import { httpScenario } from "./http/submit.ts";
@@ -43,6 +44,8 @@ export const scenarios: readonly Scenario[] = [
   remote,
   payload4k,
   groupScenario,
+  limitedScenario(1),
+  limitedScenario(8),
   flows,
   poolerScenario,
   scaleOut,
