@@ -1,20 +1,23 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { Commit } from "./comparison.ts";
 import type { Ending } from "./ending.ts";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
-const bench_source = fileURLToPath(new URL("..", import.meta.url));
+/** This place is part of the seam: each commit has its variants here, or none that fit. */
+const variants_folder = "apps/bench/src/variants";
+const contract = `${variants_folder}/ours.ts`;
 const git_seconds_max = 60;
 const install_seconds_max = 600;
 const run = promisify(execFile);
 
-/** A checkout of a commit in a folder of its own, with what it depends on; `measure` is its file that measures. */
-type Checkout = { commit: Commit; measure: string };
+/** A checkout of a commit in a folder of its own, with what it depends on; `variants` is the URL of those it has. */
+type Checkout = { commit: Commit; variants: string };
 export type Checkouts = { a: Checkout; b: Checkout };
 
 /** Something that whoever gave the command can mend: its message is enough. */
@@ -40,8 +43,8 @@ export async function findCommit(name: string): Promise<Commit> {
 }
 
 /**
- * Check two commits out in a temporary folder and install what they depend on. Both get the bench of this checkout, so
- * that they are measured alike. The ending removes all of it.
+ * Check two commits out in a temporary folder and install what they depend on. Only their variants are used: all else
+ * is the bench of this checkout, so that both are measured alike. The ending removes all of it.
  *
  * @example
  * const { a, b } = await checkOut(await findCommit("main"), await findCommit("HEAD"), ending, console.error);
@@ -64,13 +67,23 @@ export async function checkOut(a: Commit, b: Commit, ending: Ending, tell: (line
     tell(`checking out ${commit.name} (${commit.sha.slice(0, 10)})`);
     await git("worktree", "add", "--detach", "--force", place, commit.sha);
     await install(place, commit, stop.signal);
-    await rm(join(place, "apps/bench/src"), { recursive: true, force: true });
-    await cp(bench_source, join(place, "apps/bench/src"), { recursive: true });
-    made.push({ commit, measure: join(place, "apps/bench/src/run/measure.ts") });
+    if (!existsSync(join(place, contract))) await giveFirstVariants(place, commit);
+    made.push({ commit, variants: pathToFileURL(join(place, variants_folder, "index.ts")).href });
   }
   const [first, second] = made;
   if (!first || !second) throw new Error("two checkouts were to be made");
   return { a: first, b: second };
+}
+
+/**
+ * A commit from before the seam gets the variants of the commit that drew it: they were written for the same names. Git
+ * keeps them, so that this checkout has no copy of them to look after.
+ */
+async function giveFirstVariants(place: string, { name }: Commit): Promise<void> {
+  const added = await git("log", "--diff-filter=A", "--format=%H", "--", contract);
+  const first = added.split("\n").at(-1);
+  if (!first) throw new CompareError(`${name} has no ${contract}, and no commit of this branch has added it`);
+  await git("-C", place, "checkout", first, "--", variants_folder);
 }
 
 async function install(place: string, commit: Commit, signal: AbortSignal): Promise<void> {

@@ -4,7 +4,6 @@ import { measureOnce, told } from "../run/rounds.ts";
 import { startServers, type Servers } from "../run/servers.ts";
 import { scenarios } from "../scenarios/index.ts";
 import type { Effort, Scenario } from "../scenarios/scenario.ts";
-import { atlas } from "../variants/atlas.ts";
 import { checkOut, CompareError, findCommit, type Checkouts } from "./checkouts.ts";
 import { ratiosOf, type Comparison, type Pair } from "./comparison.ts";
 import { createEnding } from "./ending.ts";
@@ -12,10 +11,12 @@ import { createEnding } from "./ending.ts";
 export type Comparing = { a: string; b: string; scenarios: string[]; pairs: number; effort: Effort };
 
 const sides = ["a", "b"] as const;
+/** The variant that each commit has of itself. */
+const ours = { name: "atlasqueue" };
 
 /**
  * Measure two commits in turns, A B B A A B …, on the same servers, each run on a new database and each commit in a
- * process of its own that lives for the scenario. What was made is removed, whatever happens. Throws a `CompareError`
+ * process of its own that lives for the scenario: the scenarios of this checkout with the variants of the commit. What was made is removed, whatever happens. Throws a `CompareError`
  * when there is no such commit or it can't be installed.
  */
 export async function compare(
@@ -64,10 +65,10 @@ async function inTurns({ servers, checkouts, scenario, pairs, effort, failures, 
   const children = new Map<"a" | "b", Child>();
   const measured: Pair[] = [];
   const measure = async (side: "a" | "b", load_per_second: number | undefined) => {
-    const child = children.get(side) ?? startChild(checkouts[side].measure);
+    const child = children.get(side) ?? startChild(checkouts[side].variants);
     children.set(side, child);
     const asked = { ...effort, ...(load_per_second !== undefined && { load_per_second }) };
-    return measureOnce(servers, child, { scenario, variant: atlas, effort: asked });
+    return measureOnce(servers, child, { scenario, variant: ours, effort: asked });
   };
   try {
     for (let number = 1; number <= pairs; number += 1) {

@@ -9,9 +9,16 @@ export type Answer = { kind: "figures"; figures: Figure[] } | { kind: "failed"; 
 
 export type Child = { measure(order: Order, seconds_max: number): Promise<Figure[]>; stop(): void };
 
-/** A process, by default of this checkout, that measures one variant, without anyone else's garbage, timers or compiled code. */
-export function startChild(file = fileURLToPath(new URL("./measure.ts", import.meta.url))): Child {
-  const child = fork(file, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+const file = fileURLToPath(new URL("./measure.ts", import.meta.url));
+
+/**
+ * A process that measures one variant, without anyone else's garbage, timers or compiled code. `variants` is the URL of
+ * the file that exports them, by default that of this checkout.
+ */
+export function startChild(variants?: string): Child {
+  const child = fork(file, variants === undefined ? [] : [variants], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
   // What goes wrong with it is told by its end.
   child.on("error", () => {});
   return {

@@ -1,16 +1,19 @@
 import { openMeter } from "../costs/meter.ts";
-import { basicScenarios } from "../scenarios/basic.ts";
-import { variants } from "../variants/index.ts";
+import { scenarios } from "../scenarios/index.ts";
+import type { Variant } from "../variants/variant.ts";
 import type { Answer, Order } from "./child.ts";
+
+const place = process.argv[2];
+const { variants }: { variants: readonly Variant[] } = await (place === undefined
+  ? import("../variants/index.ts")
+  : import(place));
 
 // The process started by `child.ts`: it measures what it is told, one order at a time.
 process.on("message", (order: Order) => void measure(order).then((answer) => process.send?.(answer)));
 process.on("disconnect", () => process.exit(0));
 
 async function measure({ scenario: name, variant: variantName, servers, effort }: Order): Promise<Answer> {
-  const scenario =
-    basicScenarios.find((one) => one.name === name) ??
-    (await import("../scenarios/index.ts")).scenarios.find((one) => one.name === name);
+  const scenario = scenarios.find((one) => one.name === name);
   const variant = variants.find((one) => one.name === variantName);
   if (!scenario || !variant) return { kind: "failed", reason: `no such scenario or variant: ${name}, ${variantName}` };
   const meter = await openMeter(servers);

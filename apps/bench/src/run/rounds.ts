@@ -63,7 +63,7 @@ export async function runRounds(servers: Servers, plan: Plan, tell: (line: strin
 
 const answer_seconds_max = 180;
 
-type Run = { scenario: Scenario; variant: Variant; effort: Effort };
+type Run = { scenario: Scenario; variant: Pick<Variant, "name">; effort: Effort };
 
 /** One run, on a new database. Rejects with the reason when there is no figure. */
 export async function measureOnce(

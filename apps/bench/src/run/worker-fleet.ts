@@ -1,5 +1,5 @@
 import type { Meter, Rate } from "../costs/meter.ts";
-import { startProgram } from "../programs/start-program.ts";
+import type { Ours, WorkerNews } from "../variants/ours.ts";
 import type { ServerUrls } from "../variants/variant.ts";
 
 export type Fleet = {
@@ -8,15 +8,12 @@ export type Fleet = {
   stop(): Promise<void>;
 };
 
-const file = new URL("../programs/worker.ts", import.meta.url);
-type Message = { succeeded?: number; stopped?: true };
-
 /** A number of processes, each a worker when told to. */
-export async function startFleet(servers: ServerUrls, processes: number, meter: Meter): Promise<Fleet> {
+export async function startFleet(ours: Ours, servers: ServerUrls, processes: number, meter: Meter): Promise<Fleet> {
   const succeeded = Array.from({ length: processes }, () => 0);
-  let hear = (_at: number, _message: Message) => {};
+  let hear = (_at: number, _news: WorkerNews) => {};
   const programs = await Promise.all(
-    succeeded.map((_, at) => startProgram(file, servers, (message) => hear(at, message as Message))),
+    succeeded.map((_, at) => ours.startWorkerProcess(servers, (news) => hear(at, news))),
   );
   const total = () => succeeded.reduce((sum, count) => sum + count, 0);
   const orderAll = (order: "start" | "stop") => {
@@ -28,9 +25,9 @@ export async function startFleet(servers: ServerUrls, processes: number, meter: 
       const all = Promise.withResolvers<void>();
       const stopped = Promise.withResolvers<void>();
       let working = processes;
-      hear = (at, message) => {
-        if (message.succeeded !== undefined) succeeded[at] = message.succeeded;
-        if (message.stopped) working -= 1;
+      hear = (at, news) => {
+        if (news.succeeded !== undefined) succeeded[at] = news.succeeded;
+        if (news.stopped) working -= 1;
         if (total() >= wanted) all.resolve();
         if (working === 0) stopped.resolve();
       };

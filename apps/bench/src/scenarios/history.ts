@@ -1,16 +1,13 @@
-import { migrateDatabase } from "@atlasqueue/core";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import type { Meter, Rate } from "../costs/meter.ts";
-import { emptyTables, seedBacklog, seedHistory } from "../run/seed.ts";
-import { openAtlas } from "../variants/atlas.ts";
-import { startAtlasWorker } from "../variants/atlas-worker.ts";
+import type { Ours } from "../variants/ours.ts";
 import type { ServerUrls } from "../variants/variant.ts";
 import { measureAdds } from "./add.ts";
 import { measureBulkAdd } from "./bulk-add.ts";
 import { measureProcess } from "./process.ts";
 import { measureStats } from "./stats.ts";
-import { onlyOurs, type Effort, type Figure, type Scenario } from "./scenario.ts";
+import { onlyOurs, oursOf, type Effort, type Figure, type Scenario } from "./scenario.ts";
 
 const rows_per_second_min = 10_000;
 /** Of each size, one after the other. */
@@ -28,27 +25,28 @@ export const history: Scenario = {
   suits: onlyOurs,
   seconds_max: ({ history_rows, backlog_rows }) =>
     180 + 2 * turns * turn_seconds_max + (history_rows + backlog_rows) / rows_per_second_min,
-  async run(_variant, empty, effort, meter) {
+  async run(variant, empty, effort, meter) {
+    const ours = oursOf(variant);
+    const measureAll = measurerOf(ours, meter, effort);
     const { servers: full, drop } = await besideIt(empty);
     try {
-      await migrateDatabase(full.postgres);
-      await seedHistory(full, effort.history_rows);
-      await seedBacklog(full, effort.backlog_rows);
+      await ours.migrate(full);
+      await ours.seedHistory(full, effort.history_rows);
+      await ours.seedBacklog(full, effort.backlog_rows);
       // Not counted: code is still being compiled.
-      await measureAll(empty, meter, effort, { size: "empty", turn: 0 });
+      await measureAll(empty, { size: "empty", turn: 0 });
       const figures: Figure[] = [];
       for (let turn = 1; turn <= turns; turn += 1) {
         const ofEmpty = async () => {
-          await startAnew(empty);
-          figures.push(...(await measureAll(empty, meter, effort, { size: "empty", turn })));
+          await startAnew(ours, empty);
+          figures.push(...(await measureAll(empty, { size: "empty", turn })));
         };
-        const ofFull = async () =>
-          void figures.push(...(await measureAll(full, meter, effort, { size: "full", turn })));
+        const ofFull = async () => void figures.push(...(await measureAll(full, { size: "full", turn })));
         for (const measure of turn % 2 === 1 ? [ofEmpty, ofFull] : [ofFull, ofEmpty]) await measure();
       }
-      figures.push(...(await measureStats(full, effort.history_rows + effort.backlog_rows)));
+      figures.push(...(await measureStats(ours, full, effort.history_rows + effort.backlog_rows)));
       const jobs = Math.min(effort.jobs, effort.backlog_rows);
-      const backlog = await processBacklog(full, meter, jobs);
+      const backlog = await processBacklog(ours, full, meter, jobs);
       return [...figures, { scenario: "process the backlog, full", ...backlog }];
     } finally {
       await drop();
@@ -74,34 +72,33 @@ async function besideIt(servers: ServerUrls): Promise<{ servers: ServerUrls; dro
   };
 }
 
-async function measureAll(
-  servers: ServerUrls,
-  meter: Meter,
-  effort: Effort,
-  { size, turn }: { size: "empty" | "full"; turn: number },
-): Promise<Figure[]> {
-  // What an earlier turn has added stays in its queue.
-  const queue = await openAtlas(servers, { queue: `fresh-${turn}` });
-  try {
-    const processed = await measureProcess(queue, meter, effort.jobs);
-    const added = await measureAdds(queue, meter, 50, effort);
-    const bulk = await measureBulkAdd(queue, meter, effort);
-    return [
-      { scenario: `add, 50 callers, ${size}`, ...added },
-      { scenario: `bulk add by 1,000, ${size}`, ...bulk },
-      { scenario: `process, ${size}`, ...processed },
-    ];
-  } finally {
-    await queue.close();
-  }
+type Turn = { size: "empty" | "full"; turn: number };
+
+function measurerOf(ours: Ours, meter: Meter, effort: Effort) {
+  return async (servers: ServerUrls, { size, turn }: Turn): Promise<Figure[]> => {
+    // What an earlier turn has added stays in its queue.
+    const queue = await ours.open(servers, { queue: `fresh-${turn}` });
+    try {
+      const processed = await measureProcess(queue, meter, effort.jobs);
+      const added = await measureAdds(queue, meter, 50, effort);
+      const bulk = await measureBulkAdd(queue, meter, effort);
+      return [
+        { scenario: `add, 50 callers, ${size}`, ...added },
+        { scenario: `bulk add by 1,000, ${size}`, ...bulk },
+        { scenario: `process, ${size}`, ...processed },
+      ];
+    } finally {
+      await queue.close();
+    }
+  };
 }
 
 /** Of those that have waited, up to a number. */
-async function processBacklog(servers: ServerUrls, meter: Meter, jobs: number): Promise<Rate> {
+async function processBacklog(ours: Ours, servers: ServerUrls, meter: Meter, jobs: number): Promise<Rate> {
   let succeeded = 0;
   const all = Promise.withResolvers<void>();
   const measurement = await meter.start();
-  const worker = startAtlasWorker(servers, {
+  const worker = await ours.startWorker(servers, {
     queue: "default",
     handle() {},
     succeeded() {
@@ -113,9 +110,9 @@ async function processBacklog(servers: ServerUrls, meter: Meter, jobs: number): 
   return measurement.end(jobs, () => worker.stop());
 }
 
-async function startAnew(servers: ServerUrls): Promise<void> {
+async function startAnew(ours: Ours, servers: ServerUrls): Promise<void> {
   const redis = new Redis(servers.redis_memory);
   await redis.flushdb();
   redis.disconnect();
-  await emptyTables(servers);
+  await ours.emptyTables(servers);
 }

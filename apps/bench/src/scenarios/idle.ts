@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
-import { startDeployed } from "../programs/start-deployed.ts";
 import { cpuSeconds } from "../costs/process-usage.ts";
-import { onlyOurs, type Scenario } from "./scenario.ts";
+import { onlyOurs, oursOf, type Scenario } from "./scenario.ts";
 
 /** From the start until everything has been compiled, connected and logged. */
 const settle_ms = 5_000;
@@ -12,13 +11,13 @@ export const idle: Scenario = {
   name: "idle",
   suits: onlyOurs,
   seconds_max: ({ idle_seconds }) => idle_seconds + 60,
-  async run(_variant, servers, { idle_seconds }) {
+  async run(variant, servers, { idle_seconds }) {
     const url = new URL(servers.postgres);
     const name = url.pathname.slice(1);
     // Looked at from another database, so that looking is not counted.
     url.pathname = "/postgres";
     const sql = postgres(url.href, { max: 1, fetch_types: false });
-    const { api, worker, stop } = await startDeployed(servers);
+    const { api, worker, stop } = await oursOf(variant).startDeployed(servers);
     const look = async () => ({
       at: performance.now(),
       cpu: (await cpuSeconds(api.pid)) + (await cpuSeconds(worker.pid)),

@@ -1,18 +1,22 @@
-import { basicScenarios } from "./basic.ts";
+import { addScenario } from "./add.ts";
+import { bulkAdd } from "./bulk-add.ts";
 import { burst } from "./burst.ts";
 import { flows } from "./order/flows.ts";
 import { groupScenario } from "./order/groups.ts";
+import { limitedScenario } from "./order/limited.ts";
 import { history } from "./history.ts";
 import { httpBatch, httpStream } from "./http/many.ts";
 import { httpScenario } from "./http/submit.ts";
 import { idle } from "./idle.ts";
 import { sameLoad } from "./load/same-load.ts";
 import { noisyNeighbour } from "./load/noisy-neighbour.ts";
+import { latency } from "./latency.ts";
 import { lateness } from "./lateness.ts";
 import { memory } from "./memory.ts";
 import { mixed } from "./mixed.ts";
 import { payload4k } from "./payload-4k.ts";
 import { poolerScenario } from "./pooler.ts";
+import { processJobs } from "./process.ts";
 import { remote } from "./remote.ts";
 import { scaleOut } from "./scale-out.ts";
 import type { Scenario } from "./scenario.ts";
@@ -23,7 +27,12 @@ import { trace } from "./load/trace.ts";
 
 /** In the order in which they run and appear in tables. */
 export const scenarios: readonly Scenario[] = [
-  ...basicScenarios,
+  addScenario(1),
+  addScenario(50),
+  addScenario(500),
+  bulkAdd,
+  processJobs,
+  latency,
   sameLoad,
   trace,
   httpScenario(50),
@@ -35,6 +44,8 @@ export const scenarios: readonly Scenario[] = [
   remote,
   payload4k,
   groupScenario,
+  limitedScenario(1),
+  limitedScenario(8),
   flows,
   poolerScenario,
   scaleOut,

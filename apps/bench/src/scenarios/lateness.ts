@@ -1,8 +1,6 @@
-import { createQueue, migrateDatabase } from "@atlasqueue/core";
 import { percentile } from "../run/statistics.ts";
-import { startAtlasWorker } from "../variants/atlas-worker.ts";
 import { makePayload } from "../run/payload.ts";
-import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
+import { onlyOurs, oursOf, type Figure, type Scenario } from "./scenario.ts";
 
 const jobs = 200;
 const ahead_ms_min = 100;
@@ -12,9 +10,8 @@ const ahead_ms_max = 3_000;
 export const lateness: Scenario = {
   name: "lateness",
   suits: onlyOurs,
-  async run(_variant, servers) {
-    await migrateDatabase(servers.postgres);
-    const queue = createQueue({ databaseUrl: servers.postgres, redisUrl: servers.redis_memory });
+  async run(variant, servers) {
+    const ours = oursOf(variant);
     const due: number[] = [];
     const late: number[] = [];
     const all = Promise.withResolvers<void>();
@@ -22,16 +19,16 @@ export const lateness: Scenario = {
       late.push(now() - (due[n] ?? NaN));
       if (late.length === jobs) all.resolve();
     };
-    const worker = startAtlasWorker(servers, { queue: "default", handle, succeeded() {} });
+    const dueOf = (n: number) => {
+      const ahead_ms = ahead_ms_min + ((ahead_ms_max - ahead_ms_min) * n) / (jobs - 1);
+      const at = new Date(Math.round(now() + ahead_ms));
+      due[n] = at.getTime();
+      return at;
+    };
+    const queue = await ours.open(servers, { dueOf });
+    const worker = await ours.startWorker(servers, { queue: "default", handle, succeeded() {} });
     try {
-      await queue.submitMany(
-        Array.from({ length: jobs }, (_, n) => {
-          const ahead_ms = ahead_ms_min + ((ahead_ms_max - ahead_ms_min) * n) / (jobs - 1);
-          const run_at = new Date(Math.round(now() + ahead_ms));
-          due.push(run_at.getTime());
-          return { type: "noop", payload: makePayload(n), run_at: run_at.toISOString() };
-        }),
-      );
+      await queue.addMany(Array.from({ length: jobs }, (_, n) => makePayload(n)));
       await all.promise;
       return [50, 99].map((p): Figure => {
         return { scenario: `lateness p${p}`, unit: "ms", value: percentile(late, p) };

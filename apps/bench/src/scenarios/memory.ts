@@ -1,9 +1,8 @@
-import { startDeployed } from "../programs/start-deployed.ts";
 import { loadOverHttp } from "../run/http-load.ts";
 import { residentMb } from "../costs/process-usage.ts";
 import { median } from "../run/statistics.ts";
 import { makePayload } from "../run/payload.ts";
-import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
+import { onlyOurs, oursOf, type Figure, type Scenario } from "./scenario.ts";
 
 const connections = 50;
 const sample_ms = 100;
@@ -18,12 +17,14 @@ export const memory: Scenario = {
   name: "memory",
   suits: onlyOurs,
   seconds_max: ({ memory_jobs }) => 60 + memory_jobs / 1_000,
-  async run(_variant, servers, { memory_jobs: jobs }) {
+  async run(variant, servers, { memory_jobs: jobs }) {
     let handled = 0;
     const all = Promise.withResolvers<void>();
-    const deployed = await startDeployed(servers, (count) => {
-      handled = count;
-      if (handled >= jobs) all.resolve();
+    const deployed = await oursOf(variant).startDeployed(servers, {
+      handled(count) {
+        handled = count;
+        if (handled >= jobs) all.resolve();
+      },
     });
     const samples: Sample[] = [];
     const sample = async () => {

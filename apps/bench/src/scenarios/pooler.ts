@@ -1,9 +1,8 @@
 import { findProgram, pgBouncer } from "@atlasqueue/testing/programs";
-import { openAtlas } from "../variants/atlas.ts";
 import type { ServerUrls } from "../variants/variant.ts";
 import { measureAdds } from "./add.ts";
 import { measureProcess } from "./process.ts";
-import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
+import { onlyOurs, oursOf, type Figure, type Scenario } from "./scenario.ts";
 
 const callers = 50;
 /** As many as the producer and the worker have together. */
@@ -16,12 +15,13 @@ const pool_size = 15;
 export const poolerScenario: Scenario = {
   name: "pooler",
   suits: (variant) => onlyOurs(variant) && findProgram("pgbouncer") !== undefined,
-  async run(_variant, servers, effort, meter) {
+  async run(variant, servers, effort, meter) {
+    const ours = oursOf(variant);
     const pooler = await pgBouncer(servers.postgres, { pool_size });
     const figures: Figure[] = [];
     const measure = async (how: string, urls: ServerUrls, prepared: boolean) => {
-      const queue = await openAtlas(urls, { queue: `bench-${figures.length}`, prepared });
-      const adding = await openAtlas(urls, { queue: `bench-add-${figures.length}`, prepared });
+      const queue = await ours.open(urls, { queue: `bench-${figures.length}`, prepared });
+      const adding = await ours.open(urls, { queue: `bench-add-${figures.length}`, prepared });
       try {
         const added = await measureAdds(adding, meter, callers, effort);
         figures.push({ scenario: `add, ${callers} callers, ${how}`, ...added });

@@ -1,7 +1,4 @@
-import { startProgram } from "../programs/start-program.ts";
 import { openHttpConnection, type HttpConnection } from "../run/http-connection.ts";
-import type { ServerUrls } from "../variants/variant.ts";
-import { openAtlas } from "../variants/atlas.ts";
 import { makeBatches } from "../run/payload.ts";
 import { onlyOurs, type Scenario } from "./scenario.ts";
 
@@ -20,12 +17,13 @@ const add_jobs = 1_000;
 export const remote: Scenario = {
   name: "remote",
   suits: onlyOurs,
-  async run(_variant, servers, { jobs }, meter) {
-    const queue = await openAtlas(servers);
+  async run(variant, servers, { jobs }, meter) {
+    if (!variant.serve) throw new Error(`${variant.name} has no HTTP`);
+    const queue = await variant.open(servers);
     const add = async (count: number) => {
       for (const batch of makeBatches(count, add_jobs)) await queue.addMany(batch);
     };
-    const api = await startApi(servers);
+    const api = await variant.serve(servers);
     const connections: HttpConnection[] = [];
     try {
       for (let at = 0; at < workers; at += 1) connections.push(await openHttpConnection(api.url));
@@ -44,9 +42,6 @@ export const remote: Scenario = {
     }
   },
 };
-
-const startApi = (servers: ServerUrls) =>
-  startProgram<{ url: string }>(new URL("../programs/api.ts", import.meta.url), servers);
 
 /** A worker on each connection, until nothing is left. Returns how many jobs they settled. */
 async function drain(connections: readonly HttpConnection[]): Promise<number> {

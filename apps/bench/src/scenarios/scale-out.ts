@@ -1,6 +1,6 @@
 import { startFleet } from "../run/worker-fleet.ts";
 import { makeBatches } from "../run/payload.ts";
-import { onlyOurs, type Figure, type Scenario } from "./scenario.ts";
+import { onlyOurs, oursOf, type Figure, type Scenario } from "./scenario.ts";
 
 const batch_jobs = 1_000;
 const fleets = [1, 2, 4];
@@ -18,7 +18,7 @@ export const scaleOut: Scenario = {
     try {
       const figures: Figure[] = [];
       for (const processes of fleets) {
-        const fleet = await startFleet(servers, processes, meter);
+        const fleet = await startFleet(oursOf(variant), servers, processes, meter);
         try {
           await fleet.work(await add(Math.ceil((effort.jobs * processes) / 4)));
           const rate = await fleet.work(await add(effort.jobs));

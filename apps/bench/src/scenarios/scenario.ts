@@ -2,6 +2,7 @@ import type { Costs } from "../costs/costs.ts";
 import type { Meter } from "../costs/meter.ts";
 import type { Row } from "../report/result.ts";
 import type { Ageing } from "./ageing/drift.ts";
+import type { Ours } from "../variants/ours.ts";
 import type { ServerUrls, Variant } from "../variants/variant.ts";
 
 /** How long a run may be; `--quick`, the options of the command line and the test make it shorter. */
@@ -47,4 +48,10 @@ export type Scenario = {
 };
 
 /** What is measured only for this system. */
-export const onlyOurs: NonNullable<Scenario["suits"]> = ({ kind }) => kind === "ours";
+export const onlyOurs: NonNullable<Scenario["suits"]> = ({ ours }) => ours !== undefined;
+
+/** What only this system can do. Throws for another. */
+export function oursOf({ name, ours }: Variant): Ours {
+  if (!ours) throw new Error(`${name} is not this system`);
+  return ours;
+}

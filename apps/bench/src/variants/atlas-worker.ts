@@ -3,32 +3,23 @@ import { defaultKeys } from "@atlasqueue/core/internal";
 import { defineHandler, startWorker, type WorkerDeps } from "@atlasqueue/worker";
 import { z } from "zod";
 import { productionObservers } from "./observers.ts";
-import type { Watch } from "../trace/journey.ts";
+import type { Work } from "./ours.ts";
+import type { Watch } from "./ours/journey.ts";
 import type { Payload, ServerUrls } from "./variant.ts";
 
 const most_at_once = 500;
 const schema = z.object({ n: z.number(), text: z.string().optional() });
 
-type Work = {
-  queue: string;
-  /** The whole handler. */
-  handle(payload: Payload): void | Promise<void>;
-  /** Whose queue. Default: the default tenant's. */
-  tenants?: readonly string[];
-  /** Handlers at once. Default: 500. */
-  concurrency?: number;
+/** What nobody asks for through the seam. */
+type Watched = {
   /** Default: none, as its users have it who do not trace. */
   tracing?: WorkerDeps["tracing"];
-  /** Whether statements are prepared. Default: they are. */
-  prepared?: boolean;
-  /** A job of it is settled in the database. */
-  succeeded(): void;
   /** Default: nobody. */
   watch?: Watch;
 };
 
 /** Our worker in this process, for jobs of the type "noop". */
-export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Promise<void> } {
+export function startAtlasWorker(servers: ServerUrls, work: Work & Watched): { stop(): Promise<void> } {
   const connections = connectDatabase({
     url: servers.postgres,
     connections_max: 5,

@@ -1,8 +1,26 @@
 import { createQueue, migrateDatabase, type Queue, type QueueJob } from "@atlasqueue/core";
 import { startAtlasWorker } from "./atlas-worker.ts";
 import { productionObservers } from "./observers.ts";
-import { startProgram } from "../programs/start-program.ts";
+import type { Ours, QueueOf, WorkerNews } from "./ours.ts";
+import { startProgram } from "./programs/start-program.ts";
 import type { BenchQueue, Payload, ServerUrls, Variant } from "./variant.ts";
+
+/** Each is loaded when a scenario asks for it: a commit whose names differ in one of them can still do the others. */
+const ours: Ours = {
+  migrate: ({ postgres }) => migrateDatabase(postgres),
+  open: openAtlas,
+  startWorker: async (servers, work) => startAtlasWorker(servers, work),
+  startWorkerProcess: (servers, hear) =>
+    startProgram(new URL("./programs/worker.ts", import.meta.url), servers, (news) => hear(news as WorkerNews)),
+  startDeployed: async (...args) => (await import("./programs/start-deployed.ts")).startDeployed(...args),
+  limit: async (...args) => (await import("./ours/limit.ts")).limit(...args),
+  openCounts: async (servers) => (await import("./ours/counts.ts")).openCounts(servers),
+  openTraced: async (servers) => (await import("./ours/traced.ts")).openTraced(servers),
+  readPlans: async ({ postgres }) => (await import("./ours/plans.ts")).readPlans(postgres),
+  emptyTables: async (servers) => (await import("./ours/seed.ts")).emptyTables(servers),
+  seedHistory: async (...args) => (await import("./ours/seed.ts")).seedHistory(...args),
+  seedBacklog: async (...args) => (await import("./ours/seed.ts")).seedBacklog(...args),
+};
 
 /** This system, logging warnings and counting metrics as in production. */
 export const atlas: Variant = {
@@ -11,25 +29,18 @@ export const atlas: Variant = {
   kind: "ours",
   store: "postgres",
   share: 1,
+  ours,
   open: (servers) => openAtlas(servers),
   async serve(servers) {
     await migrateDatabase(servers.postgres);
-    return startProgram<{ url: string }>(new URL("../programs/api.ts", import.meta.url), servers);
+    return startProgram<{ url: string }>(new URL("./programs/api.ts", import.meta.url), servers);
   },
 };
 
-type QueueOf = {
-  queue?: string;
-  /** The group of the n-th job. Default: none has one. */
-  groupOf?: (n: number) => string;
-  /** Whether statements are prepared. Default: they are. */
-  prepared?: boolean;
-};
-
-/** Its producer and worker, on a queue of that name. */
-export async function openAtlas(
+/** Its producer and worker, on one queue. */
+async function openAtlas(
   servers: ServerUrls,
-  { queue = "default", groupOf, prepared = true }: QueueOf = {},
+  { tenant, queue = "default", groupOf, dueOf, prepared = true }: QueueOf = {},
 ): Promise<BenchQueue> {
   await migrateDatabase(servers.postgres);
   const { observe } = productionObservers();
@@ -38,11 +49,18 @@ export async function openAtlas(
     redisUrl: servers.redis_memory,
     preparedStatements: prepared,
     observe,
+    ...(tenant !== undefined && { tenant }),
   });
   let added = 0;
   let succeeded = 0;
   const count = () => void (succeeded += 1);
-  const jobOf = (payload: Payload) => ({ type: "noop", queue, payload, ...(groupOf && { group: groupOf(payload.n) }) });
+  const jobOf = (payload: Payload) => ({
+    type: "noop",
+    queue,
+    payload,
+    ...(groupOf && { group: groupOf(payload.n) }),
+    ...(dueOf && { run_at: dueOf(payload.n).toISOString() }),
+  });
   return {
     async add(payload) {
       added += 1;
@@ -57,7 +75,8 @@ export async function openAtlas(
       await addFlow(producer, parents.map(jobOf), jobOf(child));
     },
     async work(handle) {
-      const worker = startAtlasWorker(servers, { queue, prepared, handle, succeeded: count });
+      const tenants = tenant === undefined ? {} : { tenants: [tenant] };
+      const worker = startAtlasWorker(servers, { queue, ...tenants, prepared, handle, succeeded: count });
       // By its own events: no index in the database serves this question.
       return { settled: async () => succeeded >= added, stop: worker.stop };
     },

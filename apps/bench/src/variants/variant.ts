@@ -1,3 +1,5 @@
+import type { Ours } from "./ours.ts";
+
 /** What a job carries. `n` tells jobs apart; the rest is ballast to reach the wanted size. */
 export type Payload = { n: number; text?: string };
 
@@ -47,4 +49,6 @@ export type Variant = {
   open(servers: ServerUrls): Promise<BenchQueue>;
   /** `POST /v1/jobs` in its own process, for those that have it. */
   serve?(servers: ServerUrls): Promise<{ url: string; pid: number; stop(): Promise<void> }>;
+  /** What only this system can do. */
+  ours?: Ours;
 };

@@ -1,11 +1,9 @@
-import { startDeployed } from "../../programs/start-deployed.ts";
 import { openHttpConnection } from "../../run/http-connection.ts";
 import { atPace } from "../../run/pace.ts";
 import { makePayload } from "../../run/payload.ts";
 import { median } from "../../run/statistics.ts";
-import { onlyOurs, type Figure, type Scenario } from "../scenario.ts";
+import { onlyOurs, oursOf, type Figure, type Scenario } from "../scenario.ts";
 import { driftOf } from "./drift.ts";
-import { changedPlans, readPlans, type Plans } from "./plans.ts";
 import { watch, watched, type Sample } from "./watch.ts";
 
 const per_second = 1_000;
@@ -15,13 +13,8 @@ const looks = 120;
 /** One job in so many fails once and is tried again; one in so many dies. */
 const flaky_every = 100;
 const dead_every = 1_000;
-/** Jobs and keys are forgotten within two minutes, so that most of the time as many go as come. */
-const env = {
-  RETENTION_SUCCEEDED_HOURS: "0.01",
-  RETENTION_DEAD_HOURS: "0.01",
-  IDEMPOTENCY_TTL_SECONDS: "60",
-  RETRY_BASE_DELAY_SECONDS: "1",
-};
+
+type Plans = ReadonlyMap<string, string>;
 
 /**
  * An API and a worker under a steady load, with keys, retries, dead letters and a short retention: whether tables,
@@ -32,13 +25,15 @@ export const soak: Scenario = {
   suits: onlyOurs,
   rounds_max: 1,
   seconds_max: ({ soak_minutes }) => soak_minutes * 60 + 120,
-  async run(_variant, servers, { soak_minutes }, meter) {
+  async run(variant, servers, { soak_minutes }, meter) {
+    const ours = oursOf(variant);
     const seconds = soak_minutes * 60;
     let handled = 0;
     let sent = 0;
-    const deployed = await startDeployed(servers, (count) => void (handled = count), env);
+    // Most of the time as many go as come.
+    const deployed = await ours.startDeployed(servers, { handled: (count) => void (handled = count), forgetful: true });
     const { api, worker, stop } = deployed;
-    const { sql, look, close } = await watch(servers, { api: api.pid, worker: worker.pid });
+    const { look, close } = await watch(servers, { api: api.pid, worker: worker.pid });
     const connection = await openHttpConnection(api.url);
     const samples: (Sample & { waiting: number; cpu_us: number; log_bytes: number })[] = [];
     const scanned: number[] = [];
@@ -70,11 +65,11 @@ export const soak: Scenario = {
         const { client_us = NaN, postgres_us = NaN, redis_us = NaN, wal_bytes = NaN } = costs ?? {};
         const cpu_us = client_us + postgres_us + redis_us;
         samples.push({ ...sample, waiting: sent - handled, cpu_us, log_bytes: wal_bytes });
-        if (performance.now() - started > seconds * 500) plans ??= await readPlans(sql);
+        if (performance.now() - started > seconds * 500) plans ??= await ours.readPlans(servers);
       }
       await loaded;
       const whole = await rate.end(handled);
-      const changed = plans ? changedPlans(plans, await readPlans(sql)) : [];
+      const changed = plans ? changedPlans(plans, await ours.readPlans(servers)) : [];
       const figure = (name: string, unit: Figure["unit"], values: number[], slack: number): Figure => {
         const value = median(values.slice(Math.floor(values.length / 2)));
         return { scenario: `soak: ${name}`, unit, value, ageing: driftOf(values, slack) };
@@ -132,6 +127,11 @@ function jobOf(n: number): object {
     idempotency_key: `soak-${n}`,
     ...(dies && { max_attempts: 1 }),
   };
+}
+
+/** The names of the statements that are run otherwise. */
+function changedPlans(before: Plans, after: Plans): string[] {
+  return [...before].filter(([name, plan]) => after.get(name) !== plan).map(([name]) => name);
 }
 
 const pauseSeconds = (seconds: number) => new Promise<void>((resolve) => setTimeout(resolve, seconds * 1_000));

@@ -1,4 +1,4 @@
-import postgres, { type Sql } from "postgres";
+import postgres from "postgres";
 import { residentMb, treePrivateMb } from "../../costs/process-usage.ts";
 import { postmasterPid, redisPid } from "../../costs/server-pids.ts";
 import type { Row } from "../../report/result.ts";
@@ -33,14 +33,13 @@ export const watched: readonly { of: keyof Sample; name: string; unit: Row["unit
   { of: "redis_mb", name: "memory of Redis", unit: "MB", slack: 8 },
 ];
 
-export type Watch = { sql: Sql; look(): Promise<Sample>; close(): Promise<void> };
+type Watch = { look(): Promise<Sample>; close(): Promise<void> };
 
 /** Looks at a database, and at the processes that use it. Linux only. */
 export async function watch(servers: ServerUrls, pids: { api: number; worker: number }): Promise<Watch> {
   const sql = postgres(servers.postgres, { max: 1, fetch_types: false });
   const [postmaster = 0, redis] = await Promise.all([postmasterPid(sql), redisPid(servers.redis_memory)]);
   return {
-    sql,
     async look() {
       const [stored] = await sql<Pick<Sample, "tables_mb" | "indexes_mb" | "dead_rows" | "log_mb" | "scanned_rows">[]>`
         SELECT sum(pg_table_size(relid))::float8 / 1048576 AS tables_mb,

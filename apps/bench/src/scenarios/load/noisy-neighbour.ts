@@ -1,12 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { connectDatabase, createQueue, migrateDatabase, type Queue } from "@atlasqueue/core";
-import { setLimits } from "@atlasqueue/core/internal";
 import { percentile } from "../../run/statistics.ts";
 import { makePayload } from "../../run/payload.ts";
-import { startAtlasWorker } from "../../variants/atlas-worker.ts";
-import { productionObservers } from "../../variants/observers.ts";
-import type { ServerUrls } from "../../variants/variant.ts";
-import { onlyOurs, type Figure, type Scenario } from "../scenario.ts";
+import type { Ours } from "../../variants/ours.ts";
+import type { BenchQueue, ServerUrls } from "../../variants/variant.ts";
+import { onlyOurs, oursOf, type Figure, type Scenario } from "../scenario.ts";
 
 const slots = 20;
 const handler_ms = 20;
@@ -36,14 +33,14 @@ const settings: readonly Setting[] = [
 export const noisyNeighbour: Scenario = {
   name: "noisy-neighbour",
   suits: onlyOurs,
-  async run(_variant, servers, effort) {
-    await migrateDatabase(servers.postgres);
+  async run(variant, servers, effort) {
+    const ours = oursOf(variant);
     const seconds = Math.min(seconds_max, effort.sustain_seconds / 2);
     const crowd = Math.max(crowd_jobs_min, Math.ceil(effort.jobs * crowd_part));
     const figures: Figure[] = [];
     for (const setting of settings) {
-      const alone = await measure(servers, setting, 0, seconds);
-      const beside = await measure(servers, setting, crowd, seconds);
+      const alone = await measure({ ours, servers, setting, crowd: 0, seconds });
+      const beside = await measure({ ours, servers, setting, crowd, seconds });
       for (const kind of ["one by one", "ten at once"] as const)
         figures.push(...compared(`${setting.name}, ${kind}`, alone[kind], beside[kind]));
     }
@@ -66,24 +63,23 @@ function compared(name: string, alone: readonly number[], beside: readonly numbe
 }
 
 type Waits = Record<"one by one" | "ten at once", number[]>;
-type Submit = (numbers: readonly number[]) => Promise<unknown>;
+type Measurement = { ours: Ours; servers: ServerUrls; setting: Setting; crowd: number; seconds: number };
 
 /** How long the jobs of the small one wait. */
-async function measure(servers: ServerUrls, { by, fair }: Setting, crowd: number, seconds: number): Promise<Waits> {
+async function measure({ ours, servers, setting, crowd, seconds }: Measurement): Promise<Waits> {
+  const { by, fair } = setting;
   // A queue of its own for each measurement: what the last one left waiting is nobody's neighbour here.
   const queue = `noisy-${by}-${fair}-${crowd}`;
   const tenant = (who: string) => (by === "tenant" ? who : "small");
-  const options = { databaseUrl: servers.postgres, redisUrl: servers.redis_memory };
-  const small = createQueue({ ...options, tenant: tenant("small") });
-  const big = createQueue({ ...options, tenant: tenant("big") });
-  await limit(servers, { tenant: "small", queue }, fair);
+  const openAs = (who: string) =>
+    ours.open(servers, { tenant: tenant(who), queue, ...(by === "group" && { groupOf: () => who }) });
+  const small = await openAs("small");
+  const big = await openAs("big");
+  await ours.limit(servers, { tenant: "small", queue }, { group_concurrency, fair });
   const began = new Map<number, number>();
   const entered = new Map<number, (wait_ms: number) => void>();
-  const submitTo = (to: Queue, group: string): Submit => {
-    const jobOf = (n: number) => ({ type: "noop", queue, payload: makePayload(n), ...(by === "group" && { group }) });
-    return (numbers) => to.submitMany(numbers.map(jobOf));
-  };
-  const worker = startAtlasWorker(servers, {
+  const add = (to: BenchQueue, numbers: readonly number[]) => to.addMany(numbers.map((n) => makePayload(n)));
+  const worker = await ours.startWorker(servers, {
     queue,
     tenants: [...new Set([tenant("small"), tenant("big")])],
     concurrency: slots,
@@ -94,17 +90,18 @@ async function measure(servers: ServerUrls, { by, fair }: Setting, crowd: number
     succeeded() {},
   });
   try {
-    const addCrowd = submitTo(big, "big");
     for (let made = 0; made < crowd; made += batch_jobs)
-      await addCrowd(Array.from({ length: Math.min(batch_jobs, crowd - made) }, (_, at) => -1 - made - at));
+      await add(
+        big,
+        Array.from({ length: Math.min(batch_jobs, crowd - made) }, (_, at) => -1 - made - at),
+      );
     await delay(warm_up_ms);
     let made = 0;
-    const addSmall = submitTo(small, "small");
     const waitsOf = async (count: number): Promise<number[]> => {
       const numbers = Array.from({ length: count }, () => made++);
       const waits = numbers.map((n) => new Promise<number>((resolve) => entered.set(n, resolve)));
       for (const n of numbers) began.set(n, performance.now());
-      const [, ...waited] = await Promise.all([addSmall(numbers), ...waits]);
+      const [, ...waited] = await Promise.all([add(small, numbers), ...waits]);
       return waited;
     };
     const waits: Waits = { "one by one": [], "ten at once": [] };
@@ -118,16 +115,5 @@ async function measure(servers: ServerUrls, { by, fair }: Setting, crowd: number
   } finally {
     await worker.stop();
     await Promise.all([small.close(), big.close()]);
-  }
-}
-
-async function limit(servers: ServerUrls, ref: { tenant: string; queue: string }, fair: boolean): Promise<void> {
-  const { observe } = productionObservers();
-  const database = connectDatabase({ url: servers.postgres, connections_max: 1, timeout_ms: 5_000 });
-  try {
-    const none = { concurrency: null, rate: null, group_rate: null };
-    await setLimits({ database, observe }, ref, { ...none, group_concurrency, fair_by: fair ? "group" : null });
-  } finally {
-    await database.close();
   }
 }

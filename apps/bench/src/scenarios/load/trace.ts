@@ -1,7 +1,9 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { atPace } from "../../run/pace.ts";
+import { makePayload } from "../../run/payload.ts";
 import { percentile } from "../../run/statistics.ts";
-import { traceHalfLoad } from "../../trace/trace-half-load.ts";
-import { onlyOurs, type Figure, type Scenario } from "../scenario.ts";
+import type { Journeys, Traced } from "../../variants/ours.ts";
+import { onlyOurs, oursOf, type Figure, type Scenario } from "../scenario.ts";
 import { part, sustained } from "./sustained.ts";
 
 const slowest_part = 0.01;
@@ -25,9 +27,10 @@ export const trace: Scenario = {
       queue.close(),
     );
     const per_second = load_per_second ?? rate * part;
+    const traced = await oursOf(variant).openTraced(servers);
     const loop = monitorEventLoopDelay({ resolution: loop_resolution_ms });
     loop.enable();
-    const journeys = await traceHalfLoad(servers, { per_second, seconds });
+    const journeys = await loaded(traced, { per_second, seconds });
     loop.disable();
     const ms = (scenario: string, value: number): Figure => ({ scenario, unit: "ms", value });
     const taken = journeys.taken();
@@ -41,3 +44,18 @@ export const trace: Scenario = {
     ];
   },
 };
+
+/** Its producer and worker at a steady rate, job by job. */
+async function loaded(traced: Traced, load: { per_second: number; seconds: number }): Promise<Journeys> {
+  const adds: Promise<unknown>[] = [];
+  try {
+    await atPace(load, (count) => {
+      for (let added = 0; added < count; added += 1) adds.push(traced.add(makePayload(adds.length)));
+    });
+    await Promise.all(adds);
+  } catch (error) {
+    await traced.close();
+    throw error;
+  }
+  return traced.close();
+}

@@ -1,6 +1,5 @@
-import { openAtlas } from "../../variants/atlas.ts";
 import { measureProcess } from "../process.ts";
-import { onlyOurs, type Figure, type Scenario } from "../scenario.ts";
+import { onlyOurs, oursOf, type Figure, type Scenario } from "../scenario.ts";
 
 const groups = 1_000;
 /** One group has one job at a time, and a settlement between each and the next. */
@@ -10,10 +9,11 @@ const one_group_share = 0.02;
 export const groupScenario: Scenario = {
   name: "groups",
   suits: onlyOurs,
-  async run(_variant, servers, effort, meter) {
+  async run(variant, servers, effort, meter) {
+    const ours = oursOf(variant);
     const figures: Figure[] = [];
     const measure = async (name: string, jobs: number, groupOf?: (n: number) => string) => {
-      const queue = await openAtlas(servers, { queue: `bench-${figures.length}`, ...(groupOf && { groupOf }) });
+      const queue = await ours.open(servers, { queue: `bench-${figures.length}`, ...(groupOf && { groupOf }) });
       try {
         figures.push({ scenario: name, ...(await measureProcess(queue, meter, jobs)) });
       } finally {

@@ -1,7 +1,7 @@
 import { redisSignal } from "@atlasqueue/core";
 import { defaultKeys, defaultTenant } from "@atlasqueue/core/internal";
 import postgres, { type Sql } from "postgres";
-import type { ServerUrls } from "../variants/variant.ts";
+import type { ServerUrls } from "../variant.ts";
 
 const part_rows = 1_000_000;
 const signals_part = 10_000;

@@ -1,5 +1,5 @@
-import { startAtlasWorker } from "../variants/atlas-worker.ts";
-import type { ServerUrls } from "../variants/variant.ts";
+import { startAtlasWorker } from "../atlas-worker.ts";
+import type { ServerUrls } from "../variant.ts";
 import { asProgram, soon } from "./as-program.ts";
 
 const tell_ms = 5;

@@ -1,4 +1,5 @@
 import type { Database, Observe, Signal } from "@atlasqueue/core";
+import type { Journeys } from "../ours.ts";
 
 /** Where a job gets to on its way, in this order. A stage of the table is what passed between two of them. */
 const marks = [
@@ -16,19 +17,12 @@ const marks = [
 type Mark = (typeof marks)[number];
 type Times = Partial<Record<Mark, number>>;
 
-/** What passed between two marks: in the middle, and on average in the slowest jobs. */
-type Stage = { name: string; median_ms: number; slowest_ms: number };
-
-export type Journeys = {
+export type Noting = Journeys & {
   /** Around the parts of a producer or of a worker, so that what they do is noted. */
   watch: Watch;
   /** Called as a job is submitted; `named` when its id is known. */
   submitted(): Times;
   named(times: Times, id: string): void;
-  /** Of those settled. The slowest are those longest on the way from their submission to the handler's first line. */
-  stages(slowest_part: number): Stage[];
-  /** That way of theirs, in milliseconds. */
-  taken(): number[];
 };
 
 export type Watch = {
@@ -44,7 +38,7 @@ type Kind = "insert" | "claim" | "settlement";
  * Notes for each job when it passed each mark. What happens to a statement is noted by its kind, and its jobs are those
  * that are reported before anything else is answered: their events follow its answer in the same turn of the event loop.
  */
-export function noteJourneys(): Journeys {
+export function noteJourneys(): Noting {
   const journeys = new Map<string, Times>();
   const last = new Map<Kind, Sent>();
   const now = () => performance.now();

@@ -1,20 +1,22 @@
 import { migrateDatabase } from "@atlasqueue/core";
-import type { ServerUrls } from "../variants/variant.ts";
+import type { Deployed, Deployment } from "../ours.ts";
+import type { ServerUrls } from "../variant.ts";
 import type { DeployedSettings } from "./settings.ts";
-import { startProgram, type Program } from "./start-program.ts";
+import { startProgram } from "./start-program.ts";
 
-export type Deployed = { api: Program & { url: string }; worker: Program; stop(): Promise<void> };
+const forgetting = {
+  RETENTION_SUCCEEDED_HOURS: "0.01",
+  RETENTION_DEAD_HOURS: "0.01",
+  IDEMPOTENCY_TTL_SECONDS: "60",
+  RETRY_BASE_DELAY_SECONDS: "1",
+};
 
-/**
- * One API process and one worker process, as they are deployed, with more variables of their environments if need be.
- * `handled` is called with how many jobs the handlers are done with.
- */
+/** One API process and one worker process, as they are deployed. */
 export async function startDeployed(
   servers: ServerUrls,
-  handled?: (count: number) => void,
-  env: Readonly<Record<string, string>> = {},
+  { handled, forgetful = false }: Deployment = {},
 ): Promise<Deployed> {
-  const settings: DeployedSettings = { ...servers, env };
+  const settings: DeployedSettings = { ...servers, ...(forgetful && { env: forgetting }) };
   await migrateDatabase(servers.postgres);
   const api = await startProgram<{ url: string }>(new URL("./api.ts", import.meta.url), settings);
   try {

@@ -1,0 +1,15 @@
+import { connectDatabase } from "@atlasqueue/core";
+import { defaultTenant, queueStats } from "@atlasqueue/core/internal";
+import type { Ours } from "../ours.ts";
+
+/** Asks for the counts of the default tenant's queues, over one connection. */
+export const openCounts: Ours["openCounts"] = async (servers) => {
+  const database = connectDatabase({ url: servers.postgres, connections_max: 1, timeout_ms: 10_000 });
+  return {
+    async read() {
+      const queues = await queueStats({ database }, defaultTenant);
+      return queues.reduce((sum, { counts }) => sum + counts.queued + counts.succeeded, 0);
+    },
+    close: () => database.close(),
+  };
+};
