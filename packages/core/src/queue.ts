@@ -120,10 +120,10 @@ export function createQueue(options: QueueOptions): Queue {
   const observe = options.observe ?? (() => {});
   const database = connectDatabase({
     url: options.databaseUrl,
-    connections_max: options.connectionsMax ?? 4,
-    timeout_ms: options.timeoutMs ?? 10_000,
-    prepared_statements: options.preparedStatements ?? true,
-    application_name: "atlasqueue-queue",
+    connectionsMax: options.connectionsMax ?? 4,
+    timeoutMs: options.timeoutMs ?? 10_000,
+    preparedStatements: options.preparedStatements ?? true,
+    applicationName: "atlasqueue-queue",
     onUnprepared: () => observe({ event: "prepared_statements_off" }),
   });
   const signal: Signal = options.redisUrl

@@ -23,7 +23,7 @@ export const stats: Scenario = {
 
 /** Milliseconds of one answer: median and 99th percentile. The answer must count at least this many jobs. */
 export async function measureStats(servers: ServerUrls, jobs_min: number): Promise<Figure[]> {
-  const database = connectDatabase({ url: servers.postgres, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: servers.postgres, connectionsMax: 1, timeoutMs: 10_000 });
   try {
     const taken_ms: number[] = [];
     for (let read = -warm_up_reads; read < reads; read += 1) {

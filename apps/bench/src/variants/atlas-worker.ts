@@ -31,9 +31,9 @@ type Work = {
 export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Promise<void> } {
   const connections = connectDatabase({
     url: servers.postgres,
-    connections_max: 5,
-    timeout_ms: 5_000,
-    prepared_statements: work.prepared ?? true,
+    connectionsMax: 5,
+    timeoutMs: 5_000,
+    preparedStatements: work.prepared ?? true,
   });
   const redis = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
   const database = work.watch?.database(connections) ?? connections;
@@ -55,7 +55,7 @@ export function startAtlasWorker(servers: ServerUrls, work: Work): { stop(): Pro
   );
   return {
     async stop() {
-      await worker.stop({ deadline_ms: 5_000 });
+      await worker.stop({ deadlineMs: 5_000 });
       await Promise.all([redis.close(), connections.close()]);
     },
   };

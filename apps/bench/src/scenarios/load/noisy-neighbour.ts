@@ -123,7 +123,7 @@ async function measure(servers: ServerUrls, { by, fair }: Setting, crowd: number
 
 async function limit(servers: ServerUrls, ref: { tenant: string; queue: string }, fair: boolean): Promise<void> {
   const { observe } = productionObservers();
-  const database = connectDatabase({ url: servers.postgres, connections_max: 1, timeout_ms: 5_000 });
+  const database = connectDatabase({ url: servers.postgres, connectionsMax: 1, timeoutMs: 5_000 });
   try {
     const none = { concurrency: null, rate: null, group_rate: null };
     await setLimits({ database, observe }, ref, { ...none, group_concurrency, fair_by: fair ? "group" : null });
