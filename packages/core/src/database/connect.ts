@@ -152,3 +152,15 @@ export function connectDatabase(options: DatabaseOptions): Database {
     close: async () => void (await Promise.all([sql, control, spare].map((each) => each.end({ timeout: 2 })))),
   };
 }
+
+/**
+ * Throws a TypeError that names the option when it is missing or empty: the driver would then connect to this machine.
+ *
+ * @example
+ * requireDatabaseUrl(process.env["DATABASE_URL"] ?? "");
+ */
+export function requireDatabaseUrl(databaseUrl: unknown): void {
+  if (typeof databaseUrl === "string" && databaseUrl.trim() !== "") return;
+  const got = databaseUrl === undefined ? "nothing" : JSON.stringify(databaseUrl);
+  throw new TypeError(`databaseUrl must be a URL such as postgres://localhost/atlasqueue; got ${got}`);
+}
