@@ -5,7 +5,7 @@ const DATABASE_URL = "postgres://localhost/atlasqueue";
 
 test("only the database must be set", () => {
   expect(readApiConfig({ DATABASE_URL })).toMatchObject({
-    database: { url: DATABASE_URL, connections_max: 10, timeout_ms: 1_500, prepared_statements: true },
+    database: { url: DATABASE_URL, connectionsMax: 10, timeoutMs: 1_500, preparedStatements: true },
     redis: undefined,
     log_level: "info",
     listen: { host: "127.0.0.1", port: 8_000 },
@@ -18,7 +18,7 @@ test("the keys in Redis can be named", () => {
   const set = { DATABASE_URL, REDIS_URL: "redis://localhost", JOB_QUEUE_KEY: "{aq}:jobs", DLQ_KEY: "{aq}:dlq" };
   expect(readApiConfig(set).redis).toEqual({
     url: "redis://localhost",
-    keys: { jobs: "{aq}:jobs", dead_letters: "{aq}:dlq" },
+    keys: { jobs: "{aq}:jobs", deadLetters: "{aq}:dlq" },
   });
 });
 

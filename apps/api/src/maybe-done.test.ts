@@ -33,7 +33,7 @@ test("a request whose last answer from the database was lost says that it may ha
 });
 
 test("one that found no database says nothing of the kind", async () => {
-  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
+  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connectionsMax: 1, timeoutMs: 5_000 });
   expect(await answerTo(...replay, away)).toEqual({ status: 503, maybe_done: false });
   await away.close();
 });

@@ -154,7 +154,7 @@ test("Redis frozen: 201 within 300 ms more, ready is degraded, and signals flow 
   }
   await eventually(async () => expect(await ready()).toMatchObject({ status: "ok" }));
   const { body } = await submit();
-  const signal = redisSignal({ url: servers.redis.url, keys: { jobs: jobsKey, dead_letters: dlqKey } });
+  const signal = redisSignal({ url: servers.redis.url, keys: { jobs: jobsKey, deadLetters: dlqKey } });
   await eventually(async () =>
     expect(await signal.take([{ tenant: "default", queue: "default" }], 1_000)).toContain(body["id"]),
   );

@@ -68,7 +68,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const observe = observeAll(logEvents(logger), count);
   const database = connectDatabase({
     ...config.database,
-    application_name: "atlasqueue-api",
+    applicationName: "atlasqueue-api",
     onUnprepared: () => observe({ event: "prepared_statements_off" }),
   });
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : noSignal());

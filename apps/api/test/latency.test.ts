@@ -19,7 +19,7 @@ let api: Awaited<ReturnType<typeof testApp>>;
 beforeAll(async () => {
   own = await testDatabase();
   proxy = await tcpProxy(own.url);
-  database = connectDatabase({ url: proxy.url, connections_max: 10, timeout_ms });
+  database = connectDatabase({ url: proxy.url, connectionsMax: 10, timeoutMs: timeout_ms });
   api = await testApp({ database });
   proxy.delay(delay_ms);
 });

@@ -7,7 +7,7 @@ import { startApi } from "../src/start-api.ts";
 
 test("an API removes what has been kept long enough, as its workers may all be remote ones", async () => {
   const own = await testDatabase();
-  const database = connectDatabase({ url: own.url, connections_max: 2, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: own.url, connectionsMax: 2, timeoutMs: 10_000 });
   const signal = memorySignal();
   const deps = { database, signal, observe: recordEvents().observe };
   for (const type of ["old", "young"]) await submit(deps, [submission({ type })], { idempotency_ttl_seconds: 1 });

@@ -34,7 +34,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
       stored_bytes_per_tenant_max: 0,
     }),
     idempotency_ttl_seconds: 86_400,
-    backoff: { base_seconds: 5, max_seconds: 3_600, jitter_seconds_max: 2 },
+    backoff: { baseSeconds: 5, maxSeconds: 3_600, jitterMaxSeconds: 2 },
     logger,
     metricsPage: () => registry.metrics(),
     body_bytes_max: limits.body_bytes_max,

@@ -24,10 +24,10 @@ export async function createWorld() {
   const openConfig = config({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, TRACE_URL_TEMPLATE });
   const open = await startApi(openConfig);
   const guarded = await startApi(config({ DATABASE_URL: url, REDIS_URL: redisUrl(), AUTH: "required" }));
-  const own = connectDatabase({ url, connections_max: 4, timeout_ms: 15_000 });
+  const own = connectDatabase({ url, connectionsMax: 4, timeoutMs: 15_000 });
   const signal = redisSignal({
     url: redisUrl(),
-    keys: { jobs: keys.jobsKey, dead_letters: keys.dlqKey },
+    keys: { jobs: keys.jobsKey, deadLetters: keys.dlqKey },
     observe: () => {},
   });
   const worker = workerOf({ own, signal });
@@ -53,7 +53,7 @@ export async function createWorld() {
     },
     async stop() {
       await browser.close();
-      await worker.stop({ deadline_ms: 1_000 });
+      await worker.stop({ deadlineMs: 1_000 });
       await Promise.all([api.stop(), guarded.stop(), signal.close(), own.close()]);
       await Promise.all([postgres.close(), redis.close()]);
       await drop();
@@ -63,10 +63,10 @@ export async function createWorld() {
 
 function workerOf({ own, signal }: { own: ReturnType<typeof connectDatabase>; signal: Signal }): Worker {
   const logger = createLogger("fatal", "worker");
-  const backoff = { base_seconds: 0.05, max_seconds: 0.1, jitter_seconds_max: 0.05 };
+  const backoff = { baseSeconds: 0.05, maxSeconds: 0.1, jitterMaxSeconds: 0.05 };
   return startWorker(
     { database: own, signal, observe: () => {}, logger },
-    { handlers, queues: ["default", "mails", "reports"], concurrency: 4, poll_timeout_seconds: 1, backoff },
+    { handlers, queues: ["default", "mails", "reports"], concurrency: 4, pollTimeoutSeconds: 1, backoff },
   );
 }
 

@@ -58,7 +58,7 @@ export type WorkerAppConfig = ServerConfig &
     /** A child process that blocks its event loop for so long is killed by its parent; undefined: never. */
     hang_ms: number | undefined;
     /** When set, the worker ends when nothing is left to do and no job is due that soon. */
-    drain: { due_within_seconds: number } | undefined;
+    drain: { dueWithinSeconds: number } | undefined;
     metrics: { host: string; port: number };
     /** Which names, besides any address, requests to the metrics port may use; undefined: any. */
     allowed_hosts: HostRule | undefined;
@@ -83,7 +83,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     poll_timeout_seconds: set.WORKER_POLL_TIMEOUT,
     shutdown_ms: set.WORKER_SHUTDOWN_SECONDS * 1_000,
     hang_ms: set.WORKER_HANG_SECONDS === 0 ? undefined : set.WORKER_HANG_SECONDS * 1_000,
-    drain: set.WORKER_DRAIN ? { due_within_seconds: set.WORKER_DRAIN_DUE_SECONDS } : undefined,
+    drain: set.WORKER_DRAIN ? { dueWithinSeconds: set.WORKER_DRAIN_DUE_SECONDS } : undefined,
     metrics: { host: set.WORKER_METRICS_HOST, port: set.WORKER_METRICS_PORT },
     allowed_hosts: set.ALLOWED_HOSTS.includes("*") ? undefined : { names: set.ALLOWED_HOSTS, addresses: true },
     demo_handlers: set.WORKER_DEMO_HANDLERS,

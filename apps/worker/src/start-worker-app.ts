@@ -49,11 +49,11 @@ export async function startWorkerApp(
   const builtIn = [noopHandler, ...demo, webhookHandler({ allow_private: config.webhook_allow_private })];
   const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
 
-  const metrics = createMetrics({ worker_slots: config.concurrency });
+  const metrics = createMetrics({ workerSlots: config.concurrency });
   const observe = observeAll(logEvents(logger), metrics.observe);
   const database = connectDatabase({
     ...config.database,
-    application_name: "atlasqueue-worker",
+    applicationName: "atlasqueue-worker",
     onUnprepared: () => observe({ event: "prepared_statements_off" }),
   });
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : memorySignal());
@@ -86,11 +86,11 @@ export async function startWorkerApp(
       queues: config.queues,
       tenants: config.tenants,
       concurrency: config.concurrency,
-      lease_seconds: config.lease_seconds,
-      poll_timeout_seconds: config.poll_timeout_seconds,
+      leaseSeconds: config.lease_seconds,
+      pollTimeoutSeconds: config.poll_timeout_seconds,
       backoff: config.backoff,
       retention: config.retention,
-      result_ttl_seconds: config.result_ttl_seconds,
+      resultTtlSeconds: config.result_ttl_seconds,
     },
   );
   worker = started;
@@ -100,7 +100,7 @@ export async function startWorkerApp(
     metrics_url: `${health.url}/metrics`,
     closePort: health.stop,
     async stop() {
-      await started.stop({ deadline_ms: config.shutdown_ms });
+      await started.stop({ deadlineMs: config.shutdown_ms });
       await closeParts();
     },
   };

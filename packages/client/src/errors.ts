@@ -4,8 +4,8 @@ import type { Job, JobError, Problem } from "@atlasqueue/contract";
 export type ErrorFacts = {
   status?: number | undefined;
   problem?: Problem | undefined;
-  request_id?: string | undefined;
-  retry_after_ms?: number | undefined;
+  requestId?: string | undefined;
+  retryAfterMs?: number | undefined;
   cause?: unknown;
 };
 
@@ -31,8 +31,8 @@ export class AtlasQueueError extends Error {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.status = facts.status;
     this.problem = facts.problem;
-    this.requestId = facts.request_id;
-    this.retryAfterMs = facts.retry_after_ms;
+    this.requestId = facts.requestId;
+    this.retryAfterMs = facts.retryAfterMs;
   }
 }
 

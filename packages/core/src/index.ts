@@ -17,7 +17,7 @@ export { InvalidScheduleError, type Schedules } from "./schedules/schedules.ts";
 export type { SignalSent } from "./steps/signal-sent.ts";
 export type { BackoffPolicy } from "./settle/backoff.ts";
 export type { SignalKeys } from "./signal/keys.ts";
-export { memorySignal } from "./signal/memory/signal.ts";
+export { memorySignal, type MemorySignalOptions } from "./signal/memory/signal.ts";
 export { noSignal } from "./signal/none.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis/signal.ts";
 export type { Signal } from "./signal/signal.ts";

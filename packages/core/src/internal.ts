@@ -3,6 +3,7 @@ export { listActs, showAct } from "./audit/list.ts";
 export { newId } from "./ids.ts";
 export { beginOnce, freeKey, type BegunOnce, type KeyedAct } from "./audit/once.ts";
 export { beginActs, endActs, recordActs, type Act, type BegunAct, type EndedAct } from "./audit/record.ts";
+export { requireDatabaseUrl } from "./database/connect.ts";
 export { composedStatements } from "./database/composed.ts";
 export { countDrift } from "./counts/drift.ts";
 export {

@@ -27,13 +27,13 @@ let database: Database;
 let deps: Deps;
 beforeAll(async () => {
   servers = await ownServers();
-  database = connectDatabase({ url: servers.postgres.url, connections_max: 5, timeout_ms: 15_000 });
+  database = connectDatabase({ url: servers.postgres.url, connectionsMax: 5, timeoutMs: 15_000 });
   await database.sql`ALTER SYSTEM SET wal_level = 'logical'`;
   await database.close();
   await servers.postgres.stop();
   await servers.postgres.restart();
   await migrateDatabase(servers.postgres.url);
-  database = connectDatabase({ url: servers.postgres.url, connections_max: 5, timeout_ms: 15_000 });
+  database = connectDatabase({ url: servers.postgres.url, connectionsMax: 5, timeoutMs: 15_000 });
   deps = { database, observe: () => {} };
   await database.sql`CREATE PUBLICATION everything FOR ALL TABLES`;
 });

@@ -10,7 +10,7 @@ import {
 } from "@atlasqueue/contract";
 import { admitThese } from "./submit/arrivals/admitter.ts";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
-import { connectDatabase } from "./database/connect.ts";
+import { connectDatabase, requireDatabaseUrl } from "./database/connect.ts";
 import { isUnavailable } from "./database/errors.ts";
 import { defaultTenant } from "./deps.ts";
 import { answerOwn, ownFlow } from "./flows/own-flow.ts";
@@ -109,21 +109,23 @@ const bulk_lanes = 3;
 const announceable_max = 10_000;
 
 /**
- * Submit jobs from your own code, without HTTP. The database must be migrated. Throws for a URL that cannot be used.
+ * Submit jobs from your own code, without HTTP. The database must be migrated. Throws a TypeError without a
+ * `databaseUrl`, and for a URL that cannot be used.
  *
  * @example
  * const queue = createQueue({ databaseUrl, redisUrl });
  * await queue.submit({ type: "email.send", payload: { to: "ada@example.org" }, idempotency_key: "welcome-17" });
  */
 export function createQueue(options: QueueOptions): Queue {
+  requireDatabaseUrl(options.databaseUrl);
   const tenant = options.tenant ?? defaultTenant;
   const observe = options.observe ?? (() => {});
   const database = connectDatabase({
     url: options.databaseUrl,
-    connections_max: options.connectionsMax ?? 4,
-    timeout_ms: options.timeoutMs ?? 10_000,
-    prepared_statements: options.preparedStatements ?? true,
-    application_name: "atlasqueue-queue",
+    connectionsMax: options.connectionsMax ?? 4,
+    timeoutMs: options.timeoutMs ?? 10_000,
+    preparedStatements: options.preparedStatements ?? true,
+    applicationName: "atlasqueue-queue",
     onUnprepared: () => observe({ event: "prepared_statements_off" }),
   });
   const signal: Signal = options.redisUrl

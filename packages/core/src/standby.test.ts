@@ -22,7 +22,7 @@ let deps: Deps;
 beforeAll(async () => {
   servers = await ownServers();
   await migrateDatabase(servers.postgres.url);
-  const direct = { url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 };
+  const direct = { url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 };
   admin = connectDatabase(direct);
   committer = connectDatabase(direct);
   await admin.sql.unsafe(`
@@ -34,7 +34,7 @@ beforeAll(async () => {
   url = own.href;
 });
 beforeEach(() => {
-  const database = connectDatabase({ url, connections_max: 10, timeout_ms: 400 });
+  const database = connectDatabase({ url, connectionsMax: 10, timeoutMs: 400 });
   deps = { database, observe: () => {} };
 });
 afterEach(async () => {
@@ -110,7 +110,7 @@ const stored = async (): Promise<number> => (await admin.sql`SELECT FROM jobs`).
 
 test("a cancelled wait for the standby is an error that leaves the outcome unknown", async () => {
   await admin.sql`CREATE TABLE noted (at int); GRANT INSERT ON noted TO plain`.simple();
-  const patient = connectDatabase({ url, connections_max: 1, timeout_ms: 20_000 });
+  const patient = connectDatabase({ url, connectionsMax: 1, timeoutMs: 20_000 });
   await standby("nobody");
   const written = expectUnknown(bounded(patient, patient.sql`INSERT INTO noted VALUES (1)`));
   await eventually(async () => expect(await waiting()).toBe(1));

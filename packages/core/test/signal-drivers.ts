@@ -23,17 +23,17 @@ async function startCluster(): Promise<void> {
 
 function openRedis(url: string, signals_max: number | undefined): Signal {
   const { jobsKey, dlqKey } = uniqueKeys();
-  const options = { url, keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 };
-  return redisSignal(signals_max === undefined ? options : { ...options, signals_max });
+  const keys = { jobs: jobsKey, deadLetters: dlqKey };
+  return redisSignal({ url, keys, timeoutMs: 5_000, signalsMax: signals_max });
 }
 
 const drivers = {
   redis: (signals_max?: number) => openRedis(redisUrl(), signals_max),
   cluster: (signals_max?: number) => openRedis(cluster_url, signals_max),
-  memory: (signals_max?: number) => memorySignal(signals_max),
+  memory: (signals_max?: number) => memorySignal({ signalsMax: signals_max }),
   ipc: (signals_max?: number) => {
     const host: SignalHost = hostSignal(
-      memorySignal(signals_max),
+      memorySignal({ signalsMax: signals_max }),
       pipeTo((message) => void signal.hear(message)),
     );
     const signal = ipcSignal(pipeTo((message) => void host.hear(message)));

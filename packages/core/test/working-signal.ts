@@ -11,7 +11,7 @@ export const soon = { timeout_ms: 25_000, interval_ms: 50 };
 /** Names that no other test uses. */
 export function newKeys(): SignalKeys {
   const { jobsKey, dlqKey } = uniqueKeys();
-  return { jobs: jobsKey, dead_letters: dlqKey };
+  return { jobs: jobsKey, deadLetters: dlqKey };
 }
 
 /** Pushes, takes and waits, for one queue. */

@@ -30,7 +30,7 @@ beforeAll(async () => {
   // So that a crash forgets what was not synced: otherwise the WAL writer soon does that.
   await system.sql.unsafe("ALTER SYSTEM SET wal_writer_delay = '10s'");
   await system.sql`SELECT pg_reload_conf()`;
-  database = connectDatabase({ url: system.servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  database = connectDatabase({ url: system.servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
 });
 afterAll(async () => {
   await database.close();

@@ -167,7 +167,7 @@ test.each(seeds)(
     expect(
       Number((await sql`SELECT max(running) AS n FROM at_once WHERE queue = ${queue}`)[0]?.["n"]),
     ).toBeLessThanOrEqual(concurrency);
-    const database = connectDatabase({ url: system.servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+    const database = connectDatabase({ url: system.servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
     expect((await countDrift({ database }, 100_000)).drifted).toEqual([]);
     await database.close();
     for (const one of [...workers, ...apis.map((api) => api.process)]) {

@@ -9,7 +9,7 @@ const walWriterRests = "ALTER SYSTEM SET wal_writer_delay = '10s'";
 
 let servers: Servers;
 let database: Database;
-const connect = () => connectDatabase({ url: servers.postgres.url, connections_max: 4, timeout_ms: 10_000 });
+const connect = () => connectDatabase({ url: servers.postgres.url, connectionsMax: 4, timeoutMs: 10_000 });
 beforeAll(async () => {
   servers = await ownServers();
   await migrateDatabase(servers.postgres.url);

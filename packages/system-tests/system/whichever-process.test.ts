@@ -11,7 +11,7 @@ let system: System;
 let token: string;
 beforeAll(async () => {
   system = await startSystem();
-  const database = connectDatabase({ url: system.servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: system.servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
   const wish = { tenant: "default", name: "test", scopes: ["admin"] as const };
   const made = await createToken({ database, observe: () => {} }, wish);
   await database.close();

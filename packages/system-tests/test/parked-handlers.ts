@@ -14,7 +14,7 @@ export const parked = defineHandler("parked", z.looseObject({}), async (_payload
     return row?.id ?? null;
   };
   const before = await step("before", () => run("before"));
-  const go = await waitFor("go", { timeout_seconds: 600 });
+  const go = await waitFor("go", { timeoutSeconds: 600 });
   const after = await step("after", () => run("after"));
   return { before, go, after };
 });

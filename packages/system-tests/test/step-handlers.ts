@@ -13,7 +13,7 @@ export const order = defineHandler("order", z.looseObject({}), async (_payload, 
     const [{ hangs } = { hangs: false }] = await sql<{ hangs: boolean }[]>`SELECT hangs FROM step_hangs`;
     if (hangs) await new Promise(() => {});
   });
-  const answer = await waitFor("approved", { timeout_seconds: 3_600 });
+  const answer = await waitFor("approved", { timeoutSeconds: 3_600 });
   await step("third", async () => void (await note("third")));
   return answer;
 });

@@ -66,7 +66,7 @@ coreSuite({
       const say = (level: string) =>
         sql.unsafe(`ALTER DATABASE "${created.name}" SET default_transaction_isolation = '${level}'`);
       const start = async () => {
-        const options = { url: url.href, connections_max: 2, timeout_ms: 10_000, prepared_statements: false };
+        const options = { url: url.href, connectionsMax: 2, timeoutMs: 10_000, preparedStatements: false };
         const database = connectDatabase(options);
         await requirePostgres(database).finally(() => database.close());
       };

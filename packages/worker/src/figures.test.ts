@@ -28,7 +28,7 @@ test("a program that submits and works by itself leaves its figures when it stop
     observe: recordEvents().observe,
     logger: createLogger("silent", "worker"),
   };
-  const worker = startWorker(deps, { handlers, poll_timeout_seconds: 1 });
+  const worker = startWorker(deps, { handlers, pollTimeoutSeconds: 1 });
   await queue.submitMany([{ type: "works" }, { type: "works" }, { type: "fails", max_attempts: 1 }]);
   await eventually(async () => {
     const [row] = await own.database.sql`SELECT count(*)::int AS over FROM jobs WHERE status IN ('succeeded', 'dead')`;
@@ -36,7 +36,7 @@ test("a program that submits and works by itself leaves its figures when it stop
   });
   // What was submitted is the queue's to tell, what became of it the worker's; each has some seconds of it in memory.
   await queue.close();
-  await worker.stop({ deadline_ms: 5_000 });
+  await worker.stop({ deadlineMs: 5_000 });
   const { total } = await readSeries(deps, "default", { window: "1h" });
   expect(total).toMatchObject({ submitted: 3, succeeded: 2, failed: 1, dead: 1, retried: 0 });
   expect(total).toMatchObject({ wait: { count: 3 }, run: { count: 3 } });

@@ -59,7 +59,7 @@ test("a worker that stops in the middle of a run finishes the job at hand, and t
   ]);
   const ids = await add(...inGroup(6));
   await begun.opened;
-  const stopped = worker.stop({ deadline_ms: 60_000 });
+  const stopped = worker.stop({ deadlineMs: 60_000 });
   go.open();
   await stopped;
   expect(await read(ids[2])).toMatchObject({ status: "succeeded" });

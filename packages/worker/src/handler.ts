@@ -56,9 +56,9 @@ export type HandlerOptions = {
    * The attempt fails with a TimeoutError after this time. A job's own `timeout_seconds` takes precedence. Default:
    * none.
    */
-  timeout_seconds?: number;
+  timeoutSeconds?: number;
   /** False: what it returns is not stored, and the job's result is null. Default true. */
-  keep_result?: boolean;
+  keepResult?: boolean;
   /**
    * Run it in its own process, so that it cannot hold up the worker: at its timeout the process is killed, whatever it
    * does. The process loads the module again and finds the handler among its exports. `true` where the worker loads the
@@ -80,7 +80,7 @@ const handlers = new WeakSet<object>();
 
 /**
  * Define what happens to jobs of a type: one made by `defineJob`, or a name and a payload schema. The schema checks
- * every job's payload before the function sees it. Throws a RangeError for a timeout_seconds out of range.
+ * every job's payload before the function sees it. Throws a RangeError for a `timeoutSeconds` out of range.
  *
  * @example
  * export const handleEmail = defineHandler(sendEmail, async ({ to }, { signal }) => {
@@ -117,10 +117,10 @@ function makeHandler(
   run: HandlerFunction<never>,
   options: HandlerOptions = {},
 ): Handler {
-  const { timeout_seconds } = options;
-  if (timeout_seconds !== undefined && !(timeout_seconds > 0 && timeout_seconds <= limits.timeout_seconds_max))
+  const { timeoutSeconds } = options;
+  if (timeoutSeconds !== undefined && !(timeoutSeconds > 0 && timeoutSeconds <= limits.timeout_seconds_max))
     throw new RangeError(
-      `timeout_seconds of ${type} must be a number from 0 to ${limits.timeout_seconds_max}; got ${timeout_seconds}`,
+      `timeoutSeconds of ${type} must be a number from 0 to ${limits.timeout_seconds_max}; got ${timeoutSeconds}`,
     );
   const handler: Handler = {
     type,

@@ -52,7 +52,7 @@ describe("a bad job fails that job alone", () => {
     ],
     [
       "a timeout",
-      defineHandler("constructor", any, () => new Promise(() => {}), { timeout_seconds: 0.05 }),
+      defineHandler("constructor", any, () => new Promise(() => {}), { timeoutSeconds: 0.05 }),
       "TimeoutError: the handler ran longer than 0.05 s",
     ],
     [
@@ -110,7 +110,7 @@ describe("a bad job fails that job alone", () => {
           if (job.attempt === 1) throw new RetryAfterError("busy", 40);
         }),
       ],
-      { backoff: { base_seconds: 3_600, max_seconds: 3_600, jitter_seconds_max: 0 } },
+      { backoff: { baseSeconds: 3_600, maxSeconds: 3_600, jitterMaxSeconds: 0 } },
     );
     const [id] = await add({});
     await becomes(id, { status: "succeeded", attempts: 2 });
@@ -137,7 +137,7 @@ describe("a bad job fails that job alone", () => {
   });
 
   test("a job's own timeout takes precedence over its handler's", async () => {
-    work([defineHandler("noop", any, () => new Promise(() => {}), { timeout_seconds: 3_600 })]);
+    work([defineHandler("noop", any, () => new Promise(() => {}), { timeoutSeconds: 3_600 })]);
     const [id] = await add({ timeout_seconds: 1, max_attempts: 1 });
     await becomes(id, { status: "dead", last_error: "TimeoutError: the handler ran longer than 1 s" });
   });

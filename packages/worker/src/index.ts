@@ -15,6 +15,7 @@ export {
 } from "./handler.ts";
 export type { ParentCounts, ParentResult } from "@atlasqueue/contract";
 export type { WorkerDeps } from "./deps.ts";
+export { createWorker, type WorkerOptions } from "./create-worker.ts";
 export { captureOutput } from "./output/capture-output.ts";
 export { outputLines } from "./output/output-lines.ts";
 export { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";

@@ -18,7 +18,7 @@ beforeAll(async () => {
   // For sessions that begin from here on.
   await own.database.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()`;
-  deps = { database: connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 15_000 }), observe: () => {} };
+  deps = { database: connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 15_000 }), observe: () => {} };
 });
 afterAll(async () => {
   await deps.database.close();
@@ -43,7 +43,7 @@ test("a limit of 1 never lets 2 run, however many workers there are", async () =
     running -= 1;
   });
   const workers = Array.from({ length: 4 }, () => {
-    const database = connectDatabase({ url: own.url, connections_max: 3, timeout_ms: 15_000 });
+    const database = connectDatabase({ url: own.url, connectionsMax: 3, timeoutMs: 15_000 });
     const worker = startWorker(
       { database, signal, logger, observe: recordEvents().observe },
       { handlers: [handler], concurrency: 8 },
@@ -65,7 +65,7 @@ test("a limit of 1 never lets 2 run, however many workers there are", async () =
     { timeout_ms: 60_000 },
   );
   expect(most).toBe(1);
-  await Promise.all(workers.map(({ worker }) => worker.stop({ deadline_ms: 0 })));
+  await Promise.all(workers.map(({ worker }) => worker.stop({ deadlineMs: 0 })));
   await Promise.all(workers.map(({ database }) => database.close()));
   await signal.close();
 });

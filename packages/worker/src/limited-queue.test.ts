@@ -16,7 +16,7 @@ const { add, becomes, deps, sql, useSignal, work } = workerHarness();
 const signals: Record<string, () => Signal> = {
   ...drivers,
   "Redis away": () =>
-    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", dead_letters: "dlq" }, timeout_ms: 50 }),
+    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", deadLetters: "dlq" }, timeoutMs: 50 }),
 };
 
 describe.each(Object.entries(signals))("with %s", (_name, driver) => {
@@ -37,14 +37,14 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
       running -= 1;
     });
     const jobs = await add(...Array.from({ length: 40 }, () => ({})));
-    for (let worker = 0; worker < 2; worker += 1) work([handler], { concurrency: 10, poll_timeout_seconds: 1 });
+    for (let worker = 0; worker < 2; worker += 1) work([handler], { concurrency: 10, pollTimeoutSeconds: 1 });
     for (const id of jobs) await becomes(id, { status: "succeeded", attempts: 1 });
     expect(most).toBe(3);
   });
 
   test("a rate lets its number start in a period, and the others after it", async () => {
     await limit({ rate: { limit: 2, period_seconds: 0.3 } });
-    work([defineHandler("noop", any, () => {})], { poll_timeout_seconds: 1 });
+    work([defineHandler("noop", any, () => {})], { pollTimeoutSeconds: 1 });
     const jobs = await add({}, {}, {}, {}, {});
     for (const id of jobs) await becomes(id, { status: "succeeded" });
     const rows = await sql()<{ started_at: Date }[]>`SELECT started_at FROM jobs ORDER BY started_at`;
@@ -70,9 +70,9 @@ test("once a list was lost, what waited there starts before what came in since",
   });
   const addNumbers = (...numbers: number[]) => add(...numbers.map((n) => ({ payload: { n } })));
   await addNumbers(1, 2, 3);
-  const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
+  const backoff = { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 };
   const worker = startWorker({ ...deps(), database }, { handlers: [handler], backoff, concurrency: 1 });
-  onTestFinished(() => worker.stop({ deadline_ms: 0 }));
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   await looked.opened;
   await deps().signal.setTurns(main, false);
   await addNumbers(4, 5);

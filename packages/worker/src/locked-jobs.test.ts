@@ -14,7 +14,7 @@ const noop = defineHandler("noop", z.looseObject({}), () => {});
 const succeeded = async () =>
   (await sql()<{ tenant: string }[]>`SELECT tenant FROM jobs WHERE status = 'succeeded'`).map(({ tenant }) => tenant);
 let worker: Worker | undefined;
-afterEach(() => worker?.stop({ deadline_ms: 0 }));
+afterEach(() => worker?.stop({ deadlineMs: 0 }));
 
 test("a thousand waiting jobs in an open transaction keep none of those behind them waiting", async () => {
   await add(...Array.from({ length: 1_000 }, () => ({})));

@@ -17,19 +17,21 @@ const harness = workerHarness();
 let database: Database;
 let workers: Worker[];
 beforeEach(() => {
-  database = connectDatabase({ url: harness.url(), connections_max: 5, timeout_ms: 1_000 });
+  database = connectDatabase({ url: harness.url(), connectionsMax: 5, timeoutMs: 1_000 });
   workers = [];
 });
 afterEach(async () => {
-  await Promise.all(workers.map((worker) => worker.stop({ deadline_ms: 0 })));
+  await Promise.all(workers.map((worker) => worker.stop({ deadlineMs: 0 })));
   await database.close();
   await harness.sql()`TRUNCATE job_steps, job_attempts`;
 });
 
 /** With the few connections that a worker has by default. */
 const work = (handlers: Handler[], config: Partial<WorkerConfig> = {}) => {
-  const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
-  workers.push(startWorker({ ...harness.deps(), database }, { handlers, backoff, lease_seconds, ...config }));
+  const backoff = { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 };
+  workers.push(
+    startWorker({ ...harness.deps(), database }, { handlers, backoff, leaseSeconds: lease_seconds, ...config }),
+  );
 };
 /** It has nothing to do but to take back what others have lost. */
 const sweep = () =>

@@ -15,7 +15,7 @@ test("ten thousand parked jobs cost an idle worker nothing: no statement more, a
     if (kind === "statement") sent.push(text);
   });
   const handlers = [defineHandler("noop", z.looseObject({}), () => {})];
-  const worker = startWorker({ ...deps, database }, { handlers, poll_timeout_seconds: 1 });
+  const worker = startWorker({ ...deps, database }, { handlers, pollTimeoutSeconds: 1 });
   /** What is sent while the sweep looks around some times. */
   const whileIdle = async (): Promise<string[]> => {
     const from = sent.length;
@@ -47,7 +47,7 @@ test("ten thousand parked jobs cost an idle worker nothing: no statement more, a
     ).toEqual([]);
     expect((await readRows()) - read, "rows of jobs").toBeLessThan(100);
   } finally {
-    await worker.stop({ deadline_ms: 0 });
+    await worker.stop({ deadlineMs: 0 });
     await harness.sql()`TRUNCATE job_waits`;
   }
 });

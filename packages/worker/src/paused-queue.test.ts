@@ -13,7 +13,7 @@ const { add, becomes, deps, read, sql, useSignal, work } = workerHarness();
 const signals: Record<string, () => Signal> = {
   ...drivers,
   "Redis away": () =>
-    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", dead_letters: "dlq" }, timeout_ms: 50 }),
+    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", deadLetters: "dlq" }, timeoutMs: 50 }),
 };
 
 describe.each(Object.entries(signals))("with %s", (_name, driver) => {
@@ -35,7 +35,7 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
             if (n === 0) await opened;
           }),
         ],
-        { queues: ["default", "mail"], poll_timeout_seconds: 1 },
+        { queues: ["default", "mail"], pollTimeoutSeconds: 1 },
       );
       const [first] = await add({ payload: { n: 0 } });
       await becomes(first, { status: "running" });

@@ -11,7 +11,7 @@ const any = z.looseObject({});
 const noop = defineHandler("noop", any, () => "done");
 const bad = defineHandler("bad", any, () => Promise.reject(new Error("no")));
 /** While a wait on the signal lasts this long, only a look into Postgres finds a job in time. */
-const patient = { poll_timeout_seconds: 60 };
+const patient = { pollTimeoutSeconds: 60 };
 
 let server: Awaited<ReturnType<typeof ownRedis>>;
 let redis: Redis;
@@ -28,13 +28,13 @@ afterAll(async () => {
 beforeEach(async () => {
   proxy = await tcpProxy(server.url);
   const { jobsKey, dlqKey } = uniqueKeys();
-  keys = { jobs: jobsKey, dead_letters: dlqKey };
+  keys = { jobs: jobsKey, deadLetters: dlqKey };
   useSignal(() => redisSignal({ url: proxy.url, keys }));
   return () => proxy.close();
 });
 /** Once a job has run, the worker is waiting on its signal. */
 const isIdle = async () => becomes((await add({}))[0], { status: "succeeded" });
-const listed = async () => new Set(await redis.lrange(keys.dead_letters, 0, -1));
+const listed = async () => new Set(await redis.lrange(keys.deadLetters, 0, -1));
 
 test("while Redis is full, jobs still run; those that die are in the list once there is room again", async () => {
   work([noop, bad], patient);
@@ -67,9 +67,9 @@ test("a list of dead letters that was replaced by something else is rebuilt, wit
   work([noop, bad], patient);
   const [before] = await add({ type: "bad", max_attempts: 1 });
   await eventually(async () => expect(await listed()).toEqual(new Set([before])));
-  await redis.set(keys.dead_letters, "somebody's");
+  await redis.set(keys.deadLetters, "somebody's");
   const [after] = await add({ type: "bad", max_attempts: 1 });
   await becomes(after, { status: "dead" });
-  await eventually(async () => expect(await redis.type(keys.dead_letters)).toBe("list"));
+  await eventually(async () => expect(await redis.type(keys.deadLetters)).toBe("list"));
   await eventually(async () => expect(await listed()).toEqual(new Set([before, after])), { timeout_ms: 20_000 });
 });

@@ -26,7 +26,7 @@ let database: Database;
 beforeAll(async () => {
   own = await testDatabase();
   clock = await simulateClock(own.url, "2026-11-20T08:00:00Z");
-  database = connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 15_000 });
+  database = connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 15_000 });
 });
 afterAll(async () => {
   await Promise.all([database.close(), clock.stop()]);
@@ -43,7 +43,7 @@ function work(handler: () => void) {
   };
   const deps = { database, observe, signal: memorySignal(), logger: createLogger("silent", "test") };
   const worker = startWorker(deps, { handlers: [defineHandler("tick", z.looseObject({}), async () => handler())] });
-  onTestFinished(() => worker.stop({ deadline_ms: 0 }));
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   return { ...recorded, at };
 }
 

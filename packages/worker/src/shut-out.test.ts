@@ -23,7 +23,7 @@ test("while the server lets nobody into the database, what handlers have done is
   const [id, dead] = await add({}, { type: "failing", max_attempts: 1 });
   await begun.opened;
   await becomes(dead, { status: "running" });
-  const admin = connectDatabase({ url: postgresUrl(), connections_max: 1, timeout_ms: 15_000 });
+  const admin = connectDatabase({ url: postgresUrl(), connectionsMax: 1, timeoutMs: 15_000 });
   const name = new URL(url()).pathname.slice(1);
   try {
     // As during a restore, or after a login was taken away.

@@ -24,8 +24,8 @@ test("what a handler adds runs after it, and what waits for the job runs after t
   const noted = (type: string) => defineHandler(type, any, () => void order.push(type));
   const split = defineHandler("split", any, ({ depth }, { spawn }) => {
     order.push(`split ${String(depth)}`);
-    if (depth === 3) return spawn({ type: "leaf" }, { dependants_wait: true });
-    spawn([{ type: "split", payload: { depth: Number(depth) + 1 } }], { dependants_wait: true });
+    if (depth === 3) return spawn({ type: "leaf" }, { dependantsWait: true });
+    spawn([{ type: "split", payload: { depth: Number(depth) + 1 } }], { dependantsWait: true });
   });
   const [first, last] = await addFlow({
     jobs: [

@@ -46,32 +46,33 @@ export type WorkerConfig = {
   /** Handlers at once. Default 10. */
   concurrency?: number;
   /** How long a lease holds without a renewal; a crashed worker's job waits this long. Default 30. */
-  lease_seconds?: number;
+  leaseSeconds?: number;
   /** How long one wait on the signal lasts. Default 5. */
-  poll_timeout_seconds?: number;
+  pollTimeoutSeconds?: number;
   backoff?: BackoffPolicy;
   /** Bounds for the processes that run handlers with `isolate`. Default: one per processor. */
   isolation?: ChildPoolConfig;
   /** How long finished jobs are kept. Default: a week, and thirty days for dead ones. */
   retention?: Retention;
   /** How long the results of succeeded jobs are kept. Default: as long as the jobs. */
-  result_ttl_seconds?: number | undefined;
+  resultTtlSeconds?: number | undefined;
   /** Default: made from the host, the process and a random part. */
-  worker_id?: string;
+  workerId?: string;
 };
 
 export type Worker = {
   id: string;
   /**
    * Stop taking jobs, let the running handlers finish until the deadline, then abort them and give their jobs back
-   * with no attempt spent. Resolves when nothing is held. Never rejects.
+   * with no attempt spent. `deadlineMs` is 25,000 by default; 0 aborts them at once. Resolves when nothing is held, within
+   * 5 s of the deadline. Never rejects. If called again, the first call's deadline stands.
    */
-  stop(options: { deadline_ms: number }): Promise<void>;
+  stop(options?: { deadlineMs?: number }): Promise<void>;
   /**
-   * Resolves when nothing is left to do in its queues: no job is ready, none will be within `due_within_seconds`, and
-   * none runs here. The worker goes on; `stop` it then.
+   * Resolves when nothing is left to do in its queues: no job is ready, none will be within `dueWithinSeconds`
+   * (default 0), and none runs here. The worker goes on; `stop` it then.
    */
-  empty(options: { due_within_seconds: number }): Promise<void>;
+  empty(options?: { dueWithinSeconds?: number }): Promise<void>;
   /** How long it has taken no jobs although it should; 0 while all is well. */
   stuckForMs(): number;
   /**
@@ -84,6 +85,8 @@ export type Worker = {
 const unsettled_max = 2_000;
 /** A timer set for longer fires at once. */
 const timer_ms_max = 2 ** 31 - 1;
+/** As in `@atlasqueue/client`. */
+const stop_ms_default = 25_000;
 /** How long the last words to the database may take, after the deadline. */
 const farewell_ms_max = 5_000;
 
@@ -92,16 +95,16 @@ const farewell_ms_max = 5_000;
  *
  * @example
  * const worker = startWorker({ database, signal, observe, logger }, { handlers: [sendEmail], concurrency: 20 });
- * process.once("SIGTERM", () => worker.stop({ deadline_ms: 25_000 }));
+ * process.once("SIGTERM", () => worker.stop({ deadlineMs: 25_000 }));
  */
 export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
-  const id = config.worker_id ?? `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  const id = config.workerId ?? `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
   const tenants = config.tenants ?? [defaultTenant];
   const names = [...new Set(config.queues ?? ["default"])];
   const served = createServed(deps, tenants, names);
   const concurrency = config.concurrency ?? 10;
-  const lease_seconds = config.lease_seconds ?? 30;
-  const backoff = config.backoff ?? { base_seconds: 5, max_seconds: 3_600, jitter_seconds_max: 2 };
+  const lease_seconds = config.leaseSeconds ?? 30;
+  const backoff = config.backoff ?? { baseSeconds: 5, maxSeconds: 3_600, jitterMaxSeconds: 2 };
   const handlers = handlersByType(config.handlers);
 
   const draining = new AbortController();
@@ -142,7 +145,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     unanswered: returns.unanswered,
     put_back: (jobs) => void announce(deps, jobs, "front"),
   };
-  const poll_timeout_seconds = config.poll_timeout_seconds ?? 5;
+  const poll_timeout_seconds = config.pollTimeoutSeconds ?? 5;
   const watch = watchConsuming(deps, running, poll_timeout_seconds);
   const settler = createSettler({ ...deps, followUps }, running, backoff, {
     claimer,
@@ -181,7 +184,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const heedNoMore = heedCancels(keeper, running, lease_seconds);
   const sweeping = Promise.all([
     sweeper.run(),
-    clearAway(deps, config.retention ?? defaultRetention, config.result_ttl_seconds, draining.signal),
+    clearAway(deps, config.retention ?? defaultRetention, config.resultTtlSeconds, draining.signal),
   ]);
   deps.observe({ event: "worker_started", worker_id: id, queues: names, handlers: [...handlers.keys()], concurrency });
 
@@ -216,8 +219,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     id,
     stuckForMs,
     withoutProcessForMs,
-    stop: ({ deadline_ms }) => (stopping ??= stop(deadline_ms)),
-    empty: ({ due_within_seconds }) =>
+    stop: ({ deadlineMs = stop_ms_default } = {}) => (stopping ??= stop(deadlineMs)),
+    empty: ({ dueWithinSeconds: due_within_seconds = 0 } = {}) =>
       untilEmpty(deps, served, { queues: names, worker_id: id, due_within_seconds }, draining.signal),
   };
 }

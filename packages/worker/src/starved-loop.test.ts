@@ -24,15 +24,15 @@ test(
   "handlers that hog the processor past the database's deadline cost no other job an attempt",
   { tags: ["slow"] },
   async () => {
-    const database = connectDatabase({ url: url(), connections_max: 4, timeout_ms: 300 });
+    const database = connectDatabase({ url: url(), connectionsMax: 4, timeoutMs: 300 });
     const worker = startWorker(
       { ...deps(), database },
-      { handlers: [defineHandler("noop", any, () => burn(500))], concurrency: 4, lease_seconds: 30 },
+      { handlers: [defineHandler("noop", any, () => burn(500))], concurrency: 4, leaseSeconds: 30 },
     );
     const ids = await add(...Array.from({ length: 12 }, () => ({ max_attempts: 1 })));
     for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
     expect(named("handler_start")).toHaveLength(12);
-    await worker.stop({ deadline_ms: 10_000 });
+    await worker.stop({ deadlineMs: 10_000 });
     await database.close();
   },
 );
@@ -51,7 +51,7 @@ test("a job whose claim is answered after it was settled elsewhere is not starte
     {
       handlers: [defineHandler("noop", any, (_payload, { job }) => void started.push(job.id))],
       concurrency: 1,
-      lease_seconds: 1,
+      leaseSeconds: 1,
     },
   );
   const [id] = await add({});
@@ -69,7 +69,7 @@ test("a job whose claim is answered after it was settled elsewhere is not starte
   settled.open();
   await eventually(() => expect(named("lease_lost")).toMatchObject([{ during: "start", job_id: id }]));
   expect(started).toEqual([]);
-  await worker.stop({ deadline_ms: 0 });
+  await worker.stop({ deadlineMs: 0 });
 });
 
 test("a job whose claim is answered late, and that no one else took, is renewed and started", async () => {
@@ -84,7 +84,7 @@ test("a job whose claim is answered late, and that no one else took, is renewed 
   const handler = defineHandler("noop", any, async (_payload, { job }) => {
     until = (await read(job.id))?.locked_until;
   });
-  const worker = startWorker({ ...deps(), database }, { handlers: [handler], concurrency: 1, lease_seconds: 6 });
+  const worker = startWorker({ ...deps(), database }, { handlers: [handler], concurrency: 1, leaseSeconds: 6 });
   const [id] = await add({});
   await becomes(id, { status: "running" });
   const before = (await read(id))?.locked_until?.getTime() ?? Infinity;
@@ -94,5 +94,5 @@ test("a job whose claim is answered late, and that no one else took, is renewed 
   waited.open();
   await becomes(id, { status: "succeeded", attempts: 1 });
   expect(until?.getTime()).toBeGreaterThan(before);
-  await worker.stop({ deadline_ms: 0 });
+  await worker.stop({ deadlineMs: 0 });
 });

@@ -24,7 +24,7 @@ test("a stop during an outage tries until its deadline to store what its handler
   await becomes(id, { status: "running" });
   away_until = performance.now() + outage_ms;
   open();
-  await worker.stop({ deadline_ms: 60_000 });
+  await worker.stop({ deadlineMs: 60_000 });
   expect(await read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
 });
 
@@ -42,10 +42,10 @@ test("a stop of a process that then stands still past its deadline stores what i
     defineHandler("done", z.looseObject({}), () => opened),
     defineHandler("held", z.looseObject({}), () => new Promise(() => {})),
   ];
-  const worker = startWorker({ ...deps(), database }, { concurrency: 2, lease_seconds: 60, handlers });
+  const worker = startWorker({ ...deps(), database }, { concurrency: 2, leaseSeconds: 60, handlers });
   await becomes(done, { status: "running" });
   await becomes(held, { status: "running" });
-  const stopped = worker.stop({ deadline_ms: 100 });
+  const stopped = worker.stop({ deadlineMs: 100 });
   const still_until = performance.now() + outage_ms;
   while (performance.now() < still_until);
   open();

@@ -30,7 +30,7 @@ test("a job waits for its signal without a slot, and goes on after the step befo
   const worker = work(
     async (_payload, { step, waitFor }) => {
       await step("ask", () => void done.push("ask"));
-      const answer = await waitFor("go", { timeout_seconds: 60 });
+      const answer = await waitFor("go", { timeoutSeconds: 60 });
       await step("act", () => void done.push("act"));
       return answer;
     },
@@ -39,7 +39,7 @@ test("a job waits for its signal without a slot, and goes on after the step befo
   );
   const ids = await harness.add({}, {}, {});
   for (const id of ids) await harness.becomes(id, { status: "scheduled", waits_for: "go", attempts: 0 });
-  await worker.empty({ due_within_seconds: 0 });
+  await worker.empty({ dueWithinSeconds: 0 });
   expect(done).toEqual(["ask", "ask", "ask"]);
   for (const [at, id] of ids.entries()) expect(await send(id, "go", { at })).toBe("sent");
   for (const [at, id] of ids.entries())
@@ -54,7 +54,7 @@ test("when its time is over the handler is told, and again in a later attempt", 
   let failed = false;
   const seen: unknown[] = [];
   work(async (_payload, { waitFor }) => {
-    const answer = await waitFor("go", { timeout_seconds: 1 });
+    const answer = await waitFor("go", { timeoutSeconds: 1 });
     seen.push(answer);
     if (!failed) {
       failed = true;
@@ -72,10 +72,10 @@ test("a handler that swallows the end of its attempt changes nothing", async () 
   const swallowed = gate();
   const later: string[] = [];
   work(async (_payload, { step, waitFor, signal }) => {
-    const answer = await waitFor("go", { timeout_seconds: 60 }).catch((error: Error) => error);
+    const answer = await waitFor("go", { timeoutSeconds: 60 }).catch((error: Error) => error);
     if (!(answer instanceof Error)) return "the second time";
     later.push(answer.name, String(signal.aborted));
-    for (const more of [() => step("a", () => 1), () => waitFor("other", { timeout_seconds: 1 })])
+    for (const more of [() => step("a", () => 1), () => waitFor("other", { timeoutSeconds: 1 })])
       await more().catch((error: Error) => later.push(error.name));
     swallowed.open();
     return "the first time";
@@ -91,7 +91,7 @@ test("a handler that swallows the end of its attempt changes nothing", async () 
 test("a signal that comes first is there at once, and the job is not parked", async () => {
   const [id = ""] = await harness.add({});
   await send(id, "go", 17);
-  work(async (_payload, { waitFor }) => waitFor("go", { timeout_seconds: 60 }));
+  work(async (_payload, { waitFor }) => waitFor("go", { timeoutSeconds: 60 }));
   await harness.becomes(id, { status: "succeeded", attempts: 1, result: { timed_out: false, payload: 17 } });
   expect(harness.named("job_parked")).toEqual([]);
 });
@@ -101,7 +101,7 @@ test("fifty waits one after another spend no attempt", async () => {
   work(async (_payload, { waitFor }) => {
     let sum = 0;
     for (let at = 0; at < waits; at += 1) {
-      const answer = await waitFor(`s${at}`, { timeout_seconds: 60 });
+      const answer = await waitFor(`s${at}`, { timeoutSeconds: 60 });
       if (!answer.timed_out) sum += answer.payload as number;
     }
     return sum;
@@ -118,7 +118,7 @@ test("a parked job leaves its slot of a limited queue to the next, and keeps its
   const limits = queueLimits.parse({ concurrency: 1 });
   await setLimits(harness.deps(), { tenant: "default", queue: "default" }, limits);
   work(async (payload, { waitFor }) =>
-    (payload as { waits?: boolean }).waits ? waitFor("go", { timeout_seconds: 60 }) : 1,
+    (payload as { waits?: boolean }).waits ? waitFor("go", { timeoutSeconds: 60 }) : 1,
   );
   const [first = "", second, third] = await harness.add({ payload: { waits: true }, group: "g" }, {}, { group: "g" });
   await harness.becomes(first, { status: "scheduled" });
@@ -140,12 +140,12 @@ test("a worker that drains lets a job park, and gives back one whose handler is 
       );
     parking.open();
     await go.opened;
-    return waitFor("go", { timeout_seconds: 60 });
+    return waitFor("go", { timeoutSeconds: 60 });
   });
   const [parks, slow] = await harness.add({}, { payload: { slow: true } });
   await parking.opened;
   await harness.becomes(slow, { status: "running" });
-  const stopped = worker.stop({ deadline_ms: 300 });
+  const stopped = worker.stop({ deadlineMs: 300 });
   go.open();
   await stopped;
   expect(await harness.read(parks)).toMatchObject({ status: "scheduled", waits_for: "go", attempts: 0 });
@@ -153,7 +153,7 @@ test("a worker that drains lets a job park, and gives back one whose handler is 
 });
 
 test("an isolated handler has both, and its process goes on to the next job", async () => {
-  harness.work(isolatedHandlers, { isolation: { processes_max: 1 } });
+  harness.work(isolatedHandlers, { isolation: { processesMax: 1 } });
   const [id = ""] = await harness.add({ type: "parks" });
   await harness.becomes(id, { status: "scheduled", waits_for: "go", attempts: 0 });
   const [bad] = await harness.add({ type: "bad-step", max_attempts: 1 });
@@ -167,7 +167,7 @@ test("an isolated handler has both, and its process goes on to the next job", as
 });
 
 test("a job woken by its time alone is found by the sweep's promotion", async () => {
-  work(async (_payload, { waitFor }) => waitFor("go", { timeout_seconds: 3_600 }));
+  work(async (_payload, { waitFor }) => waitFor("go", { timeoutSeconds: 3_600 }));
   const [id = ""] = await harness.add({});
   await harness.becomes(id, { status: "scheduled" });
   await harness.sql()`UPDATE job_waits SET until = now()`;

@@ -28,7 +28,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
 
   test("a handler of a definition gets what the definition makes of the payload", async () => {
     const sum = defineJob("sum", z.object({ a: z.number(), b: z.number().default(2) }));
-    work([defineHandler(sum, ({ a, b }) => a + b, { timeout_seconds: 60 })]);
+    work([defineHandler(sum, ({ a, b }) => a + b, { timeoutSeconds: 60 })]);
     const [id, bad] = await add(sum.submission({ a: 1 }), { type: "sum", payload: {}, max_attempts: 1 });
     await becomes(id, { status: "succeeded", result: 3 });
     await becomes(bad, { status: "dead", last_error: expect.stringMatching(/^PayloadError: .*at a$/) });
@@ -117,8 +117,8 @@ test("jobs without a signal are found in every queue of a fleet whose workers se
 describe("leases", () => {
   test("a lease is renewed while the handler runs, so no one else gets the job", async () => {
     const { open, opened } = gate();
-    work([defineHandler("noop", any, () => opened)], { lease_seconds: 0.6 });
-    work([defineHandler("noop", any, () => opened)], { lease_seconds: 0.6 });
+    work([defineHandler("noop", any, () => opened)], { leaseSeconds: 0.6 });
+    work([defineHandler("noop", any, () => opened)], { leaseSeconds: 0.6 });
     const [id] = await add({});
     await becomes(id, { status: "running" });
     const first = (await read(id))?.locked_until?.getTime() ?? Infinity;
@@ -136,7 +136,7 @@ describe("leases", () => {
           return new Promise((resolve) => stop.addEventListener("abort", () => (aborted.open(), resolve("first"))));
         }),
       ],
-      { lease_seconds: 0.3 },
+      { leaseSeconds: 0.3 },
     );
     const [id] = await add({});
     await becomes(id, { status: "running" });
@@ -173,7 +173,7 @@ describe("a stopping worker", () => {
     const worker = work([defineHandler("noop", any, run)], { concurrency: 1 });
     const [first, second] = await add({}, {});
     await started.opened;
-    const stopping = worker.stop({ deadline_ms: 60_000 });
+    const stopping = worker.stop({ deadlineMs: 60_000 });
     open();
     await stopping;
     expect(await read(first)).toMatchObject({ status: "succeeded" });
@@ -191,7 +191,7 @@ describe("a stopping worker", () => {
     const worker = work([defineHandler("noop", any, run)]);
     const [id] = await add({});
     await started.opened;
-    await worker.stop({ deadline_ms: 50 });
+    await worker.stop({ deadlineMs: 50 });
     await aborted.opened;
     expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, worker_id: null });
     expect(await signal().take([{ tenant: "default", queue: "default" }], 5)).toEqual([id]);
@@ -199,7 +199,7 @@ describe("a stopping worker", () => {
 });
 
 test("a handler whose results are not kept may return anything, and the job's result is null", async () => {
-  work([defineHandler("noop", any, () => () => "a function", { keep_result: false })]);
+  work([defineHandler("noop", any, () => () => "a function", { keepResult: false })]);
   const [id] = await add({});
   await becomes(id, { status: "succeeded", result: null });
 });
@@ -213,6 +213,6 @@ test("results are cleared when their time is up", async () => {
   await sql()`UPDATE jobs SET finished_at = finished_at - interval '1 hour', id = ${hour_ago} WHERE id = ${id ?? ""}`;
   // Another fleet, in which the cleaner's turn is still free.
   useSignal(memorySignal);
-  work([], { result_ttl_seconds: 60 });
+  work([], { resultTtlSeconds: 60 });
   await becomes(hour_ago, { status: "succeeded", result: null });
 });

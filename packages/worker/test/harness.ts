@@ -18,7 +18,7 @@ import { startWorker, type Worker, type WorkerConfig } from "../src/start-worker
 export const drivers: Record<string, () => Signal> = {
   redis: () => {
     const { jobsKey, dlqKey } = uniqueKeys();
-    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   },
   memory: () => memorySignal(),
 };
@@ -32,7 +32,7 @@ export function gate(): { open(): void; opened: Promise<void> } {
 /** Workers on the test file's own database; after each test they are stopped and the tables emptied. */
 export function workerHarness() {
   const logger = createLogger("silent", "test");
-  const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
+  const backoff = { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 };
   const workers: Worker[] = [];
   let own: TestDatabase;
   let signal: Signal = memorySignal();
@@ -47,7 +47,7 @@ export function workerHarness() {
     signal = memorySignal();
   });
   afterEach(async () => {
-    await Promise.all(workers.splice(0).map((worker) => worker.stop({ deadline_ms: 0 })));
+    await Promise.all(workers.splice(0).map((worker) => worker.stop({ deadlineMs: 0 })));
     await signal.close();
     await own.database.sql`TRUNCATE jobs, lease_batches, job_attempts`;
   });

@@ -13,7 +13,7 @@ export const isolatedHandlers = [
     () => {
       for (;;);
     },
-    { isolate, timeout_seconds: 1 },
+    { isolate, timeoutSeconds: 1 },
   ),
   defineHandler(
     "spawns",
@@ -100,7 +100,7 @@ export const isolatedHandlers = [
     any,
     async (_payload, { step, waitFor, signal }) => {
       const by = await step("first", () => process.pid);
-      const answer = await waitFor("go", { timeout_seconds: 60 }).catch((error: Error) => {
+      const answer = await waitFor("go", { timeoutSeconds: 60 }).catch((error: Error) => {
         throw Object.assign(error, { message: `${error.message}; ${String(signal.aborted)}` });
       });
       return { by, answer, pid: process.pid, again: await step("twice", () => 1) };
@@ -157,7 +157,7 @@ export const isolatedHandlers = [
       closeSync(3);
       return new Promise(() => {});
     },
-    { isolate, timeout_seconds: 10 },
+    { isolate, timeoutSeconds: 10 },
   ),
   defineHandler(
     "print",
@@ -183,6 +183,6 @@ export const isolatedHandlers = [
       }, 100);
       return new Promise(() => {});
     },
-    { isolate, timeout_seconds: 2 },
+    { isolate, timeoutSeconds: 2 },
   ),
 ];

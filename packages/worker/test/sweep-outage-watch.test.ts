@@ -32,12 +32,12 @@ test(
   { tags: ["slow"] },
   async () => {
     const proxy = await tcpProxy(harness.url());
-    const database = connectDatabase({ url: proxy.url, connections_max: 4, timeout_ms: 2_000 });
+    const database = connectDatabase({ url: proxy.url, connectionsMax: 4, timeoutMs: 2_000 });
     const { open, opened } = gate();
     const [id = ""] = await harness.add({});
     const held = startWorker(
       { ...harness.deps(), database },
-      { handlers: [defineHandler("noop", z.looseObject({}), () => opened)], lease_seconds: 3 },
+      { handlers: [defineHandler("noop", z.looseObject({}), () => opened)], leaseSeconds: 3 },
     );
     await harness.becomes(id, { status: "running" });
     const stop = new AbortController();
@@ -68,7 +68,7 @@ test(
       stop.abort();
       proxy.heal();
       open();
-      await Promise.all([running, held.stop({ deadline_ms: 0 })]);
+      await Promise.all([running, held.stop({ deadlineMs: 0 })]);
       await followUps.stop();
       await database.close();
       await proxy.close();
@@ -91,7 +91,7 @@ test.each([
   const { open, opened } = gate();
   const [held] = await harness.add({});
   const handlers = [defineHandler("noop", z.looseObject({}), () => opened)];
-  const worker = startWorker({ ...deps(), database }, { handlers, lease_seconds: 3, concurrency: 1 });
+  const worker = startWorker({ ...deps(), database }, { handlers, leaseSeconds: 3, concurrency: 1 });
   try {
     await harness.becomes(held, { status: "running" });
     const [left = ""] = await harness.add({});
@@ -101,7 +101,7 @@ test.each([
     await harness.becomes(left, { status: "queued", attempts: 1 });
   } finally {
     open();
-    await worker.stop({ deadline_ms: 0 });
+    await worker.stop({ deadlineMs: 0 });
   }
 });
 
@@ -223,7 +223,7 @@ test(
   async () => {
     const own = await testDatabase();
     const clock = await simulateClock(own.url, new Date());
-    const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 5_000 });
+    const database = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 5_000 });
     const recorded = recordEvents();
     const deps = { ...harness.deps(), database, signal: memorySignal(), observe: recorded.observe };
     const followUps = createFollowUps(deps);

@@ -9,7 +9,7 @@ import { requireTokens } from "./authenticate.ts";
 let api: Awaited<ReturnType<typeof guardedApp>>;
 /** Its tokens are in an absent database. */
 let away: Awaited<ReturnType<typeof testApp>>;
-const nowhere = connectDatabase({ url: "postgres://127.0.0.1:1/none", connections_max: 1, timeout_ms: 500 });
+const nowhere = connectDatabase({ url: "postgres://127.0.0.1:1/none", connectionsMax: 1, timeoutMs: 500 });
 beforeAll(async () => {
   api = await guardedApp();
   away = await testApp({ authenticator: requireTokens({ database: nowhere, observe: () => {} }) });

@@ -10,8 +10,8 @@ import { createRateLimiter } from "./rate-limiter.ts";
 const { jobsKey, dlqKey } = uniqueKeys();
 const signals: Signal[] = [];
 const openSignal = () => {
-  const keys = { jobs: jobsKey, dead_letters: dlqKey };
-  const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+  const keys = { jobs: jobsKey, deadLetters: dlqKey };
+  const signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
   signals.push(signal);
   return signal;
 };

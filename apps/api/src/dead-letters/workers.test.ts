@@ -14,11 +14,11 @@ let redis: Redis;
 const workers: Worker[] = [];
 beforeAll(async () => {
   redis = new Redis(redisUrl());
-  signal = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+  signal = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   api = await testApp({ signal });
 });
 afterAll(async () => {
-  await Promise.all(workers.map((worker) => worker.stop({ deadline_ms: 1_000 })));
+  await Promise.all(workers.map((worker) => worker.stop({ deadlineMs: 1_000 })));
   await api.stop();
   await signal.close();
   redis.disconnect();

@@ -6,7 +6,7 @@ let one: Awaited<ReturnType<typeof testApp>>;
 let two: Awaited<ReturnType<typeof testApp>>;
 beforeAll(async () => {
   one = await testApp();
-  two = await testApp({ database: connectDatabase({ url: one.database_url, connections_max: 5, timeout_ms: 5_000 }) });
+  two = await testApp({ database: connectDatabase({ url: one.database_url, connectionsMax: 5, timeoutMs: 5_000 }) });
 });
 afterAll(async () => {
   await two.stop();

@@ -40,7 +40,7 @@ test("without Redis it is degraded and ready; without Postgres it is neither", {
   });
   await degraded.stop();
 
-  const nowhere = connectDatabase({ url: "postgres://127.0.0.1:1/none", connections_max: 1, timeout_ms: 500 });
+  const nowhere = connectDatabase({ url: "postgres://127.0.0.1:1/none", connectionsMax: 1, timeoutMs: 500 });
   const unavailable = await testApp({ database: nowhere });
   const refused = await unavailable.get("/readyz");
   expect(refused.status).toBe(503);
@@ -69,7 +69,7 @@ test(
   async () => {
     const own = await testDatabase();
     await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_read_only = on`);
-    const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 5_000 });
+    const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 5_000 });
     const readOnly = await testApp({ database });
     const answer = await readOnly.get("/readyz");
     expect(answer.status).toBe(503);
@@ -85,7 +85,7 @@ test(
 
 test("a process whose connections are all busy says so, although Postgres is up", { tags: ["slow"] }, async () => {
   const own = await testDatabase();
-  const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 500 });
+  const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 500 });
   const busy = await testApp({ database });
   const free = Promise.withResolvers<void>();
   const held = database.sql.begin(() => free.promise);

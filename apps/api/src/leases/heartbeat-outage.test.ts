@@ -80,7 +80,7 @@ test("so does one whose token cannot be looked up", async () => {
 });
 
 test("one whose row somebody has locked does not: the database is there", async () => {
-  const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 500 });
+  const database = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 500 });
   onTestFinished(() => database.close());
   const { id, beat, isMarked } = await holding(database);
   await own.database.sql.begin(async (sql) => {

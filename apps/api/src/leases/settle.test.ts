@@ -8,7 +8,7 @@ import { testApp } from "../../test/test-app.ts";
 const signal = memorySignal();
 let api: Awaited<ReturnType<typeof testApp>>;
 beforeAll(async () => {
-  api = await testApp({ signal, backoff: { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 } });
+  api = await testApp({ signal, backoff: { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 } });
 });
 afterAll(() => api.stop());
 

@@ -6,7 +6,7 @@ import { testApp } from "../../test/test-app.ts";
 
 let api: Awaited<ReturnType<typeof testApp>>;
 beforeAll(async () => {
-  api = await testApp({ signal: memorySignal(), backoff: { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 } });
+  api = await testApp({ signal: memorySignal(), backoff: { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 } });
 });
 afterAll(() => api.stop());
 

@@ -102,7 +102,7 @@ test("422: every wrong part is in the list, a batch item by its position", async
 
 test("503 and 500: the causes go to the log, and the client learns when to try again", { tags: ["slow"] }, async () => {
   const away = await testApp({
-    database: connectDatabase({ url: "postgres://127.0.0.1:1/nowhere", connections_max: 1, timeout_ms: 500 }),
+    database: connectDatabase({ url: "postgres://127.0.0.1:1/nowhere", connectionsMax: 1, timeoutMs: 500 }),
   });
   const down = await openQueueClient(away).send("GET", `/jobs/${nobody}`);
   expect(down.headers.get("retry-after")).toBe("1");

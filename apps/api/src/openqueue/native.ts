@@ -8,7 +8,11 @@ const openQueueType = "openqueue";
 const backoff = { kind: "exponential", base_seconds: 1, max_seconds: 300 } as const;
 
 /** How long a nack here waits when the job does not say: to the second, so without jitter. */
-export const openQueueBackoff: BackoffPolicy = { ...backoff, jitter_seconds_max: 0 };
+export const openQueueBackoff: BackoffPolicy = {
+  baseSeconds: backoff.base_seconds,
+  maxSeconds: backoff.max_seconds,
+  jitterMaxSeconds: 0,
+};
 
 /**
  * An OpenQueue job as the request that would make it on /v1.

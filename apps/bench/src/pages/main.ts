@@ -20,7 +20,7 @@ const servers = await startServers();
 try {
   const { urls } = await servers.fresh();
   await migrateDatabase(urls.postgres);
-  const database = connectDatabase({ url: urls.postgres, connections_max: 1, timeout_ms: 60_000 });
+  const database = connectDatabase({ url: urls.postgres, connectionsMax: 1, timeoutMs: 60_000 });
   const began = performance.now();
   await seedDay({ database, observe: () => {} }, { jobs, dead, queues }, say);
   // As autovacuum leaves it within minutes: the seed's changes of counts, which were added up, are dead rows until then.

@@ -22,9 +22,9 @@ type Watched = {
 export function startAtlasWorker(servers: ServerUrls, work: Work & Watched): { stop(): Promise<void> } {
   const connections = connectDatabase({
     url: servers.postgres,
-    connections_max: 5,
-    timeout_ms: 5_000,
-    prepared_statements: work.prepared ?? true,
+    connectionsMax: 5,
+    timeoutMs: 5_000,
+    preparedStatements: work.prepared ?? true,
   });
   const redis = redisSignal({ url: servers.redis_memory, keys: defaultKeys });
   const database = work.watch?.database(connections) ?? connections;
@@ -46,7 +46,7 @@ export function startAtlasWorker(servers: ServerUrls, work: Work & Watched): { s
   );
   return {
     async stop() {
-      await worker.stop({ deadline_ms: 5_000 });
+      await worker.stop({ deadlineMs: 5_000 });
       await Promise.all([redis.close(), connections.close()]);
     },
   };

@@ -10,7 +10,7 @@ const handlers = fileURLToPath(new URL("../../test/printing-handlers.ts", import
 test("what a handler prints in a worker that is one process becomes a log line with its job's id", async () => {
   const own = await testDatabase();
   onTestFinished(() => own.drop());
-  const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 10_000 });
   const worker = await spawnProcess(mainFile, {
     args: ["worker"],
     env: {

@@ -17,7 +17,7 @@ import type { Check } from "./check.ts";
 
 // Neither a worker nor an API: what is wrong stays wrong.
 const { jobsKey, dlqKey } = uniqueKeys();
-const keys = { jobs: jobsKey, dead_letters: dlqKey };
+const keys = { jobs: jobsKey, deadLetters: dlqKey };
 let store: TestDatabase;
 let queue: Queue;
 let signal: Signal;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   store = await testDatabase();
   env = { DATABASE_URL: store.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
   queue = createQueue({ databaseUrl: store.url, redisUrl: redisUrl(), keys });
-  signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+  signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
 });
 afterAll(async () => {
   await Promise.all([queue.close(), signal.close()]);

@@ -18,7 +18,7 @@ import { readServersConfig } from "./servers-config.ts";
  */
 export async function runDoctor(env: Env, output: Output, wish: { rebuild_signals: boolean }): Promise<boolean> {
   const config = readServersConfig(env);
-  const database = connectDatabase({ ...config.database, application_name: "atlasqueue-doctor" });
+  const database = connectDatabase({ ...config.database, applicationName: "atlasqueue-doctor" });
   const signal = openSignal(config.redis);
   const deps = { database, observe: () => {} };
   try {

@@ -100,5 +100,5 @@ async function attempt(name: string, look: () => Promise<Check>): Promise<Check>
 
 /** The way workers reach Redis, but more patient. */
 export function openSignal(redis: ServerConfig["redis"]): Signal | undefined {
-  return redis && redisSignal({ ...redis, timeout_ms: redis_timeout_ms });
+  return redis && redisSignal({ ...redis, timeoutMs: redis_timeout_ms });
 }

@@ -153,7 +153,7 @@ test(
 
 test("a SIGTERM ends a start whose migration waits for another process's", async () => {
   const url = await emptyDatabase();
-  const other = connectDatabase({ url, connections_max: 1, timeout_ms: 15_000 });
+  const other = connectDatabase({ url, connectionsMax: 1, timeoutMs: 15_000 });
   onTestFinished(() => other.close());
   await other.sql.begin(async (migrating) => {
     await migrating.unsafe(`SELECT pg_advisory_xact_lock(${0x41746c617351})`);

@@ -71,7 +71,7 @@ export async function startSystem(given: Env, { stdout, stop }: StartOptions): P
       throw listenTrouble(error, "WORKER_METRICS", worker_config.metrics);
     });
     const { metrics_url } = worker;
-    const dlq_key = api_config.redis?.keys.dead_letters;
+    const dlq_key = api_config.redis?.keys.deadLetters;
     stdout.write(
       banner({
         api_url: api.url,

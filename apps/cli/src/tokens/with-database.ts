@@ -9,11 +9,11 @@ const undefined_table = "42P01";
 export async function withDatabase<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
   const database = connectDatabase({
     url: readDatabaseUrl(env),
-    connections_max: 1,
-    timeout_ms: 10_000,
+    connectionsMax: 1,
+    timeoutMs: 10_000,
     // Nothing is asked twice, so this works through any pooler.
-    prepared_statements: false,
-    application_name: "atlasqueue-cli",
+    preparedStatements: false,
+    applicationName: "atlasqueue-cli",
   });
   try {
     return await act({ database, observe: () => {} });

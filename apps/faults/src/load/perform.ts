@@ -34,7 +34,7 @@ export async function perform(history: History, task: Task, attempt: Attempt, Gi
     ...(remote && { remote }),
   });
   try {
-    if (task.waits_for !== undefined) await attempt.waitFor(task.waits_for, { timeout_seconds: parked_seconds_max });
+    if (task.waits_for !== undefined) await attempt.waitFor(task.waits_for, { timeoutSeconds: parked_seconds_max });
     const ms = job.attempt > 1 ? task.later_ms : task.ms;
     if (task.manner === "blocks") block(history, worker, ms);
     else if (ms > 0) await wait(ms, undefined, task.manner === "heeds" ? { signal } : {});

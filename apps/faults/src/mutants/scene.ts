@@ -44,14 +44,14 @@ export type Scene = {
 const settings = { seed: 0, minutes: 0, commit: "mutants", lease_ms: 30_000, sweep_ms: 1_000, backoff_ms_max: 2_000 };
 const connections_max = 20;
 const rounds_max = 50;
-const policy = { base_seconds: 1, max_seconds: 1, jitter_seconds_max: 0 };
+const policy = { baseSeconds: 1, maxSeconds: 1, jitterMaxSeconds: 0 };
 
 /** Opens a scene on a migrated and audited database; the history goes to `folder`. */
 export function openScene(core: Core, url: string, folder: string): Scene {
   const history = openHistory(folder, "scene");
   history.invoke("run", { ...settings, wall_ms: Date.now() });
   const sql = postgres(url, { max: connections_max, onnotice: () => {} });
-  const database = core.connectDatabase({ url, connections_max, timeout_ms: 15_000 });
+  const database = core.connectDatabase({ url, connectionsMax: connections_max, timeoutMs: 15_000 });
   const memory = core.memorySignal();
   const signal: Public.Signal = {
     ...memory,

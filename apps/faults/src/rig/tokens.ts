@@ -4,7 +4,7 @@ import { createToken } from "@atlasqueue/core/internal";
 
 /** Makes the tenants, and for each a token that may do everything: `default=aq_…,other=aq_…`, as the programs take it. */
 export async function makeTokens(url: string, tenants: readonly string[]): Promise<string> {
-  const database = connectDatabase({ url, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 10_000 });
   const deps = { database, observe: () => {}, signal: memorySignal() };
   try {
     const pairs: string[] = [];

@@ -26,7 +26,7 @@ test(
     };
     const events: string[] = [];
     const logger = createLogger("info", "test", { write: (line) => void events.push(JSON.parse(line).event) });
-    const keys = { jobs: jobsKey, dead_letters: dlqKey };
+    const keys = { jobs: jobsKey, deadLetters: dlqKey };
     const queue = createQueue({ databaseUrl: own.url, redisUrl: redisUrl(), keys });
     const workers = await startWorkerProcesses(readWorkerConfig(settings), { ...process.env, ...settings }, { logger });
     onTestFinished(async () => {

@@ -32,13 +32,13 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 afterEach(async () => {
-  await worker?.stop({ deadline_ms: 0 });
+  await worker?.stop({ deadlineMs: 0 });
   await receiver?.close();
 });
 
 const run = async (request: Partial<SubmitJobInput>, allow_private = true) => {
-  await worker?.stop({ deadline_ms: 0 });
-  const backoff = { base_seconds: 0, max_seconds: 0, jitter_seconds_max: 0 };
+  await worker?.stop({ deadlineMs: 0 });
+  const backoff = { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 };
   worker = startWorker(deps(), {
     handlers: [noopHandler, ...demoHandlers, webhookHandler({ allow_private })],
     backoff,
@@ -146,7 +146,7 @@ test("a name inside the network fails like one that does not exist, so that call
     const job = await run({ type: "webhook.deliver", payload, max_attempts: 1 }, false);
     expect(job).toMatchObject({ status: "dead", dead_reason: "attempts_exhausted" });
     errors.push(job.last_error?.replace(host, "NAME"));
-    await worker?.stop({ deadline_ms: 1_000 });
+    await worker?.stop({ deadlineMs: 1_000 });
   }
   expect(new Set(errors)).toEqual(
     new Set(["Error: NAME leads to no public address; WEBHOOK_ALLOW_PRIVATE=true allows others"]),

@@ -60,7 +60,7 @@ export function webhookHandler(options: WebhookOptions): Handler {
       if (answer.status >= 200 && answer.status < 300) return { status: answer.status };
       throw failureOf(answer);
     },
-    { timeout_seconds: timeout_seconds + 1 },
+    { timeoutSeconds: timeout_seconds + 1 },
   );
 }
 

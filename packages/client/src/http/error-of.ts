@@ -56,8 +56,8 @@ export function errorOfAnswer(what: string, response: Response, text: string): A
   return new Class(`${what}: ${status} ${problem ? wordsOf(problem) : response.statusText}`.trimEnd(), {
     status,
     problem,
-    request_id: headers.get("x-request-id") ?? problem?.instance,
-    retry_after_ms: parseRetryAfter(headers.get("retry-after"), Date.now()),
+    requestId: headers.get("x-request-id") ?? problem?.instance,
+    retryAfterMs: parseRetryAfter(headers.get("retry-after"), Date.now()),
   });
 }
 

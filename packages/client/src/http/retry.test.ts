@@ -42,7 +42,7 @@ test("one that is not is repeated only when the server did nothing", () => {
 });
 
 test("Retry-After is waited out in full, and one longer than the time left means no wait at all", () => {
-  const error = new RateLimitError("x", { status: 429, retry_after_ms: 3_000 });
+  const error = new RateLimitError("x", { status: 429, retryAfterMs: 3_000 });
   const call = { repeat: "always" as const, tries: 1, retries: 5, left_ms: 60_000 };
   expect(nextTryInMs(error, call, 0)).toBe(3_000);
   expect(nextTryInMs(error, call, 1)).toBe(3_200);

@@ -7,8 +7,8 @@ export type TokenCalls = {
   list(call?: CallOptions): Promise<Token[]>;
   /** Make a token; the answer is the only one that holds it. It cannot outlive the one that asks. */
   create(token: CreateTokenInput, call?: CallOptions): Promise<CreatedToken>;
-  /** A successor with the same name and scopes; the old one works beside it for `overlap_seconds`, by default a day. */
-  rotate(id: string, options?: { overlap_seconds?: number }, call?: CallOptions): Promise<CreatedToken>;
+  /** A successor with the same name and scopes; the old one works beside it for `overlapSeconds`, by default a day. */
+  rotate(id: string, options?: { overlapSeconds?: number }, call?: CallOptions): Promise<CreatedToken>;
   /** End a token. Rejects with NotFoundError when it is not valid any more. */
   revoke(id: string, call?: CallOptions): Promise<void>;
 };
@@ -24,8 +24,8 @@ export function tokenCalls(send: Send): TokenCalls {
       const body = JSON.stringify(token);
       return (await send({ method: "POST", path, body, repeat: "undone" }, call)).body as CreatedToken;
     },
-    async rotate(id, options = {}, call) {
-      const body = JSON.stringify(options);
+    async rotate(id, { overlapSeconds } = {}, call) {
+      const body = JSON.stringify({ overlap_seconds: overlapSeconds });
       const answer = await send(
         { method: "POST", path: `${path}/${segment(id)}/rotate`, body, repeat: "undone" },
         call,

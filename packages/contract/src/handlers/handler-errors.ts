@@ -19,11 +19,11 @@ export class ResultError extends Error {
  */
 export class RetryAfterError extends Error {
   override readonly name = "RetryAfterError";
-  readonly delay_ms: number | undefined;
-  constructor(message: string, delay_ms: number) {
+  readonly delayMs: number | undefined;
+  constructor(message: string, delayMs: number) {
     super(message);
-    this.delay_ms = Number.isFinite(delay_ms)
-      ? Math.min(Math.max(0, delay_ms), limits.delay_seconds_max * 1_000)
+    this.delayMs = Number.isFinite(delayMs)
+      ? Math.min(Math.max(0, delayMs), limits.delay_seconds_max * 1_000)
       : undefined;
   }
 }

@@ -7,11 +7,11 @@ export type Spawn = {
   /**
    * Add jobs as this one succeeds: they are stored together with its result, or neither is, and never if it throws. They
    * join its flow, may wait for one another by `ref` and for jobs that exist by id, and are told its result as that of
-   * their first parent. With `dependants_wait` in any call, the jobs that wait for this one wait for all of them too.
+   * their first parent. With `dependantsWait` in any call, the jobs that wait for this one wait for all of them too.
    * Call it as often as you like, for 1,000 jobs and 15 MiB of JSON in all. Throws a SpawnError for a job that is not
    * valid.
    */
-  spawn(jobs: SpawnedJobInput | readonly SpawnedJobInput[], options?: { dependants_wait?: boolean }): void;
+  spawn(jobs: SpawnedJobInput | readonly SpawnedJobInput[], options?: { dependantsWait?: boolean }): void;
 };
 
 /** What a handler has added so far. */
@@ -44,7 +44,7 @@ export function createSpawn(
   let chars = 0;
   let wait = false;
   return {
-    spawn(jobs, { dependants_wait = false } = {}) {
+    spawn(jobs, { dependantsWait = false } = {}) {
       const checked = check([jobs].flat());
       if (checked.kind === "invalid") throw spawnErrorOf(checked.faults);
       const added = checked.value;
@@ -58,7 +58,7 @@ export function createSpawn(
       // The handler may change its payloads afterwards.
       children.push(...structuredClone(added));
       chars += more;
-      wait ||= dependants_wait;
+      wait ||= dependantsWait;
     },
     spawned: () => (children.length > 0 ? { children, dependants_wait: wait } : undefined),
   };

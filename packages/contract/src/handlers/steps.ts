@@ -18,7 +18,7 @@ export type Steps = {
    * an error, which needs no catching, and does not count. The handler is called again when the signal comes or the
    * time, counted from the first wait, is over. Put what should not be done again into steps.
    */
-  waitFor(signal: string, options: { timeout_seconds: number }): Promise<SignalWait>;
+  waitFor(signal: string, options: { timeoutSeconds: number }): Promise<SignalWait>;
 };
 
 /** Where the steps of one attempt are kept. Each rejects when the job is no longer held. */
@@ -79,14 +79,12 @@ export function createSteps(store: StepStore): Steps {
         throw error;
       }
     },
-    async waitFor(signal, { timeout_seconds }) {
+    async waitFor(signal, { timeoutSeconds }) {
       requireName("a signal", signal);
       const { signal_wait_seconds_min: min, signal_wait_seconds_max: max } = limits;
-      if (!(timeout_seconds >= min && timeout_seconds <= max))
-        throw new StepError(
-          `timeout_seconds must be a number from ${min} to ${max}; got ${showValue(timeout_seconds)}`,
-        );
-      const outcome = await store.park(signal, timeout_seconds);
+      if (!(timeoutSeconds >= min && timeoutSeconds <= max))
+        throw new StepError(`timeoutSeconds must be a number from ${min} to ${max}; got ${showValue(timeoutSeconds)}`);
+      const outcome = await store.park(signal, timeoutSeconds);
       if (outcome === "parked") throw new ParkedError(signal);
       return outcome;
     },

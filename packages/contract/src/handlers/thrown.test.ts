@@ -32,9 +32,9 @@ test("an error whose parts throw, or are not what they should be, is read as far
     delay_ms: 40,
   });
   for (const delay_ms of ["soon", NaN, -1, 1e300, { valueOf: no }]) {
-    const odd = Object.defineProperty(new RetryAfterError("busy", 40), "delay_ms", { value: delay_ms });
+    const odd = Object.defineProperty(new RetryAfterError("busy", 40), "delayMs", { value: delay_ms });
     expect(readThrown(odd).delay_ms).toBeUndefined();
   }
-  const later = Object.defineProperty(new RetryAfterError("busy", 40), "delay_ms", { get: no });
+  const later = Object.defineProperty(new RetryAfterError("busy", 40), "delayMs", { get: no });
   expect(readThrown(later).delay_ms).toBeUndefined();
 });

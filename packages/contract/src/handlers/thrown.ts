@@ -45,7 +45,7 @@ function named(name: string, thrown: Error): string {
 /** A class that extends ours may hold anything. */
 function delayOf(thrown: RetryAfterError): number | undefined {
   try {
-    const delay_ms: unknown = thrown.delay_ms;
+    const delay_ms: unknown = thrown.delayMs;
     return typeof delay_ms === "number" && delay_ms >= 0 && delay_ms <= limits.delay_seconds_max * 1_000
       ? delay_ms
       : undefined;

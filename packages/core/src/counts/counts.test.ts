@@ -116,7 +116,7 @@ function moves(pick: (below: number) => number) {
       await deps.database.sql`UPDATE lease_batches SET check_at = now()`;
       await recoverExpired(deps, 1 + pick(5));
     },
-    async () => void (await prune(deps, { succeeded_hours: -1, dead_hours: -1 }, firstId, 5)),
+    async () => void (await prune(deps, { succeededHours: -1, deadHours: -1 }, firstId, 5)),
     async () => {
       const page = await deadByNow(deps, { tenant: tenants[pick(2)] ?? "", queue: queues[pick(3)] });
       if (page) await replay(deps, page, async () => {});

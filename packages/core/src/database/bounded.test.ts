@@ -8,7 +8,7 @@ const databases: Database[] = [];
 afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())));
 
 const open = (timeout_ms: number, connections_max = 1): Database => {
-  const database = connectDatabase({ url: postgresUrl(), connections_max, timeout_ms });
+  const database = connectDatabase({ url: postgresUrl(), connectionsMax: connections_max, timeoutMs: timeout_ms });
   databases.push(database);
   return database;
 };
@@ -68,7 +68,7 @@ test("what was late has let go of its locks once it is over", async () => {
 test("a statement the server refused was not applied, nor one that found no server", async () => {
   const database = open(5_000);
   expect(outcomeUnknown(await failureOf(bounded(database, database.sql`SELECT 1 / 0`)))).toBe(false);
-  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
+  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connectionsMax: 1, timeoutMs: 5_000 });
   databases.push(away);
   expect(outcomeUnknown(await failureOf(bounded(away, away.sql`SELECT 1`)))).toBe(false);
 });

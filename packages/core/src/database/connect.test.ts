@@ -38,8 +38,8 @@ async function silentServer(): Promise<{ url: string; connections: () => number;
 }
 
 test("a late query is cancelled on the server, and its connection is reused", async () => {
-  const database = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 300 });
-  const watcher = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 300 });
+  const watcher = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
   await expect(bounded(database, database.sql`SELECT pg_sleep(600)`)).rejects.toBeInstanceOf(DatabaseTimeoutError);
   await eventually(async () => {
     const [row] = await watcher.sql<{ sleeping: number }[]>`
@@ -51,7 +51,7 @@ test("a late query is cancelled on the server, and its connection is reused", as
 });
 
 test("connections that nobody uses are closed, and opened again when they are needed", async () => {
-  const settings = { url: servers.postgres.url, connections_max: 4, timeout_ms: 10_000, idle_seconds: 0.2 };
+  const settings = { url: servers.postgres.url, connectionsMax: 4, timeoutMs: 10_000, idleSeconds: 0.2 };
   const database = connectDatabase(settings);
   const atOnce = () =>
     Promise.all(Array.from({ length: 4 }, () => bounded(database, database.sql`SELECT pg_sleep(0.1)`)));
@@ -63,7 +63,7 @@ test("connections that nobody uses are closed, and opened again when they are ne
 
 test("a server that never answers costs the deadline, not a pool connection forever", async () => {
   const silent = await silentServer();
-  const database = connectDatabase({ url: silent.url, connections_max: 2, timeout_ms: 100 });
+  const database = connectDatabase({ url: silent.url, connectionsMax: 2, timeoutMs: 100 });
   const answers = await Promise.allSettled(Array.from({ length: 20 }, () => one(database)));
   for (const answer of answers) {
     expect(answer.status).toBe("rejected");
@@ -75,7 +75,7 @@ test("a server that never answers costs the deadline, not a pool connection fore
 });
 
 test("queries fail while the server restarts and work again soon after, over the same pool", async () => {
-  const database = connectDatabase({ url: servers.postgres.url, connections_max: 5, timeout_ms: 2_000 });
+  const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 5, timeoutMs: 2_000 });
   await Promise.all(Array.from({ length: 5 }, () => one(database)));
   await servers.postgres.kill("SIGKILL");
   // Its backends may answer until they notice.
@@ -86,13 +86,13 @@ test("queries fail while the server restarts and work again soon after, over the
 });
 
 test("an absent database is unavailable at once", async () => {
-  const database = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
+  const database = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connectionsMax: 1, timeoutMs: 5_000 });
   await expect(one(database)).rejects.toSatisfy(isUnavailable);
   await database.close();
 });
 
 test("the pool says how many connections are open, how many are busy, and how many statements wait for one", async () => {
-  const database = connectDatabase({ url: servers.postgres.url, connections_max: 2, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 2, timeoutMs: 10_000 });
   expect(database.connections()).toEqual({ open: 0, busy: 0, max: 2, waiting: 0 });
   await Promise.all([one(database), one(database)]);
   expect(database.connections()).toEqual({ open: 2, busy: 0, max: 2, waiting: 0 });
@@ -114,9 +114,9 @@ test("the pool says how many connections are open, how many are busy, and how ma
 
 test("it reports a broken connection, but not when we end one or none could be opened", async () => {
   let breaks = 0;
-  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connections_max: 1, timeout_ms: 5_000 });
-  const ended = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
-  const database = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connectionsMax: 1, timeoutMs: 5_000 });
+  const ended = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
+  const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
   for (const pool of [away, ended, database]) pool.onBreak(() => (breaks += 1));
   await expect(one(away)).rejects.toSatisfy(isUnavailable);
   await one(ended);
@@ -133,8 +133,8 @@ test("a prepared statement that a pooler lost is sent again, and none is prepare
   let told = 0;
   const settings = {
     url: servers.postgres.url,
-    connections_max: 1,
-    timeout_ms: 10_000,
+    connectionsMax: 1,
+    timeoutMs: 10_000,
     onUnprepared: () => (told += 1),
   };
   const database = connectDatabase(settings);
@@ -153,7 +153,7 @@ test("a prepared statement that a pooler lost is sent again, and none is prepare
 });
 
 test("a transaction whose prepared statement a pooler lost fails as if the server were away, and the next one works", async () => {
-  const database = connectDatabase({ url: servers.postgres.url, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
   const transact = () => inTransaction(database, (execute) => execute({ text: "SELECT $1::int AS one", params: [1] }));
   await transact();
   await bounded(database, database.sql.unsafe("DEALLOCATE ALL"));
@@ -165,10 +165,10 @@ test("a transaction whose prepared statement a pooler lost fails as if the serve
 
 test("times are read as they are, whatever style the database writes them in by default", async () => {
   const { url } = servers.postgres;
-  const told = connectDatabase({ url, connections_max: 1, timeout_ms: 10_000 });
+  const told = connectDatabase({ url, connectionsMax: 1, timeoutMs: 10_000 });
   await told.sql`ALTER ROLE CURRENT_USER SET datestyle = 'SQL, DMY'`;
   await told.close();
-  const database = connectDatabase({ url, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 10_000 });
   const [row] = await database.sql`SELECT timestamptz '2026-12-05 10:00:00.123Z' AS at`;
   expect(row).toEqual({ at: new Date("2026-12-05T10:00:00.123Z") });
   await database.sql`ALTER ROLE CURRENT_USER RESET datestyle`;

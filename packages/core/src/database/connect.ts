@@ -50,20 +50,20 @@ export type DatabaseOptions = {
   /** May name several hosts, comma-separated: the one that takes writes is used. */
   url: string;
   /** Connections at most. */
-  connections_max: number;
+  connectionsMax: number;
   /** A query sent and not answered by then is cancelled and counts as "database away". */
-  timeout_ms: number;
+  timeoutMs: number;
   /**
    * Off for poolers that cannot keep them; PgBouncer 1.21 and newer can. Where one turns out not to, they are switched
    * off by themselves.
    */
-  prepared_statements?: boolean;
+  preparedStatements?: boolean;
   /** Called once, when that happens. */
   onUnprepared?: (() => void) | undefined;
   /** How long a connection stays open unused: a server has few, and all processes share them. Default 20. */
-  idle_seconds?: number;
+  idleSeconds?: number;
   /** Shown in pg_stat_activity. */
-  application_name?: string;
+  applicationName?: string;
 };
 
 /** After this long in silence a connection is checked. */
@@ -81,15 +81,15 @@ const control_idle_seconds = 1;
  * server knows nothing of, takes all the others with it.
  *
  * @example
- * const database = connectDatabase({ url, connections_max: 10, timeout_ms: 10_000 });
+ * const database = connectDatabase({ url, connectionsMax: 10, timeoutMs: 10_000 });
  * await database.close();
  */
 export function connectDatabase(options: DatabaseOptions): Database {
-  const silence_ms_max = options.timeout_ms + Math.min(options.timeout_ms, silence_ms_more_max);
+  const silence_ms_max = options.timeoutMs + Math.min(options.timeoutMs, silence_ms_more_max);
   const listeners = new Set<() => void>();
   const settings = {
-    prepare: options.prepared_statements ?? true,
-    connect_timeout: Math.max(1, Math.ceil(options.timeout_ms / 1_000)),
+    prepare: options.preparedStatements ?? true,
+    connect_timeout: Math.max(1, Math.ceil(options.timeoutMs / 1_000)),
     // Its default grows to 20 s, and would outlast a database outage by as much.
     backoff: (tries: number) => Math.min(0.025 * 2 ** tries, 0.5),
     keep_alive: keep_alive_seconds,
@@ -99,7 +99,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     fetch_types: false,
     onnotice: () => {},
     // The driver reads times in this style only. Word for word as servers report it: poolers compare the texts.
-    connection: { application_name: options.application_name ?? "atlasqueue", DateStyle: "ISO, MDY" },
+    connection: { application_name: options.applicationName ?? "atlasqueue", DateStyle: "ISO, MDY" },
     ...ofSeveralHosts(options.url),
     // What follows comes from our patch, in patches/.
     discard(error: unknown) {
@@ -116,25 +116,25 @@ export function connectDatabase(options: DatabaseOptions): Database {
   };
   const open = (max: number, idle_timeout: number): Sql =>
     postgres(options.url, { ...settings, max, idle_timeout } as postgres.Options<Record<string, never>>);
-  const sql = open(options.connections_max, options.idle_seconds ?? 20);
+  const sql = open(options.connectionsMax, options.idleSeconds ?? 20);
   const control = open(1, control_idle_seconds);
-  const spare = open(1, options.idle_seconds ?? 20);
+  const spare = open(1, options.idleSeconds ?? 20);
   const pool = sql as unknown as Patched;
   const retireAll = (): void => {
     for (const each of [pool, spare as unknown as Patched]) each.retire();
   };
   const isolation = createIsolation(() => [sql, control, spare]);
-  const turns = createPoolTurns(options.connections_max);
+  const turns = createPoolTurns(options.connectionsMax);
   return {
     sql,
     control,
     spare,
-    timeout_ms: options.timeout_ms,
+    timeout_ms: options.timeoutMs,
     pulse: { answered_at: -Infinity, away: false, back_at: -Infinity },
     turns,
     connections() {
       const { idle, busy, waiting } = pool.load();
-      return { open: idle + busy, busy, max: options.connections_max, waiting: waiting + turns.waiting() };
+      return { open: idle + busy, busy, max: options.connectionsMax, waiting: waiting + turns.waiting() };
     },
     onBreak(hear) {
       listeners.add(hear);
@@ -151,4 +151,16 @@ export function connectDatabase(options: DatabaseOptions): Database {
     retire: retireAll,
     close: async () => void (await Promise.all([sql, control, spare].map((each) => each.end({ timeout: 2 })))),
   };
+}
+
+/**
+ * Throws a TypeError that names the option when it is missing or empty: the driver would then connect to this machine.
+ *
+ * @example
+ * requireDatabaseUrl(process.env["DATABASE_URL"] ?? "");
+ */
+export function requireDatabaseUrl(databaseUrl: unknown): void {
+  if (typeof databaseUrl === "string" && databaseUrl.trim() !== "") return;
+  const got = databaseUrl === undefined ? "nothing" : JSON.stringify(databaseUrl);
+  throw new TypeError(`databaseUrl must be a URL such as postgres://localhost/atlasqueue; got ${got}`);
 }

@@ -14,7 +14,7 @@ let watcher: Database;
 let next = 0;
 beforeAll(async () => {
   created = await createDatabase(postgresUrl());
-  watcher = connectDatabase({ url: created.url, connections_max: 4, timeout_ms: 20_000 });
+  watcher = connectDatabase({ url: created.url, connectionsMax: 4, timeoutMs: 20_000 });
   await watcher.sql`CREATE TABLE written (number int PRIMARY KEY)`;
 });
 afterAll(async () => {
@@ -133,7 +133,13 @@ async function cutEverywhere(way: Way, work: Work, options: Exchange = {}): Prom
     const { prepared_statements = true } = options;
     const connections_max = options.fresh ? 1 : slots;
     // This deadline exposes what a dead pool entry swallows.
-    const open = () => connectDatabase({ url: proxy.url, connections_max, timeout_ms: 5_000, prepared_statements });
+    const open = () =>
+      connectDatabase({
+        url: proxy.url,
+        connectionsMax: connections_max,
+        timeoutMs: 5_000,
+        preparedStatements: prepared_statements,
+      });
     let database = open();
     const stride = strides[way];
     for (let bytes = lane * stride; bytes <= last; bytes += lanes * stride) {

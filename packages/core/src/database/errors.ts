@@ -10,11 +10,11 @@ export class DatabaseTimeoutError extends Error {
   readonly #answer: Promise<unknown>;
   /** `answer` is the one that was late, if there may still be one. */
   constructor(
-    timeout_ms: number,
+    timeoutMs: number,
     outcome: "not_applied" | "unknown" | "busy" = "unknown",
     answer: Promise<unknown> = Promise.resolve(),
   ) {
-    super(outcome === "busy" ? "no connection became free in time" : `the database did not answer in ${timeout_ms} ms`);
+    super(outcome === "busy" ? "no connection became free in time" : `the database did not answer in ${timeoutMs} ms`);
     this.outcome = outcome === "unknown" ? outcome : "not_applied";
     this.is_busy = outcome === "busy";
     this.#answer = answer;

@@ -7,7 +7,7 @@ import { executeOn } from "./statement.ts";
 test("a statement that fails after it has sent a row leaves nothing to the next one on its connection", async () => {
   const own = await testDatabase();
   onTestFinished(() => own.drop());
-  const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 10_000 });
   onTestFinished(() => database.close());
   const execute = executeOn(database);
   for (let time = 0; time < 3; time += 1) {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   proxy = await tcpProxy(servers.postgres.url);
-  database = connectDatabase({ url: proxy.url, connections_max, timeout_ms });
+  database = connectDatabase({ url: proxy.url, connectionsMax: connections_max, timeoutMs: timeout_ms });
   const pools = Array.from({ length: connections_max }, () => bounded(database, database.sql`SELECT pg_sleep(0.1)`));
   await Promise.all(pools);
   expect(proxy.accepted()).toBe(connections_max);
@@ -82,7 +82,7 @@ test("a late statement is cancelled behind a pooler too, whose process numbers m
     if (chunk.length === 16 && chunk.readUInt32BE(4) === 80_877_102) cancellations += 1;
     return [chunk];
   });
-  const pool = connectDatabase({ url: behind.url, connections_max: 1, timeout_ms });
+  const pool = connectDatabase({ url: behind.url, connectionsMax: 1, timeoutMs: timeout_ms });
   await expect(bounded(pool, pool.sql`SELECT pg_sleep(600)`)).rejects.toBeInstanceOf(DatabaseTimeoutError);
   await eventually(() => expect(cancellations).toBe(1), { timeout_ms: 10_000 });
   await pool.close();

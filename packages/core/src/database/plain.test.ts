@@ -11,7 +11,7 @@ const { url } = engineHarness();
 test("a statement goes out in one part: a process that stands still then leaves no transaction open in the middle", async () => {
   const proxy = await tcpProxy(url());
   onTestFinished(() => proxy.close());
-  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000 });
+  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 60_000 });
   onTestFinished(() => database.close());
   await database.sql`SELECT`;
   const parts: number[] = [];

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`TRUNCATE jobs, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
-  database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms });
+  database = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: timeout_ms });
   deps = { database, observe: recordEvents().observe };
   const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   await setLimits(deps, { tenant: "default", queue: "limited" }, limits);

@@ -11,11 +11,11 @@ let watcher: Database;
 const timeout_ms = 300;
 beforeAll(async () => {
   created = await createDatabase(postgresUrl());
-  watcher = connectDatabase({ url: created.url, connections_max: 1, timeout_ms: 10_000 });
+  watcher = connectDatabase({ url: created.url, connectionsMax: 1, timeoutMs: 10_000 });
   await watcher.sql`CREATE TABLE kept (name text PRIMARY KEY)`;
 });
 beforeEach(() => {
-  database = connectDatabase({ url: created.url, connections_max: 2, timeout_ms });
+  database = connectDatabase({ url: created.url, connectionsMax: 2, timeoutMs: timeout_ms });
 });
 afterEach(() => database.close());
 afterAll(async () => {
@@ -125,7 +125,7 @@ test("when a transaction's own work throws, nothing was applied", async () => {
 test("a transaction sees what others committed while it waited, whatever the database's default isolation", async () => {
   await watcher.sql.unsafe(`
     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''repeatable read''', current_database()); END $$`);
-  const own = connectDatabase({ url: created.url, connections_max: 1, timeout_ms });
+  const own = connectDatabase({ url: created.url, connectionsMax: 1, timeoutMs: timeout_ms });
   const [said, seen] = await inTransaction(own, async (execute) => {
     const [row] = await execute<{ it: string }>({
       text: "SELECT current_setting('transaction_isolation') AS it",

@@ -26,8 +26,8 @@ beforeEach(async () => {
   keys = uniqueKeys();
   const signal = redisSignal({
     url: redisUrl(),
-    keys: { jobs: keys.jobsKey, dead_letters: keys.dlqKey },
-    timeout_ms: 5_000,
+    keys: { jobs: keys.jobsKey, deadLetters: keys.dlqKey },
+    timeoutMs: 5_000,
   });
   deps = { database: own.database, observe: recordEvents().observe, signal };
 });

@@ -24,10 +24,10 @@ let second: ReturnType<typeof connectDatabase>;
 beforeAll(async () => {
   own = await testDatabase();
   deps = {
-    database: connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 2_000 }),
+    database: connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 2_000 }),
     observe: recordEvents().observe,
   };
-  second = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 60_000 });
+  second = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 60_000 });
 });
 afterAll(async () => {
   await deps.database.close();

@@ -16,7 +16,7 @@ let deps: { database: ReturnType<typeof connectDatabase>; observe: ReturnType<ty
 beforeAll(async () => {
   own = await testDatabase();
   deps = {
-    database: connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 10_000 }),
+    database: connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 10_000 }),
     observe: recordEvents().observe,
   };
 });
@@ -107,7 +107,7 @@ test("parents that are removed while it is submitted", async () => {
     const [outcome] = await Promise.all([
       submitFlow(deps, { jobs: [job({ depends_on: [parent] })] }, options),
       round % 2
-        ? prune(deps, { succeeded_hours: 0, dead_hours: 0 }, firstId, 100)
+        ? prune(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100)
         : deleteFinished(deps, "default", [parent]),
     ]);
     if (outcome.kind === "unknown_parents") {

@@ -52,7 +52,7 @@ test("a list of ids reads megabytes of no job", async () => {
   const ids = await addMany(100);
   await deps.database.sql`UPDATE jobs SET result = to_json(repeat('x', 100000))`;
   const proxy = await tcpProxy(url());
-  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 20_000 });
+  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 20_000 });
   let bytes = 0;
   await database.sql`SELECT`;
   proxy.alterAnswers((text) => {

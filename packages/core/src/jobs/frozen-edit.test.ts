@@ -17,7 +17,7 @@ test("a process that stands still in the middle of sending a payload does not ke
   const id = outcomes.map((one) => ("job" in one ? one.job.id : "")).join("");
   await cancel(deps, "default", id);
   const proxy = await tcpProxy(url());
-  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000 });
+  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 60_000 });
   try {
     await database.sql`SELECT`;
     const still = new Promise<void>((resolve) =>

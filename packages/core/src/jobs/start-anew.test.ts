@@ -20,7 +20,7 @@ let deps: Deps;
 beforeAll(async () => {
   own = await testDatabase();
   // What waits for the stranger fails the test by this deadline.
-  database = connectDatabase({ url: own.url, connections_max: 12, timeout_ms: 20_000 });
+  database = connectDatabase({ url: own.url, connectionsMax: 12, timeoutMs: 20_000 });
   deps = { database, observe: recordEvents().observe };
 });
 afterAll(async () => {

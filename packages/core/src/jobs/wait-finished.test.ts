@@ -39,7 +39,7 @@ const add = async (): Promise<string> => {
 const drivers = {
   redis: () => {
     const { jobsKey, dlqKey } = uniqueKeys();
-    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   },
   memory: () => memorySignal(),
 };

@@ -30,7 +30,12 @@ async function frozenAfter(
   meanwhile: () => Promise<void>,
 ): Promise<boolean> {
   const proxy = await tcpProxy(url());
-  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000, prepared_statements });
+  const database = connectDatabase({
+    url: proxy.url,
+    connectionsMax: 1,
+    timeoutMs: 60_000,
+    preparedStatements: prepared_statements,
+  });
   let done = false;
   try {
     await database.sql`SELECT`;

@@ -82,7 +82,7 @@ test("jobs leased without limits are kept when the look at the limited queues fa
   await sql.begin(async (tx) => {
     await tx`LOCK TABLE queue_starts IN ACCESS EXCLUSIVE MODE`;
     const both = { ...claimer, queues: ["default", "limited"] };
-    const quick: Database = connectDatabase({ url: url(), connections_max: 2, timeout_ms: 500 });
+    const quick: Database = connectDatabase({ url: url(), connectionsMax: 2, timeoutMs: 500 });
     const leases = await claim({ ...deps, database: quick }, [...ids, randomUUID()], both);
     expect(leases.map(({ id }) => id)).toEqual(ids);
     await quick.close();
@@ -105,7 +105,7 @@ test("leases are given back however long the database is away, or their row is l
 
 test("what is left at the deadline waits for its leases to end", async () => {
   const leases = await claim(deps, await addMany(1), claimer);
-  const away = connectDatabase({ url: "postgres://postgres@127.0.0.1:1/none", connections_max: 1, timeout_ms: 200 });
+  const away = connectDatabase({ url: "postgres://postgres@127.0.0.1:1/none", connectionsMax: 1, timeoutMs: 200 });
   const lost = createLeaseReturns({ ...deps, database: away });
   const given = lost.giveBack(leases);
   await lost.close(300);

@@ -16,7 +16,7 @@ const connections_max = 10;
 beforeEach(async () => {
   await setLimits(deps, { tenant: "default", queue: "default" }, limits);
   proxy = await tcpProxy(url());
-  far = connectDatabase({ url: proxy.url, connections_max, timeout_ms: 20_000 });
+  far = connectDatabase({ url: proxy.url, connectionsMax: connections_max, timeoutMs: 20_000 });
 });
 afterEach(async () => {
   await far.close();

@@ -150,7 +150,7 @@ test("the queue's next jobs are signalled as far as there is room, none while it
 
 test("jobs already signalled are not signalled again, as no worker may be there to take them", async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
-  const redis = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+  const redis = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   for (const signal of [memorySignal(), redis]) {
     await deps.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
     const offer = () => refillQueue({ ...deps, signal }, main, "front");

@@ -102,7 +102,7 @@ test("processes that know of different jobs do not make a list longer and longer
 
 test("a list that was full takes new jobs again once all that wait are in it, and not before", async () => {
   await setLimits(deps, main, queueLimits.parse({ concurrency: 10 }));
-  const signal = memorySignal(15);
+  const signal = memorySignal({ signalsMax: 15 });
   const ids = await addMany(20);
   for (const job of signalled(ids)) await signal.push([job]);
   await signal.take([main], 15);

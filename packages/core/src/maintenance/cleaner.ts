@@ -35,7 +35,7 @@ const slow_pass_ms = 600_000;
  * so that it does not show in anyone's latency. A part that fails leaves the others alone.
  *
  * @example
- * await clearAway(deps, { succeeded_hours: 24, dead_hours: 720 }, undefined, stop);
+ * await clearAway(deps, { succeededHours: 24, deadHours: 720 }, undefined, stop);
  */
 export async function clearAway(
   deps: LoopDeps,
@@ -147,10 +147,10 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
 }
 
 function slowParts(deps: LoopDeps, retention: Retention, removed: Removed, place: Place): Record<string, Step> {
-  const { audit_hours = default_audit_hours } = retention;
+  const { auditHours = default_audit_hours } = retention;
   return {
     jobs_ahead: jobsStep(deps, "jobs_ahead", { retention, removed, pruneSome: pruneAhead, place }),
-    acts: async () => (await forgetActs(deps, audit_hours, rows_max)) === rows_max,
+    acts: async () => (await forgetActs(deps, auditHours, rows_max)) === rows_max,
     error_names: async () => (await nameErrors(deps, rows_max)) === rows_max,
     minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
     schedules: bringBackStep(deps),

@@ -16,7 +16,7 @@ test("passes that meet another process one after the other, and remove nothing, 
   const pass = async (...steps: Pruned[]): Promise<unknown[]> => {
     const before = named("pruning_met_another").length;
     const pruneSome = () => Promise.resolve(steps.shift() ?? met);
-    const how = { retention: { succeeded_hours: 1, dead_hours: 1 }, removed: { jobs: 0, keys: 0 }, pruneSome, place };
+    const how = { retention: { succeededHours: 1, deadHours: 1 }, removed: { jobs: 0, keys: 0 }, pruneSome, place };
     const step = jobsStep(deps, "jobs", how);
     while (await step());
     return named("pruning_met_another").slice(before);

@@ -11,7 +11,7 @@ import { firstId, prune } from "./prune.ts";
 const { deps, finish } = engineHarness();
 
 describe("a job that a key names is kept for as long as the key holds", () => {
-  const past = { succeeded_hours: -1, dead_hours: -1 };
+  const past = { succeededHours: -1, deadHours: -1 };
   const add = async (wish: Parameters<typeof submission>[0], key?: string) => {
     const [outcome] = await enqueue(deps, [submission(wish, key)], { idempotency_ttl_seconds: 3_600 });
     return { kind: outcome?.kind, id: outcome && "job" in outcome ? outcome.job.id : "" };

@@ -15,7 +15,7 @@ let deps: Deps;
 
 beforeAll(async () => {
   own = await testDatabase();
-  impatient = connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 1_500 });
+  impatient = connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 1_500 });
   deps = { database: impatient, observe: recordEvents().observe };
   await own.database.sql.unsafe(neverEndsAfter(fits, "UPDATE OR DELETE ON jobs"));
 });
@@ -37,7 +37,7 @@ test("a page of jobs too large for one statement is removed in parts, as nobody 
   let removed = 0;
   const pace = { rows: jobs };
   for (let after: string | undefined = firstId; after !== undefined;) {
-    const step = await prune(deps, { succeeded_hours: 1, dead_hours: 1 }, after, jobs, pace);
+    const step = await prune(deps, { succeededHours: 1, deadHours: 1 }, after, jobs, pace);
     expect(step).not.toHaveProperty("met_another");
     expect(step).not.toHaveProperty("failed");
     removed += step.jobs;

@@ -30,8 +30,8 @@ test("a part not answered in time leaves the others answered", async () => {
 test("when the database is away no part is answered, and that is an error", async () => {
   const database = connectDatabase({
     url: "postgres://nobody@127.0.0.1:1/none",
-    connections_max: 1,
-    timeout_ms: 300,
+    connectionsMax: 1,
+    timeoutMs: 300,
   });
   await expect(createOutlook({ database }).look()).rejects.toThrow();
   await database.close();
@@ -40,7 +40,7 @@ test("when the database is away no part is answered, and that is an error", asyn
 test("a server's start is over even where its clock has been set back to before it", async () => {
   const other = await testDatabase();
   const clock = await simulateClock(other.url, new Date(Date.now() - 86_400_000));
-  const database = connectDatabase({ url: other.url, connections_max: 1, timeout_ms: 15_000 });
+  const database = connectDatabase({ url: other.url, connectionsMax: 1, timeoutMs: 15_000 });
   onTestFinished(async () => {
     await Promise.all([database.close(), clock.stop()]);
     await other.drop();

@@ -41,10 +41,10 @@ export async function prunePage(deps: Deps, retention: JobRetention, stretch: St
 async function send(
   deps: Deps,
   text: string,
-  { succeeded_hours, dead_hours }: JobRetention,
+  { succeededHours, deadHours }: JobRetention,
   { after, before, jobs_max }: Stretch,
 ): Promise<Step | undefined> {
-  const params = [after, before, jobs_max, succeeded_hours * 3_600, dead_hours * 3_600];
+  const params = [after, before, jobs_max, succeededHours * 3_600, deadHours * 3_600];
   const [step] = await executeOn(deps.database)<Step>({ text, params });
   return step;
 }

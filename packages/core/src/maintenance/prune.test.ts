@@ -43,7 +43,7 @@ test("a job that cannot be removed or cleared keeps none after it from being so"
     expect(left.map(({ id }) => id)).toEqual(bad);
     const stuck: (string | undefined)[] = [];
     for (let after: string | undefined = firstId; after !== undefined;) {
-      const step: Pruned = await prune(deps, { succeeded_hours: 1, dead_hours: 1 }, after, 10);
+      const step: Pruned = await prune(deps, { succeededHours: 1, deadHours: 1 }, after, 10);
       if (step.failed) stuck.push(step.next);
       after = step.next;
     }
@@ -67,16 +67,16 @@ test("a finished job or key locked by another transaction keeps no other from go
     await stranger`SELECT FROM idempotency_keys WHERE key = 'key-3' FOR UPDATE`;
     const started = performance.now();
     expect(await clearResults(deps, 60, firstId, firstIdAt(new Date()), 10)).toMatchObject({ jobs: 4 });
-    expect(await prune(deps, { succeeded_hours: 1, dead_hours: 1 }, firstId, 10)).toMatchObject({ jobs: 4 });
+    expect(await prune(deps, { succeededHours: 1, deadHours: 1 }, firstId, 10)).toMatchObject({ jobs: 4 });
     expect(await pruneKeys(deps, 10)).toBe(4);
     expect(performance.now() - started).toBeLessThan(waited_ms_max);
   });
-  expect(await prune(deps, { succeeded_hours: 1, dead_hours: 1 }, firstId, 10)).toMatchObject({ jobs: 1 });
+  expect(await prune(deps, { succeededHours: 1, deadHours: 1 }, firstId, 10)).toMatchObject({ jobs: 1 });
   expect(await pruneKeys(deps, 10)).toBe(1);
 });
 
 test("while another process takes a step there is nothing to do, and the pass stays where it is", async () => {
-  const retention = { succeeded_hours: 24, dead_hours: 100 };
+  const retention = { succeededHours: 24, deadHours: 100 };
   const first = await insert("succeeded", 40, 23);
   const old = await insert("succeeded", 30, 25);
   expect(await prune(deps, retention, firstId, 1)).toEqual({ jobs: 0, dead: [], next: first });
@@ -88,7 +88,7 @@ test("while another process takes a step there is nothing to do, and the pass st
 });
 
 test("jobs made by a clock that was far ahead go when their time is up, too", async () => {
-  const retention = { succeeded_hours: 24, dead_hours: 100 };
+  const retention = { succeededHours: 24, deadHours: 100 };
   const gone = [await insert("succeeded", -9_000, 25), await insert("dead", -90_000, 101)];
   const kept = [await insert("succeeded", -9_000, 23), await insert("queued", -9_000, null)];
   const left = async () => (await deps.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => String(id));
@@ -107,7 +107,7 @@ test("finished jobs go when their time is up, with their attempts; the others st
     await insert("queued", 300, null),
     await insert("succeeded", 1, 0.5),
   ];
-  const retention = { succeeded_hours: 24, dead_hours: 100 };
+  const retention = { succeededHours: 24, deadHours: 100 };
   let after: string | undefined = firstId;
   const dead: string[] = [];
   let steps = 0;
@@ -130,7 +130,7 @@ test("jobs that are nothing but their rows and attempts go in one statement; oth
   const database = steppingDatabase(deps.database, (kind, _number, text) => {
     if (kind === "statement" && text.includes("pg_try_advisory_xact_lock")) steps += 1;
   });
-  const pruneAll = () => prune({ ...deps, database }, { succeeded_hours: 24, dead_hours: 24 }, firstId, 10);
+  const pruneAll = () => prune({ ...deps, database }, { succeededHours: 24, deadHours: 24 }, firstId, 10);
   for (let count = 0; count < 3; count += 1) await insert("succeeded", 30, 25);
   const kept = await insert("queued", 30, null);
   expect(await pruneAll()).toMatchObject({ jobs: 3 });

@@ -36,7 +36,7 @@ export async function prune(
   jobs_max: number,
   pace?: Pace,
 ): Promise<Pruned> {
-  const youngest_hours = Math.min(retention.succeeded_hours, retention.dead_hours);
+  const youngest_hours = Math.min(retention.succeededHours, retention.deadHours);
   const before = await firstIdFromNow(deps, -youngest_hours * 3_600);
   return pruneBetween(deps, retention, { after, before, jobs_max }, pace);
 }

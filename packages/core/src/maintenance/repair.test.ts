@@ -31,8 +31,8 @@ beforeEach(async () => {
   keys = uniqueKeys();
   const signal = redisSignal({
     url: redisUrl(),
-    keys: { jobs: keys.jobsKey, dead_letters: keys.dlqKey },
-    timeout_ms: 5_000,
+    keys: { jobs: keys.jobsKey, deadLetters: keys.dlqKey },
+    timeoutMs: 5_000,
   });
   deps = { database: own.database, observe: recordEvents().observe, signal };
 });
@@ -117,9 +117,9 @@ test("a list full of junk loses no job", async () => {
 test("jobs dropped by a full list come back in order, before newer ones", async () => {
   const small = redisSignal({
     url: redisUrl(),
-    keys: { jobs: keys.jobsKey, dead_letters: keys.dlqKey },
-    signals_max: 10,
-    timeout_ms: 5_000,
+    keys: { jobs: keys.jobsKey, deadLetters: keys.dlqKey },
+    signalsMax: 10,
+    timeoutMs: 5_000,
   });
   try {
     const tight = { ...deps, signal: small };

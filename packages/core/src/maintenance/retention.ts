@@ -2,13 +2,13 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
 /** How long finished jobs are kept, in hours. Cancelled ones count as succeeded ones. */
-export type JobRetention = { succeeded_hours: number; dead_hours: number };
+export type JobRetention = { succeededHours: number; deadHours: number };
 
 /** And the audit trail: 90 days by default. */
-export type Retention = JobRetention & { audit_hours?: number };
+export type Retention = JobRetention & { auditHours?: number };
 
 export const default_audit_hours = 2_160;
-export const defaultRetention: Retention = { succeeded_hours: 168, dead_hours: 720 };
+export const defaultRetention: Retention = { succeededHours: 168, deadHours: 720 };
 
 /**
  * The smallest UUIDv7 that could have been made at a time: ids below it belong to jobs created earlier.

@@ -13,13 +13,13 @@ export type Metrics = { registry: Registry; observe: Observe };
 
 /**
  * Prometheus metrics fed by events. Each process makes one; `registry.metrics()` is what `/metrics` shows.
- * `worker_slots`: where there is a worker, how many handlers may run at once.
+ * `workerSlots`: where there is a worker, how many handlers may run at once.
  *
  * @example
  * const metrics = createMetrics();
  * const observe = observeAll(logEvents(logger), metrics.observe);
  */
-export function createMetrics({ worker_slots }: { worker_slots?: number } = {}): Metrics {
+export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): Metrics {
   const registry = new Registry();
   // It measures the event loop with a timer, which at the default of 10 ms was most of what an idle process cost. What
   // it calls lag is the time between firings, so 50 ms means "none".
@@ -82,12 +82,12 @@ export function createMetrics({ worker_slots }: { worker_slots?: number } = {}):
     registers,
   });
   const active = new Gauge({ name: "atlasqueue_worker_active_jobs", help: "Handlers running now", registers });
-  if (worker_slots !== undefined)
+  if (workerSlots !== undefined)
     new Gauge({
       name: "atlasqueue_worker_slots",
       help: "Handlers that may run at once",
       registers,
-    }).set(worker_slots);
+    }).set(workerSlots);
   const jobSeconds = durations({
     name: "atlasqueue_job_duration_seconds",
     help: "Time in the handler",

@@ -13,12 +13,12 @@ export const serverSettings = {
   DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
   ...redisSettings,
   JOB_QUEUE_KEY: setting.text().default(defaultKeys.jobs),
-  DLQ_KEY: setting.text().default(defaultKeys.dead_letters),
+  DLQ_KEY: setting.text().default(defaultKeys.deadLetters),
   LOG_LEVEL: setting.logLevel().default("info"),
 };
 
 export type ServerConfig = {
-  database: { url: string; connections_max: number; timeout_ms: number; prepared_statements: boolean };
+  database: { url: string; connectionsMax: number; timeoutMs: number; preparedStatements: boolean };
   /** Without it there are no signals between processes, and workers find jobs by their sweep. */
   redis: { url: string; tls?: RedisTls; keys: SignalKeys } | undefined;
   log_level: LogLevel;
@@ -34,14 +34,14 @@ type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
  * take.
  */
 export function serverConfig(set: ServerValues): ServerConfig {
-  const keys = { jobs: set.JOB_QUEUE_KEY, dead_letters: set.DLQ_KEY };
+  const keys = { jobs: set.JOB_QUEUE_KEY, deadLetters: set.DLQ_KEY };
   const tls = redisTls(set);
   return {
     database: {
       url: set.DATABASE_URL,
-      connections_max: set.DATABASE_CONNECTIONS_MAX,
-      timeout_ms: set.DATABASE_TIMEOUT_SECONDS * 1_000,
-      prepared_statements: set.DATABASE_PREPARED_STATEMENTS,
+      connectionsMax: set.DATABASE_CONNECTIONS_MAX,
+      timeoutMs: set.DATABASE_TIMEOUT_SECONDS * 1_000,
+      preparedStatements: set.DATABASE_PREPARED_STATEMENTS,
     },
     redis: set.REDIS_URL === undefined ? undefined : { url: set.REDIS_URL, ...(tls && { tls }), keys },
     log_level: set.LOG_LEVEL,
@@ -57,9 +57,9 @@ export const retrySettings = {
 
 export function retryPolicy(set: z.output<z.ZodObject<typeof retrySettings>>): BackoffPolicy {
   return {
-    base_seconds: set.RETRY_BASE_DELAY_SECONDS,
-    max_seconds: set.RETRY_MAX_DELAY_SECONDS,
-    jitter_seconds_max: set.RETRY_JITTER_MAX_SECONDS,
+    baseSeconds: set.RETRY_BASE_DELAY_SECONDS,
+    maxSeconds: set.RETRY_MAX_DELAY_SECONDS,
+    jitterMaxSeconds: set.RETRY_JITTER_MAX_SECONDS,
   };
 }
 
@@ -77,9 +77,9 @@ export type KeptFor = { retention: Retention; result_ttl_seconds: number | undef
 export function keptFor(set: z.output<z.ZodObject<typeof retentionSettings>>): KeptFor {
   return {
     retention: {
-      succeeded_hours: set.RETENTION_SUCCEEDED_HOURS,
-      dead_hours: set.RETENTION_DEAD_HOURS,
-      audit_hours: set.RETENTION_AUDIT_HOURS,
+      succeededHours: set.RETENTION_SUCCEEDED_HOURS,
+      deadHours: set.RETENTION_DEAD_HOURS,
+      auditHours: set.RETENTION_AUDIT_HOURS,
     },
     result_ttl_seconds: set.RESULT_TTL_SECONDS,
   };

@@ -30,7 +30,7 @@ test("an autoscaler may ask every few seconds: however many jobs wait, a handful
 test("how long a job has been ready is told by the database's clock, whatever this machine's says", async () => {
   const own = await testDatabase();
   const clock = await simulateClock(own.url, "2025-01-01T00:01:00Z");
-  const database = connectDatabase({ url: own.url, connections_max: 1, timeout_ms: 15_000 });
+  const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 15_000 });
   onTestFinished(async () => {
     await Promise.all([database.close(), clock.stop()]);
     await own.drop();

@@ -9,7 +9,7 @@ import { completeAndGoOn } from "./go-on.ts";
 import { settleRemote, type Ack, type Nack } from "./settle.ts";
 
 const { open, add, database, deps, longPoll, read, sql, takeTurns } = longPollHarness();
-const backoff = { base_seconds: 60, max_seconds: 60, jitter_seconds_max: 0 };
+const backoff = { baseSeconds: 60, maxSeconds: 60, jitterMaxSeconds: 0 };
 
 beforeEach(async () => {
   await sql()`TRUNCATE job_groups, group_handovers, idempotency_keys`;

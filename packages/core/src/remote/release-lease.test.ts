@@ -146,7 +146,7 @@ test("a lock that ends in a moment is waited for, and one answer tells of all th
 test("the next of a group, leased under a token by a settlement, goes back; one under a used token is not leased", async () => {
   const ids = await add(...many(3, { group: "g" }));
   const settle = async (acks: { id: string; lease_token: string }[], lease_token: string) => {
-    const settling = { ...deps(), backoff: { base_seconds: 1, max_seconds: 1, jitter_seconds_max: 0 } };
+    const settling = { ...deps(), backoff: { baseSeconds: 1, maxSeconds: 1, jitterMaxSeconds: 0 } };
     const next = { worker_id: "w", lease_seconds: 30, lease_token, returns: longPoll().returns };
     return settleRemote({ ...settling, followUps: createFollowUps(deps()) }, "default", acks, [], next);
   };

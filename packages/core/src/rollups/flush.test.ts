@@ -23,7 +23,7 @@ import { createTally } from "./tally.ts";
 let own: TestDatabase;
 let deps: Deps & { signal: Signal };
 const options = { idempotency_ttl_seconds: 60 };
-const backoff = { base_seconds: 5, max_seconds: 60, jitter_seconds_max: 0 };
+const backoff = { baseSeconds: 5, maxSeconds: 60, jitterMaxSeconds: 0 };
 const job = { tenant: "default", queue: "default", type: "test" };
 
 beforeAll(async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   own = await testDatabase();
   clock = await simulateClock(own.url, "2025-01-01T00:00:00Z");
   // A pool opened now has the simulated clock.
-  database = connectDatabase({ url: own.url, connections_max: 10, timeout_ms: 15_000 });
+  database = connectDatabase({ url: own.url, connectionsMax: 10, timeoutMs: 15_000 });
 });
 afterAll(async () => {
   await Promise.all([database.close(), clock.stop()]);

@@ -18,7 +18,7 @@ test("a process that stands still between the statements does not keep the job a
   if (!lease) throw new Error("nothing was claimed");
   const spawned = { children: [submission()], dependants_wait: true };
   const proxy = await tcpProxy(url());
-  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 60_000 });
+  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 60_000 });
   try {
     await database.sql`SELECT`;
     const still = proxy.freezeAfterQuestions(questions);

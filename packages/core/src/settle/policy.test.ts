@@ -3,7 +3,7 @@ import { backoffDelayMs } from "./backoff.ts";
 import { errorText, storableText } from "@atlasqueue/contract";
 import { verdictAfterFailure } from "./verdict.ts";
 
-const policy = { base_seconds: 5, max_seconds: 60, jitter_seconds_max: 2 };
+const policy = { baseSeconds: 5, maxSeconds: 60, jitterMaxSeconds: 2 };
 
 test("the delay doubles with each attempt, up to the cap, with random jitter on top", () => {
   expect([1, 2, 3, 4, 25].map((attempts) => backoffDelayMs(policy, null, attempts, 0))).toEqual([

@@ -4,12 +4,12 @@ import type { Topic } from "./signal.ts";
 /** The two names an operator chooses; a hash tag in them keeps all keys in one slot of a Redis Cluster. */
 export type SignalKeys = {
   jobs: string;
-  dead_letters: string;
+  deadLetters: string;
   /** In a Redis Cluster: what the names of a queue's keys begin with, a hash tag, so that they share a slot. */
   shardOf?: ((queue: QueueRef) => string) | undefined;
 };
 
-export const defaultKeys: SignalKeys = { jobs: "atlasqueue:jobs", dead_letters: "atlasqueue:dlq" };
+export const defaultKeys: SignalKeys = { jobs: "atlasqueue:jobs", deadLetters: "atlasqueue:dlq" };
 
 /** The keys of one queue. A key's purpose comes before the queue's name, so that no name can be another's key. */
 export type QueueKeys = {
@@ -44,11 +44,11 @@ export const hasTag = (name: string): boolean => /\{[^}]+\}/.test(name);
 export const turnKey = (keys: SignalKeys, name: string) => `${keys.jobs}:turn:${name}`;
 /** A rate limit's bucket. */
 export const permitsKey = (keys: SignalKeys, name: string) => `${keys.jobs}:permits:${name}`;
-export const deadLetterMembersKey = (keys: SignalKeys) => `${together(keys, keys.dead_letters)}:members`;
+export const deadLetterMembersKey = (keys: SignalKeys) => `${together(keys, keys.deadLetters)}:members`;
 /** What one call is about to take out of the list of dead letters. */
 export const deadLetterLeavingKey = (keys: SignalKeys, call: string) =>
-  `${together(keys, keys.dead_letters)}:leaving:${call}`;
-export const deadLetterCursorKey = (keys: SignalKeys) => `${together(keys, keys.dead_letters)}:cursor`;
+  `${together(keys, keys.deadLetters)}:leaving:${call}`;
+export const deadLetterCursorKey = (keys: SignalKeys) => `${together(keys, keys.deadLetters)}:cursor`;
 export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:notices:${topic}`;
 /** The workers of a tenant, by their ids. */
 export const workersKey = (keys: SignalKeys, tenant: string) =>
@@ -63,7 +63,7 @@ export const setAsideKey = (keys: SignalKeys, key: string) =>
 
 /** What one of our keys holds; undefined for any other. */
 export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" | "hash" | "string" | undefined {
-  if (key === keys.dead_letters || key === keys.jobs) return "list";
+  if (key === keys.deadLetters || key === keys.jobs) return "list";
   if (key === deadLetterCursorKey(keys)) return "string";
   if (key === deadLetterMembersKey(keys) || key.startsWith(deadLetterLeavingKey(keys, ""))) return "set";
   if (key === workersSeenKey(keys)) return "zset";

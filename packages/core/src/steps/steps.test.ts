@@ -139,7 +139,7 @@ test("with a job go its steps, signals and waits: pruned, deleted or purged", as
   ]);
   await die(await lease(purged));
   await deleteFinished(deps, tenant, [deleted]);
-  await prune(deps, { succeeded_hours: 0, dead_hours: 100 }, firstId, 100);
+  await prune(deps, { succeededHours: 0, deadHours: 100 }, firstId, 100);
   await purge(deps, { kind: "ids", tenant, ids: [purged], rest: [], until_us: Number.MAX_SAFE_INTEGER });
   expect(await deps.database.sql`SELECT FROM jobs`).toEqual([]);
   for (const table of ["job_steps", "job_signals", "job_waits"])

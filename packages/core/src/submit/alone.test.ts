@@ -18,7 +18,7 @@ beforeEach(async () => {
   await own.database
     .sql`TRUNCATE jobs, job_groups, unique_keys, idempotency_keys, flows, flow_jobs, flow_edges, flow_notes`;
   // What waits for the stranger with a connection has it until this deadline.
-  database = connectDatabase({ url: own.url, connections_max, timeout_ms: 20_000 });
+  database = connectDatabase({ url: own.url, connectionsMax: connections_max, timeoutMs: 20_000 });
   const followUps = { submitted() {}, flowsSubmitted() {} };
   submitter = createSubmitter(
     { database, observe: recordEvents().observe, followUps },

@@ -10,7 +10,7 @@ const { deps, url } = engineHarness();
 /** How many bytes the database answers while a batch is submitted. */
 async function answeredTo(batch: readonly Submission[]): Promise<number> {
   const proxy = await tcpProxy(url());
-  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 20_000 });
+  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 20_000 });
   let bytes = 0;
   try {
     await database.sql`SELECT`;

@@ -17,7 +17,7 @@ beforeEach(async () => {
   await own.database
     .sql`TRUNCATE jobs, job_groups, unique_keys, idempotency_keys, flows, flow_jobs, flow_edges, flow_notes`;
   // Whatever waits for the stranger fails by this deadline.
-  database = connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 20_000 });
+  database = connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 20_000 });
   const followUps = { submitted() {}, flowsSubmitted() {} };
   submitter = createSubmitter(
     { database, observe: recordEvents().observe, followUps },
@@ -109,7 +109,7 @@ test("however many wait for one group, one that had to wait for another has its 
 test("many processes that add to one busy group all get through", async () => {
   const others = await Promise.all(
     Array.from({ length: 4 }, async () => {
-      const one = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 20_000 });
+      const one = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 20_000 });
       const followUps = { submitted() {}, flowsSubmitted() {} };
       const by = createSubmitter(
         { database: one, observe: recordEvents().observe, followUps },

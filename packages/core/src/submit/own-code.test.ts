@@ -38,9 +38,9 @@ beforeEach(async () => {
 describe("a queue in your own code", () => {
   const open = (observe?: Observe) => {
     const { jobsKey, dlqKey } = uniqueKeys();
-    const keys = { jobs: jobsKey, dead_letters: dlqKey };
+    const keys = { jobs: jobsKey, deadLetters: dlqKey };
     const queue = createQueue({ databaseUrl: own.url, redisUrl: redisUrl(), keys, ...(observe && { observe }) });
-    const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+    const signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
     return { queue, signal, close: () => Promise.all([queue.close(), signal.close()]) };
   };
 

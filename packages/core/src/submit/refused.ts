@@ -21,9 +21,10 @@ export class IdempotencyMismatchError extends Error {
 /** A job with the unique key exists, and `on_conflict` is "reject". Nothing was stored. */
 export class UniqueConflictError extends Error {
   override readonly name = "UniqueConflictError";
-  readonly job_id: string;
-  constructor(job_id: string) {
-    super(`the job ${job_id} has this unique key`);
-    this.job_id = job_id;
+  /** The job that has the key. */
+  readonly jobId: string;
+  constructor(jobId: string) {
+    super(`the job ${jobId} has this unique key`);
+    this.jobId = jobId;
   }
 }

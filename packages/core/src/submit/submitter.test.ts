@@ -107,7 +107,7 @@ describe("group commit", () => {
   });
 
   test("a failed commit is an unknown outcome for all; no one waits longer than the deadline", async () => {
-    const database = connectDatabase({ url: own.url, connections_max: 4, timeout_ms: 400 });
+    const database = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 400 });
     const submitter = createSubmitter({ ...deps, database }, options);
     // They are answered while the table is locked: no one waits for that to end.
     await own.database.sql.begin(async (lock) => {

@@ -41,7 +41,7 @@ beforeEach(async () => {
   await own.database.sql`
     TRUNCATE jobs, lease_batches, idempotency_keys, queues, queue_counts, queue_changes, job_groups, group_handovers`;
   const { jobsKey, dlqKey } = uniqueKeys();
-  const signal = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+  const signal = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   deps = { database: own.database, observe: recordEvents().observe, signal };
   followUps = createFollowUps(deps);
   groups = new Map();

@@ -46,9 +46,9 @@ export async function insideStatements({ url, database: { sql } }: TestDatabase)
   const asked = new URL(url);
   asked.username = role;
   asked.password = role;
-  const database = connectDatabase({ url: asked.href, connections_max: 4, timeout_ms: 15_000 });
+  const database = connectDatabase({ url: asked.href, connectionsMax: 4, timeoutMs: 15_000 });
   // One connection, as its lock is the session's.
-  const gatekeeper = connectDatabase({ url, connections_max: 1, timeout_ms: 15_000 });
+  const gatekeeper = connectDatabase({ url, connectionsMax: 1, timeoutMs: 15_000 });
   return {
     database,
     close: async () => void (await gatekeeper.sql.unsafe(`SELECT pg_advisory_lock(${gate})`)),

@@ -29,12 +29,12 @@ export async function connectUnderClock(
 ): Promise<{ database: Database; clock: SimulatedClock }> {
   const clock = await simulateClock(url, start);
   // What the windows of unique keys are counted by, which no other test needs.
-  const admin = connectDatabase({ url, connections_max: 1, timeout_ms: 15_000 });
+  const admin = connectDatabase({ url, connectionsMax: 1, timeoutMs: 15_000 });
   await admin.sql.unsafe(
     "CREATE FUNCTION simulated.clock_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT at FROM simulated.clock'",
   );
   await admin.close();
-  return { clock, database: connectDatabase({ url, connections_max: 2, timeout_ms: 15_000 }) };
+  return { clock, database: connectDatabase({ url, connectionsMax: 2, timeoutMs: 15_000 }) };
 }
 
 export function newReal(database: Database, clock: SimulatedClock): Real {

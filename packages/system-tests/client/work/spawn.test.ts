@@ -20,8 +20,7 @@ test("what a remote handler adds is stored with its result, and what waits for t
   const worker = client.work("spawning", [
     defineHandler(split, ({ parts }, { spawn }) => {
       order.push("split");
-      for (let n = 0; n < parts; n += 1)
-        spawn(part.submission({ n }, { queue: "spawning" }), { dependants_wait: true });
+      for (let n = 0; n < parts; n += 1) spawn(part.submission({ n }, { queue: "spawning" }), { dependantsWait: true });
       return parts;
     }),
     defineHandler(part, () => void order.push("part")),

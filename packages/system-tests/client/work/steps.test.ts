@@ -28,7 +28,7 @@ test("a remote handler does its steps once, waits for a signal, and goes on", as
       done.push("charge");
       return { id: "ch_17" };
     });
-    const answer = await waitFor("approved", { timeout_seconds: 60 });
+    const answer = await waitFor("approved", { timeoutSeconds: 60 });
     await step("ship", () => void done.push("ship"));
     if (job.attempts === 1) throw new Error("once more");
     return { charge, answer };
@@ -53,7 +53,7 @@ test("steps that did not come with the lease are asked for", async () => {
         done.push(name);
         return name.repeat(150_000);
       });
-    await waitFor("go", { timeout_seconds: 60 });
+    await waitFor("go", { timeoutSeconds: 60 });
     return (await step("d", () => 1)) + 1;
   });
   const handle = await client.submit({ type: "a", queue: "large" });

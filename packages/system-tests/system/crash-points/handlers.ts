@@ -43,10 +43,10 @@ export function storyHandlers(sql: Sql): Handler[] {
         if (runs === 1) throw new Error("not yet");
       }),
     ),
-    noted("maker", (_payload, { spawn }) => spawn({ type: "ok" }, { dependants_wait: true })),
+    noted("maker", (_payload, { spawn }) => spawn({ type: "ok" }, { dependantsWait: true })),
     noted("stepper", async (_payload, { step, waitFor }) => {
       const first = await step("first", () => "done");
-      return [first, await waitFor("go", { timeout_seconds: 600 })];
+      return [first, await waitFor("go", { timeoutSeconds: 600 })];
     }),
   ];
 }

@@ -27,7 +27,7 @@ export async function runFault(point: string, action: Action): Promise<void> {
   try {
     await own.database.sql.unsafe(runsTable);
     const { jobsKey, dlqKey } = uniqueKeys();
-    const place = { database_url: own.url, redis_url: redisUrl(), keys: { jobs: jobsKey, dead_letters: dlqKey } };
+    const place = { database_url: own.url, redis_url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey } };
     const renews = point.startsWith("lease/extend");
     const pace = renews ? renewing : patient;
     const tellings: Map<string, string>[] = [];

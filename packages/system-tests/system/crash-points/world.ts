@@ -8,14 +8,14 @@ import { storyHandlers } from "./handlers.ts";
 import { withPoints, type Reach } from "./ports.ts";
 
 /** Where a story takes place: a database and names in Redis of its own. Passed to the process that is to die. */
-export type Place = { database_url: string; redis_url: string; keys: { jobs: string; dead_letters: string } };
+export type Place = { database_url: string; redis_url: string; keys: { jobs: string; deadLetters: string } };
 
 /** How long leases last, and how long the longest of the jobs. */
 export type Pace = { lease_seconds: number; long_ms: number };
 
 export type World = ReturnType<typeof openWorld>;
 
-const backoff = { base_seconds: 0.02, max_seconds: 0.05, jitter_seconds_max: 0.01 };
+const backoff = { baseSeconds: 0.02, maxSeconds: 0.05, jitterMaxSeconds: 0.01 };
 const key_ttl_seconds = 3_600;
 
 /**
@@ -23,8 +23,8 @@ const key_ttl_seconds = 3_600;
  * `reach` is called at each point of it.
  */
 export function openWorld(place: Place, { lease_seconds, long_ms, reach }: Pace & { reach?: Reach }) {
-  const database = connectDatabase({ url: place.database_url, connections_max: 4, timeout_ms: 15_000 });
-  const signal = redisSignal({ url: place.redis_url, keys: place.keys, timeout_ms: 5_000 });
+  const database = connectDatabase({ url: place.database_url, connectionsMax: 4, timeoutMs: 15_000 });
+  const signal = redisSignal({ url: place.redis_url, keys: place.keys, timeoutMs: 5_000 });
   const bare = { database, signal };
   const ports: { database: Database; signal: Signal } = reach ? withPoints(bare, reach) : bare;
   const sql = postgres(place.database_url, { max: 3, onnotice: () => {} });
@@ -41,9 +41,9 @@ export function openWorld(place: Place, { lease_seconds, long_ms, reach }: Pace 
     {
       handlers: storyHandlers(sql),
       queues: ["default", "narrow"],
-      worker_id,
-      lease_seconds,
-      poll_timeout_seconds: 1,
+      workerId: worker_id,
+      leaseSeconds: lease_seconds,
+      pollTimeoutSeconds: 1,
       backoff,
     },
   );
@@ -61,7 +61,7 @@ export function openWorld(place: Place, { lease_seconds, long_ms, reach }: Pace 
     submitter: createSubmitter({ ...deps, followUps }, options),
     async close(): Promise<void> {
       await longPoll.close();
-      await worker.stop({ deadline_ms: 0 });
+      await worker.stop({ deadlineMs: 0 });
       await longPoll.returned();
       await followUps.stop();
       await Promise.all([database.close(), signal.close(), queue.close(), sql.end({ timeout: 1 })]);

@@ -20,7 +20,7 @@ export type TestDatabase = CreatedDatabase & {
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const created = await createDatabase(postgresUrl(), inject("migratedTemplate"));
-  const database = connectDatabase({ url: created.url, connections_max: 10, timeout_ms: 15_000 });
+  const database = connectDatabase({ url: created.url, connectionsMax: 10, timeoutMs: 15_000 });
   return {
     ...created,
     database,

@@ -63,7 +63,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     const { waits, isIdle } = counting(open);
     const tenants = named("tenant", 30);
     const queues = named("queue", 100);
-    work([noop], { tenants, queues, poll_timeout_seconds: 60 });
+    work([noop], { tenants, queues, pollTimeoutSeconds: 60 });
     await isIdle();
     await addTo(tenants.map((tenant, at) => ({ tenant, queue: `queue-${at * 3}` })));
     await allSucceed(30);

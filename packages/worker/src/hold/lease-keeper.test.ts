@@ -11,7 +11,12 @@ const application_name = "worker-that-is-cut-off";
 
 /** A worker with a running job whose next renewal is twenty minutes away. */
 async function workerWithAJob() {
-  const database = connectDatabase({ url: harness.url(), connections_max: 2, timeout_ms: 10_000, application_name });
+  const database = connectDatabase({
+    url: harness.url(),
+    connectionsMax: 2,
+    timeoutMs: 10_000,
+    applicationName: application_name,
+  });
   const { open, opened } = gate();
   const runs: AbortSignal[] = [];
   const handler = defineHandler("noop", z.looseObject({}), async (_, { signal }) => {
@@ -20,11 +25,11 @@ async function workerWithAJob() {
   });
   const worker = startWorker(
     { ...harness.deps(), database },
-    { handlers: [handler], lease_seconds: 3_600, poll_timeout_seconds: 1 },
+    { handlers: [handler], leaseSeconds: 3_600, pollTimeoutSeconds: 1 },
   );
   onTestFinished(async () => {
     open();
-    await worker.stop({ deadline_ms: 0 });
+    await worker.stop({ deadlineMs: 0 });
     await database.close();
   });
   const [id = ""] = await harness.add({});

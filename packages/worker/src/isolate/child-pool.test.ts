@@ -9,10 +9,10 @@ import type { Run } from "./run-in-child.ts";
 const handlers = fileURLToPath(new URL("../../test/isolated-handlers.ts", import.meta.url));
 
 /** One process at a time unless more are asked for, a way to run jobs in it, and what was told of failed starts. */
-function pool({ processes_max = 1 } = {}) {
+function pool({ processesMax = 1 } = {}) {
   const told: (string | number)[] = [];
   const children = createChildPool(
-    { processes_max },
+    { processesMax },
     {
       output() {},
       notStarted: (_error, retry_in_ms) => told.push(retry_in_ms),
@@ -74,7 +74,7 @@ test("it says how long it has had no process, but for a moment's shortage", asyn
 });
 
 test("where no further process can be started, a job waits for one of those there are", async () => {
-  const { run, children } = pool({ processes_max: 2 });
+  const { run, children } = pool({ processesMax: 2 });
   const asked = Promise.withResolvers<() => void>();
   const first = run("sum-isolated", {
     hear: (word, reply) => word.kind === "ask" && asked.resolve(() => reply(word.ask, { value: null })),

@@ -7,9 +7,9 @@ import { createStartRest, type HearStarts } from "./start-rest.ts";
 
 export type ChildPoolConfig = {
   /** Default: one per processor. Further jobs wait for one; their timeouts do not run meanwhile. */
-  processes_max?: number;
+  processesMax?: number;
   /** The heap of each; when it is full, only that job fails. Default: Node's own. */
-  memory_mb_max?: number;
+  memoryMaxMb?: number;
 };
 
 const idle_ms_max = 30_000;
@@ -22,7 +22,7 @@ const without_ms_max = 10_000;
  * process with it, whatever the thread's limits say.
  */
 export function createChildPool(
-  { processes_max = availableParallelism(), memory_mb_max }: ChildPoolConfig,
+  { processesMax = availableParallelism(), memoryMaxMb }: ChildPoolConfig,
   { output, ...hear }: { output: HearProcess } & HearStarts,
 ) {
   const all = new Set<Child>();
@@ -31,10 +31,7 @@ export function createChildPool(
   const used = new WeakSet<Child>();
   /** Each takes a process, or asks again. */
   const waiting = new Set<(child?: Child) => void>();
-  const execArgv = [
-    ...childFlags(process.execArgv),
-    ...(memory_mb_max ? [`--max-old-space-size=${memory_mb_max}`] : []),
-  ];
+  const execArgv = [...childFlags(process.execArgv), ...(memoryMaxMb ? [`--max-old-space-size=${memoryMaxMb}`] : [])];
   let runs = 0;
   let closed = false;
   /** The one that is tried after a rest. */
@@ -97,7 +94,7 @@ export function createChildPool(
     }
     if (closed) throw new NotStartedError("the worker has stopped");
     const failing = starts.failing();
-    if (!failing && all.size < processes_max) return open();
+    if (!failing && all.size < processesMax) return open();
     // Nobody knows for how long; other workers may have room.
     if (failing && all.size === 0) throw failing;
     const given = new Promise<Child | undefined>((resolve, reject) => {

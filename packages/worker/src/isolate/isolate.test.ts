@@ -20,7 +20,7 @@ test(
       }
       return turns;
     });
-    work([...isolatedHandlers, neighbour], { concurrency: 2, lease_seconds: 0.6 });
+    work([...isolatedHandlers, neighbour], { concurrency: 2, leaseSeconds: 0.6 });
     const [spin, other] = await add({ type: "spin", max_attempts: 1 }, { type: "neighbour" });
     await becomes(spin, { status: "dead", attempts: 1, last_error: "TimeoutError: the handler ran longer than 1 s" });
     await becomes(other, { status: "succeeded", attempts: 1, result: 150 });
@@ -33,7 +33,7 @@ test(
   "a process that exits, runs out of memory or meets an uncaught error fails only its own job",
   { tags: ["slow"] },
   async () => {
-    work(isolatedHandlers, { isolation: { processes_max: 2, memory_mb_max: 32 } });
+    work(isolatedHandlers, { isolation: { processesMax: 2, memoryMaxMb: 32 } });
     const [exit, hog, stray, sum] = await add(...["exit", "hog", "stray"].map((type) => ({ type, max_attempts: 1 })), {
       type: "sum",
       payload: { a: 2 },
@@ -52,7 +52,7 @@ test(
   "a process that sends its worker null, junk or nothing more fails only its own job",
   { tags: ["slow"] },
   async () => {
-    work(isolatedHandlers, { isolation: { processes_max: 3 } });
+    work(isolatedHandlers, { isolation: { processesMax: 3 } });
     const junk = ["null\n", "no message\n"];
     const [nothing, hangs, sum, ...junks] = await add(
       { type: "tell-null" },
@@ -87,14 +87,14 @@ test(
   "a process that says more than fits in its pipe at once ends its job all the same",
   { tags: ["slow"] },
   async () => {
-    work(isolatedHandlers, { isolation: { processes_max: 1 } });
+    work(isolatedHandlers, { isolation: { processesMax: 1 } });
     const [id = ""] = await add({ type: "says-much", payload: { lines: 20_000 } });
     await becomes(id, { status: "succeeded", result: "said" });
   },
 );
 
 test("processes are reused, results come back, and what is thrown means the same as elsewhere", async () => {
-  work(isolatedHandlers, { isolation: { processes_max: 1 } });
+  work(isolatedHandlers, { isolation: { processesMax: 1 } });
   const ids = await add(...[1, 2, 3].map((a) => ({ type: "sum", payload: { a } })));
   for (const id of ids) await becomes(id, { status: "succeeded" });
   const results = await Promise.all(ids.map(async (id) => (await read(id))?.result as { a: number; pid: number }));
@@ -110,7 +110,7 @@ test("a shutdown aborts what runs in a process and gives it back", async () => {
   const [heedful, spin] = await add({ type: "heedful" }, { type: "spin", timeout_seconds: 60 });
   await becomes(heedful, { status: "running" });
   await becomes(spin, { status: "running" });
-  await worker.stop({ deadline_ms: 0 });
+  await worker.stop({ deadlineMs: 0 });
   await eventually(async () => expect(await read(heedful)).toMatchObject({ status: "queued", attempts: 0 }));
   expect(await read(spin)).toMatchObject({ status: "queued", attempts: 0 });
 });
@@ -121,7 +121,7 @@ test("a handler that cannot be loaded again is refused at the start", () => {
 });
 
 test("a process that ends after its job takes no other job with it", { tags: ["slow"] }, async () => {
-  work(isolatedHandlers, { isolation: { processes_max: 1 }, concurrency: 20 });
+  work(isolatedHandlers, { isolation: { processesMax: 1 }, concurrency: 20 });
   const ids = await add(
     ...Array.from({ length: 2 }, () => [
       { type: "exit-afterwards", max_attempts: 1 },

@@ -18,14 +18,14 @@ test("jobs for which no process can be started go back with no attempt spent, an
   const ids = await add(...sums(50));
   await eventually(() => expect(named("handler_error")).not.toEqual([]));
   // Stands for a worker on another machine.
-  work([defineHandler("sum", z.looseObject({}), (_payload, { job }) => job.attempt)], { worker_id: "well" });
+  work([defineHandler("sum", z.looseObject({}), (_payload, { job }) => job.attempt)], { workerId: "well" });
   for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1, result: 1 });
   mend();
 });
 
 test("until a process could be started, a worker takes no further jobs of their queues, but those of others", async () => {
   const mend = withNode("/nowhere/node");
-  work([...isolatedHandlers, mail], { queues: ["default", "mails"], poll_timeout_seconds: 60 });
+  work([...isolatedHandlers, mail], { queues: ["default", "mails"], pollTimeoutSeconds: 60 });
   const ids = await add(...sums(50));
   await eventually(() => expect(named("process_not_started").length).toBeGreaterThan(2));
   expect(named("job_released").length).toBeLessThanOrEqual(20);

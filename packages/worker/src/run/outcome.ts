@@ -30,7 +30,7 @@ export function failed(thrown: unknown, name?: string): Ending {
  * are not kept.
  */
 export function succeeded({ options }: Handler, returned: unknown, spawned: SpawnedJobs | undefined): Ending {
-  const outcome = storable(options.keep_result === false ? null : returned);
+  const outcome = storable(options.keepResult === false ? null : returned);
   return spawned && outcome.kind === "succeeded" ? { ...outcome, spawned } : outcome;
 }
 

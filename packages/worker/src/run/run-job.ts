@@ -27,7 +27,7 @@ export async function runJob(
   const context = new Context(lease, lazy, sinks);
   const output = jobOutput((stream, line) => sinks.output(lease, stream, line));
   const run = () => output.of(() => handler.run(lease.payload, context));
-  const timeout_seconds = lease.timeout_seconds ?? handler.options.timeout_seconds;
+  const timeout_seconds = lease.timeout_seconds ?? handler.options.timeoutSeconds;
   let outcome: Ending;
   try {
     outcome =

@@ -42,7 +42,7 @@ async function run(tracing: Tracing, traces: (TraceContext | undefined)[]): Prom
   const worker = startWorker({ ...harness.deps(), tracing }, { handlers: [echo], concurrency: 10 });
   for (const outcome of outcomes)
     await harness.becomes("job" in outcome ? outcome.job.id : "", { status: "succeeded" });
-  await worker.stop({ deadline_ms: 10_000 });
+  await worker.stop({ deadlineMs: 10_000 });
 }
 
 test("a port that is off is asked for nothing, and its worker for no context", async () => {

@@ -4,7 +4,7 @@ import type { Ours } from "../ours.ts";
 
 /** Asks for the counts of the default tenant's queues, over one connection. */
 export const openCounts: Ours["openCounts"] = async (servers) => {
-  const database = connectDatabase({ url: servers.postgres, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: servers.postgres, connectionsMax: 1, timeoutMs: 10_000 });
   return {
     async read() {
       const queues = await queueStats({ database }, defaultTenant);

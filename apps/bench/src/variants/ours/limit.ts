@@ -11,7 +11,7 @@ export async function limit(
   { concurrency, group_concurrency, fair }: Limits,
 ): Promise<void> {
   const { observe } = productionObservers();
-  const database = connectDatabase({ url: servers.postgres, connections_max: 1, timeout_ms: 5_000 });
+  const database = connectDatabase({ url: servers.postgres, connectionsMax: 1, timeoutMs: 5_000 });
   const limits = {
     concurrency: concurrency ?? null,
     group_concurrency: group_concurrency ?? null,

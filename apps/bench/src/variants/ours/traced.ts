@@ -28,9 +28,9 @@ export async function openTraced(servers: ServerUrls): Promise<Traced> {
 function openProducer({ postgres, redis_memory }: ServerUrls, { watch, submitted, named }: Noting) {
   const connections = connectDatabase({
     url: postgres,
-    connections_max: 4,
-    timeout_ms: 10_000,
-    prepared_statements: true,
+    connectionsMax: 4,
+    timeoutMs: 10_000,
+    preparedStatements: true,
   });
   const database = watch.database(connections);
   const signal = watch.signal(redisSignal({ url: redis_memory, keys: defaultKeys }));

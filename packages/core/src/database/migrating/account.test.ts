@@ -29,7 +29,7 @@ async function drizzleApplied(...made_at: number[]): Promise<void> {
 const hashes = async (table: string) =>
   (await sql.unsafe<{ hash: string }[]>(`SELECT hash FROM drizzle.${table} ORDER BY id`)).map(({ hash }) => hash);
 const stateOf = async () => {
-  const database = connectDatabase({ url, connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 10_000 });
   onTestFinished(() => database.close());
   return schemaState(database);
 };

@@ -8,7 +8,7 @@ import { jittered, tryNext, type Migration } from "./try-next.ts";
 export type MigrateOptions = {
   /** Aborted: ends what is under way, which is rolled back, and rejects with its reason. */
   stop?: AbortSignal | undefined;
-  /** Told in a line what it waits for, as long as it does: at most once a minute the same. */
+  /** Called with a line that says what the migration waits for, at most once a minute with the same line. */
   tell?: ((line: string) => void) | undefined;
 };
 

@@ -140,7 +140,7 @@ test("what a version before the first release wrote down as another role, where 
   expect(await admin`SELECT FROM pg_tables WHERE schemaname = 'plain' OR tablename = 'atlasqueue_migrations'`).toEqual(
     [],
   );
-  const database = connectDatabase({ url: url("plain"), connections_max: 1, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: url("plain"), connectionsMax: 1, timeoutMs: 10_000 });
   onTestFinished(() => database.close());
   await expect(schemaState(database)).rejects.toThrow(refusal);
   // It may have all that it needs.

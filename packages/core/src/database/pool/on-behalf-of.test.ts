@@ -13,7 +13,7 @@ const databases: Database[] = [];
 afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())));
 
 const open = (connections_max: number, timeout_ms = 20_000): Database => {
-  const database = connectDatabase({ url: postgresUrl(), connections_max, timeout_ms });
+  const database = connectDatabase({ url: postgresUrl(), connectionsMax: connections_max, timeoutMs: timeout_ms });
   databases.push(database);
   return database;
 };

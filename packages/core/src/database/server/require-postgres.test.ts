@@ -7,7 +7,7 @@ async function databaseOf(level: string) {
   const own = await testDatabase();
   await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_isolation = '${level}'`);
   const proxy = await tcpProxy(own.url);
-  const database = connectDatabase({ url: proxy.url, connections_max: 3, timeout_ms: 10_000 });
+  const database = connectDatabase({ url: proxy.url, connectionsMax: 3, timeoutMs: 10_000 });
   onTestFinished(async () => {
     await database.close();
     await proxy.close();

@@ -22,7 +22,7 @@ afterEach(() => Promise.all([takesWrites(here, true), takesWrites(there, true)])
 afterAll(() => Promise.all([here.stop(), there.stop()]));
 
 const open = (url: string, connections_max = 2): Database =>
-  connectDatabase({ url, connections_max, timeout_ms: 5_000 });
+  connectDatabase({ url, connectionsMax: connections_max, timeoutMs: 5_000 });
 const portOf = (url: string) => Number(new URL(url).port);
 
 async function takesWrites({ postgres }: Servers, yes: boolean): Promise<void> {

@@ -22,8 +22,8 @@ test.each([160000, 160010, 180001, 200000])("the version %i is new enough", (num
 test("a server that says it is too old is refused, and not migrated", async () => {
   const created = await createDatabase(postgresUrl());
   const proxy = await tcpProxy(created.url);
-  const direct = connectDatabase({ url: created.url, connections_max: 1, timeout_ms: 10_000 });
-  const database = connectDatabase({ url: proxy.url, connections_max: 1, timeout_ms: 10_000 });
+  const direct = connectDatabase({ url: created.url, connectionsMax: 1, timeoutMs: 10_000 });
+  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 10_000 });
   onTestFinished(async () => {
     await Promise.all([database.close(), direct.close()]);
     await proxy.close();

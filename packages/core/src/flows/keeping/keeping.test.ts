@@ -26,7 +26,7 @@ const removals: Record<string, (id: string, using?: Deps) => Promise<unknown>> =
   retention: async (_id, using = deps) => {
     // It looks only at ids of the past.
     await deps.database.sql`SELECT pg_sleep(0.01)`;
-    await prune(using, { succeeded_hours: 0, dead_hours: 0 }, firstId, 100);
+    await prune(using, { succeededHours: 0, deadHours: 0 }, firstId, 100);
   },
   "a purge": (id, using = deps) =>
     purge(using, { kind: "ids", tenant: "default", ids: [id], rest: [], until_us: Number.MAX_SAFE_INTEGER }),
@@ -218,7 +218,7 @@ describe.each(["known", "unknown"])("of a long flow, its size %s,", (size) => {
     if (size === "known") await sql`ANALYZE jobs, flow_jobs`;
     const clear = (on: Pick<Deps, "database">) => clearResults({ ...deps, ...on }, 0, firstId, lastId, 10);
     const remove = (on: Pick<Deps, "database">) =>
-      prune({ ...deps, ...on }, { succeeded_hours: 0, dead_hours: 0 }, firstId, 10);
+      prune({ ...deps, ...on }, { succeededHours: 0, deadHours: 0 }, firstId, 10);
     await sql.begin(async (stranger) => {
       // A step then removes nothing, and can be explained.
       await stranger`SELECT FROM flow_jobs FOR UPDATE`;

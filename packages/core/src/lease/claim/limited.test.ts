@@ -35,7 +35,7 @@ test("a claim locks no limited queue but those of its ids, and without ids those
 });
 
 test("a claim looks through the changes of counts once, however many limited queues its ids are in", async () => {
-  const own = connectDatabase({ url: url(), connections_max: 1, timeout_ms: 10_000 });
+  const own = connectDatabase({ url: url(), connectionsMax: 1, timeoutMs: 10_000 });
   onTestFinished(() => own.close());
   await limitAll({ concurrency: 5 });
   const ids = await add(...queues.map((queue) => ({ queue })));

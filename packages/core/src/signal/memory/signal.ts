@@ -19,6 +19,11 @@ type Lists = {
 /** Queues whose lists are kept though they are empty: making them anew for each job takes time. */
 const kept_max = 1_000;
 
+export type MemorySignalOptions = {
+  /** Ids in one list at most. Default 1,000,000. */
+  signalsMax?: number | undefined;
+};
+
 /**
  * Signals within one process: for the whole system in a single process without Redis. Jobs of other processes are
  * found by the sweep.
@@ -26,7 +31,7 @@ const kept_max = 1_000;
  * @example
  * const signal = memorySignal();
  */
-export function memorySignal(list_length_max: number = signals_max): Signal {
+export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions = {}): Signal {
   const queues = new Map<string, Lists>();
   const turns = new Map<string, number>();
   const marks = new Map<string, number>();
@@ -73,7 +78,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       for (const job of jobs) {
         const lists = listsOf(job);
         if (lists.turns) continue;
-        if (lengthOf(lists) >= list_length_max) lists.overflowed = true;
+        if (lengthOf(lists) >= signalsMax) lists.overflowed = true;
         if (lists.overflowed) continue;
         if (job.priority === 0) lists.plain.push(job.id);
         else lists.prioritised.add(job);
@@ -96,7 +101,7 @@ export function memorySignal(list_length_max: number = signals_max): Signal {
       let taken = 0;
       for (const job of jobs) {
         const queue = lookAt(job)?.turns;
-        if (queue && queue.length() < list_length_max && queue.add(job)) taken += 1;
+        if (queue && queue.length() < signalsMax && queue.add(job)) taken += 1;
       }
       wake();
       return taken;

@@ -25,7 +25,7 @@ test("the keys that one script names share a slot", () => {
     expect(slotsOf(list, priorities, overflow, setAsideKey(keys, list))).toBe(1);
   }
   const dead = [deadLetterMembersKey(keys), deadLetterLeavingKey(keys, "call"), deadLetterCursorKey(keys)];
-  expect(slotsOf(defaultKeys.dead_letters, ...dead, setAsideKey(keys, defaultKeys.dead_letters))).toBe(1);
+  expect(slotsOf(defaultKeys.deadLetters, ...dead, setAsideKey(keys, defaultKeys.deadLetters))).toBe(1);
   expect(slotsOf(workersSeenKey(keys), workersKey(keys, "default"), workersKey(keys, "acme"))).toBe(1);
 });
 
@@ -37,25 +37,25 @@ test("queues are spread over eight slots, one in each eighth of the range", () =
 });
 
 test("with a hash tag of the operator's, everything is in its slot and names are as they are elsewhere", () => {
-  const own = { jobs: "{acme}:jobs", dead_letters: "{acme}:dlq" };
+  const own = { jobs: "{acme}:jobs", deadLetters: "{acme}:dlq" };
   const tagged = clusterKeys(own);
   for (const ref of refs) expect(queueKeys(tagged, ref)).toEqual(queueKeys(own, ref));
   expect(workersSeenKey(tagged)).toBe("{acme}:jobs:workers-seen");
-  expect(slotsOf(own.jobs, own.dead_letters, deadLetterMembersKey(tagged), workersSeenKey(tagged))).toBe(1);
+  expect(slotsOf(own.jobs, own.deadLetters, deadLetterMembersKey(tagged), workersSeenKey(tagged))).toBe(1);
 });
 
 test("the type of each key is known by its name", () => {
   const types = (all: typeof defaultKeys) => {
     const { list, priorities } = queueKeys(all, { tenant: "default", queue: "default" });
     const theirs = queueKeys(all, { tenant: "acme", queue: "mail" });
-    const others = [all.dead_letters, deadLetterMembersKey(all), workersSeenKey(all), workersKey(all, "acme")];
+    const others = [all.deadLetters, deadLetterMembersKey(all), workersSeenKey(all), workersKey(all, "acme")];
     const rest = [theirs.list, theirs.priorities, theirs.overflow, theirs.rounds];
     return [list, priorities, ...rest, ...others].map((key) => keyType(all, key));
   };
   const expected = ["list", "zset", "list", "zset", "string", "zset", "list", "set", "zset", "hash"];
   expect(types(defaultKeys)).toEqual(expected);
   expect(types(keys)).toEqual(expected);
-  expect(types(clusterKeys({ jobs: "{acme}:jobs", dead_letters: "{acme}:dlq" }))).toEqual(expected);
+  expect(types(clusterKeys({ jobs: "{acme}:jobs", deadLetters: "{acme}:dlq" }))).toEqual(expected);
   for (const foreign of ["{other}:queue:mail", "atlasqueue:jobsies:queue:x", "0198-an-id"])
     expect(keyType(keys, foreign)).toBeUndefined();
 });

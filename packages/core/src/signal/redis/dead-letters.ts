@@ -6,7 +6,7 @@ import type { DeadLetterList } from "../signal.ts";
 
 /** The dead letters as a Redis list of ids, newest first, with a set beside it that keeps each id unique. */
 export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, available: Available): DeadLetterList {
-  const list = keys.dead_letters;
+  const list = keys.deadLetters;
   const members = deadLetterMembersKey(keys);
   const cursor = deadLetterCursorKey(keys);
 

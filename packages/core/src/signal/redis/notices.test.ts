@@ -12,7 +12,7 @@ test("a listener that was not let into a channel hears what is told there once i
   await ask.call("ACL", "SETUSER", "worker", "on", ">secret", "~*", "+@all", "resetchannels");
   const url = new URL(server.url);
   url.username = "worker";
-  const signal = redisSignal({ url: url.href, keys: newKeys(), timeout_ms: 1_000 });
+  const signal = redisSignal({ url: url.href, keys: newKeys(), timeoutMs: 1_000 });
   onTestFinished(() => signal.close());
   const heard: string[] = [];
   signal.notices.listen("cancelled", (ids) => heard.push(...ids));

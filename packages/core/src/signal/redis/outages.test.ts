@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const { observe, events } = recordEvents();
 function open(url: string, keys: SignalKeys = newKeys()): Signal {
-  const signal = redisSignal({ url, keys, timeout_ms: 1_000, observe });
+  const signal = redisSignal({ url, keys, timeoutMs: 1_000, observe });
   closing.push(() => signal.close());
   return signal;
 }
@@ -122,7 +122,7 @@ test("keys of another type under our names are moved aside, and everything works
   const signal = open(redisUrl(), keys);
   const redis = new Redis(redisUrl());
   closing.push(() => redis.disconnect());
-  const { jobs, dead_letters } = keys;
+  const { jobs, deadLetters: dead_letters } = keys;
   await redis.set(dead_letters, "somebody's");
   await redis.hset(`${dead_letters}:members`, "a", "b");
   await redis.lpush(`${dead_letters}:cursor`, "a");

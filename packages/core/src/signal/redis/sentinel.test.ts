@@ -20,7 +20,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((signal) => signal.close()));
 });
 function open(url = set.url, keys = newKeys()): Signal {
-  const signal = redisSignal({ url, keys, timeout_ms: 1_000 });
+  const signal = redisSignal({ url, keys, timeoutMs: 1_000 });
   opened.push(signal);
   return signal;
 }

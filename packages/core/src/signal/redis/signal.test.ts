@@ -9,8 +9,8 @@ const own = ownMark();
 
 test("a turn is over after its period, even if Redis' clock was set back", async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
-  const keys = { jobs: jobsKey, dead_letters: dlqKey };
-  const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+  const keys = { jobs: jobsKey, deadLetters: dlqKey };
+  const signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
   const redis = new Redis(redisUrl());
   onTestFinished(async () => {
     redis.disconnect();
@@ -26,8 +26,8 @@ test.skipIf(own === null)(
   "a vanished worker is found behind any number of silent ones whose processes live",
   async () => {
     const { jobsKey, dlqKey } = uniqueKeys();
-    const keys = { jobs: jobsKey, dead_letters: dlqKey };
-    const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+    const keys = { jobs: jobsKey, deadLetters: dlqKey };
+    const signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
     const redis = new Redis(redisUrl());
     onTestFinished(async () => {
       redis.disconnect();
@@ -53,8 +53,8 @@ test.skipIf(own === null)(
 
 test("a worker heard from before Redis' clock was set back is not listed until it is heard again", async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
-  const keys = { jobs: jobsKey, dead_letters: dlqKey };
-  const signal = redisSignal({ url: redisUrl(), keys, timeout_ms: 5_000 });
+  const keys = { jobs: jobsKey, deadLetters: dlqKey };
+  const signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
   const redis = new Redis(redisUrl());
   onTestFinished(async () => {
     redis.disconnect();
@@ -74,7 +74,7 @@ test("ids behind many empty queues are taken in a few round trips", async () => 
   const server = await ownRedis();
   const redis = new Redis(server.url);
   const monitor = await redis.monitor();
-  const signal = redisSignal({ url: server.url, keys: { jobs: jobsKey, dead_letters: dlqKey }, timeout_ms: 5_000 });
+  const signal = redisSignal({ url: server.url, keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   onTestFinished(async () => {
     monitor.disconnect();
     redis.disconnect();

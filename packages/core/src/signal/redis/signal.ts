@@ -19,10 +19,10 @@ export type RedisSignalOptions = {
   tls?: RedisTls | undefined;
   /** Default: `atlasqueue:jobs` and `atlasqueue:dlq`, as in our programs. */
   keys?: SignalKeys;
-  /** A command that has not answered by then has failed. */
-  timeout_ms?: number;
-  /** Ids in one list at most. */
-  signals_max?: number;
+  /** A command that has not answered by then has failed. Default 250. */
+  timeoutMs?: number;
+  /** Ids in one list at most. Default 1,000,000. */
+  signalsMax?: number | undefined;
   /** Called when a value of another type was found under one of our keys and moved away. */
   observe?: Observe;
 };
@@ -35,15 +35,15 @@ const looked_at_max = 500;
 
 /**
  * Signals through Redis lists. Never waits for a Redis that is away: commands fail at once while the connection is down
- * or was late a moment ago, otherwise after `timeout_ms` (250). It reconnects by itself when the connection ends, when
+ * or was late a moment ago, otherwise after `timeoutMs` (250). It reconnects by itself when the connection ends, when
  * nothing is answered, and when the server takes no writes (`link.ts`). Throws `RedisUrlError`.
  *
  * @example
  * const signal = redisSignal({ url: "redis://localhost:6379", keys: defaultKeys });
  */
 export function redisSignal(options: RedisSignalOptions): Signal {
-  const { url, tls, timeout_ms = 250, observe = () => {} } = options;
-  const list_length_max = options.signals_max ?? signals_max;
+  const { url, tls, timeoutMs: timeout_ms = 250, observe = () => {} } = options;
+  const signalsMax = options.signalsMax ?? signals_max;
   const link = redisLink({ to: parseRedisUrl(url), tls, keys: options.keys ?? defaultKeys, timeout_ms, observe });
   const { commands, available, keys } = link;
 
@@ -54,7 +54,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     return available(list, () =>
       front
         ? commands.signalPushFront(list, priorities, overflow, plain.length, ...plain.toReversed(), ...prioritised)
-        : commands.signalPush(list, priorities, overflow, list_length_max, plain.length, ...plain, ...prioritised),
+        : commands.signalPush(list, priorities, overflow, signalsMax, plain.length, ...plain, ...prioritised),
     );
   };
 
@@ -97,7 +97,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     heard: true,
     push: (jobs) => pushAll(jobs, false),
     pushFront: (jobs) => pushAll(jobs, true),
-    ...redisTurns(commands, keys, available, list_length_max),
+    ...redisTurns(commands, keys, available, signalsMax),
     take,
     wait: redisWait(link, timeout_ms),
     async look(queue) {

@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 function open(tls: RedisTls | undefined, login = ":the-same-for-all-of-them", host = "127.0.0.1"): Signal {
   const url = `rediss://${login}@${host}:${redis.tls_port}`;
-  const signal = redisSignal({ url, tls, keys: newKeys(), timeout_ms: 2_000 });
+  const signal = redisSignal({ url, tls, keys: newKeys(), timeoutMs: 2_000 });
   opened.push(signal);
   return signal;
 }
@@ -117,10 +117,10 @@ test("a cluster, and sentinels with their servers, are spoken to over TLS throug
     await Promise.all([cluster.stop(), set.stop()]);
   });
   for (const { url } of [cluster, set]) {
-    const signal = redisSignal({ url, tls: own(), keys: newKeys(), timeout_ms: 2_000 });
+    const signal = redisSignal({ url, tls: own(), keys: newKeys(), timeoutMs: 2_000 });
     opened.push(signal);
     await expectAllToWork(signal);
-    const refusedOne = redisSignal({ url, tls: { ca: redis.authority.ca }, keys: newKeys(), timeout_ms: 2_000 });
+    const refusedOne = redisSignal({ url, tls: { ca: redis.authority.ca }, keys: newKeys(), timeoutMs: 2_000 });
     opened.push(refusedOne);
     await refused(refusedOne, /there is no connection to Redis: /);
   }

@@ -15,7 +15,7 @@ let queue: Queue;
 let impatient: Database;
 beforeAll(() => {
   queue = createQueue({ databaseUrl: url() });
-  impatient = connectDatabase({ url: url(), connections_max: 5, timeout_ms: 1_500 });
+  impatient = connectDatabase({ url: url(), connectionsMax: 5, timeoutMs: 1_500 });
 });
 afterAll(() => Promise.all([queue.close(), impatient.close()]));
 

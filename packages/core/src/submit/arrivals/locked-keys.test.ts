@@ -17,7 +17,7 @@ let followUps: FollowUps;
 let patient: Database;
 beforeAll(() => {
   queue = createQueue({ databaseUrl: url() });
-  patient = connectDatabase({ url: url(), connections_max: 8, timeout_ms: 300_000 });
+  patient = connectDatabase({ url: url(), connectionsMax: 8, timeoutMs: 300_000 });
 });
 afterAll(async () => {
   await queue.close();
@@ -116,7 +116,7 @@ test("a job does not overtake one of its group that waits for a key, in whicheve
 test("what waits for a key in vain is not overtaken by the next of its group either", async () => {
   await spendKey();
   const ids = await arrive({ type: "noop", group: "g" }, { ...hot, group: "g" }, { type: "noop", group: "g" });
-  const hasty = connectDatabase({ url: url(), connections_max: 2, timeout_ms: 1_000 });
+  const hasty = connectDatabase({ url: url(), connectionsMax: 2, timeoutMs: 1_000 });
   await beside(lockKeys, async () => {
     await expect(admitHeld(admitting(hasty), ids)).rejects.toThrow("did not answer in 1000 ms");
     expect((await left()).slice(-2)).toEqual(ids.slice(1));

@@ -32,7 +32,7 @@ let submitter: Submitter;
 beforeAll(async () => {
   own = await testDatabase();
   // Anything that waits for the open transaction fails the test by this deadline.
-  database = connectDatabase({ url: own.url, connections_max: 8, timeout_ms: 20_000 });
+  database = connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 20_000 });
   queue = createQueue({ databaseUrl: own.url });
   const plain = { database, observe: recordEvents().observe, signal: memorySignal() };
   followUps = createFollowUps(plain);

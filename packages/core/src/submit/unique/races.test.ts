@@ -25,7 +25,7 @@ let close: () => Promise<unknown>;
 beforeAll(async () => {
   own = await testDatabase();
   deps = { database: own.database, observe: recordEvents().observe };
-  const databases = [1, 2].map(() => connectDatabase({ url: own.url, connections_max: 5, timeout_ms: 15_000 }));
+  const databases = [1, 2].map(() => connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 15_000 }));
   submitters = databases.map((database) =>
     createSubmitter({ ...deps, database, followUps: { submitted() {}, flowsSubmitted() {} } }, options),
   );
@@ -123,7 +123,7 @@ test.each(["return", "reject", "replace"] as const)(
       while (going) {
         const [one] = await own.database.sql`SELECT id FROM jobs WHERE status = 'queued' LIMIT 1`;
         if (one) await cancel(deps, "default", one["id"] as string);
-        await prune(deps, { succeeded_hours: -1, dead_hours: -1 }, firstId, 20);
+        await prune(deps, { succeededHours: -1, deadHours: -1 }, firstId, 20);
         await own.database.sql`
           UPDATE unique_keys SET check_at = now() WHERE ctid = ANY(ARRAY(SELECT ctid FROM unique_keys FOR UPDATE SKIP LOCKED))`;
         await pruneUniqueKeys(deps, 10);

@@ -112,7 +112,7 @@ test("in your own code: a refusal is an error that names the job; in your transa
     const unique = { key: "q", on_conflict: "reject" } as const;
     const first = await queue.submit({ type: "a", unique });
     await expect(queue.submit({ type: "a", unique })).rejects.toThrow(UniqueConflictError);
-    await expect(queue.submit({ type: "a", unique })).rejects.toMatchObject({ job_id: first.id });
+    await expect(queue.submit({ type: "a", unique })).rejects.toMatchObject({ jobId: first.id });
     expect(await queue.submitMany([{ type: "a", unique: { key: "q" } }, { type: "b" }])).toMatchObject([
       { id: first.id, created: false },
       { created: true },

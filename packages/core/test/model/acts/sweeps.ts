@@ -65,7 +65,7 @@ export const sweeps: Record<string, Act> = {
   prune: async (model, real, draw) => {
     const [succeeded_hours, dead_hours] = [draw(2), draw(3)];
     upkeep.prune(model, succeeded_hours, dead_hours);
-    await prune(real.deps, { succeeded_hours, dead_hours }, firstId, 500);
+    await prune(real.deps, { succeededHours: succeeded_hours, deadHours: dead_hours }, firstId, 500);
   },
   "prune keys": async (model, real) => {
     upkeep.pruneKeys(model);

@@ -1,0 +1,116 @@
+import { fileURLToPath } from "node:url";
+import { createLogger, createQueue, type AtlasEvent } from "@atlasqueue/core";
+import { eventually, redisUrl, spawnProcess, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { createWorker, type WorkerOptions } from "./create-worker.ts";
+import { defineHandler } from "./handler.ts";
+
+let own: TestDatabase;
+let keys: { jobs: string; deadLetters: string };
+beforeAll(async () => {
+  own = await testDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(async () => {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  keys = { jobs: jobsKey, deadLetters: dlqKey };
+  await own.database.sql`TRUNCATE jobs`;
+});
+
+const any = z.looseObject({});
+const silent = createLogger("silent", "test");
+const statuses = async () => (await own.database.sql`SELECT status FROM jobs`).map(({ status }) => status as string);
+/** Of our worker to our database. */
+const connections = async () => {
+  const [row] = await own.database.sql<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM pg_stat_activity
+    WHERE application_name = 'atlasqueue-worker' AND datname = current_database()`;
+  return row?.count;
+};
+
+function open(options: Partial<WorkerOptions> = {}) {
+  const worker = createWorker({ databaseUrl: own.url, keys, logger: silent, handlers: [], ...options });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  return worker;
+}
+
+async function submit(redis: string | undefined, ...types: string[]): Promise<void> {
+  const queue = createQueue({ databaseUrl: own.url, redisUrl: redis, keys });
+  await queue.submitMany(types.map((type) => ({ type })));
+  await queue.close();
+}
+
+describe.each([
+  ["with Redis", redisUrl],
+  ["without Redis", () => undefined],
+  ["with an empty redisUrl", () => ""],
+])("a worker %s", (_name, url) => {
+  test("runs the jobs of all its handlers, and stops with nothing left open", async () => {
+    const ran: string[] = [];
+    const events: AtlasEvent[] = [];
+    const handlers = ["a", "b"].map((type) => defineHandler(type, any, () => void ran.push(type)));
+    const worker = open({ redisUrl: url(), handlers, observe: (event) => void events.push(event) });
+    await submit(url(), "a", "b");
+    await eventually(async () => expect(await statuses()).toEqual(["succeeded", "succeeded"]));
+    expect(ran.toSorted()).toEqual(["a", "b"]);
+    expect(await connections()).toBeGreaterThan(0);
+    expect(events.filter(({ event }) => event === "signal_failed")).toEqual([]);
+    await worker.stop();
+    expect(events.at(-1)).toMatchObject({ event: "worker_stopped", worker_id: worker.id });
+    await eventually(async () => expect(await connections()).toBe(0));
+  });
+
+  test("lets its process end once it has stopped", async () => {
+    await submit(url(), "last");
+    const program = fileURLToPath(new URL("../test/own-worker.ts", import.meta.url));
+    const args = [own.url, url() ?? "", keys.jobs, keys.deadLetters];
+    const { waitForExit, lines, errorLines } = await spawnProcess(program, { args });
+    expect(await waitForExit()).toEqual({ code: 0, signal: null });
+    expect(await statuses()).toEqual(["succeeded"]);
+    // By default only trouble is logged.
+    expect([...lines, ...errorLines]).toEqual([]);
+  });
+});
+
+test("a stop waits for the running handlers, and a second one for the first", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const worker = open({ handlers: [defineHandler("slow", any, () => promise)] });
+  await submit(undefined, "slow");
+  await eventually(async () => expect(await statuses()).toEqual(["running"]));
+  const stopping = worker.stop();
+  expect(worker.stop({ deadlineMs: 0 })).toBe(stopping);
+  resolve();
+  await stopping;
+  expect(await statuses()).toEqual(["succeeded"]);
+});
+
+test("at the deadline of a stop, what still runs is given back", async () => {
+  const worker = open({ handlers: [defineHandler("endless", any, () => new Promise(() => {}))] });
+  await submit(undefined, "endless");
+  await eventually(async () => expect(await statuses()).toEqual(["running"]));
+  await worker.stop({ deadlineMs: 0 });
+  expect(await statuses()).toEqual(["queued"]);
+});
+
+test("without a database it goes on, and says so in its log", async () => {
+  const lines: string[] = [];
+  const logger = createLogger("warn", "mailer", { write: (line: string) => void lines.push(line) });
+  open({ logger, databaseUrl: "postgres://nobody@127.0.0.1:1/nowhere", timeoutMs: 500 });
+  const told = { level: "error", service: "mailer", event: "database_unavailable" };
+  await eventually(() =>
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(expect.objectContaining(told)),
+  );
+});
+
+test.each([undefined, "", " "])("a databaseUrl of %j is refused by name", (databaseUrl) => {
+  const options = { databaseUrl, handlers: [] } as unknown as WorkerOptions;
+  expect(() => createWorker(options)).toThrow("databaseUrl must be a URL such as postgres://localhost/atlasqueue; got");
+  expect(() => createQueue(options)).toThrow(TypeError);
+});
+
+test("handlers that cannot be are refused, and leave nothing open", async () => {
+  const one = defineHandler("a", any, () => {});
+  expect(() => open({ redisUrl: redisUrl(), handlers: [one, one] })).toThrow('two handlers for the type "a"');
+  expect(await connections()).toBe(0);
+});

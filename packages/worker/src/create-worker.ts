@@ -1,0 +1,86 @@
+import {
+  connectDatabase,
+  createLogger,
+  logEvents,
+  memorySignal,
+  observeAll,
+  redisSignal,
+  type Logger,
+  type Observe,
+  type QueueOptions,
+} from "@atlasqueue/core";
+import { requireDatabaseUrl } from "@atlasqueue/core/internal";
+import { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
+
+export type WorkerOptions = WorkerConfig & {
+  /** Such as `postgres://localhost/atlasqueue`. */
+  databaseUrl: string;
+  /**
+   * As `createQueue` takes it. Without it, or when it is empty, the worker looks for jobs in the database, and finds them
+   * within a second or two.
+   */
+  redisUrl?: string | undefined;
+  /** In PEM, for `rediss`: the authorities that its certificate may be from, and our own certificate and key. */
+  redisTls?: QueueOptions["redisTls"];
+  /** The names of the keys in Redis: the same as the queue's. */
+  keys?: NonNullable<QueueOptions["keys"]>;
+  /** Milliseconds after which a query without an answer has failed. Default 5,000. */
+  timeoutMs?: number;
+  /** Connections to the database at most, from 2. Default 5. */
+  connectionsMax?: number;
+  /** False for poolers that cannot keep prepared statements. Default true. */
+  preparedStatements?: boolean;
+  /**
+   * Where handlers and the worker write JSON lines. Default: `createLogger("warn", "atlasqueue-worker")`, on stdout. With
+   * `createLogger("info", …)` each job has its lines, and so has the handlers' own `logger.info`.
+   */
+  logger?: Logger;
+  /** Called with each event, after `logger` has its line for it. */
+  observe?: Observe;
+  /** Where spans go: `openTelemetry()` of `@atlasqueue/core/opentelemetry`. Default: none, which costs nothing. */
+  tracing?: QueueOptions["tracing"];
+};
+
+/**
+ * Run a worker in this process, with connections of its own. The database must be migrated; while it is away, the worker
+ * waits for it. `stop` closes the connections too, so that the process can end: by default it gives the handlers 25
+ * seconds. Throws a TypeError without a `databaseUrl`, for a URL that cannot be used, and for two handlers of one type.
+ *
+ * @example
+ * const worker = createWorker({ databaseUrl, redisUrl, queues: ["mail"], handlers: [sendEmail] });
+ * process.once("SIGTERM", () => worker.stop());
+ */
+export function createWorker(options: WorkerOptions): Worker {
+  const { databaseUrl, redisUrl, redisTls, keys, timeoutMs, connectionsMax, preparedStatements, ...rest } = options;
+  const { logger = createLogger("warn", "atlasqueue-worker"), observe: hear, tracing, ...config } = rest;
+  requireDatabaseUrl(databaseUrl);
+  const observe = hear ? observeAll(logEvents(logger), hear) : logEvents(logger);
+  const database = connectDatabase({
+    url: databaseUrl,
+    connectionsMax: connectionsMax ?? 5,
+    timeoutMs: timeoutMs ?? 5_000,
+    preparedStatements: preparedStatements ?? true,
+    applicationName: "atlasqueue-worker",
+    onUnprepared: () => observe({ event: "prepared_statements_off" }),
+  });
+  // Not `noSignal`, on which nothing can wait: the worker would report it as an outage.
+  const signal = redisUrl
+    ? redisSignal({ url: redisUrl, tls: redisTls, ...(keys && { keys }), observe })
+    : memorySignal();
+  const close = async () => void (await Promise.all([database.close(), signal.close()]));
+
+  let worker: Worker;
+  try {
+    worker = startWorker({ database, signal, observe, logger, tracing }, config);
+  } catch (error) {
+    // Nothing was sent yet; an open connection would keep the process alive.
+    void close();
+    throw error;
+  }
+  const stop = async (given?: { deadlineMs?: number }) => {
+    await worker.stop(given);
+    await close();
+  };
+  let stopping: Promise<void> | undefined;
+  return { ...worker, stop: (given) => (stopping ??= stop(given)) };
+}
