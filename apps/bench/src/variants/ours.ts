@@ -1,4 +1,4 @@
-import type { BenchQueue, Payload, ServerUrls } from "./variant.ts";
+import type { BenchQueue, Payload, ServerUrls } from "./queue.ts";
 
 /**
  * What the scenarios ask of this system beyond what they ask of every queue. With `variant.ts` it is the seam of
