@@ -92,7 +92,7 @@ test("Postgres stopped: 503 within 2 s, readiness says so, and all is well withi
   expect((await submit("before")).status).toBe(200);
 });
 
-test("Postgres frozen: 503 within 2 s, and all is well within 10 s of its return", async () => {
+test("Postgres frozen: 503 within 2 s, and all is well within 10 s of its return", { tags: ["slow"] }, async () => {
   await submit();
   await signalPostgres("SIGSTOP");
   try {

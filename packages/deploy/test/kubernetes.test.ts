@@ -30,18 +30,28 @@ describe.each(["small", "production"])("the overlay %s", (overlay) => {
   const settings = () => ofKind("ConfigMap")[0]?.data ?? {};
   const withPods = () => documents.flatMap((one) => podOf(one) ?? []);
 
-  test("has all parts, and each is what Kubernetes' schemas take, without a field they do not know", async () => {
-    const kinds = new Set(documents.map(({ kind }) => kind));
-    const always = ["Deployment", "Service", "Job", "PodDisruptionBudget", "NetworkPolicy", "ServiceAccount"];
-    const scaled = ["HorizontalPodAutoscaler", "ScaledObject", "TriggerAuthentication", "ServiceMonitor", "PodMonitor"];
-    expect([...kinds]).toEqual(expect.arrayContaining(overlay === "small" ? always : [...always, ...scaled]));
-    for (const document of documents)
-      expect([document.kind, document.metadata.name, await faultsIn(document)]).toEqual([
-        document.kind,
-        document.metadata.name,
-        [],
-      ]);
-  });
+  test(
+    "has all parts, and each is what Kubernetes' schemas take, without a field they do not know",
+    { tags: ["slow"] },
+    async () => {
+      const kinds = new Set(documents.map(({ kind }) => kind));
+      const always = ["Deployment", "Service", "Job", "PodDisruptionBudget", "NetworkPolicy", "ServiceAccount"];
+      const scaled = [
+        "HorizontalPodAutoscaler",
+        "ScaledObject",
+        "TriggerAuthentication",
+        "ServiceMonitor",
+        "PodMonitor",
+      ];
+      expect([...kinds]).toEqual(expect.arrayContaining(overlay === "small" ? always : [...always, ...scaled]));
+      for (const document of documents)
+        expect([document.kind, document.metadata.name, await faultsIn(document)]).toEqual([
+          document.kind,
+          document.metadata.name,
+          [],
+        ]);
+    },
+  );
 
   test("secrets are only referred to", () => {
     expect(ofKind("Secret")).toEqual([]);

@@ -28,7 +28,7 @@ test("a queue that is never empty still runs its due retries", async () => {
   expect(ran.map(({ attempts }) => attempts)).toEqual(retries.map(() => 2));
 });
 
-test("jobs queued in a backlog start oldest first", async () => {
+test("jobs queued in a backlog start oldest first", { tags: ["slow"] }, async () => {
   const api = await system.startApi({ LOG_LEVEL: "warn" });
   const ids: string[] = [];
   for (let at = 0; at < 100; at += 1) ids.push(await api.create({ type: "noop" }));

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "@atlasqueue/testing";
 import { startSystem, type System } from "./system.ts";

@@ -46,24 +46,28 @@ test.each([
   await outlived();
 });
 
-test("an API with a small heap has connections left at an address from which a tenant waits for all the jobs it may", async () => {
-  const { url, token, submit, outlived } = await smallApi("waits");
-  const { id } = (await (await submit()).json()) as { id: string };
-  const wait =
-    `GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
-    "Connection: close\r\n\r\n";
-  const sockets: Socket[] = [];
-  let refused = 0;
-  for (let at = 0; at < 600; at += 1) {
-    const socket = await opened(url, wait);
-    socket.on("data", (answer) => (refused += Number(answer.includes("HTTP/1.1 429 "))));
-    sockets.push(socket);
-  }
-  // Where there are too many connections, they end without a word.
-  await eventually(() => expect(refused).toBeGreaterThan(400));
-  for (const socket of sockets) socket.destroy();
-  await outlived();
-});
+test(
+  "an API with a small heap has connections left at an address from which a tenant waits for all the jobs it may",
+  { tags: ["slow"] },
+  async () => {
+    const { url, token, submit, outlived } = await smallApi("waits");
+    const { id } = (await (await submit()).json()) as { id: string };
+    const wait =
+      `GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+      "Connection: close\r\n\r\n";
+    const sockets: Socket[] = [];
+    let refused = 0;
+    for (let at = 0; at < 600; at += 1) {
+      const socket = await opened(url, wait);
+      socket.on("data", (answer) => (refused += Number(answer.includes("HTTP/1.1 429 "))));
+      sockets.push(socket);
+    }
+    // Where there are too many connections, they end without a word.
+    await eventually(() => expect(refused).toBeGreaterThan(400));
+    for (const socket of sockets) socket.destroy();
+    await outlived();
+  },
+);
 
 // 48,000 empty objects, 64 bytes each.
 const tiny = `{"type":"a","payload":{"a":[${"{},".repeat(48_000)}1]}`;

@@ -118,37 +118,41 @@ test(
   },
 );
 
-test("a trace goes on through a tool of an assistant: the message, what the tool asks, and the job", async () => {
-  const collector = await collect();
-  const api = await system.startApi(exporting(collector));
-  const call = { name: "enqueue_job", arguments: { queue_name: "tool", payload: {}, idempotency_key: "traced" } };
-  const answer = await fetch(`${api.url}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json", traceparent, tracestate: "vendor=opaque" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
-  });
-  const { result } = (await answer.json()) as { result: { structuredContent: { job_id: string } } };
-  const { job_id } = result.structuredContent;
-  const job = await api.read(job_id);
-  api.process.kill();
-  await api.process.waitForExit();
+test(
+  "a trace goes on through a tool of an assistant: the message, what the tool asks, and the job",
+  { tags: ["slow"] },
+  async () => {
+    const collector = await collect();
+    const api = await system.startApi(exporting(collector));
+    const call = { name: "enqueue_job", arguments: { queue_name: "tool", payload: {}, idempotency_key: "traced" } };
+    const answer = await fetch(`${api.url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", traceparent, tracestate: "vendor=opaque" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
+    });
+    const { result } = (await answer.json()) as { result: { structuredContent: { job_id: string } } };
+    const { job_id } = result.structuredContent;
+    const job = await api.read(job_id);
+    api.process.kill();
+    await api.process.waitForExit();
 
-  const named = (name: string) => {
-    const found = collector.spans().filter((span) => span.name === name);
-    expect(found, name).toHaveLength(1);
-    return found[0] as ReceivedSpan;
-  };
-  const message = named("POST /mcp");
-  expect(message).toMatchObject({ kind: "server", trace_id: begun.trace_id, parent_id: begun.span_id });
-  const asked = named("POST /v1/jobs");
-  expect(asked).toMatchObject({ kind: "server", ...childOf(message) });
-  const send = named("send tool");
-  expect(send).toMatchObject({ ...childOf(asked), attributes: { "messaging.message.id": job_id } });
-  expect(job).toMatchObject({
-    traceparent: `00-${begun.trace_id}-${send.span_id}-01`,
-    tracestate: "vendor=opaque",
-  });
-});
+    const named = (name: string) => {
+      const found = collector.spans().filter((span) => span.name === name);
+      expect(found, name).toHaveLength(1);
+      return found[0] as ReceivedSpan;
+    };
+    const message = named("POST /mcp");
+    expect(message).toMatchObject({ kind: "server", trace_id: begun.trace_id, parent_id: begun.span_id });
+    const asked = named("POST /v1/jobs");
+    expect(asked).toMatchObject({ kind: "server", ...childOf(message) });
+    const send = named("send tool");
+    expect(send).toMatchObject({ ...childOf(asked), attributes: { "messaging.message.id": job_id } });
+    expect(job).toMatchObject({
+      traceparent: `00-${begun.trace_id}-${send.span_id}-01`,
+      tracestate: "vendor=opaque",
+    });
+  },
+);
 
 test(
   "an isolated handler has the span of its attempt active in its own process; a batch has a span per job",

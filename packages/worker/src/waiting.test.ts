@@ -96,7 +96,7 @@ test("a signal that comes first is there at once, and the job is not parked", as
   expect(harness.named("job_parked")).toEqual([]);
 });
 
-test("fifty waits one after another spend no attempt", async () => {
+test("fifty waits one after another spend no attempt", { tags: ["slow"] }, async () => {
   const waits = 50;
   work(async (_payload, { waitFor }) => {
     let sum = 0;
@@ -152,7 +152,7 @@ test("a worker that drains lets a job park, and gives back one whose handler is 
   expect(await harness.read(slow)).toMatchObject({ status: "queued", attempts: 0 });
 });
 
-test("an isolated handler has both, and its process goes on to the next job", async () => {
+test("an isolated handler has both, and its process goes on to the next job", { tags: ["slow"] }, async () => {
   harness.work(isolatedHandlers, { isolation: { processesMax: 1 } });
   const [id = ""] = await harness.add({ type: "parks" });
   await harness.becomes(id, { status: "scheduled", waits_for: "go", attempts: 0 });

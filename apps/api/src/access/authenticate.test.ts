@@ -155,23 +155,27 @@ test("a token expires by itself, even if just used", async () => {
 
 const server = (network: string) => ({ incoming: { headers: {}, socket: { remoteAddress: network } } });
 
-test("guesses cannot flood the database, and callers with known tokens do not suffer for them", async () => {
-  const guarded = await guardedApp();
-  const mine = await guarded.token("admin");
-  expect((await guarded.send("GET", "/v1/tokens", mine.token)).status).toBe(200);
-  const guesses = await Promise.all(Array.from({ length: 300 }, () => guarded.send("GET", anId, random())));
-  const statuses = Map.groupBy(guesses, (response) => response.status);
-  expect(statuses.get(401)).toHaveLength(199);
-  expect(statuses.get(429)).toHaveLength(101);
-  expect(statuses.get(429)?.[0]?.headers.get("retry-after")).toBe("1");
-  guarded.clock.ms += 4_500;
-  // Not even after its time: it was known before.
-  await Promise.all(Array.from({ length: 200 }, () => guarded.send("GET", anId, random())));
-  expect((await guarded.send("GET", "/v1/tokens", mine.token)).status).toBe(200);
-  await guarded.stop();
-});
+test(
+  "guesses cannot flood the database, and callers with known tokens do not suffer for them",
+  { tags: ["slow"] },
+  async () => {
+    const guarded = await guardedApp();
+    const mine = await guarded.token("admin");
+    expect((await guarded.send("GET", "/v1/tokens", mine.token)).status).toBe(200);
+    const guesses = await Promise.all(Array.from({ length: 300 }, () => guarded.send("GET", anId, random())));
+    const statuses = Map.groupBy(guesses, (response) => response.status);
+    expect(statuses.get(401)).toHaveLength(199);
+    expect(statuses.get(429)).toHaveLength(101);
+    expect(statuses.get(429)?.[0]?.headers.get("retry-after")).toBe("1");
+    guarded.clock.ms += 4_500;
+    // Not even after its time: it was known before.
+    await Promise.all(Array.from({ length: 200 }, () => guarded.send("GET", anId, random())));
+    expect((await guarded.send("GET", "/v1/tokens", mine.token)).status).toBe(200);
+    await guarded.stop();
+  },
+);
 
-test("guesses lock out no one whose token a process has not seen yet", async () => {
+test("guesses lock out no one whose token a process has not seen yet", { tags: ["slow"] }, async () => {
   const guarded = await guardedApp();
   const mine = await Promise.all(Array.from({ length: 20 }, () => guarded.token("admin")));
   const ask = async (token: string, network: string) => {

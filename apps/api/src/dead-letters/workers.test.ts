@@ -1,3 +1,4 @@
+// @module-tag slow
 import { bulkAnswer, jobPage, type BulkAnswer } from "@atlasqueue/contract";
 import { createLogger, redisSignal, type Signal } from "@atlasqueue/core";
 import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";

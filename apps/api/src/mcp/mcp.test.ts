@@ -189,7 +189,7 @@ test("a database that is away is an answer too, which says when to try again", a
   await lost.stop();
 });
 
-test("an MCP server is loaded when the first one asks for it, and not before", async () => {
+test("an MCP server is loaded when the first one asks for it, and not before", { tags: ["slow"] }, async () => {
   const { execFile } = await import("node:child_process");
   const main = new URL("../start-api.ts", import.meta.url).href;
   const script = `import { registerHooks } from "node:module";

@@ -212,20 +212,24 @@ test("a PostgreSQL that is too old is reported", async () => {
   await old.close();
 });
 
-test("several hosts of which none takes writes are reported in one line, by doctor and by an API", async () => {
-  const readOnly = await testDatabase();
-  await readOnly.database.sql.unsafe(`ALTER DATABASE "${readOnly.name}" SET default_transaction_read_only = on`);
-  const url = new URL(readOnly.url);
-  const DATABASE_URL = readOnly.url.replace(url.host, `${url.host},${url.host}`);
-  const message = "none of the hosts in DATABASE_URL takes writes: standbys, old primaries, or a setting of theirs";
-  const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL, REDIS_URL: "" });
-  expect([code, stdout.split("\n")[0]]).toEqual([1, `✗ Postgres      ${message}`]);
-  expect(await runCli(["api"], { ...env, DATABASE_URL, API_PORT: "0" })).toMatchObject({
-    code: 1,
-    stderr: `${message}\n`,
-  });
-  await readOnly.drop();
-});
+test(
+  "several hosts of which none takes writes are reported in one line, by doctor and by an API",
+  { tags: ["slow"] },
+  async () => {
+    const readOnly = await testDatabase();
+    await readOnly.database.sql.unsafe(`ALTER DATABASE "${readOnly.name}" SET default_transaction_read_only = on`);
+    const url = new URL(readOnly.url);
+    const DATABASE_URL = readOnly.url.replace(url.host, `${url.host},${url.host}`);
+    const message = "none of the hosts in DATABASE_URL takes writes: standbys, old primaries, or a setting of theirs";
+    const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL, REDIS_URL: "" });
+    expect([code, stdout.split("\n")[0]]).toEqual([1, `✗ Postgres      ${message}`]);
+    expect(await runCli(["api"], { ...env, DATABASE_URL, API_PORT: "0" })).toMatchObject({
+      code: 1,
+      stderr: `${message}\n`,
+    });
+    await readOnly.drop();
+  },
+);
 
 test("a database that lacks a migration is reported with the one that is needed", async () => {
   const older = await testDatabase();

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -23,19 +23,23 @@ describe.each(transports)("over %s", (transport) => {
     expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: false });
   });
 
-  test("one whose process died between the act and its end is told to wait, and then done again", async () => {
-    const pause = { queue_name: `${queue}-died`, idempotency_key: `died-${queue}` };
-    await speaker.call("pause_queue", pause);
-    await speaker.call("resume_queue", { ...pause, idempotency_key: `up-${queue}` });
-    await world.sql`UPDATE audit_log SET finished = false WHERE idempotency_key = ${pause.idempotency_key}`;
-    const { text, isError } = await speaker.call("pause_queue", pause);
-    expect(isError).toBe(true);
-    expect(text).toMatch(/under way.*Wait 1 s, then call again with the same arguments/);
-    await world.sql`
+  test(
+    "one whose process died between the act and its end is told to wait, and then done again",
+    { tags: ["slow"] },
+    async () => {
+      const pause = { queue_name: `${queue}-died`, idempotency_key: `died-${queue}` };
+      await speaker.call("pause_queue", pause);
+      await speaker.call("resume_queue", { ...pause, idempotency_key: `up-${queue}` });
+      await world.sql`UPDATE audit_log SET finished = false WHERE idempotency_key = ${pause.idempotency_key}`;
+      const { text, isError } = await speaker.call("pause_queue", pause);
+      expect(isError).toBe(true);
+      expect(text).toMatch(/under way.*Wait 1 s, then call again with the same arguments/);
+      await world.sql`
       UPDATE audit_log SET at = at - interval '1 minute' WHERE idempotency_key = ${pause.idempotency_key}`;
-    expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: true });
-    expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: false });
-  });
+      expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: true });
+      expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: false });
+    },
+  );
 
   test("a token that may only submit is told the same", async () => {
     const { id: job_id } = await world.queue(world.tokens.admin).submit({ type: "a", queue });

@@ -88,7 +88,7 @@ test("a signal is sent to a job once, with any JSON", async () => {
   expect((await send("--payload", "ada")).code).toBe(2);
 });
 
-test("dead letters are listed, replayed and purged", async () => {
+test("dead letters are listed, replayed and purged", { tags: ["slow"] }, async () => {
   const first = await deadJob("dead", "Odd: one");
   const second = await deadJob("dead", "Odd: two");
   const listed = cells((await system.run("dlq", "list", "--queue", "dead")).stdout);
@@ -212,7 +212,7 @@ test("whoami says what the API makes of the caller, in words and in JSON", async
   expect(JSON.parse(stdout)).toMatchObject({ auth: "disabled", signed_in: true, tenant: "default" });
 });
 
-test("audit says who did what, newest first", async () => {
+test("audit says who did what, newest first", { tags: ["slow"] }, async () => {
   await system.run("queues", "pause", "audited");
   await system.run("queues", "resume", "audited");
   const { stdout } = await system.run("audit", "--target", "audited");

@@ -151,7 +151,7 @@ test(
   },
 );
 
-test("a SIGTERM ends a start whose migration waits for another process's", async () => {
+test("a SIGTERM ends a start whose migration waits for another process's", { tags: ["slow"] }, async () => {
   const url = await emptyDatabase();
   const other = connectDatabase({ url, connectionsMax: 1, timeoutMs: 15_000 });
   onTestFinished(() => other.close());

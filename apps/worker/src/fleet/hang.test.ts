@@ -1,3 +1,4 @@
+// @module-tag slow
 import { fileURLToPath } from "node:url";
 import { createLogger, createQueue } from "@atlasqueue/core";
 import { eventually, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";

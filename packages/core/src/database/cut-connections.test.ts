@@ -164,7 +164,7 @@ for (const way of ["cutAnswersAfter", "cutQuestionsAfter"] as const) {
     expect(await cutEverywhere(way, readPlain, { before })).toBeGreaterThan(20);
   });
 
-  test(`cut at ${whose} bytes of a query that is not prepared`, async () => {
+  test(`cut at ${whose} bytes of a query that is not prepared`, { tags: ["slow"] }, async () => {
     expect(await cutEverywhere(way, read, { before: useAll, prepared_statements: false })).toBeGreaterThan(40);
   });
 

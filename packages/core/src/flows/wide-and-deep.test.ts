@@ -37,25 +37,33 @@ test("ten thousand children are released in steps of 500, each in a statement of
   expect(await among("queued")).toBe(10_000);
 }, 60_000);
 
-test("a job that waits for ten thousand gets one note for each page of them", async () => {
-  const parents = Object.fromEntries(Array.from({ length: 10_000 }, (_, at): [string, Member] => [`p${at}`, {}]));
-  const { sum: _sum, ...ids } = await addFlow<string>(deps, { ...parents, sum: { after: Object.keys(parents) } });
-  await succeedAll(...Object.values(ids));
-  for (let step = 1; step <= 20; step += 1) {
-    expect(await closeEdges(deps, 500)).toMatchObject({ notes: 500, edges: 500 });
-    const { notes, ready } = await releaseChildren(deps, 500);
-    expect([notes, ready.length]).toEqual([1, step === 20 ? 1 : 0]);
-  }
-}, 60_000);
+test(
+  "a job that waits for ten thousand gets one note for each page of them",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const parents = Object.fromEntries(Array.from({ length: 10_000 }, (_, at): [string, Member] => [`p${at}`, {}]));
+    const { sum: _sum, ...ids } = await addFlow<string>(deps, { ...parents, sum: { after: Object.keys(parents) } });
+    await succeedAll(...Object.values(ids));
+    for (let step = 1; step <= 20; step += 1) {
+      expect(await closeEdges(deps, 500)).toMatchObject({ notes: 500, edges: 500 });
+      const { notes, ready } = await releaseChildren(deps, 500);
+      expect([notes, ready.length]).toEqual([1, step === 20 ? 1 : 0]);
+    }
+  },
+);
 
-test("a chain of a thousand is cancelled to its end, in bounded passes", async () => {
-  const chain = Object.fromEntries(
-    Array.from({ length: 1_000 }, (_, at): [string, Member] => [`j${at}`, at === 0 ? {} : { after: [`j${at - 1}`] }]),
-  );
-  const { j0 = "" } = await addFlow<string>(deps, chain);
-  await cancel(deps, "default", j0);
-  let passes = 0;
-  for (let more = true; more; passes += 1) ({ more } = await advanceAndAdmit(deps));
-  expect(passes).toBeLessThanOrEqual(21);
-  expect(await among("cancelled")).toBe(1_000);
-}, 60_000);
+test(
+  "a chain of a thousand is cancelled to its end, in bounded passes",
+  { tags: ["slow"], timeout: 60_000 },
+  async () => {
+    const chain = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, at): [string, Member] => [`j${at}`, at === 0 ? {} : { after: [`j${at - 1}`] }]),
+    );
+    const { j0 = "" } = await addFlow<string>(deps, chain);
+    await cancel(deps, "default", j0);
+    let passes = 0;
+    for (let more = true; more; passes += 1) ({ more } = await advanceAndAdmit(deps));
+    expect(passes).toBeLessThanOrEqual(21);
+    expect(await among("cancelled")).toBe(1_000);
+  },
+);

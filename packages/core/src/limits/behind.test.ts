@@ -95,23 +95,27 @@ test("a backlog far behind such that outlasts its room hides none of those befor
   expect(await signalled(3)).toContain(later);
 });
 
-test("a page far behind with more than there is room for is looked at every second time, and what it had is kept meanwhile", async () => {
-  await addUsedUp(front_jobs_max);
-  await addUsedUp(front_jobs_max, -1);
-  await addUsedUp(front_jobs_max, -2);
-  const ids = await add(...Array.from({ length: 10 }, (_, at) => ({ group: `far ${at}`, priority: -3 })));
-  await setLimits(deps, main, queueLimits.parse({ concurrency: 2, group_rate: { limit: 1, period_seconds: 3_600 } }));
-  const signal = memorySignal();
-  const behind: Behind = new Map();
-  const stock = createStock(() => 0);
-  const found: number[] = [];
-  for (let look = 0; look < 8; look += 1) {
-    await refillQueue({ ...deps, signal }, main, { behind }, stock);
-    found.push((await signal.take([main], 10)).length);
-    if (look >= 2) expect(stock.of(main)).toEqual(ids);
-  }
-  expect(found).toEqual([0, 0, 2, 0, 2, 0, 2, 2]);
-});
+test(
+  "a page far behind with more than there is room for is looked at every second time, and what it had is kept meanwhile",
+  { tags: ["slow"] },
+  async () => {
+    await addUsedUp(front_jobs_max);
+    await addUsedUp(front_jobs_max, -1);
+    await addUsedUp(front_jobs_max, -2);
+    const ids = await add(...Array.from({ length: 10 }, (_, at) => ({ group: `far ${at}`, priority: -3 })));
+    await setLimits(deps, main, queueLimits.parse({ concurrency: 2, group_rate: { limit: 1, period_seconds: 3_600 } }));
+    const signal = memorySignal();
+    const behind: Behind = new Map();
+    const stock = createStock(() => 0);
+    const found: number[] = [];
+    for (let look = 0; look < 8; look += 1) {
+      await refillQueue({ ...deps, signal }, main, { behind }, stock);
+      found.push((await signal.take([main], 10)).length);
+      if (look >= 2) expect(stock.of(main)).toEqual(ids);
+    }
+    expect(found).toEqual([0, 0, 2, 0, 2, 0, 2, 2]);
+  },
+);
 
 test("what is found behind such and has no room yet is kept for the next refills, and found again when it is lost", async () => {
   await withFullFront();

@@ -106,7 +106,7 @@ test("a start that a claim commits while the period is shortened counts as well"
   expect((await queueRoom(deps, main))?.room).toBe(0);
 });
 
-test("a rate holds in every window however jobs come, and nearly all of it is used", async () => {
+test("a rate holds in every window however jobs come, and nearly all of it is used", { tags: ["slow"] }, async () => {
   const [limit_each, period_ms] = [20, 400];
   await limit({ rate: { limit: limit_each, period_seconds: period_ms / 1_000 } });
   const ids = await add(150);

@@ -127,7 +127,7 @@ test("behind hundreds of used-up jobs, one look is enough for the ends of many j
   expect(await runSignalled(held, ids.length)).toEqual(ids);
 });
 
-test("and so it is behind thousands", async () => {
+test("and so it is behind thousands", { tags: ["slow"] }, async () => {
   const ids = await addBehind(front_jobs_max, 40);
   const held = heldAt("page AS MATERIALIZED", 1);
   held.refiller.freed(main);

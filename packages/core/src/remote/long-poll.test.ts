@@ -35,27 +35,31 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     }
   });
 
-  test("a tenant that uses its share of waits is refused more, while another one waits and is served", async () => {
-    const gone = new AbortController();
-    const first = waits({ tenant: "greedy" }, gone.signal);
-    await turn();
-    const calls = Array.from({ length: 8_000 }, () => longPoll().lease(call({ tenant: "greedy" }), gone.signal));
-    const refused = calls.map((one) =>
-      one.then(
-        () => undefined,
-        (error: Error) => error.message,
-      ),
-    );
-    const mine = waits();
-    await turn();
-    const [id] = await add({});
-    expect(await mine.done).toEqual([id]);
-    gone.abort();
-    await first.done;
-    const told = (await Promise.all(refused)).filter((message) => message !== undefined);
-    expect(told.length).toBe(501);
-    expect(told[0]).toContain("share of the calls that wait for jobs");
-  });
+  test(
+    "a tenant that uses its share of waits is refused more, while another one waits and is served",
+    { tags: ["slow"] },
+    async () => {
+      const gone = new AbortController();
+      const first = waits({ tenant: "greedy" }, gone.signal);
+      await turn();
+      const calls = Array.from({ length: 8_000 }, () => longPoll().lease(call({ tenant: "greedy" }), gone.signal));
+      const refused = calls.map((one) =>
+        one.then(
+          () => undefined,
+          (error: Error) => error.message,
+        ),
+      );
+      const mine = waits();
+      await turn();
+      const [id] = await add({});
+      expect(await mine.done).toEqual([id]);
+      gone.abort();
+      await first.done;
+      const told = (await Promise.all(refused)).filter((message) => message !== undefined);
+      expect(told.length).toBe(501);
+      expect(told[0]).toContain("share of the calls that wait for jobs");
+    },
+  );
 
   test("a call that can wait does not overtake those already waiting; one that cannot wait gets what there is", async () => {
     const first = waits();

@@ -45,20 +45,25 @@ test.each(Object.entries(examples))("a run that failed once: %s", async (_name, 
   await run(written.map(commandOf));
 });
 
-test("whatever happens, in any order, the tables are what the model says", { timeout: ms_max * 4 }, async () => {
-  const seen = new Map<string, number>();
-  const property = fc.asyncProperty(anyCommands(commands_max), async (commands) => {
-    await run(commands);
-    for (const [name] of [...commands].map((command) => JSON.parse(command.toString()) as [string]))
-      seen.set(name, (seen.get(name) ?? 0) + 1);
-  });
-  await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: ms_max, markInterruptAsFailure: false });
-  const count = [...seen.values()].reduce((sum, times) => sum + times, 0);
-  console.log(`the model under seed ${seed}: ${count} commands`);
-  expect([...seen.keys()].toSorted()).toEqual(Object.keys(acts).toSorted());
-});
+test(
+  "whatever happens, in any order, the tables are what the model says",
+  { tags: ["slow"] },
+  { timeout: ms_max * 4 },
+  async () => {
+    const seen = new Map<string, number>();
+    const property = fc.asyncProperty(anyCommands(commands_max), async (commands) => {
+      await run(commands);
+      for (const [name] of [...commands].map((command) => JSON.parse(command.toString()) as [string]))
+        seen.set(name, (seen.get(name) ?? 0) + 1);
+    });
+    await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: ms_max, markInterruptAsFailure: false });
+    const count = [...seen.values()].reduce((sum, times) => sum + times, 0);
+    console.log(`the model under seed ${seed}: ${count} commands`);
+    expect([...seen.keys()].toSorted()).toEqual(Object.keys(acts).toSorted());
+  },
+);
 
-test.each(Object.entries(mutants))("the model finds the fault: %s", async (_name, mutant) => {
+test.each(Object.entries(mutants))("the model finds the fault: %s", { tags: ["slow"] }, async (_name, mutant) => {
   const engine = mutated(database, mutant);
   const property = fc.asyncProperty(anyCommands(commands_max), (commands) => run(commands, engine));
   const { failed } = await fc.check(property, { seed, numRuns: 40, endOnFailure: true });

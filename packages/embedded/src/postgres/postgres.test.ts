@@ -38,7 +38,7 @@ async function keptNumbers(url: string): Promise<number[]> {
   return rows.map((row) => row.number);
 }
 
-test("a server starts durable and in UTF-8, away from Ctrl-C, and stops", async () => {
+test("a server starts durable and in UTF-8, away from Ctrl-C, and stops", { tags: ["slow"] }, async () => {
   const server = await startPostgres({ dataDir: join(openFolder(), "postgres") });
   const sql = connect(server.url);
   const [row] = await sql`
@@ -62,7 +62,7 @@ test("a server starts durable and in UTF-8, away from Ctrl-C, and stops", async 
   await server.stop();
 });
 
-test("settings win over the defaults", async () => {
+test("settings win over the defaults", { tags: ["slow"] }, async () => {
   const server = await start({
     dataDir: join(openFolder(), "postgres"),
     settings: { max_connections: "17" },
@@ -71,7 +71,7 @@ test("settings win over the defaults", async () => {
   expect(row).toEqual({ max_connections: "17" });
 });
 
-test("a restart keeps the rows and the port, after a stop and after a SIGKILL too", async () => {
+test("a restart keeps the rows and the port, after a stop and after a SIGKILL too", { tags: ["slow"] }, async () => {
   const server = await start({ dataDir: join(openFolder(), "postgres") });
   await keepNumber(server.url, 1);
   await server.restart();
@@ -89,7 +89,7 @@ test("a restart keeps the rows and the port, after a stop and after a SIGKILL to
   expect(await keptNumbers(server.url)).toEqual([1, 2]);
 });
 
-test("a paused server still stops", async () => {
+test("a paused server still stops", { tags: ["slow"] }, async () => {
   const server = await start({ dataDir: join(openFolder(), "postgres") });
   await server.kill("SIGSTOP");
   await server.stop();
@@ -193,7 +193,7 @@ test("a folder with something else in it is left alone", async () => {
   expect(statSync(dataDir).uid).toBe(process.getuid?.());
 });
 
-test("a taken port is named, and the data is free again afterwards", async () => {
+test("a taken port is named, and the data is free again afterwards", { tags: ["slow"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   const port = await freePort();
   const other = createServer().listen(port, "127.0.0.1");
@@ -206,7 +206,7 @@ test("a taken port is named, and the data is free again afterwards", async () =>
   expect((await start({ dataDir, port })).port).toBe(port);
 });
 
-test("a setting PostgreSQL refuses is reported in its words", async () => {
+test("a setting PostgreSQL refuses is reported in its words", { tags: ["slow"] }, async () => {
   const options = {
     dataDir: join(openFolder(), "postgres"),
     settings: { fsync: "off", max_connections: "many" },

@@ -48,7 +48,7 @@ async function twoJobs(queue: string) {
   return { handles, held };
 }
 
-test("100 jobs with 20 % random failures: all 100 results through handles", async () => {
+test("100 jobs with 20 % random failures: all 100 results through handles", { tags: ["slow"] }, async () => {
   const seed = Math.random();
   const fails = Array.from({ length: 100 }, (_, n) => (n * 7 + Math.floor(seed * 100)) % 5 === 0);
   const worker = client.work("hundred", ({ n }, { job }) => {
@@ -159,26 +159,30 @@ test("a signal ends a wait for many", async () => {
   expect((await Promise.all(waits)).map(String)).toEqual(["Error: enough", "Error: enough"]);
 });
 
-test("however many jobs are waited for, few requests are under way, and stuck jobs hold up no others", async () => {
-  let now = 0;
-  let most = 0;
-  const narrow = createClient({
-    url: api.url,
-    waitsMax: 4,
-    fetch: async (input, init) => {
-      most = Math.max(most, (now += 1));
-      return fetch(input, init).finally(() => (now -= 1));
-    },
-  });
-  const stuck = await narrow.submitMany(Array.from({ length: 10 }, () => ({ type: "a", queue: "stuck" })));
-  const others = await narrow.submitMany(Array.from({ length: 200 }, () => ({ type: "a", queue: "flows" })));
-  const stop = new AbortController();
-  const stuckWaits = failed(gather(stuck, { signal: stop.signal, timeoutMs: Infinity }));
-  const results = gather(others, { timeoutMs: 30_000 });
-  const worker = client.work("flows", () => "done", { concurrency: 100 });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  expect(await results).toEqual(others.map(() => "done"));
-  expect(most).toBeLessThanOrEqual(4);
-  stop.abort();
-  await stuckWaits;
-});
+test(
+  "however many jobs are waited for, few requests are under way, and stuck jobs hold up no others",
+  { tags: ["slow"] },
+  async () => {
+    let now = 0;
+    let most = 0;
+    const narrow = createClient({
+      url: api.url,
+      waitsMax: 4,
+      fetch: async (input, init) => {
+        most = Math.max(most, (now += 1));
+        return fetch(input, init).finally(() => (now -= 1));
+      },
+    });
+    const stuck = await narrow.submitMany(Array.from({ length: 10 }, () => ({ type: "a", queue: "stuck" })));
+    const others = await narrow.submitMany(Array.from({ length: 200 }, () => ({ type: "a", queue: "flows" })));
+    const stop = new AbortController();
+    const stuckWaits = failed(gather(stuck, { signal: stop.signal, timeoutMs: Infinity }));
+    const results = gather(others, { timeoutMs: 30_000 });
+    const worker = client.work("flows", () => "done", { concurrency: 100 });
+    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+    expect(await results).toEqual(others.map(() => "done"));
+    expect(most).toBeLessThanOrEqual(4);
+    stop.abort();
+    await stuckWaits;
+  },
+);

@@ -51,6 +51,7 @@ test.each([
   ["is behind a gateway that says 404", 1, { status: 404 }],
 ])(
   "a remote handler waits for its parents while the API %s",
+  { tags: ["slow"], timeout: 60_000 },
   async (what, count, { status, ...fields }) => {
     let left = count;
     const remote = createClient({
@@ -73,5 +74,4 @@ test.each([
     expect(await last?.result()).toBe(101);
     expect(left).toBeLessThan(0);
   },
-  60_000,
 );

@@ -46,7 +46,7 @@ test("own servers differ from the shared ones, and go away", async () => {
   expect(() => process.kill(redis.pid, 0)).toThrow("ESRCH");
 });
 
-test("a standby follows its server, and takes writes when it is promoted", async () => {
+test("a standby follows its server, and takes writes when it is promoted", { tags: ["slow"] }, async () => {
   const servers = await ownServers();
   onTestFinished(() => servers.stop());
   const sql = connect(servers.postgres.url);

@@ -44,20 +44,24 @@ function counting(open: () => Signal) {
 }
 
 describe.each(Object.entries(drivers))("with %s", (_name, open) => {
-  test("jobs of many tenants that come at once are found together, not by a wait for each", async () => {
-    const { waits, isIdle } = counting(open);
-    const tenants = named("tenant", 400);
-    work([noop], { tenants });
-    await isIdle();
-    let added = 0;
-    // Not while it rests from a look that was slow.
-    await eventually(async () => {
-      waits.woken = 0;
-      await addTo(tenants.slice(200, 230).map((tenant) => ({ tenant, queue: "default" })));
-      await allSucceed((added += 30));
-      expect(waits.woken).toBeLessThan(10);
-    });
-  });
+  test(
+    "jobs of many tenants that come at once are found together, not by a wait for each",
+    { tags: ["slow"] },
+    async () => {
+      const { waits, isIdle } = counting(open);
+      const tenants = named("tenant", 400);
+      work([noop], { tenants });
+      await isIdle();
+      let added = 0;
+      // Not while it rests from a look that was slow.
+      await eventually(async () => {
+        waits.woken = 0;
+        await addTo(tenants.slice(200, 230).map((tenant) => ({ tenant, queue: "default" })));
+        await allSucceed((added += 30));
+        expect(waits.woken).toBeLessThan(10);
+      });
+    },
+  );
 
   test("a wait names two thousand lists at most, and jobs in the others run all the same", async () => {
     const { waits, isIdle } = counting(open);

@@ -144,7 +144,7 @@ test("after a last line that came early the connection ends, and its answer arri
   expect(answer).toContain('{"end":"failed","answered":1,"error":{"type":"/problems/too-large"');
 });
 
-test("a client that does not read is not read from, and is cut", async () => {
+test("a client that does not read is not read from, and is cut", { tags: ["slow"] }, async () => {
   const { port } = await app({ jobStreams: createJobStreams({ unread_ms: 300, look_ms: 50 }) });
   const client = await lineClient(port);
   let sent = 0;

@@ -33,20 +33,26 @@ const ways: Record<string, (database: Database) => Promise<unknown>> = {
   "a transaction": (database) => inTransaction(database, (execute) => execute(one)),
 };
 
-test.each(Object.entries(ways))("%s of one tenant passes another's thousand that wait", async (_what, sent) => {
-  const database = open(4);
-  // A connection that is only dialled then would count as turns.
-  await Promise.all(Array.from({ length: 4 }, () => executeOn(database)({ text: "SELECT pg_sleep(0.1)", params: [] })));
-  let answered = 0;
-  const greedy = Array.from({ length: 1_000 }, () =>
-    sent(onBehalfOf(database, { tenant: "greedy" })).then(() => (answered += 1)),
-  );
-  await greedy[0];
-  const before = answered;
-  await sent(onBehalfOf(database, { tenant: "modest" }));
-  expect(answered - before).toBeLessThan(50);
-  await Promise.all(greedy);
-});
+test.each(Object.entries(ways))(
+  "%s of one tenant passes another's thousand that wait",
+  { tags: ["slow"] },
+  async (_what, sent) => {
+    const database = open(4);
+    // A connection that is only dialled then would count as turns.
+    await Promise.all(
+      Array.from({ length: 4 }, () => executeOn(database)({ text: "SELECT pg_sleep(0.1)", params: [] })),
+    );
+    let answered = 0;
+    const greedy = Array.from({ length: 1_000 }, () =>
+      sent(onBehalfOf(database, { tenant: "greedy" })).then(() => (answered += 1)),
+    );
+    await greedy[0];
+    const before = answered;
+    await sent(onBehalfOf(database, { tenant: "modest" }));
+    expect(answered - before).toBeLessThan(50);
+    await Promise.all(greedy);
+  },
+);
 
 test("a tenant whose statements never end leaves connections to the others, and what is sent for nobody", async () => {
   const database = open(4, 30_000);

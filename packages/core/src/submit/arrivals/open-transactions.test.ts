@@ -168,7 +168,7 @@ test("an open transaction that adds to a group does not make other batches go on
   expect(row?.["statements"]).toBeLessThan(10);
 });
 
-test("a process stopped in the middle of submitting holds nothing up, wherever it is", async () => {
+test("a process stopped in the middle of submitting holds nothing up, wherever it is", { tags: ["slow"] }, async () => {
   const script = fileURLToPath(new URL("../../../test/frozen-submitter.ts", import.meta.url));
   const child = await spawnProcess(script, { args: [own.url] });
   await child.waitForLine("submitting");

@@ -1,0 +1,28 @@
+// @module-tag slow
+import { afterAll, beforeAll } from "vitest";
+import { axeTests } from "./pages/axe.ts";
+import { hostileTests } from "./pages/hostile.ts";
+import { linkTests } from "./pages/link.ts";
+import { listTests } from "./pages/lists.ts";
+import { liveTests } from "./pages/live.ts";
+import { sizeTests } from "./pages/size.ts";
+import { traceTests } from "./pages/traces.ts";
+import { createWorld, type World } from "./world.ts";
+
+// What holds for every page: lists of any length, hostile texts, accessibility, live events, outages.
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+}, 120_000);
+afterAll(() => (world as World | undefined)?.stop());
+
+const now = () => world;
+
+listTests(now);
+hostileTests(now);
+axeTests(now);
+liveTests(now);
+sizeTests(now);
+traceTests(now);
+// Last, as it takes the servers away.
+linkTests(now);
