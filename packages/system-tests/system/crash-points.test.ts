@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { actions, type Action } from "./crash-points/faults.ts";
 import { points } from "./crash-points/points.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { fakeClock } from "../fake-clock.ts";
 import { oneFault, storms } from "./fortunes.ts";
@@ -18,30 +19,18 @@ async function each(fate: (seed: number) => Promise<Verdict>, seeds = count): Pr
   return bad.join("\n");
 }
 
-test(
-  "one call in the time of a lease may meet anything, and no job loses an attempt or a handler",
-  { tags: ["slow"] },
-  async () => {
-    expect(await each((seed) => life(seed, oneFault))).toBe("");
-  },
-);
+test("one call in the time of a lease may meet anything, and no job loses an attempt or a handler", async () => {
+  expect(await each((seed) => life(seed, oneFault))).toBe("");
+});
 
-test(
-  "in storms no handler runs on past its lease, and what calm between them leaves time for is done",
-  { tags: ["slow"] },
-  async () => {
-    expect(await each((seed) => life(seed, storms))).toBe("");
-  },
-);
+test("in storms no handler runs on past its lease, and what calm between them leaves time for is done", async () => {
+  expect(await each((seed) => life(seed, storms))).toBe("");
+});
 
-test("a worker that stops leaves nothing held, whatever one of its calls meets", { tags: ["slow"] }, async () => {
+test("a worker that stops leaves nothing held, whatever one of its calls meets", async () => {
   expect(await each((seed) => life(seed, (world) => oneFault(world, true)))).toBe("");
 });
 
-test(
-  "what a lost answer had leased goes back between storms, where they leave time for it",
-  { tags: ["slow"] },
-  async () => {
-    expect(await each(loss, 10 * count)).toBe("");
-  },
-);
+test("what a lost answer had leased goes back between storms, where they leave time for it", async () => {
+  expect(await each(loss, 10 * count)).toBe("");
+});

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { chance } from "@atlasqueue/testing/servers";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { within } from "../../src/http/time.ts";
@@ -132,7 +133,7 @@ test.each([
   of({ workers: 4, concurrency: 1_000, jobs_per_second: 10, handler_ms: 10_000 }),
 ])(
   "an API that stood still for $still_leases leases catches up, with $workers workers, leases of $leaseSeconds s and a gateway of $gateway_ms ms that refuses $refused_share",
-  { tags: ["slow"], timeout: 300_000 },
+  { timeout: 300_000 },
   async (fleet) => {
     const { jobs, stall, behindMs, submit, pass } = fleetOf(fleet);
     const stall_ms = fleet.still_leases * fleet.leaseSeconds * 1_000;

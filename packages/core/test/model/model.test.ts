@@ -47,8 +47,7 @@ test.each(Object.entries(examples))("a run that failed once: %s", async (_name, 
 
 test(
   "whatever happens, in any order, the tables are what the model says",
-  { tags: ["slow"] },
-  { timeout: ms_max * 4 },
+  { tags: ["slow"], timeout: ms_max * 4 },
   async () => {
     const seen = new Map<string, number>();
     const property = fc.asyncProperty(anyCommands(commands_max), async (commands) => {
