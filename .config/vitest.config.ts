@@ -24,7 +24,7 @@ export default defineConfig({
   test: {
     // Processes, not threads: tests spawn servers, send signals and set the environment.
     pool: "forks",
-    // A third leaves no processor idle, and then tests of what happens in time fail for want of it.
+    // Two leave a third of two processors idle. `pnpm test:slow` has two: its tests of what happens in time need the rest.
     maxWorkers: 3,
     // The processes that tests start keep what Node compiled, from one to the next and from run to run.
     env: { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compiled` },
