@@ -16,7 +16,7 @@ import { statusFor } from "../test/status-for.ts";
 import { readWorkerConfig } from "./config.ts";
 import { startWorkerApp } from "./start-worker-app.ts";
 
-const fixtures = fileURLToPath(new URL("../test/handlers", import.meta.url));
+const my_handlers = fileURLToPath(new URL("../test/handlers/my-handlers.ts", import.meta.url));
 const env = { WORKER_METRICS_PORT: "0", LOG_LEVEL: "silent" };
 let own: TestDatabase;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ afterAll(() => own.drop());
 
 test("a user's handlers are loaded alongside the built-in ones and run", async () => {
   const signal = memorySignal();
-  const config = readWorkerConfig({ ...env, DATABASE_URL: own.url, WORKER_HANDLERS: `${fixtures}/my-handlers.ts` });
+  const config = readWorkerConfig({ ...env, DATABASE_URL: own.url, WORKER_HANDLERS: my_handlers });
   const app = await startWorkerApp(config, { signal });
   const deps = { database: own.database, observe: recordEvents().observe, signal };
   const outcomes = await submit(deps, [submission({ type: "shout", payload: { text: "hi" } }), submission()], {

@@ -69,6 +69,7 @@ export { createFinishedWaits, type FinishedWaits } from "./jobs/wait-finished.ts
 export { claim, claimReady } from "./lease/claim.ts";
 export { createLocksMet } from "./lease/claim/locks-met.ts";
 export { createSkipHeld } from "./lease/claim/skip-held.ts";
+export { endLeases } from "./lease/end-leases.ts";
 export { extendLeases } from "./lease/extend.ts";
 export { forgetClaims } from "./lease/forget-claims.ts";
 export { heartbeat } from "./lease/heartbeat.ts";

@@ -34,6 +34,7 @@ const exempt: Record<string, string> = {
   "flows/spawn/spawners-flow.ts": "over a job that is locked under its lease, and its flow",
   "jobs/finished-among.ts": "says only that ids have finished; the caller looks the job up before and after",
   "lease/adopt-strays.ts": "the sweep's, over all tenants",
+  "lease/end-leases.ts": "by the id of a worker, for the process that started it",
   "counts/fleet.ts": "sums over all tenants, for the operator's metrics",
   "database/server/readiness.ts": "asks for an impossible job, to learn whether the database answers",
   "maintenance/by-halves.ts": "retention's, over all tenants",

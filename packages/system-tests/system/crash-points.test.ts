@@ -8,11 +8,8 @@ import { inParallel } from "./system.ts";
 /** Stories told at once: they mostly wait. */
 const at_once: Record<Action, number> = { kill: 10, throw: 12, delay: 16 };
 /** They wait for the end of leases, or for the end of what is taken for an outage, and so are told first. */
-const takeLong = ["lease/recall", "lease/recover"];
+const isLong = (point: string) => point.startsWith("lease/recover:");
 const inOrder = points.toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)));
-function isLong(point: string): boolean {
-  return takeLong.some((seam) => point.startsWith(`${seam}:`));
-}
 
 /** Of the stories that took longest, so that the next one to make them quicker knows where to look. */
 const told_max = 5;

@@ -25,7 +25,7 @@ import type { Sinks } from "./run/context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./consume/drain.ts";
 import type { Handler } from "./handler.ts";
-import { forgetSettled, heedCancels, keepLeases, renew } from "./hold/lease-keeper.ts";
+import { forgetSettled, heedCancels, keepLeases } from "./hold/lease-keeper.ts";
 import { isIsolated } from "./isolate/run-isolated.ts";
 import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./hold/presence.ts";
@@ -176,7 +176,6 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
         state: draining.signal.aborted ? "draining" : stuckForMs() + withoutProcessForMs() > 0 ? "stuck" : "running",
         lease_seconds,
       }),
-      renewLeases: () => renew(keeper, running, running.all(), lease_seconds),
       draining: draining.signal,
       stop: stopped.signal,
     }),

@@ -14,7 +14,7 @@ async function start(env: NodeJS.ProcessEnv, { log, signal }: MemberParts): Prom
   captureOutput(strayOutput(reporting.logger));
   const app = await startWorkerApp(config, signal ? { ...reporting, signal } : reporting);
   return {
-    about: { metrics_url: app.metrics_url },
+    about: { metrics_url: app.metrics_url, worker_id: app.id },
     hang_ms: config.hang_ms,
     stop: app.stop,
     orphaned: app.closePort,

@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { WorkerAppConfig } from "../config.ts";
 import { startWorkerApp } from "../start-worker-app.ts";
 import { startReporting } from "../reporting.ts";
+import { createEndOfProcess } from "./end-of-process.ts";
 import { strayOutput } from "./stray-output.ts";
 
 /** `stop` drains; it resolves with the exit code of the worst process when there are several. */
@@ -19,7 +20,7 @@ export type Workers = {
 /** Workers in separate processes hold back their logs until `speak`. */
 export type WorkerProcesses = Workers & Pick<Fleet<unknown>, "speak">;
 
-const about = z.object({ metrics_url: z.string() });
+const about = z.object({ metrics_url: z.string(), worker_id: z.string() });
 
 // The source runs as .ts in the workspace and as .js when published.
 const member = fileURLToPath(
@@ -66,7 +67,7 @@ export async function startWorkers(
 
 /**
  * As many worker processes as the settings ask for, at least one, all of them children of this one: whatever a handler
- * does to its process, this one goes on and starts another. `signal` is lent to them: without Redis, the one in this
+ * does to its process, this one goes on, ends its leases and starts another. `signal` is lent to them: without Redis, the one in this
  * process' memory. Rejects, after stopping them, when one cannot start.
  */
 export async function startWorkerProcesses(
@@ -75,17 +76,27 @@ export async function startWorkerProcesses(
   { logger, signal, stop }: { logger: Logger; signal?: Signal | undefined; stop?: AbortSignal | undefined },
 ): Promise<WorkerProcesses> {
   const { port } = config.metrics;
+  const endOfProcess = createEndOfProcess(config.database, logger);
   const fleet = startFleet({
     processes: config.processes,
     launch: apart(member),
     about,
     env: (number) => ({ ...env, WORKER_PROCESSES: "1", WORKER_METRICS_PORT: String(port === 0 ? 0 : port + number) }),
     ends: config.drain !== undefined,
+    died: ({ worker_id }) => endOfProcess.ended(worker_id),
     signal,
     stop_ms_max: config.shutdown_ms + farewell_ms_max,
     hang_ms: config.hang_ms,
     logger,
   });
-  const [first] = await whenStarted(fleet, stop);
-  return { metrics_url: first?.metrics_url ?? "", stop: fleet.stop, finished: fleet.finished, speak: fleet.speak };
+  const [first] = await whenStarted(fleet, stop).catch(async (error: unknown) => {
+    await endOfProcess.close();
+    throw error;
+  });
+  const stopAll = async (): Promise<number> => {
+    const code = await fleet.stop();
+    await endOfProcess.close();
+    return code;
+  };
+  return { metrics_url: first?.metrics_url ?? "", stop: stopAll, finished: fleet.finished, speak: fleet.speak };
 }

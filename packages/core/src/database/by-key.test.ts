@@ -33,7 +33,7 @@ const excused: Readonly<Record<string, string>> = {
   "lease_batches maintenance/clear-results": "which flows have a job that runs",
   "lease_batches jobs/list-running": "all jobs that run, if they are not too many",
   "lease_batches maintenance/outlook": "the first that is due",
-  "lease_batches lease/recall": "those of a worker that is gone",
+  "lease_batches lease/end-leases": "those of a worker whose process has ended",
   "flow_edges flows/overdue-edges": "a sample of them all",
   "arrivals maintenance/prune": "which of a page's jobs have not arrived",
   "arrivals maintenance/outlook": "whether there is any",

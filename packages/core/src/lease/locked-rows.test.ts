@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { claimer, engineHarness, tenant } from "../../test/engine-harness.ts";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { claim, claimReady } from "./claim.ts";
 import type { Lease } from "./lease.ts";
 import { complete } from "../settle/complete.ts";
+import { endLeases } from "./end-leases.ts";
 import { extendLeases } from "./extend.ts";
 import { fail } from "../settle/fail.ts";
-import { recallLeases } from "./recall.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
 import { reportProgress } from "./report-progress.ts";
@@ -62,14 +62,11 @@ test("one locked job stops no recovery of the others, and afterwards its worker 
   expect(await extendLeases(deps, [lease], 30)).toMatchObject({ lost: [], locked: [] });
 });
 
-test("one locked job stops no recall of the others", async () => {
+test("one locked job of a dead process stops no end of the other leases", async () => {
   const leases = await ten();
-  await deps.database.sql`UPDATE jobs SET locked_until = now() + interval '20 seconds'`;
-  const worker = { tenant, id: claimer.worker_id, lease_seconds: 30 };
-  expect(await besideStranger(leases[4]?.id, () => recallLeases(deps, worker, 5, 10))).toMatchObject({
-    recalled: 9,
-    open: 1,
-  });
+  const ended = await besideStranger(leases[4]?.id, () => endLeases(deps, claimer.worker_id));
+  expect(ended).toEqual({ ended: 9, locked: 1 });
+  expect(await endLeases(deps, claimer.worker_id)).toEqual({ ended: 1, locked: 0 });
 });
 
 test("one locked job stops no success of the others; its own comes later", async () => {

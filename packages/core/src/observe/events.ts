@@ -127,8 +127,6 @@ export type AtlasEvent =
   /** The system let it start none for handlers with `isolate`; their jobs go back, with no attempt spent. */
   | { event: "process_not_started"; error: string; retry_in_ms: number }
   | { event: "worker_draining"; worker_id: string; running: number; deadline_ms: number }
-  /** Another process found that this worker died, and ended its leases. */
-  | { event: "worker_vanished"; worker_id: string; leases: number }
   | { event: "worker_stopped"; worker_id: string; released: number }
   | ({ event: "http_request" } & OfRequest)
   /** A health check, or a look at the metrics, that was answered well. */

@@ -122,12 +122,10 @@ test("lost is told apart from refused, and expired from retried", async () => {
   metrics.observe({ event: "lease_lost", during: "settling", ...about });
   metrics.observe({ event: "jobs_promoted", scheduled: 7, retried: 2 });
   metrics.observe({ event: "lease_expired", outcome: "requeued", ...about });
-  metrics.observe({ event: "worker_vanished", worker_id: "w", leases: 4 });
   expect(await shown(metrics, "")).toMatchObject({
     atlasqueue_lease_rejected_total: "3",
     'atlasqueue_lease_lost_total{during="settling"}': "1",
     atlasqueue_jobs_retried_total: "2",
     'atlasqueue_leases_expired_total{outcome="requeued"}': "1",
-    atlasqueue_workers_vanished_total: "1",
   });
 });

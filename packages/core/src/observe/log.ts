@@ -79,7 +79,6 @@ const levels: Record<EventName, Level> = {
   worker_started: "info",
   process_not_started: "error",
   worker_draining: "info",
-  worker_vanished: "warn",
   worker_stopped: "info",
   http_request: "info",
   http_probe: "debug",

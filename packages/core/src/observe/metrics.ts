@@ -60,7 +60,6 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
     labelNames: ["outcome"] as const,
     registers,
   });
-  const vanished = plain("workers_vanished_total", "Workers that were found dead and whose leases were ended");
   const sweeps = plain("sweeps_total", "Sweeps by this process: of a fleet's, one about every 1.2 seconds");
   const slotsFired = plain("schedule_slots_fired_total", "Slots of schedules that got their job");
   const schedulesFailed = plain("schedule_failures_total", "Schedules that were due and could not be fired");
@@ -146,8 +145,6 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
         return expired.inc({ outcome: event.outcome });
       case "jobs_promoted":
         return retried.inc(event.retried);
-      case "worker_vanished":
-        return vanished.inc();
       case "sweep_complete":
         return sweeps.inc();
       case "schedule_fired":

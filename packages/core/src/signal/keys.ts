@@ -53,8 +53,6 @@ export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:n
 /** The workers of a tenant, by their ids. */
 export const workersKey = (keys: SignalKeys, tenant: string) =>
   `${together(keys, `${keys.jobs}:workers`)}${tenant === defaultTenant ? "" : `:tenant:${tenant}`}`;
-/** All workers, by when they were last heard from. */
-export const workersSeenKey = (keys: SignalKeys) => `${together(keys, `${keys.jobs}:workers`)}-seen`;
 /** Written now and then to learn whether Redis takes writes; `base` is `jobs`, or what a queue's keys begin with. */
 export const probeKey = (base: string) => `${base}:probe`;
 /** Where something foreign found under one of our keys is moved: in a cluster, within the slot. */
@@ -66,7 +64,6 @@ export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" 
   if (key === keys.deadLetters || key === keys.jobs) return "list";
   if (key === deadLetterCursorKey(keys)) return "string";
   if (key === deadLetterMembersKey(keys) || key.startsWith(deadLetterLeavingKey(keys, ""))) return "set";
-  if (key === workersSeenKey(keys)) return "zset";
   if (key.startsWith(workersKey(keys, defaultTenant))) return "hash";
   // In a cluster, a queue's keys begin with one of several tags.
   const tag_ends = keys.shardOf && key.startsWith(`{${keys.jobs}:`) ? key.indexOf("}") + 1 : 0;

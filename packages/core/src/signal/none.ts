@@ -38,7 +38,7 @@ export function noSignal(): Signal {
       clear: async () => {},
     },
     notices: { tell: async () => {}, listen: () => () => {} },
-    presence: { announce: async () => {}, withdraw: async () => {}, list: nothing, vanished: async () => [] },
+    presence: { announce: async () => {}, withdraw: async () => {}, list: nothing },
     state: () => "up",
     check: async () => {},
     close: async () => {},

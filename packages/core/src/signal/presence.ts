@@ -22,28 +22,20 @@ export const allTenants = "*";
 /** A worker announces itself to each of its tenants, or to `allTenants`. */
 export type WorkerRef = { tenant: string; id: string };
 export type SeenWorker = WorkerPresence & { last_seen: Date };
-export type VanishedWorker = WorkerRef & Pick<WorkerPresence, "lease_seconds">;
 
 /**
- * Which workers are alive, by their own account: a hint like every signal. Methods reject with `SignalUnavailableError`
- * when the other side is away.
+ * Which workers are alive, by their own account: for people to see. Nothing that happens to a job depends on it, as
+ * anything may write to Redis. Methods reject with `SignalUnavailableError` when the other side is away.
  */
 export type Presence = {
   /**
    * I am alive; repeat every `presence_beat_ms`. Bounded: beyond `workers_max` per tenant, new ones are not recorded.
    */
   announce(worker: WorkerPresence): Promise<void>;
-  /** I am leaving: no one needs to look for me. */
+  /** I am leaving. */
   withdraw(worker: WorkerRef): Promise<void>;
   /** The tenant's workers heard from within `presence_ttl_ms`, by id. */
   list(tenant: string): Promise<SeenWorker[]>;
-  /**
-   * Workers that fell silent without signing off and whose process, on this machine, is visibly gone. Those on other
-   * machines are left to processes there, or to the end of their leases (see decisions/2026-11-21-vanished-workers.md).
-   */
-  vanished(): Promise<VanishedWorker[]>;
-  /** Where workers are known by the process that runs them: that process ended, and this worker did not sign off. */
-  lost?(worker: WorkerRef): void;
 };
 
 export const presence_beat_ms = 2_000;
@@ -64,12 +56,12 @@ export function shortened(worker: WorkerPresence): WorkerPresence {
 export function memoryPresence(): Presence {
   /** `seen_at` is on a clock that no one sets. */
   const workers = new Map<string, SeenWorker & { seen_at: number }>();
-  const lost = new Map<string, VanishedWorker>();
   const keyOf = ({ tenant, id }: WorkerRef) => JSON.stringify([tenant, id]);
   const live = (tenant: string) => {
     const since = performance.now() - presence_ttl_ms;
+    for (const [key, { seen_at }] of workers) if (seen_at <= since) workers.delete(key);
     return [...workers.values()]
-      .filter((one) => one.tenant === tenant && one.seen_at > since)
+      .filter((one) => one.tenant === tenant)
       .map(({ seen_at: _seen_at, ...worker }) => worker);
   };
   return {
@@ -80,16 +72,8 @@ export function memoryPresence(): Presence {
     },
     async withdraw(worker) {
       workers.delete(keyOf(worker));
-      lost.delete(keyOf(worker));
     },
     list: async (tenant) => [...live(tenant), ...live(allTenants)].sort(byId),
-    vanished: async () => [...lost.values()],
-    lost(worker) {
-      const key = keyOf(worker);
-      const known = workers.get(key);
-      if (known) lost.set(key, { tenant: known.tenant, id: known.id, lease_seconds: known.lease_seconds });
-      workers.delete(key);
-    },
   };
 }
 

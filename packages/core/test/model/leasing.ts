@@ -107,22 +107,18 @@ export function recover(model: Model): void {
   }
 }
 
-/** The leases of a worker that has vanished end now, but those renewed so lately that more than `left_ms` is left of them. */
-export function recall(model: Model, worker: string, left_ms: number) {
-  const claims = [...model.claims].filter(([, claimed]) => claimed.worker === worker);
-  let [recalled, open] = [0, 0];
-  for (const [token, claimed] of claims) {
+/** The leases of a worker whose process has ended end now. */
+export function endLeases(model: Model, worker: string): number {
+  let count = 0;
+  for (const [token, claimed] of model.claims) {
+    if (claimed.worker !== worker) continue;
     const running = claimed.jobs.flatMap((job) => held(model, { job, token }) ?? []);
-    const ends = running.filter((job) => {
-      const left = Number(job.locked_until) - model.now;
-      return left > 0 && left <= left_ms;
-    });
+    const ends = running.filter(({ locked_until }) => Number(locked_until) > model.now);
     for (const job of ends) job.locked_until = model.now;
     if (ends.length > 0) claimed.check_at = model.now;
-    recalled += ends.length;
-    open += running.length - ends.length;
+    count += ends.length;
   }
-  return { recalled, open, batches: claims.length };
+  return count;
 }
 
 /** Claims of which no job is held any more are forgotten. */

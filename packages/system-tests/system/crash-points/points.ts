@@ -25,7 +25,7 @@ export const seams: Readonly<Record<string, string>> = {
   "lease/release": "a lease is given back by who holds it",
   "lease/take-back": "a lease is taken back whose answer was lost",
   "lease/recover": "jobs of ended leases go back, or die",
-  "lease/recall": "the leases of a dead process are ended",
+  "lease/end-leases": "the leases of a process that ended are ended by the one that started it",
   "lease/forget-claims": "the rows of ended claims are removed",
   "lease/forget-ended-claims": "the rows of claims that remote workers settled are removed",
   "settle/complete": "a job succeeds: before_commit is before the ack",
@@ -79,7 +79,6 @@ export const signalBeside: Readonly<Record<string, string>> = {
   "signal/deadLetters.page": "changes nothing",
   "signal/deadLetters.look": "changes nothing",
   "signal/presence.list": "changes nothing",
-  "signal/presence.vanished": "changes nothing",
   "signal/notices.listen": "changes nothing",
   "signal/close": "the end",
   "signal/endOverflow": "after a list was full, which the story does not come to: signal.test.ts and repair.test.ts",
@@ -93,7 +92,6 @@ export const signalBeside: Readonly<Record<string, string>> = {
   "signal/deadLetters.clear": "the beginning of making the list anew",
   "signal/presence.announce": "repeated every two seconds",
   "signal/presence.withdraw": "as if the process had died",
-  "signal/presence.lost": "where a parent process has seen it",
 };
 
 /** Statements that commit something, and have no points: no promise about a job hangs on any of them. */

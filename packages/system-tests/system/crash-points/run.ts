@@ -37,8 +37,6 @@ export async function runFault(point: string, action: Action): Promise<void> {
       tellings.push(death.told);
       dead.push(death.pid);
     };
-    // Leases are recalled from a process that is gone: it must have had some, for longer than it takes to see that.
-    if (point.startsWith("lease/recall")) await die("settle/complete:before_commit", { ...patient, lease_seconds: 30 });
     if (action === "kill") await die(point, renews ? renewing : brisk);
     const deaths: Deaths =
       dead.length === 0 ? nobody : { of: (id) => id === "remote" || dead.some((pid) => id.includes(`-${pid}-`)) };

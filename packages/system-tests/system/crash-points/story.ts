@@ -14,6 +14,7 @@ import {
   createReplay,
   createSchedule,
   deleteFinished,
+  endLeases,
   editAndRetry,
   findJob,
   flowOf,
@@ -119,7 +120,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
       const job = await find(key);
       return job && statuses.includes(job.status) && job;
     });
-  // Nobody recalls these: what a process that died had taken by hand waits for their ends.
+  // What a process that died had taken by hand waits for their ends.
   const by_hand_seconds = Math.min(by_hand_seconds_max, world.lease_seconds);
   const note = (key: string, job_id: string) => {
     ids.set(key, job_id);
@@ -151,20 +152,22 @@ export async function tellStory(world: World, told: Told): Promise<void> {
   /** What claims of workers come to whose answers are lost, who die, or who give back. No worker serves this queue. */
   const attic = async (): Promise<void> => {
     const returns = createLeaseReturns(deps);
-    const take = (key: string, lease_seconds: number) =>
+    const worker_id = `by-hand-${process.pid}-`;
+    const take = (key: string) =>
       insist(() =>
         claim(deps, [id(key)], {
           tenant,
           queues: ["attic"],
-          worker_id: `by-hand-${process.pid}-`,
-          lease_seconds,
+          worker_id,
+          lease_seconds: by_hand_seconds,
           unanswered: returns.unanswered,
         }),
       );
-    await take("lost", 0.1);
-    const [unanswered] = await take("unanswered", by_hand_seconds);
+    await take("lost");
+    await insist(() => endLeases(deps, worker_id));
+    const [unanswered] = await take("unanswered");
     if (unanswered) returns.unanswered(unanswered.lease_token);
-    await returns.giveBack(await take("given", by_hand_seconds));
+    await returns.giveBack(await take("given"));
     await returns.close(20_000);
     await until("the abandoned lease", async () => ((await find("lost"))?.attempts ?? 0) > 0);
     await serve("attic", ["lost", "unanswered", "given"]);

@@ -81,7 +81,7 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
 }
 
 /** Renew what is held now. False when the database is away, or a transaction has a job's row locked: repeat it soon. */
-export async function renew(
+async function renew(
   deps: KeeperDeps,
   running: RunningJobs,
   held: readonly RunningJob[],

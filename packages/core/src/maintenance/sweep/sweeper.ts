@@ -8,7 +8,6 @@ import { createClockWatch } from "./clock-watch.ts";
 import { createOutageWatch } from "./outage-watch.ts";
 import { readyWasSeen } from "./ready-mark.ts";
 import type { ServedBySweep } from "./served-queues.ts";
-import { watchMachine } from "./recall-vanished.ts";
 import { takeTurn } from "../take-turn.ts";
 
 /** One sweep per this time across the whole fleet: an idle system asks the database less than once a second. */
@@ -108,7 +107,7 @@ export function createSweeper(
   return {
     async run(): Promise<void> {
       const hearNoMore = deps.database.onBreak(outage.broke);
-      await Promise.all([sweepOnTime(), findStrays(deps, stop), watchMachine(deps, period_ms, stop)]);
+      await Promise.all([sweepOnTime(), findStrays(deps, stop)]);
       await duties.replayed();
       hearNoMore();
     },

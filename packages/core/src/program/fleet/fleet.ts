@@ -18,6 +18,8 @@ export type FleetConfig<About> = {
   about: z.ZodType<About>;
   /** A process that exits with 0 has done everything there was to do, and is not restarted. */
   ends?: boolean;
+  /** Called with what a process said about itself when it has ended in any other way than by exiting with 0. */
+  died?: (about: About) => void;
   /** Lent to the processes, for signals in this one's memory. */
   signal?: Signal | undefined;
   /** How long a process may take to drain; after that it is killed, as something must be blocking its event loop. */
@@ -46,15 +48,14 @@ const restart_ms_max = 10_000;
 const healthy_ms_min = 30_000;
 
 /**
- * Keeps a number of processes running: one that dies is restarted, after a rest that doubles while it keeps dying. The
- * jobs of a worker's process are recovered like those of any vanished worker.
+ * Keeps a number of processes running: one that dies is restarted, after a rest that doubles while it keeps dying.
  *
  * @example
  * const launch = apart("member-main.ts");
  * const fleet = startFleet({ processes: 4, launch, env: () => ({}), about: z.unknown(), stop_ms_max: 30_000, logger });
  */
 export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
-  const { processes, launch, env, about, ends = false, signal, stop_ms_max, hang_ms, logger } = config;
+  const { processes, launch, env, about, ends = false, died, signal, stop_ms_max, hang_ms, logger } = config;
   let stopping: Promise<number> | undefined;
   let speaking = false;
   let ended_count = 0;
@@ -71,12 +72,15 @@ export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
     let rest_ms = restart_ms_min;
     let resting: NodeJS.Timeout | undefined;
     let ready = false;
+    let its_about: About | undefined;
     let watch: HangWatch | undefined;
 
     const begin = (said: unknown) => {
       const heard = about.safeParse(said);
       if (!heard.success) return;
       ready = true;
+      // Later ones may come from code that it runs.
+      its_about ??= heard.data;
       working[number] = member;
       watch ??= watchForHang();
       first.resolve(heard.data);
@@ -126,6 +130,8 @@ export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
         working[number] = undefined;
         watch?.stop();
         watch = undefined;
+        if (its_about !== undefined && code !== 0) died?.(its_about);
+        its_about = undefined;
         first.reject(error ?? new Error(`a process ended with ${by ?? `code ${code}`} before it had started`));
         if (stopping) return logger.info({ event: "process_stopped", number, code, signal: by }, "process_stopped");
         if (ends && code === 0) {

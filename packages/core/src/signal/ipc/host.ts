@@ -1,12 +1,11 @@
 import type { Channel } from "../../program/process-channel.ts";
 import { toHost, type Call, type FromHost, type ToHost } from "./messages.ts";
-import type { WorkerRef } from "../presence.ts";
 import { SignalUnavailableError, type Signal, type Topic } from "../signal.ts";
 
 export type SignalHost = {
   /** Whether a message from the other process was one for the signal. */
   hear(message: unknown): boolean;
-  /** The other process is gone: its waits end, and its workers that did not sign off have vanished. */
+  /** The other process is gone: its waits end. */
   close(): void;
 };
 
@@ -19,7 +18,6 @@ export type SignalHost = {
 export function hostSignal(signal: Signal, channel: Pick<Channel, "send">): SignalHost {
   const waits = new Map<number, AbortController>();
   const listening = new Map<Topic, () => void>();
-  const workers = new Map<string, WorkerRef>();
   const say = (message: FromHost) => channel.send(message);
 
   const answer = async (id: number, call: Call): Promise<void> => {
@@ -27,8 +25,6 @@ export function hostSignal(signal: Signal, channel: Pick<Channel, "send">): Sign
     if (wait) waits.set(id, wait);
     try {
       const value = await perform(signal, call, wait?.signal);
-      if (call.method === "presence.announce") workers.set(keyOf(call.given[0]), call.given[0]);
-      if (call.method === "presence.withdraw") workers.delete(keyOf(call.given[0]));
       say({ signal: "answer", id, value: value ?? undefined });
     } catch (error) {
       // A failure here is our bug, and its stack belongs to this process; over there the signal is just away.
@@ -72,13 +68,10 @@ export function hostSignal(signal: Signal, channel: Pick<Channel, "send">): Sign
       for (const wait of waits.values()) wait.abort();
       for (const stop of listening.values()) stop();
       listening.clear();
-      for (const worker of workers.values()) signal.presence.lost?.(worker);
-      workers.clear();
     },
   };
 }
 
-const keyOf = ({ tenant, id }: WorkerRef) => JSON.stringify([tenant, id]);
 const never = new AbortController().signal;
 
 async function perform(signal: Signal, call: Call, stop: AbortSignal = never): Promise<unknown> {
@@ -133,8 +126,6 @@ async function perform(signal: Signal, call: Call, stop: AbortSignal = never): P
       return signal.presence.withdraw(...call.given);
     case "presence.list":
       return signal.presence.list(...call.given);
-    case "presence.vanished":
-      return signal.presence.vanished();
     case "check":
       return signal.check();
     default:

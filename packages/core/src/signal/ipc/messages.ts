@@ -46,7 +46,6 @@ const call = z.discriminatedUnion("method", [
   z.object({ method: z.literal("presence.announce"), given: z.tuple([presence]) }),
   z.object({ method: z.literal("presence.withdraw"), given: z.tuple([worker]) }),
   z.object({ method: z.literal("presence.list"), given: z.tuple([z.string()]) }),
-  z.object({ method: z.literal("presence.vanished"), given: z.tuple([]) }),
   z.object({ method: z.literal("check"), given: z.tuple([]) }),
 ]);
 

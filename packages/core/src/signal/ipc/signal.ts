@@ -3,7 +3,7 @@ import type { Channel } from "../../program/process-channel.ts";
 import { lateIds } from "./late-ids.ts";
 import { fromHost, type Call, type ToHost } from "./messages.ts";
 import { listeners } from "../notices.ts";
-import type { SeenWorker, VanishedWorker } from "../presence.ts";
+import type { SeenWorker } from "../presence.ts";
 import { SignalUnavailableError, type QueueSignals, type Signal, type Topic, type Woken } from "../signal.ts";
 import type { Permit } from "../token-bucket.ts";
 
@@ -153,7 +153,6 @@ export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000)
             tenant,
           )
         ).map((worker) => ({ ...worker, last_seen: new Date(worker.last_seen) })),
-      vanished: () => call<VanishedWorker[], "presence.vanished">("presence.vanished"),
     },
     state: () => (closed ? "down" : "up"),
     check: () => call("check"),

@@ -8,7 +8,6 @@ import {
   queueKeys,
   setAsideKey,
   workersKey,
-  workersSeenKey,
 } from "../keys.ts";
 import { clusterKeys, slotOf } from "./cluster-keys.ts";
 
@@ -26,7 +25,7 @@ test("the keys that one script names share a slot", () => {
   }
   const dead = [deadLetterMembersKey(keys), deadLetterLeavingKey(keys, "call"), deadLetterCursorKey(keys)];
   expect(slotsOf(defaultKeys.deadLetters, ...dead, setAsideKey(keys, defaultKeys.deadLetters))).toBe(1);
-  expect(slotsOf(workersSeenKey(keys), workersKey(keys, "default"), workersKey(keys, "acme"))).toBe(1);
+  expect(slotsOf(workersKey(keys, "default"), workersKey(keys, "acme"))).toBe(1);
 });
 
 test("queues are spread over eight slots, one in each eighth of the range", () => {
@@ -40,19 +39,19 @@ test("with a hash tag of the operator's, everything is in its slot and names are
   const own = { jobs: "{acme}:jobs", deadLetters: "{acme}:dlq" };
   const tagged = clusterKeys(own);
   for (const ref of refs) expect(queueKeys(tagged, ref)).toEqual(queueKeys(own, ref));
-  expect(workersSeenKey(tagged)).toBe("{acme}:jobs:workers-seen");
-  expect(slotsOf(own.jobs, own.deadLetters, deadLetterMembersKey(tagged), workersSeenKey(tagged))).toBe(1);
+  expect(workersKey(tagged, "default")).toBe("{acme}:jobs:workers");
+  expect(slotsOf(own.jobs, own.deadLetters, deadLetterMembersKey(tagged), workersKey(tagged, "default"))).toBe(1);
 });
 
 test("the type of each key is known by its name", () => {
   const types = (all: typeof defaultKeys) => {
     const { list, priorities } = queueKeys(all, { tenant: "default", queue: "default" });
     const theirs = queueKeys(all, { tenant: "acme", queue: "mail" });
-    const others = [all.deadLetters, deadLetterMembersKey(all), workersSeenKey(all), workersKey(all, "acme")];
+    const others = [all.deadLetters, deadLetterMembersKey(all), workersKey(all, "acme")];
     const rest = [theirs.list, theirs.priorities, theirs.overflow, theirs.rounds];
     return [list, priorities, ...rest, ...others].map((key) => keyType(all, key));
   };
-  const expected = ["list", "zset", "list", "zset", "string", "zset", "list", "set", "zset", "hash"];
+  const expected = ["list", "zset", "list", "zset", "string", "zset", "list", "set", "hash"];
   expect(types(defaultKeys)).toEqual(expected);
   expect(types(keys)).toEqual(expected);
   expect(types(clusterKeys({ jobs: "{acme}:jobs", deadLetters: "{acme}:dlq" }))).toEqual(expected);

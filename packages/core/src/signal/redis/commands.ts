@@ -22,10 +22,9 @@ export type ScriptedRedis = Redis & {
   ): Promise<[removed: number, looked_at: number]>;
   deadLettersRemove(list: string, members: string, ...ids: Words): Promise<number>;
   permitsDraw(bucket: string, limit: number, period_us: number, ...costs: number[]): Promise<number[]>;
-  workersAnnounce(seen: string, workers: string, ...words: Words): Promise<number>;
-  workersList(workers: string): Promise<string[]>;
+  workersAnnounce(workers: string, ...words: Words): Promise<number>;
+  workersList(workers: string, silent_ms: number): Promise<string[]>;
   signalMark(mark: string, lasts_ms: number): Promise<number>;
   signalTurn(turn: string, period_ms: number): Promise<number>;
-  workersSilent(seen: string, silent_ms: number, passed: number, workers_max: number): Promise<string[]>;
   setAside(key: string, set_aside: string, type: string): Promise<number>;
 };

@@ -1,5 +1,5 @@
 import { drawScript } from "./permits.ts";
-import { announceScript, listScript, silentScript } from "./presence.ts";
+import { announceScript, listScript } from "./presence.ts";
 import { setAsideScript } from "./set-aside.ts";
 import { pushInTurnsScript, setTurnsScript } from "../turns/redis.ts";
 
@@ -163,9 +163,8 @@ export const scripts = {
   deadLettersRemoveLeaving: { lua: removeLeaving, numberOfKeys: 3 },
   deadLettersRemove: { lua: removeDeadLetters, numberOfKeys: 2 },
   permitsDraw: { lua: drawScript, numberOfKeys: 1 },
-  workersAnnounce: { lua: announceScript, numberOfKeys: 2 },
+  workersAnnounce: { lua: announceScript, numberOfKeys: 1 },
   workersList: { lua: listScript, numberOfKeys: 1 },
-  workersSilent: { lua: silentScript, numberOfKeys: 1 },
   signalMark: { lua: mark, numberOfKeys: 1 },
   signalTurn: { lua: turn, numberOfKeys: 1 },
   setAside: { lua: setAsideScript, numberOfKeys: 2 },

@@ -1,11 +1,9 @@
 import { eventually, ownRedis, redisUrl, uniqueKeys } from "@atlasqueue/testing";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
-import { turnKey, workersKey, workersSeenKey } from "../keys.ts";
-import { ownMark } from "../process-mark.ts";
+import { turnKey, workersKey } from "../keys.ts";
+import { workers_max } from "../presence.ts";
 import { redisSignal } from "./signal.ts";
-
-const own = ownMark();
 
 test("a turn is over after its period, even if Redis' clock was set back", async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
@@ -22,34 +20,24 @@ test("a turn is over after its period, even if Redis' clock was set back", async
   await eventually(async () => expect(await signal.takeTurn("sweep", 50)).toBe(true));
 });
 
-test.skipIf(own === null)(
-  "a vanished worker is found behind any number of silent ones whose processes live",
-  async () => {
-    const { jobsKey, dlqKey } = uniqueKeys();
-    const keys = { jobs: jobsKey, deadLetters: dlqKey };
-    const signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
-    const redis = new Redis(redisUrl());
-    onTestFinished(async () => {
-      redis.disconnect();
-      await signal.close();
-    });
-    const silentSince = async (id: string, ago_ms: number, process: typeof own) => {
-      const at = Date.now() - ago_ms;
-      const facts = { id, host: "h", pid: 1, queues: [], handlers: [], concurrency: 1, active: 0, state: "running" };
-      const record = JSON.stringify({ ...facts, lease_seconds: 3_600, process });
-      await redis.hset(workersKey(keys, "default"), id, `${at} ${record}`);
-      await redis.zadd(workersSeenKey(keys), at, JSON.stringify(["default", id]));
-    };
-    await Promise.all(Array.from({ length: 600 }, (_, at) => silentSince(`lives-${at}`, 120_000, own)));
-    // Its id is used by another process by now.
-    await silentSince("vanished", 60_000, own && { ...own, started: "0" });
-    const found = [...(await signal.presence.vanished()), ...(await signal.presence.vanished())];
-    expect(found.map(({ id }) => id)).toEqual(["vanished"]);
-    // It goes round.
-    expect(await signal.presence.vanished()).toEqual([]);
-    expect(await signal.presence.vanished()).toHaveLength(1);
-  },
-);
+test("workers that fell silent make room for new ones when the workers are listed", async () => {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const keys = { jobs: jobsKey, deadLetters: dlqKey };
+  const signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
+  const redis = new Redis(redisUrl());
+  onTestFinished(async () => {
+    redis.disconnect();
+    await signal.close();
+  });
+  const silent = Array.from({ length: workers_max }, (_, at) => [`w-${at}`, `${Date.now() - 60_000} {}`] as const);
+  await redis.hset(workersKey(keys, "default"), Object.fromEntries(silent));
+  const facts = { host: "h", pid: 1, queues: [], handlers: [], concurrency: 1, active: 0, lease_seconds: 30 };
+  const worker = { ...facts, id: "new", tenant: "default", state: "running" as const };
+  await signal.presence.announce(worker);
+  expect(await signal.presence.list("default")).toEqual([]);
+  await signal.presence.announce(worker);
+  expect(await signal.presence.list("default")).toMatchObject([{ id: "new" }]);
+});
 
 test("a worker heard from before Redis' clock was set back is not listed until it is heard again", async () => {
   const { jobsKey, dlqKey } = uniqueKeys();

@@ -1,11 +1,11 @@
 import { advanceGroups } from "../../../src/groups/advance.ts";
 import { adoptStrays } from "../../../src/lease/adopt-strays.ts";
 import { claim, claimReady } from "../../../src/lease/claim.ts";
+import { endLeases } from "../../../src/lease/end-leases.ts";
 import { extendLeases } from "../../../src/lease/extend.ts";
 import { forgetClaims, forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
 import { heartbeat } from "../../../src/lease/heartbeat.ts";
 import type { Lease } from "../../../src/lease/lease.ts";
-import { recallLeases } from "../../../src/lease/recall.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
 import { release } from "../../../src/lease/release.ts";
 import { reportProgress } from "../../../src/lease/report-progress.ts";
@@ -82,8 +82,7 @@ export const leaseMoves: Moves = {
     "take back": async ({ leases }, deps) => takeBack(deps, leases[0]?.lease_token ?? "").catch(mayBeLate),
     "take back what never came": async ({ unanswered }, deps) => takeBack(deps, unanswered).catch(mayBeLate),
     recover: (_world, deps) => recoverExpired(deps, 50),
-    recall: ({ tenant, claimer }, deps) =>
-      recallLeases(deps, { tenant, id: claimer.worker_id, lease_seconds: 30 }, 0, 50),
+    "end leases": ({ claimer }, deps) => endLeases(deps, claimer.worker_id),
   }),
   // The rows of claims: only single statements of ours ever lock them, so those are what it may wait for.
   ...ofOne("claims", {

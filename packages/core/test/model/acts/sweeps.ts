@@ -4,7 +4,7 @@ import { closeEdges } from "../../../src/flows/close-edges.ts";
 import { releaseChildren } from "../../../src/flows/release-children.ts";
 import { advanceGroups } from "../../../src/groups/advance.ts";
 import { forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
-import { recallLeases } from "../../../src/lease/recall.ts";
+import { endLeases } from "../../../src/lease/end-leases.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
 import { forgetPastStarts as forgetStarts } from "../../../src/limits/note-starts.ts";
 import { promoteDue } from "../../../src/maintenance/promote-due.ts";
@@ -13,7 +13,6 @@ import { pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune-keys.
 import { admitAll } from "../../../src/submit/arrivals/admitter.ts";
 import * as leasing from "../leasing.ts";
 import { forgetPastStarts } from "../rates.ts";
-import { tenant } from "../real.ts";
 import * as submitting from "../submitting.ts";
 import * as upkeep from "../upkeep.ts";
 import { type Act, one, workers } from "./choices.ts";
@@ -29,10 +28,10 @@ export const sweeps: Record<string, Act> = {
     leasing.recover(model);
     await recoverExpired(real.deps, 500);
   },
-  recall: async (model, real, draw) => {
-    const id = one(draw, workers);
-    const expected = leasing.recall(model, id, 25_000);
-    expect(await recallLeases(real.deps, { tenant, id, lease_seconds: 30 }, 5, 10_000)).toEqual(expected);
+  "end leases": async (model, real, draw) => {
+    const worker_id = one(draw, workers);
+    const ended = leasing.endLeases(model, worker_id);
+    expect(await endLeases(real.deps, worker_id)).toEqual({ ended, locked: 0 });
   },
   "forget past starts": async (model, real) => {
     forgetPastStarts(model);

@@ -1,5 +1,4 @@
 // @module-tag slow
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, tcpProxy } from "@atlasqueue/testing";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
@@ -17,29 +16,6 @@ const running = (api: Api, ids: string[]) =>
   });
 const sleeps = (api: Api, count: number, ms: number) =>
   inParallel(count, count, () => api.create({ type: "demo.sleep", payload: { ms } }));
-
-test("a killed worker's jobs run elsewhere within seconds, although their leases last thirty", async () => {
-  const api = await system.startApi();
-  const victim = await system.startWorker(env);
-  const ids = await sleeps(api, 3, 60_000);
-  await running(api, ids);
-  const other = await system.startWorker(env);
-  victim.kill("SIGKILL");
-  for (const id of ids) await other.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
-  // By the database's clock: how long a process takes to start is not what is promised.
-  const early = await system.sql<{ seconds: number }[]>`
-    SELECT extract(epoch FROM jobs.started_at - lost.started_at)::float8 AS seconds
-    FROM jobs JOIN job_attempts AS lost ON lost.job_id = jobs.id WHERE jobs.id = ANY(${ids})`;
-  expect(early).toHaveLength(ids.length);
-  for (const { seconds } of early) expect(seconds).toBeLessThan(30);
-  for (const id of ids) {
-    expect(await api.read(id)).toMatchObject({ status: "running", attempts: 2 });
-    await fetch(`${api.url}/v1/jobs/${id}/cancel`, { method: "POST" });
-  }
-  other.kill("SIGTERM");
-  expect(await other.waitForExit(20_000)).toMatchObject({ code: 0 });
-  expect(await (await fetch(`${api.url}/v1/workers`)).json()).toEqual({ items: [] });
-});
 
 test("Redis flushed, stopped for ten seconds, started again: nothing is taken from live workers", async () => {
   const api = await system.startApi();
@@ -66,16 +42,6 @@ test("Redis flushed, stopped for ten seconds, started again: nothing is taken fr
   for (const id of ids)
     await eventually(async () => expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 }));
   expect(await system.sql`SELECT FROM job_attempts WHERE job_id = ANY(${ids})`).toHaveLength(0);
-});
-
-test("a handler that blocks its whole process for longer than a presence lasts keeps its job", async () => {
-  const api = await system.startApi();
-  const WORKER_HANDLERS = fileURLToPath(new URL("../../../apps/worker/test/handlers/my-handlers.ts", import.meta.url));
-  const blocked = await system.startWorker({ ...env, WORKER_HANDLERS });
-  const id = await api.create({ type: "block", payload: { ms: 9_000 } });
-  await blocked.waitForLine(new RegExp(`"event":"handler_start".*${id}`), 20_000);
-  await system.startWorker(env);
-  await eventually(async () => expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 }));
 });
 
 test("a live worker cut off from both servers by resets keeps its jobs, well within their leases", async () => {
