@@ -11,6 +11,8 @@ export type SpawnProcessOptions = {
   /** Added to our own environment; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly cwd?: string | undefined;
+  /** A command that runs it, such as `["unshare", "-n"]`. */
+  readonly under?: readonly string[] | undefined;
   /** What it reads; nothing by default. A socket that nobody here has read from. */
   readonly stdin?: Socket | undefined;
 };
@@ -48,9 +50,10 @@ const said_lines_max = 20;
  */
 export async function spawnProcess(
   file: string,
-  { args = [], env = {}, cwd, stdin }: SpawnProcessOptions = {},
+  { args = [], env = {}, cwd, under = [], stdin }: SpawnProcessOptions = {},
 ): Promise<SpawnedProcess> {
-  const child = spawn(process.execPath, [file, ...args], {
+  const [command = process.execPath, ...words] = [...under, process.execPath, file, ...args];
+  const child = spawn(command, words, {
     cwd,
     // The one place in a package that reads process.env: a child needs PATH and HOME like any other.
     env: { ...process.env, ...env },

@@ -42,11 +42,13 @@ export function openSocket(
     destroy(error, done);
   };
   socket.setNoDelay(true);
-  if (to.path) socket.connect(to.path);
-  else {
-    socket.connect(to.port, to.host);
-    // The driver takes the TLS server name from here.
-    Object.assign(socket, { host: to.host, port: to.port });
-  }
+  // The driver takes the TLS server name from here.
+  if (!to.path) Object.assign(socket, { host: to.host, port: to.port });
+  // A dial may fail before it returns. By then the driver listens, and nothing is written before.
+  setImmediate(() => {
+    if (socket.destroyed) return;
+    if (to.path) socket.connect(to.path);
+    else socket.connect(to.port, to.host);
+  });
   return Object.assign(socket, { excuse: () => void (silent_looks = 0) });
 }
