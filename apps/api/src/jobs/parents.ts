@@ -16,7 +16,7 @@ export const parents = route(
     tag: "Jobs",
     summary: "List the jobs that a job waits or waited for",
     description:
-      "With their results, in the order of the request. A page ends after about 256 KiB of results. One with " +
+      "With their results, in the order of the request. A page ends after about 1 MiB of results. One with " +
       "`result_gone` was removed, or its result was, as it was from before the flow and its time had come.",
     scope: "read",
     request: { path: z.strictObject({ id: jobId }), query: listParentsQuery },

@@ -5,8 +5,19 @@
 -- $5 before_id
 -- $6 jobs_max
 -- $7 fingerprint
-WITH page AS MATERIALIZED (
-    SELECT id, dead_at, (
+WITH RECURSIVE page AS MATERIALIZED (
+    SELECT id, dead_at FROM (
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
+                          AND ($7 = '' OR error_fingerprint = $7) AS found
+      FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000
+    ) AS stretch WHERE found ORDER BY dead_at DESC, id DESC LIMIT $6::int
+  ), 
+  in_order AS MATERIALIZED (
+    SELECT array_agg(id ORDER BY dead_at DESC, id DESC) AS keys FROM page
+  ), weighed AS (
+    SELECT 0 AS nth, 0::bigint AS bytes
+    UNION ALL
+    SELECT nth + 1, weighed.bytes + (SELECT 
       CASE WHEN pg_column_compression(payload) IS NULL THEN coalesce(pg_column_size(payload), 0)
            ELSE octet_length(payload::text) END + 
       CASE WHEN pg_column_compression(result) IS NULL THEN coalesce(pg_column_size(result), 0)
@@ -14,16 +25,10 @@ WITH page AS MATERIALIZED (
       CASE WHEN pg_column_compression(progress) IS NULL THEN coalesce(pg_column_size(progress), 0)
            ELSE octet_length(progress::text) END + 
       CASE WHEN pg_column_compression(last_error) IS NULL THEN coalesce(pg_column_size(last_error), 0)
-           ELSE octet_length(last_error::text) END) AS bytes FROM (
-      SELECT id, dead_at, payload, result, progress, last_error, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
-                          AND ($7 = '' OR error_fingerprint = $7) AS found
-      FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000
-    ) AS stretch WHERE found ORDER BY dead_at DESC, id DESC LIMIT $6::int
+           ELSE octet_length(last_error::text) END FROM jobs WHERE id = keys[nth + 1])
+    FROM weighed, in_order WHERE weighed.bytes < 4194304 AND nth < cardinality(keys)
   ), fitting AS MATERIALIZED (
-    SELECT * FROM (
-      SELECT *, coalesce(sum(bytes) OVER (ORDER BY dead_at DESC, id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-      FROM page) AS weighed
-    WHERE before < 4194304
+    SELECT keys[nth] AS id, bytes FROM weighed, in_order WHERE nth > 0
   )
   SELECT jobs.*, CASE WHEN id IS NOT NULL THEN json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) END AS place, ends.reached, ends.cut FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (

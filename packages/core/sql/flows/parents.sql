@@ -1,25 +1,34 @@
 -- $1 tenant
 -- $2 ids
-WITH 
-  asked AS MATERIALIZED (
-    SELECT job_id AS child, nth::int AS place, parent ->> 'ref' AS ref, (parent ->> 'id')::uuid AS id,
-           json_array_length(parents) AS total, on_parent_failure <> 'run' AS counts_on_it
-    FROM flow_jobs, json_array_elements(parents) WITH ORDINALITY AS one(parent, nth)
-    WHERE job_id = ANY(ARRAY(SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
+WITH RECURSIVE 
+  children AS MATERIALIZED (
+    SELECT job_id AS child, parents, json_array_length(parents) AS total, on_parent_failure <> 'run' AS counts_on_it
+    FROM flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
+  ), asked AS MATERIALIZED (
+    SELECT child, place::int, parent ->> 'ref' AS ref, (parent ->> 'id')::uuid AS id, counts_on_it
+    FROM children, json_array_elements(parents) WITH ORDINALITY AS one(parent, place)
   ), 
-  weighed AS MATERIALIZED (
-    SELECT one.*, status, coalesce(cleared, counts_on_it) AS gone, coalesce(sum(bytes) OVER (
-             PARTITION BY child ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before,
-           coalesce(sum(bytes) OVER (
-             ORDER BY child, place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_of_all
-    FROM asked AS one LEFT JOIN LATERAL (
-      SELECT status, 
+  ranged AS MATERIALIZED (
+    SELECT *, row_number() OVER (ORDER BY child, place)::int AS nth FROM asked WHERE place <= 100
+  ), in_order AS MATERIALIZED (
+    SELECT array_agg(id ORDER BY nth) AS ids, array_agg(child ORDER BY nth) AS children FROM ranged
+  ), weighed AS (
+    SELECT 0 AS nth, false AS fits, 0::bigint AS of_child, 0::bigint AS of_all
+    UNION ALL
+    SELECT nth + 1, before < 262144, before + bytes, of_all + bytes
+    FROM weighed, in_order,
+      LATERAL (SELECT CASE WHEN children[nth + 1] = children[nth] THEN of_child ELSE 0 END AS before) AS so_far,
+      LATERAL (SELECT CASE WHEN before < 262144 THEN coalesce((
+        SELECT 
       CASE WHEN pg_column_compression(result) IS NULL THEN coalesce(pg_column_size(result), 0)
-           ELSE octet_length(result::text) END AS bytes, CASE WHEN pg_column_size(result) > 8 THEN false ELSE coalesce(result::text = 'null', false) END AS cleared FROM jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0) AS job ON true WHERE place <= 100
+           ELSE octet_length(result::text) END FROM jobs WHERE id = ids[nth + 1] AND tenant = $1), 0) ELSE 0 END AS bytes OFFSET 0) AS own
+    WHERE of_all < 1048576 AND nth < cardinality(ids)
   ), shown AS (
-    SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', weighed.status, 'gone', weighed.gone,
-             'result', (SELECT result FROM jobs WHERE jobs.id = weighed.id AND jobs.tenant = $1)) ORDER BY place) AS parents
-    FROM weighed WHERE before < 262144 AND before_of_all < 1048576 GROUP BY child
+    SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', status,
+             'gone', coalesce(cleared, counts_on_it), 'result', result) ORDER BY place) AS parents
+    FROM ranged AS one JOIN weighed USING (nth) LEFT JOIN LATERAL (
+      SELECT status, result, CASE WHEN pg_column_size(result) > 8 THEN false ELSE coalesce(result::text = 'null', false) END AS cleared FROM jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0) AS job ON true
+    WHERE fits GROUP BY child
   ), counts AS (
     SELECT child, json_object_agg(status, jobs) AS counts FROM (
       SELECT child, status, count(*) AS jobs FROM asked AS one, LATERAL (
@@ -27,4 +36,4 @@ WITH
     GROUP BY child
   )
   SELECT child, total, counts, parents AS shown
-  FROM (SELECT DISTINCT child, total FROM asked) AS children LEFT JOIN counts USING (child) LEFT JOIN shown USING (child);
+  FROM (SELECT child, total FROM children WHERE total > 0) AS children LEFT JOIN counts USING (child) LEFT JOIN shown USING (child);

@@ -8,13 +8,18 @@
 -- $8 fingerprint
 -- $9 above
 -- $10 worker
-WITH few AS MATERIALIZED ((SELECT id FROM jobs WHERE dead_at IS NOT NULL LIMIT 100001)), chosen AS MATERIALIZED (
+WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM jobs WHERE dead_at IS NOT NULL LIMIT 100001)), page AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= 100000)) AND tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))
     ORDER BY id DESC LIMIT $7::int
-  ), page AS MATERIALIZED (
-    SELECT id, (
+  ), 
+  in_order AS MATERIALIZED (
+    SELECT array_agg(id ORDER BY id DESC) AS keys FROM page
+  ), weighed AS (
+    SELECT 0 AS nth, 0::bigint AS bytes
+    UNION ALL
+    SELECT nth + 1, weighed.bytes + (SELECT 
       CASE WHEN pg_column_compression(payload) IS NULL THEN coalesce(pg_column_size(payload), 0)
            ELSE octet_length(payload::text) END + 
       CASE WHEN pg_column_compression(result) IS NULL THEN coalesce(pg_column_size(result), 0)
@@ -22,12 +27,10 @@ WITH few AS MATERIALIZED ((SELECT id FROM jobs WHERE dead_at IS NOT NULL LIMIT 1
       CASE WHEN pg_column_compression(progress) IS NULL THEN coalesce(pg_column_size(progress), 0)
            ELSE octet_length(progress::text) END + 
       CASE WHEN pg_column_compression(last_error) IS NULL THEN coalesce(pg_column_size(last_error), 0)
-           ELSE octet_length(last_error::text) END) AS bytes FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM chosen))
+           ELSE octet_length(last_error::text) END FROM jobs WHERE id = keys[nth + 1])
+    FROM weighed, in_order WHERE weighed.bytes < 4194304 AND nth < cardinality(keys)
   ), fitting AS MATERIALIZED (
-    SELECT * FROM (
-      SELECT *, coalesce(sum(bytes) OVER (ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-      FROM page) AS weighed
-    WHERE before < 4194304
+    SELECT keys[nth] AS id, bytes FROM weighed, in_order WHERE nth > 0
   )
   SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > 100000 AS too_many, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut FROM few

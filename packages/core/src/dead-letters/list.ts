@@ -4,16 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
 import { withoutChance } from "../jobs/list.ts";
-import {
-  fitting,
-  isCut,
-  jobBytes,
-  largeColumns,
-  pageColumns,
-  pageRow,
-  type PageRow,
-  type ReadRow,
-} from "../jobs/page-bytes.ts";
+import { fitting, isCut, pageColumns, pageRow, weighedJobs, type PageRow, type ReadRow } from "../jobs/page-bytes.ts";
 
 export type DeadFields = { queue?: string | undefined; type?: string | undefined; fingerprint?: string | undefined };
 /** `next` is where the next page starts; undefined at the end. */
@@ -62,13 +53,13 @@ const textOf = (name: string, where: string) =>
     name,
     ["tenant", "queue", "type", "before_us", "before_id", "jobs_max", "fingerprint"],
     `
-  WITH page AS MATERIALIZED (
-    SELECT id, dead_at, ${jobBytes} AS bytes FROM (
-      SELECT id, dead_at, ${largeColumns}, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
+  WITH RECURSIVE page AS MATERIALIZED (
+    SELECT id, dead_at FROM (
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
                           AND ($7 = '' OR error_fingerprint = $7) AS found
       FROM jobs WHERE ${where} ${newestFirst} LIMIT ${stretch_jobs_max}
     ) AS stretch WHERE found ${newestFirst} LIMIT $6::int
-  ), ${fitting("dead_at DESC, id DESC")}
+  ), ${fitting({ ...weighedJobs, order: "dead_at DESC, id DESC" })}
   SELECT jobs.*, CASE WHEN id IS NOT NULL THEN ${placeOf} END AS place, ends.reached, ends.cut FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
       SELECT ${placeOf} FROM jobs WHERE ${where} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached,

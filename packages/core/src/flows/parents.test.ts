@@ -78,9 +78,35 @@ test("no more results are given once there are 256 KiB, however many parents the
   const found = (await parentsOf(deps, "default", [inFlow(sum)])).get(sum);
   expect(Object.keys(found?.parents ?? {})).toEqual(["p0", "p1", "p2"]);
   expect(found?.parents_complete).toBe(false);
-  const { items: rest, next } = await parentsPage(deps, "default", sum, 3, 100);
-  expect(rest.map(({ ref }) => ref)).toEqual(["p3", "p4", "p5"]);
-  expect(next).toBe(6);
+});
+
+test("a page of parents ends once there is 1 MiB of results, and goes on there", async () => {
+  const { sum, parents } = await fanIn(20);
+  await succeed(Object.fromEntries(Object.values(parents).map((id) => [id, "x".repeat(200_000)])));
+  const { items, next } = await parentsPage(deps, "default", sum, 3, 100);
+  expect(items.map(({ ref }) => ref)).toEqual(["p3", "p4", "p5", "p6", "p7", "p8"]);
+  expect(next).toBe(9);
+});
+
+test.each([
+  { count: 999, bytes: 61_440 },
+  { count: 9_000, bytes: 40 },
+])("$count parents with results of $bytes bytes are read in 3 s", { tags: ["slow"] }, async ({ count, bytes }) => {
+  const { sum } = await fanIn(count);
+  // Compressed to a third: of such a result the size is known only once it is read.
+  await deps.database.sql`
+    UPDATE jobs SET result = to_json((
+      SELECT string_agg(md5(n::text || jobs.id) || repeat('x', 64), '') FROM generate_series(1, ${bytes}::int / 96 + 1) AS n))
+    WHERE id <> ${sum}`;
+  const began = performance.now();
+  let seen = 0;
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const page: Awaited<ReturnType<typeof parentsPage>> = await parentsPage(deps, "default", sum, after, 1_000);
+    seen += page.items.length;
+    after = page.next;
+  }
+  expect(seen).toBe(count);
+  expect(performance.now() - began).toBeLessThan(3_000);
 });
 
 test.each([

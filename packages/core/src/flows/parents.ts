@@ -72,52 +72,62 @@ function showParent({ id, status, result, gone }: Shown): ParentResult {
   return { id, status, result, ...(gone && { result_gone: true }) };
 }
 
-const asked = `
-  asked AS MATERIALIZED (
-    SELECT job_id AS child, nth::int AS place, parent ->> 'ref' AS ref, (parent ->> 'id')::uuid AS id,
-           json_array_length(parents) AS total, on_parent_failure <> 'run' AS counts_on_it
-    FROM flow_jobs, json_array_elements(parents) WITH ORDINALITY AS one(parent, nth)
-    WHERE job_id = ANY(ARRAY(SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
-  )`;
-
 /** LATERAL, as a join could be planned as a scan of the whole table. */
 const seen = (columns: string) => `LATERAL (
       SELECT ${columns} FROM jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0)`;
 
+const asked = `
+  children AS MATERIALIZED (
+    SELECT job_id AS child, parents, json_array_length(parents) AS total, on_parent_failure <> 'run' AS counts_on_it
+    FROM flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
+  ), asked AS MATERIALIZED (
+    SELECT child, place::int, parent ->> 'ref' AS ref, (parent ->> 'id')::uuid AS id, counts_on_it
+    FROM children, json_array_elements(parents) WITH ORDINALITY AS one(parent, place)
+  )`;
+
 /**
- * A parent that was removed may have had a result: a child that runs only when its parents succeed counted on it. The very
- * first is shown whatever its size, as a page must have something in it.
+ * Weighed one by one, as those of a page are (`fitting`): each child's results up to a number of bytes, and those of all.
+ * The very first is shown whatever its size, as a page must have something in it. A parent that was removed may have had
+ * a result: a child that runs only when its parents succeed counted on it.
  */
-const shown = (range: string) => `
-  weighed AS MATERIALIZED (
-    SELECT one.*, status, coalesce(cleared, counts_on_it) AS gone, coalesce(sum(bytes) OVER (
-             PARTITION BY child ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before,
-           coalesce(sum(bytes) OVER (
-             ORDER BY child, place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_of_all
-    FROM asked AS one LEFT JOIN ${seen(`status, ${bytesOf("result")} AS bytes, ${isCleared} AS cleared`)} AS job ON true WHERE ${range}
+const shown = (range: string, child_bytes_max: number) => `
+  ranged AS MATERIALIZED (
+    SELECT *, row_number() OVER (ORDER BY child, place)::int AS nth FROM asked WHERE ${range}
+  ), in_order AS MATERIALIZED (
+    SELECT array_agg(id ORDER BY nth) AS ids, array_agg(child ORDER BY nth) AS children FROM ranged
+  ), weighed AS (
+    SELECT 0 AS nth, false AS fits, 0::bigint AS of_child, 0::bigint AS of_all
+    UNION ALL
+    SELECT nth + 1, before < ${child_bytes_max}, before + bytes, of_all + bytes
+    FROM weighed, in_order,
+      LATERAL (SELECT CASE WHEN children[nth + 1] = children[nth] THEN of_child ELSE 0 END AS before) AS so_far,
+      LATERAL (SELECT CASE WHEN before < ${child_bytes_max} THEN coalesce((
+        SELECT ${bytesOf("result")} FROM jobs WHERE id = ids[nth + 1] AND tenant = $1), 0) ELSE 0 END AS bytes OFFSET 0) AS own
+    WHERE of_all < ${beside_bytes_max} AND nth < cardinality(ids)
   ), shown AS (
-    SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', weighed.status, 'gone', weighed.gone,
-             'result', (SELECT result FROM jobs WHERE jobs.id = weighed.id AND jobs.tenant = $1)) ORDER BY place) AS parents
-    FROM weighed WHERE before < ${limits.parents_shown_bytes_max} AND before_of_all < ${beside_bytes_max} GROUP BY child
+    SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', status,
+             'gone', coalesce(cleared, counts_on_it), 'result', result) ORDER BY place) AS parents
+    FROM ranged AS one JOIN weighed USING (nth) LEFT JOIN ${seen(`status, result, ${isCleared} AS cleared`)} AS job ON true
+    WHERE fits GROUP BY child
   )`;
 
 const first = composed(
   "flows/parents",
   ["tenant", "ids"],
   `
-  WITH ${asked}, ${shown(`place <= ${limits.parents_shown_max}`)}, counts AS (
+  WITH RECURSIVE ${asked}, ${shown(`place <= ${limits.parents_shown_max}`, limits.parents_shown_bytes_max)}, counts AS (
     SELECT child, json_object_agg(status, jobs) AS counts FROM (
       SELECT child, status, count(*) AS jobs FROM asked AS one, ${seen("status")} AS job GROUP BY child, status) AS by_status
     GROUP BY child
   )
   SELECT child, total, counts, parents AS shown
-  FROM (SELECT DISTINCT child, total FROM asked) AS children LEFT JOIN counts USING (child) LEFT JOIN shown USING (child)`,
+  FROM (SELECT child, total FROM children WHERE total > 0) AS children LEFT JOIN counts USING (child) LEFT JOIN shown USING (child)`,
 );
 
 const page = composed(
   "flows/parents-page",
   ["tenant", "ids", "after", "parents_max"],
   `
-  WITH ${asked}, ${shown("place > $3::int AND place <= $3::int + $4::int")}
-  SELECT (SELECT max(total) FROM asked) AS total, (SELECT parents FROM shown) AS shown`,
+  WITH RECURSIVE ${asked}, ${shown("place > $3::int AND place <= $3::int + $4::int", beside_bytes_max)}
+  SELECT (SELECT total FROM children) AS total, (SELECT parents FROM shown) AS shown`,
 );

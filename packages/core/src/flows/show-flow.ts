@@ -83,18 +83,15 @@ const one = composed(
 const columns =
   "id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents, last_error, started_at, finished_at";
 
-// Of what is cut off no parents are sent: until it is returned, a row has a pointer to them.
 const jobsOfFlow = composed(
   "flows/jobs",
   ["tenant", "id", "after", "jobs_max"],
   `
-  WITH shown AS MATERIALIZED (
-    SELECT jobs.id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents,
+  WITH RECURSIVE page AS MATERIALIZED (
+    SELECT job_id, jobs.id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents,
            left(last_error, 500) AS last_error, started_at, finished_at
     FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
     WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int ORDER BY place LIMIT $4::int
-  ), page AS MATERIALIZED (
-    SELECT *, ${bytesOf("parents")} + coalesce(octet_length(last_error), 0) AS bytes FROM shown
-  ), ${fitting("place")}
-  SELECT ${columns}, ${isCut} AS cut FROM fitting ORDER BY place`,
+  ), ${fitting({ from: "flow_jobs JOIN jobs ON jobs.id = job_id", key: "job_id", order: "place", bytes: `${bytesOf("parents")} + coalesce(octet_length(left(last_error, 500)), 0)` })}
+  SELECT ${columns}, ${isCut} AS cut FROM page WHERE job_id IN (SELECT job_id FROM fitting) ORDER BY place`,
 );

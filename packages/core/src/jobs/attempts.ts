@@ -39,14 +39,14 @@ export async function listAttempts(
 
 // A row without an attempt shows that the job exists.
 const text = `
-  WITH job AS (SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2), past AS (
+  WITH RECURSIVE job AS (SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2), past AS (
     SELECT * FROM job_attempts WHERE job_id IN (SELECT id FROM job) ORDER BY id DESC LIMIT $3::int
   ), page AS MATERIALIZED (
-    SELECT *, ${bytesOf("logs")} + ${bytesOf("error")} AS bytes FROM past
-  ), ${fitting("id DESC")}
+    SELECT id FROM past
+  ), ${fitting({ from: "job_attempts", key: "id", order: "id DESC", bytes: `${bytesOf("logs")} + ${bytesOf("error")}` })}
   SELECT NULL AS attempt, NULL AS worker_id, NULL AS started_at, NULL AS finished_at, NULL AS outcome, NULL AS error, NULL::json AS logs, 0 AS place FROM job
   UNION ALL
-  SELECT attempt, worker_id, started_at, finished_at, outcome, error, logs, id FROM fitting
+  SELECT attempt, worker_id, started_at, finished_at, outcome, error, logs, id FROM past WHERE id IN (SELECT id FROM fitting)
   UNION ALL
   SELECT attempts, worker_id, started_at, finished_at, status, NULL, NULL, 9223372036854775807 FROM job
   WHERE status = 'running' OR (status = 'succeeded' AND NOT EXISTS (SELECT FROM past WHERE outcome = 'succeeded'))

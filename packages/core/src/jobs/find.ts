@@ -5,7 +5,7 @@ import { plain } from "../database/plain.ts";
 import { jobs, type JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { fitting, jobBytes, pageColumns, pageRow, type PageRow, type ReadRow } from "./page-bytes.ts";
+import { fitting, pageColumns, pageRow, weighedJobs, type PageRow, type ReadRow } from "./page-bytes.ts";
 
 /** One job of a tenant, or undefined: another tenant's job is as unknown as one that never existed. */
 export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<JobRow | undefined> {
@@ -32,8 +32,8 @@ const several = composed(
   "jobs/find-several",
   ["tenant", "ids"],
   `
-  WITH page AS MATERIALIZED (
-    SELECT id, ${jobBytes} AS bytes FROM jobs WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1
-  ), ${fitting("id DESC")}
+  WITH RECURSIVE page AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1
+  ), ${fitting(weighedJobs)}
   SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND tenant = $1 ORDER BY id DESC`,
 );

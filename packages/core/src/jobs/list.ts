@@ -8,11 +8,10 @@ import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
 import {
   fitting,
   isCut,
-  jobBytes,
-  largeColumns,
   page_bytes_max,
   pageColumns,
   pageRow,
+  weighedJobs,
   type PageRow,
   type ReadRow,
 } from "./page-bytes.ts";
@@ -154,29 +153,27 @@ const inStretch = composed(
   "jobs/list-in-stretch",
   [...listParameters, "stretch_jobs_max", "bytes_max"],
   `
-  WITH page AS MATERIALIZED (
-    SELECT id, ${jobBytes} AS bytes FROM (
-      SELECT id, ${largeColumns}, ${matches} AS found FROM jobs
+  WITH RECURSIVE page AS MATERIALIZED (
+    SELECT id FROM (
+      SELECT id, ${matches} AS found FROM jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $11::int) AS stretch
     WHERE found LIMIT $7::int
-  ), ${fitting("id DESC", "$12::int")}
+  ), ${fitting(weighedJobs, "$12::int")}
   SELECT jobs.*, ends.last, ends.bytes, ends.cut, false AS too_many FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $7::int THEN (
       SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last,
-      (SELECT coalesce(sum(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
+      (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
 );
 
 // One row with only `too_many` comes when no job matches, or when there are too many to use.
 const amongFew = (ids: string) => `
-  WITH ${few([ids])}, chosen AS MATERIALIZED (
+  WITH RECURSIVE ${few([ids])}, page AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
     ORDER BY id DESC LIMIT $7::int
-  ), page AS MATERIALIZED (
-    SELECT id, ${jobBytes} AS bytes FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM chosen))
-  ), ${fitting("id DESC")}
+  ), ${fitting(weighedJobs)}
   SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > ${held_apart_max} AS too_many, ${isCut} AS cut FROM few
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true

@@ -42,27 +42,37 @@ export function pageRow(row: ReadRow): PageRow {
 
 const passOn = (text: string | null): JsonText | null => (text === null ? null : jsonText(text));
 
-/** The columns in which something large may be. */
-const large = ["payload", "result", "progress", "last_error"];
-export const largeColumns = large.join(", ");
-
 /** As of a claim's payloads (`lease/payload-bytes.ts`): what is stored outside the row is not read for its size. */
 export const bytesOf = (column: string) => `
       CASE WHEN pg_column_compression(${column}) IS NULL THEN coalesce(pg_column_size(${column}), 0)
            ELSE octet_length(${column}::text) END`;
 
-/** The size of a job, of whose columns only those above can be large. */
-export const jobBytes = `(${large.map(bytesOf).join(" + ")})`;
+/** The rows of a page: where they are, by which column, in which order, and how large each is. */
+type Weighed = { from: string; key: string; order: string; bytes: string };
+
+/** Jobs, of whose columns only these can be large. */
+export const weighedJobs: Weighed = {
+  from: "jobs",
+  key: "id",
+  order: "id DESC",
+  bytes: ["payload", "result", "progress", "last_error"].map(bytesOf).join(" + "),
+};
 
 /**
- * A part of a WITH, after `page`, which has an id and its `bytes` in each row: `fitting` has the rows of it that fit,
- * in an order, into a number of bytes.
+ * Parts of a WITH RECURSIVE, after `page`, which has a key in each row: `fitting` has the keys that fit, in an order, into
+ * a number of bytes, and the `bytes` up to each. They are weighed one by one: what is compressed is read for its size, so
+ * weighing all of a page would read far more than the page shows.
  */
-export const fitting = (order: string, bytes_max: string | number = page_bytes_max) => `fitting AS MATERIALIZED (
-    SELECT * FROM (
-      SELECT *, coalesce(sum(bytes) OVER (ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-      FROM page) AS weighed
-    WHERE before < ${bytes_max}
+export const fitting = ({ from, key, order, bytes }: Weighed, bytes_max: string | number = page_bytes_max) => `
+  in_order AS MATERIALIZED (
+    SELECT array_agg(${key} ORDER BY ${order}) AS keys FROM page
+  ), weighed AS (
+    SELECT 0 AS nth, 0::bigint AS bytes
+    UNION ALL
+    SELECT nth + 1, weighed.bytes + (SELECT ${bytes} FROM ${from} WHERE ${key} = keys[nth + 1])
+    FROM weighed, in_order WHERE weighed.bytes < ${bytes_max} AND nth < cardinality(keys)
+  ), fitting AS MATERIALIZED (
+    SELECT keys[nth] AS ${key}, bytes FROM weighed, in_order WHERE nth > 0
   )`;
 
 /** Whether the page was cut. */

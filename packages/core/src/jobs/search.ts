@@ -6,10 +6,10 @@ import type { Deps } from "../deps.ts";
 import {
   fitting,
   isCut,
-  jobBytes,
   page_bytes_max,
   pageColumns,
   pageRow,
+  weighedJobs,
   type PageRow,
   type ReadRow,
 } from "./page-bytes.ts";
@@ -91,23 +91,23 @@ const statement = composed(
   "jobs/search",
   [...listParameters, "patterns", "read_jobs", "bytes_max"],
   `
-  WITH candidates AS MATERIALIZED (
+  WITH RECURSIVE candidates AS MATERIALIZED (
     SELECT id FROM (
       SELECT id, ${matches} AS found FROM jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT ${stretch_jobs_max}) AS stretch
     WHERE found LIMIT $12::int
   ), page AS MATERIALIZED (
-    SELECT id, ${jobBytes} AS bytes FROM jobs
+    SELECT id FROM jobs
     WHERE id = ANY(ARRAY(SELECT id FROM candidates)) AND (
       payload::text ILIKE ANY ($11::text[]) OR last_error ILIKE ANY ($11::text[]) OR result::text ILIKE ANY ($11::text[]))
     ORDER BY id DESC LIMIT $7::int
-  ), ${fitting("id DESC", "$13::int")}
+  ), ${fitting(weighedJobs, "$13::int")}
   SELECT jobs.*, ends.last, ends.read, ends.bytes, ends.cut FROM (
     SELECT CASE WHEN count(*) = $12::int THEN min(id::text) ELSE (
              SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid
              ORDER BY jobs.id DESC OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS last,
            count(*)::int AS read,
-           (SELECT coalesce(sum(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
+           (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
     FROM candidates
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,

@@ -23,20 +23,19 @@ export async function listSchedules(
   limit: number,
   after = "",
 ): Promise<ScheduleRows> {
-  type Row = SeenSchedule & { cut: boolean; bytes: number; before: string };
+  type Row = SeenSchedule & { cut: boolean };
   const found = await executeOn(deps.database)<Row>({ text: list, params: [tenant, after, limit + 1] });
-  const rows = found.slice(0, limit).map(({ cut: _cut, bytes: _bytes, before: _before, ...row }) => row);
+  const rows = found.slice(0, limit).map(({ cut: _cut, ...row }) => row);
   return { rows, next: found[0]?.cut || found.length > limit ? rows.at(-1)?.name : undefined };
 }
 
-// Of what is cut off no payload is read: until it is returned, a row has a pointer to it.
 const list = composed(
   "schedules/list",
   ["tenant", "after", "schedules_max"],
   `
-  WITH page AS MATERIALIZED (
-    SELECT *, ${bytesOf("job")} AS bytes FROM schedules
-    WHERE tenant = $1 AND name > $2 ORDER BY name LIMIT $3::int
-  ), ${fitting("name")}
-  SELECT *, now() AS seen_at, ${isCut} AS cut FROM fitting ORDER BY name`,
+  WITH RECURSIVE page AS MATERIALIZED (
+    SELECT name FROM schedules WHERE tenant = $1 AND name > $2 ORDER BY name LIMIT $3::int
+  ), ${fitting({ from: "(SELECT * FROM schedules WHERE tenant = $1) AS own", key: "name", order: "name", bytes: bytesOf("job") })}
+  SELECT *, now() AS seen_at, ${isCut} AS cut FROM schedules
+  WHERE tenant = $1 AND name = ANY(ARRAY(SELECT name FROM fitting)) ORDER BY name`,
 );

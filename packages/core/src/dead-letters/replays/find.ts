@@ -28,24 +28,22 @@ export async function listReplays(
   replays_max: number,
   below: string = newest,
 ): Promise<{ rows: ReplayRow[]; next: string | undefined }> {
-  type Row = ReplayRow & { cut: boolean; bytes: number; before: string };
+  type Row = ReplayRow & { cut: boolean };
   const found = await executeOn(deps.database)<Row>({ text: list, params: [tenant, below, replays_max + 1] });
-  const rows = found.slice(0, replays_max).map(({ cut: _cut, bytes: _bytes, before: _before, ...row }) => row);
+  const rows = found.slice(0, replays_max).map(({ cut: _cut, ...row }) => row);
   return { rows, next: found[0]?.cut || found.length > replays_max ? rows.at(-1)?.id : undefined };
 }
 
 /** An id with all bits set: every replay is below it. */
 const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-// A patch, and a filter of a thousand ids, may be large. Of what is cut off nothing large is read: until it is returned, a
-// row has pointers to it.
+// A patch, and a filter of a thousand ids, may be large.
 const list = composed(
   "dead-letters/list-replays",
   ["tenant", "below", "replays_max"],
   `
-  WITH page AS MATERIALIZED (
-    SELECT *, ${bytesOf("patch")} + ${bytesOf("filter")} AS bytes FROM dead_letter_replays
-    WHERE tenant = $1 AND id < $2::text::uuid ORDER BY id DESC LIMIT $3::int
-  ), ${fitting("id DESC")}
-  SELECT *, ${isCut} AS cut FROM fitting ORDER BY id DESC`,
+  WITH RECURSIVE page AS MATERIALIZED (
+    SELECT id FROM dead_letter_replays WHERE tenant = $1 AND id < $2::text::uuid ORDER BY id DESC LIMIT $3::int
+  ), ${fitting({ from: "dead_letter_replays", key: "id", order: "id DESC", bytes: `${bytesOf("patch")} + ${bytesOf("filter")}` })}
+  SELECT *, ${isCut} AS cut FROM dead_letter_replays WHERE id = ANY(ARRAY(SELECT id FROM fitting)) ORDER BY id DESC`,
 );
