@@ -12,6 +12,7 @@ export {
   cameAfterAPart,
   hadNoRoom,
   isBadRow,
+  isUnstorableText,
   isOutage,
   isShutOut,
   outcomeUnknown,
@@ -27,6 +28,7 @@ export type { ActRow, JobRow } from "./database/schema/index.ts";
 export { clockSkewMs } from "./database/server/clock.ts";
 export { createReadiness } from "./database/server/readiness.ts";
 export { requirePostgres } from "./database/server/require-postgres.ts";
+export { requireRights } from "./database/server/rights.ts";
 export { purgeAll, replayAll } from "./dead-letters/bulk.ts";
 export { listDeadGroups, type GroupPlace } from "./dead-letters/groups.ts";
 export { listDead } from "./dead-letters/list.ts";

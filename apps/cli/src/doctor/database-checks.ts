@@ -2,6 +2,7 @@ import {
   clockSkewMs,
   countDrift,
   overdueEdges,
+  requireRights,
   schemaState,
   serverConnections,
   createOutlook,
@@ -19,6 +20,7 @@ const counted_jobs_max = 200_000;
 const edges_max = 20_000;
 
 export const checkSchema: Look = async ({ database }) => {
+  await requireRights(database);
   const { kind, applied, shipped, at, needs } = await schemaState(database);
   switch (kind) {
     case "current":

@@ -241,3 +241,19 @@ test("a database that lacks a migration is reported with the one that is needed"
   expect(stdout).toMatch(/^✗ schema +at migration \d{4}_\w+, this version needs \d{4}_\w+; run `atlasqueue migrate`$/m);
   await older.drop();
 });
+
+test("a right that the role lacks is reported", async () => {
+  const own = await testDatabase();
+  const role = `doctored_${process.pid}`;
+  await own.database.sql.unsafe(`
+    CREATE ROLE ${role} LOGIN PASSWORD 'doctored';
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role};
+    REVOKE DELETE ON jobs, tokens FROM ${role}`);
+  const url = Object.assign(new URL(own.url), { username: role, password: "doctored" });
+  const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: url.href, REDIS_URL: "" });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✗ schema +DATABASE_URL: the role doctored_\d+ lacks DELETE on jobs, tokens\. Grant /m);
+  await own.database.sql.unsafe(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  await own.drop();
+});

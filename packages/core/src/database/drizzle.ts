@@ -11,7 +11,9 @@ import type * as Migrator from "drizzle-orm/migrator";
  */
 const load = createRequire(import.meta.url);
 
-export const { and, desc, DrizzleQueryError, eq, getTableColumns, isNull, sql } = load("drizzle-orm") as typeof Orm;
+export const { and, desc, DrizzleQueryError, eq, getTableColumns, getTableName, is, isNull, sql, Table } = load(
+  "drizzle-orm",
+) as typeof Orm;
 
 export const {
   bigint,

@@ -4,6 +4,7 @@ import { SettingError } from "../program/settings.ts";
 import type { Database } from "./connect.ts";
 import { migrationsFolder } from "./migrate.ts";
 import { appliedMigrations } from "./migrating/account.ts";
+import { requireRights } from "./server/rights.ts";
 import { executeOn } from "./statement.ts";
 
 /** How the database's schema stands to the one that this program was made with, in numbers of migrations. */
@@ -45,7 +46,7 @@ export async function schemaState(database: Database): Promise<SchemaState> {
 
 /**
  * For a program's start, where a person reads what is wrong: throws `SettingError` when migrations that it needs are
- * not applied. A schema that is newer is fine, as migrations only add. So is one that we may not look at; where the
+ * not applied, or the role lacks a right on our tables. A schema that is newer is fine, as migrations only add. So is one that we may not look at; where the
  * tables themselves are missing, the first statement says so.
  *
  * @example
@@ -56,7 +57,7 @@ export async function requireSchema(database: Database): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== insufficient_privilege) throw error;
     return undefined;
   });
-  if (state?.kind !== "behind") return;
+  if (state?.kind !== "behind") return requireRights(database);
   const { at, needs } = state;
   throw new SettingError(
     `the database in DATABASE_URL is at migration ${at}, this version needs ${needs}: run \`atlasqueue migrate\` first`,

@@ -3,6 +3,7 @@ import {
   CallerGoneError,
   cameAfterAPart,
   hadNoRoom,
+  isUnstorableText,
   LeaseTokenTakenError,
   outcomeUnknown,
   StorageFullError,
@@ -27,6 +28,8 @@ export function answerErrors(deps: { observe: Observe; logger: Logger; asHeartbe
 export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
   if (hadNoRoom(error)) return cameAfterAPart(error) ? maybeDone(error.message) : noRoom(error);
+  if (isUnstorableText(error))
+    return new ProblemError("validation", "The database cannot store a character of the request");
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
   if (error instanceof LeaseTokenTakenError) return new ProblemError("lease_token_used", error.message);

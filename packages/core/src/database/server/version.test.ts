@@ -19,6 +19,26 @@ test.each([160000, 160010, 180001, 200000])("the version %i is new enough", (num
   expect(troubleOfVersion(number)).toBeUndefined();
 });
 
+test("a database that is not UTF8 is refused, and not migrated", async () => {
+  const admin = connectDatabase({ url: postgresUrl(), connectionsMax: 1, timeoutMs: 10_000 });
+  const name = `latin_${process.pid}`;
+  await admin.sql.unsafe(
+    `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C'`,
+  );
+  const url = new URL(postgresUrl());
+  url.pathname = `/${name}`;
+  const database = connectDatabase({ url: url.href, connectionsMax: 1, timeoutMs: 10_000 });
+  onTestFinished(async () => {
+    await database.close();
+    await admin.sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`);
+    await admin.close();
+  });
+  const refusal = "needs a database with the encoding UTF8; this database has LATIN1.";
+  await expect(requirePostgres(database)).rejects.toThrow(refusal);
+  await expect(migrateDatabase(url.href)).rejects.toThrow(refusal);
+  expect(await database.sql`SELECT FROM pg_namespace WHERE nspname = 'drizzle'`).toHaveLength(0);
+});
+
 test("a server that says it is too old is refused, and not migrated", async () => {
   const created = await createDatabase(postgresUrl());
   const proxy = await tcpProxy(created.url);

@@ -4,14 +4,23 @@ import type { Execute } from "../statement.ts";
 /** Older ones were never tried, and what they lack would only fail when it is needed. */
 const oldest_major = 16;
 
-/** Throws `SettingError` when PostgreSQL is too old. */
+/** Throws `SettingError` when PostgreSQL is too old, or the database cannot hold every character of JSON. */
 export async function requireVersion(execute: Execute): Promise<void> {
-  const [row] = await execute<{ number: number }>({ text: ask, params: [] });
-  const trouble = troubleOfVersion(row?.number ?? 0);
+  const [row] = await execute<{ number: number; encoding: string }>({ text: ask, params: [] });
+  const trouble = troubleOfVersion(row?.number ?? 0) ?? troubleOfEncoding(row?.encoding ?? "");
   if (trouble !== undefined) throw new SettingError(trouble);
 }
 
-const ask = "SELECT current_setting('server_version_num')::int AS number";
+const ask =
+  "SELECT current_setting('server_version_num')::int AS number, current_setting('server_encoding') AS encoding";
+
+function troubleOfEncoding(encoding: string): string | undefined {
+  if (encoding === "UTF8") return undefined;
+  return (
+    `DATABASE_URL: AtlasQueue needs a database with the encoding UTF8; this database has ${encoding}. ` +
+    "Create another one: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+  );
+}
 
 /** Why a server of this `server_version_num` cannot be used; undefined when it can. */
 export function troubleOfVersion(number: number): string | undefined {

@@ -1,0 +1,42 @@
+import { SettingError } from "../../program/settings.ts";
+import type { Database } from "../connect.ts";
+import { getTableName, is, Table } from "../drizzle.ts";
+import { textArray } from "../literals.ts";
+import * as schema from "../schema/index.ts";
+import { executeOn } from "../statement.ts";
+
+const tables = Object.values(schema)
+  .filter((one) => is(one, Table))
+  .map((table) => getTableName(table));
+
+/**
+ * For a program's start: throws `SettingError`, naming them, when the role lacks rights on tables or sequences of ours.
+ * Without them the program would start, and fail at some of its statements. Those that are not there are left out.
+ *
+ * @example
+ * await requireRights(database);
+ */
+export async function requireRights(database: Database): Promise<void> {
+  type Row = { name: string; rights: string; role: string };
+  const rows = await executeOn(database)<Row>({ text: lacking, params: [textArray(tables)] });
+  const [first] = rows;
+  if (!first) return;
+  const alike = Map.groupBy(rows, ({ rights }) => rights);
+  const lacks = [...alike].map(([rights, of]) => `${rights} on ${of.map(({ name }) => name).join(", ")}`);
+  throw new SettingError(
+    `DATABASE_URL: the role ${first.role} lacks ${lacks.join("; ")}. Grant the rights in packages/deploy/rights.md`,
+  );
+}
+
+const lacking = `
+  WITH ours AS (
+    SELECT to_regclass(name) AS id FROM unnest($1::text[]) AS name
+  ), lacking AS (
+    SELECT id::oid, wanted, nth FROM ours, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS one(wanted, nth)
+    WHERE NOT has_table_privilege(id, wanted)
+    UNION ALL
+    SELECT objid, 'USAGE', 1 FROM ours JOIN pg_depend ON refobjid = id JOIN pg_class ON pg_class.oid = objid
+    WHERE classid = 'pg_class'::regclass AND relkind = 'S' AND NOT has_sequence_privilege(objid, 'USAGE')
+  )
+  SELECT relname AS name, string_agg(wanted, ', ' ORDER BY nth) AS rights, current_user::text AS role
+  FROM lacking JOIN pg_class ON pg_class.oid = id GROUP BY relname ORDER BY relname`;

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { readApiConfig, startApi } from "@atlasqueue/api";
+import { readWorkerConfig, startWorkers } from "@atlasqueue/worker-app";
+import { eventually, testDatabase } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+
+const page = readFileSync(new URL("../rights.md", import.meta.url), "utf8");
+const grants = /```sql\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+
+test("a role with only the rights of the page runs a job, and may use tables that come later", async () => {
+  const own = await testDatabase();
+  const { sql } = own.database;
+  const role = `app_${process.pid}`;
+  await sql.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD 'app'; ${grants.replaceAll(/\bapp\b/g, role)}`);
+  onTestFinished(async () => {
+    await sql.unsafe(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await own.drop();
+  });
+  const DATABASE_URL = Object.assign(new URL(own.url), { username: role, password: "app" }).href;
+  const settings = { DATABASE_URL, REDIS_URL: "", LOG_LEVEL: "silent" };
+  const api = await startApi(readApiConfig({ ...settings, API_PORT: "0" }));
+  onTestFinished(() => api.stop());
+  const worker = await startWorkers(readWorkerConfig({ ...settings, WORKER_METRICS_PORT: "0" }), {});
+  onTestFinished(async () => void (await worker.stop()));
+  const headers = { "content-type": "application/json", "idempotency-key": "first" };
+  const body = JSON.stringify({ type: "noop", payload: {} });
+  const submitted = await fetch(`${api.url}/v1/jobs`, { method: "POST", headers, body });
+  const { id } = (await submitted.json()) as { id: string };
+  expect([submitted.status, id]).toEqual([201, expect.any(String)]);
+  await eventually(async () => {
+    expect(await (await fetch(`${api.url}/v1/jobs/${id}`)).json()).toMatchObject({ status: "succeeded" });
+  });
+  await sql`CREATE TABLE later (id bigserial PRIMARY KEY)`;
+  const [rights] = await sql`
+    SELECT has_table_privilege(${role}, 'later', 'DELETE') AS rows, has_sequence_privilege(${role}, 'later_id_seq', 'USAGE') AS ids`;
+  expect(rights).toEqual({ rows: true, ids: true });
+});
