@@ -173,6 +173,7 @@ export { writeJson } from "./room/json-text.ts";
 export { createWaitingRoom, type Place, type WaitingRoom } from "./room/waiting-room.ts";
 export { withinHeap } from "./room/within-heap.ts";
 export { announce, hint } from "./signal/announce.ts";
+export { dropStale } from "./signal/drop-stale.ts";
 export { defaultKeys, queueKeys } from "./signal/keys.ts";
 export { clusterKeys, slotOf } from "./signal/redis/cluster-keys.ts";
 export { allTenants, presence_beat_ms, type SeenWorker, type WorkerPresence } from "./signal/presence.ts";

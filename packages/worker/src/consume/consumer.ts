@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   claim,
   claimReady,
+  dropStale,
   pause,
   SignalUnavailableError,
   type Claimer,
@@ -64,7 +65,8 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   const claimAll = async ({ tenant, ids }: NextIds): Promise<void> => {
     const giveUpRoom = running.reserve(ids.length);
     try {
-      await claimed(tenant, (claimer) => claim(deps, ids, claimer));
+      const started = await claimed(tenant, (claimer) => claim(deps, ids, claimer));
+      if (started === 0) await dropStale(deps, served.queuesOf([tenant]));
     } catch (error) {
       await restAfter(deps, error, stop);
     } finally {

@@ -1,0 +1,47 @@
+import { newId } from "@atlasqueue/core/internal";
+import { eventually, ownRedis } from "@atlasqueue/testing";
+import { redisSignal } from "@atlasqueue/core";
+import { Redis } from "ioredis";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { drivers, workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+
+const { add, deps, read, sql, useSignal, work } = workerHarness();
+const noop = defineHandler("noop", z.looseObject({}), () => "done");
+const ref = { tenant: "default", queue: "default" };
+
+test("a job behind 20,000 ids of jobs that are gone is run within 2 s", async () => {
+  useSignal(drivers["redis"] as () => ReturnType<typeof redisSignal>);
+  await deps().signal.push(Array.from({ length: 20_000 }, () => ({ ...ref, id: newId(), priority: 0 })));
+  const [last] = await add({});
+  const added_at = performance.now();
+  work([noop], { concurrency: 2 });
+  await eventually(async () => expect(await read(last)).toMatchObject({ status: "succeeded" }));
+  expect(performance.now() - added_at).toBeLessThan(2_000);
+});
+
+test("after a FLUSHALL with 30,000 waiting a worker is never idle for 2 s", { tags: ["slow"] }, async () => {
+  const server = await ownRedis();
+  const redis = new Redis(server.url);
+  onTestFinished(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  useSignal(() => redisSignal({ url: server.url, keys: { jobs: "jobs", deadLetters: "dlq" } }));
+  for (let batch = 0; batch < 30; batch += 1) await add(...Array.from({ length: 1_000 }, () => ({})));
+  let ran = 0;
+  let last_at = performance.now();
+  let idle_ms = 0;
+  const counting = defineHandler("noop", z.looseObject({}), () => {
+    ran += 1;
+    idle_ms = Math.max(idle_ms, performance.now() - last_at);
+    last_at = performance.now();
+  });
+  for (let worker = 0; worker < 2; worker += 1) work([counting], { concurrency: 10 });
+  await eventually(() => expect(ran).toBeGreaterThan(5_000), { timeout_ms: 60_000 });
+  await redis.flushall();
+  await eventually(() => expect(ran).toBeGreaterThanOrEqual(30_000), { timeout_ms: 120_000 });
+  expect(idle_ms).toBeLessThan(2_000);
+  expect(await sql()`SELECT FROM jobs WHERE status <> 'succeeded'`).toHaveLength(0);
+});
