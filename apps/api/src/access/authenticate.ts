@@ -7,12 +7,14 @@ import { anybody } from "./caller.ts";
 import { meansToken, requireOwnHeader, sessionHashOf } from "./cookie.ts";
 import { createTokenCache, TooManyUnknownError, type Known } from "./token-cache.ts";
 import { createTokenUses } from "./token-use.ts";
+import { createWatch } from "./watch.ts";
 
 /** `AUTH=disabled`: no one has to identify themselves, and an Authorization header is ignored. */
 export const noAuthentication: Authenticator = {
   required: false,
   callerOf: () => anybody,
   holderOf: async () => anybody,
+  watch: () => () => {},
   forgetSession: () => {},
   close: async () => {},
 };
@@ -52,16 +54,19 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
     return { ...admit(known), session_hash: hash };
   };
 
+  const callerOf = (c: ApiContext): Caller | Promise<Caller> => {
+    const bearer = readBearer(c);
+    const session = bearer.kind === "missing" ? sessionHashOf(c) : undefined;
+    if (session !== undefined) return bySession(c, session);
+    if (bearer.kind !== "token") return refuse(bearer.kind);
+    const known = cache.ask(hashToken(bearer.token), { network: networkOf(c), form: bearer.form });
+    return known instanceof Promise ? known.then(admit, (error: unknown) => notNow(error, deps)) : admit(known);
+  };
+
   return {
     required: true,
-    callerOf(c) {
-      const bearer = readBearer(c);
-      const session = bearer.kind === "missing" ? sessionHashOf(c) : undefined;
-      if (session !== undefined) return bySession(c, session);
-      if (bearer.kind !== "token") return refuse(bearer.kind);
-      const known = cache.ask(hashToken(bearer.token), { network: networkOf(c), form: bearer.form });
-      return known instanceof Promise ? known.then(admit, (error: unknown) => notNow(error, deps)) : admit(known);
-    },
+    callerOf,
+    watch: createWatch(callerOf),
     async holderOf(c, token) {
       const form = tokenForm(token);
       if (form === undefined) return undefined;

@@ -36,14 +36,6 @@ function letIn(c: ApiContext, scope: Needed, caller: Caller): void {
   c.set("caller", caller);
 }
 
-/**
- * For a call that goes on for long: throws if its caller would not be let in any more. It takes no permit, as it is no other
- * request.
- */
-export async function letInAgain(c: ApiContext, { authenticator }: Access, scope: Needed): Promise<void> {
-  requireScope(await authenticator.callerOf(c), scope);
-}
-
 /** Throws `forbidden` when the caller's token does not have it. */
 export function requireScope(caller: Caller, scope: Needed): void {
   if (!allows(caller, scope))

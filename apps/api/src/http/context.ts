@@ -16,6 +16,12 @@ export type Caller = {
   session_hash?: string;
 };
 
+/**
+ * Calls `ended` once the token or session that a call was let in with has ended, with the problem it is answered with.
+ * Returns how to stop watching.
+ */
+export type Watch = (c: ApiContext, ended: (refusal: Error) => void) => () => void;
+
 export type Authenticator = {
   /** The sender of a request. Throws or rejects with `ProblemError`, or as the database does. */
   callerOf(c: ApiContext): Caller | Promise<Caller>;
@@ -23,6 +29,8 @@ export type Authenticator = {
   readonly required: boolean;
   /** Whose token this is; undefined when it is no valid one. Limited like `callerOf`. */
   holderOf(c: ApiContext, token: string): Promise<Caller | undefined>;
+  /** Watches over the caller of a request that lasts. */
+  watch: Watch;
   /** A session was closed: this process forgets it at once. */
   forgetSession(hash: string): void;
   close(): Promise<void>;

@@ -33,6 +33,7 @@ export const lease = route(
     },
     // It waits for jobs, and the long poll has its own bound.
     gate: "own",
+    hands_over: true,
     answers: {
       200: {
         description: "The leased jobs; empty if there were none in time.",

@@ -43,6 +43,7 @@ export const lease = route(
     ...work,
     path: "/queues/{queue}/lease",
     id: "openQueueLease",
+    hands_over: true,
     summary: "Lease a job of a queue",
     description: "It does not wait for one: `/v1/queues/{queue}/lease` can. Jobs of every type are handed out.",
     request: {

@@ -31,7 +31,7 @@ export type Call<O extends Operation> = {
   visitor: Visitor;
   /** This very app, for a route that is built on others. */
   itself: Itself;
-  /** Aborts when the caller hangs up before its whole answer is on its way. */
+  /** Aborts when the caller hangs up before its whole answer is on its way, or when their token ends. What waits ends then. */
   hungUp(): AbortSignal;
   /**
    * The answer hands something over: `undo` is called if it cannot be made, or the caller hangs up before all of it is on
@@ -63,8 +63,6 @@ type Known = {
   /** The tenant whose things the request may touch: its caller's. */
   tenant: string;
   caller: Caller;
-  /** In a call that goes on for long: throws if its token has ended meanwhile. It takes no permit. */
-  letInAgain(): Promise<void>;
 };
 
 type Requested<O> = O extends { request: infer R } ? R : unknown;

@@ -58,6 +58,8 @@ export type Operation = {
    * up while it waits for its turn, as no read is.
    */
   needs_caller?: true;
+  /** Of an act that does nothing but hand something over: nothing is done if its answer is not delivered. */
+  hands_over?: true;
   /** It does nothing but ask other operations (`call.itself`): what they do, and what room their answers need, is theirs. */
   asks_others?: true;
   /** OpenQueue's errors are `{"detail": …}`; all others are problem+json. */

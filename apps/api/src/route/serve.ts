@@ -2,7 +2,7 @@ import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
 import { onBehalfOf, type ActRow, type Sender } from "@atlasqueue/core/internal";
 import type { Hono } from "hono";
 import { audited } from "../audit/audited.ts";
-import { guardOf, letInAgain } from "../access/guard.ts";
+import { guardOf } from "../access/guard.ts";
 import { charge, chargeMore } from "../access/charge.ts";
 import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
@@ -10,6 +10,7 @@ import { problemOf } from "../http/answers/on-error.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
 import { inRoom } from "../http/answers/room.ts";
 import type { Kind } from "../http/kept-room.ts";
+import type { Stream } from "../http/answers/stream.ts";
 import { holdUntilRead, requireUnreadShare } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
@@ -22,7 +23,10 @@ import { kindOf, type Operation } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
 import type { Route } from "./route.ts";
 
-/** What an ended token may still do is bounded: this, and for how long it is remembered, together 5 s. */
+/**
+ * What an ended token may still do is bounded: this, and for how long it is remembered, together 5 s. A call that takes
+ * longer, whatever it waited for, is asked again before it acts and before it is answered.
+ */
 const slow_ms = 500;
 
 /** Put routes into an app. */
@@ -46,7 +50,7 @@ function serve(
   const answer = answererOf(operation);
   const goes_on = resultKindOf(operation) === "stream";
   const kind = kindOf(operation);
-  const acts = operation.method !== "get" && !operation.asks_others;
+  const acts = operation.method !== "get" && !operation.asks_others && !operation.hands_over;
   const answerBytes = answerBytesOf(operation);
   const needs_caller = operation.method === "get" || operation.needs_caller === true;
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
@@ -61,15 +65,24 @@ function serve(
     delivery: Delivery,
     result: Promise<unknown>,
   ): Promise<Response> => {
+    const began_at = performance.now();
     try {
-      const response = answer(c, await result);
+      const value = await result;
+      if (delivery.refusal() || performance.now() - began_at >= slow_ms) await delivery.requireLetIn();
+      const response = answerNow(c, delivery, value);
       holdUntilRead(c, deps.unread, delivery.undelivered());
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
       return goes_on ? response : delivery.made(response);
     } catch (error) {
       delivery.failed();
-      throw error;
+      throw delivery.meantBy(error);
     }
+  };
+
+  const answerNow = (c: ApiContext, { hungUp, refusal }: Delivery, value: unknown): Response => {
+    const response = answer(c, value);
+    if (goes_on) hungUp().addEventListener("abort", () => (value as Stream).end(refusal()), { once: true });
+    return response;
   };
 
   const runOnce = (call: Call<Operation>) => (repeated: ActRow | undefined) => {
@@ -85,15 +98,15 @@ function serve(
 
   const work = (c: ApiContext, input: Input, late: boolean): Response | Promise<Response> => {
     requireUnreadShare(c, deps.unread, answerBytes(input.body));
-    const delivery = createDelivery(c, { acts });
+    const delivery = createDelivery(c, { acts }, deps.access.authenticator);
     const gone = needs_caller ? delivery.hungUp : undefined;
     const own = depsFor(c, deps, { gone, ahead: readsOf && "room" });
-    const call = callOf(c, input, delivery, { deps: own, scope: operation.scope, kind, app });
+    const call = callOf(c, input, delivery, { deps: own, kind, app });
     const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
     // Its body is there already, and counts while its caller is asked for more.
     const begin = late || permitsOf ? () => admit(c, input, late).then(act) : act;
     const result = operation.gate === "own" ? begin() : call.hold(async () => begin());
-    return result instanceof Promise ? finish(c, call, delivery, result) : answer(c, result);
+    return result instanceof Promise ? finish(c, call, delivery, result) : answerNow(c, delivery, result);
   };
 
   const readAndWork = (c: ApiContext): Response | Promise<Response> => {
@@ -134,10 +147,10 @@ function depsFor(c: ApiContext, deps: RouteDeps, sender: Omit<Sender, "tenant"> 
   return tenant === undefined ? deps : { ...deps, database: onBehalfOf(deps.database, { tenant, ...sender }) };
 }
 
-type Asker = { caller: Caller | undefined; tenant: string | undefined; letInAgain(): Promise<void> };
-type Around = { deps: RouteDeps; scope: Operation["scope"]; kind: Kind; app: Hono<ApiEnv> };
+type Asker = { caller: Caller | undefined; tenant: string | undefined };
+type Around = { deps: RouteDeps; kind: Kind; app: Hono<ApiEnv> };
 
-function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, kind, app }: Around): Call<Operation> {
+function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, kind, app }: Around): Call<Operation> {
   const caller = c.get("caller");
   const call: Call<Operation> & Asker = {
     deps,
@@ -162,7 +175,6 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, scope, 
     hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,
     problemOf: (thrown) => problemOf(deps, thrown, c),
-    letInAgain: async () => scope && letInAgain(c, deps.access, scope),
     hold: (work) => deps.gate.hold(holderOf(c), input.bytes + input.weight, work, kind),
     holdBody: (work) => {
       const room = deps.bodies.meter(holderOf(c));

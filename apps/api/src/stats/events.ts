@@ -1,11 +1,7 @@
 import { liveEventsQuery, type LiveEvent } from "@atlasqueue/contract";
 import { z } from "zod";
-import { ProblemError } from "../http/answers/problem.ts";
 import { route } from "../route/route.ts";
 import { createEventStream } from "./event-stream.ts";
-
-/** A token that ended is noticed within this time, and that of the tokens' cache. */
-const let_in_ms = 5_000;
 
 const example = `retry: 3000
 
@@ -41,35 +37,21 @@ export const events = route(
     },
     problems: ["validation", "share_used", "no_room"],
   },
-  (call) => {
-    const { deps, tenant, query } = call;
+  ({ deps, tenant, query }) => {
     let stop = () => {};
-    const stream = createEventStream(() => {
-      clearInterval(asking);
-      stop();
-    });
+    const stream = createEventStream(() => stop());
     const tell = (event: LiveEvent): void => {
       stream.send(event);
       if (event.event === "end") stream.end();
     };
-    const ask = async (): Promise<void> => {
-      try {
-        await call.letInAgain();
-      } catch (error) {
-        // Anything else, such as a database that is away, says nothing about the token.
-        if (isRefusal(error)) tell({ event: "end", data: { reason: "token_ended" } });
-      }
-    };
-    const asking = setInterval(() => void ask(), let_in_ms).unref();
     try {
       stop = deps.liveEvents.listen({ tenant, queues: query.queues }, tell);
     } catch (error) {
       stream.end();
       throw error;
     }
-    return { body: stream.body, content_type: "text/event-stream" };
+    const end = (refusal: unknown) =>
+      refusal === undefined ? stream.end() : tell({ event: "end", data: { reason: "token_ended" } });
+    return { body: stream.body, content_type: "text/event-stream", end };
   },
 );
-
-const isRefusal = (error: unknown) =>
-  error instanceof ProblemError && (error.kind === "unauthorized" || error.kind === "forbidden");

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
+import { noAuthentication } from "../../access/authenticate.ts";
 import type { ApiContext } from "../context.ts";
 import { createDelivery } from "./delivery.ts";
 
@@ -8,12 +9,12 @@ function inner(env: ApiContext["env"] = {}) {
   const outgoing = new EventEmitter();
   const asker = new AbortController();
   const c = { env: { outgoing, given_up: asker.signal, ...env } } as unknown as ApiContext;
-  return { outgoing, asker, delivery: createDelivery(c, { acts: true }) };
+  return { outgoing, asker, delivery: createDelivery(c, { acts: true }, noAuthentication) };
 }
 /** The call that asks, which does nothing itself. */
 function outer() {
   const outgoing = new EventEmitter();
-  const delivery = createDelivery({ env: { outgoing } } as unknown as ApiContext, { acts: false });
+  const delivery = createDelivery({ env: { outgoing } } as unknown as ApiContext, { acts: false }, noAuthentication);
   return { outgoing, delivery };
 }
 const answer = () => new Response("{}");
@@ -57,7 +58,8 @@ test("what was handed over for an answer that is not delivered is taken back, on
 test("an answer's parts say what becomes of it when it is not delivered: something stays done if it does of one", () => {
   const whole = outer();
   const { delivery } = whole;
-  const ask = (acts: boolean) => createDelivery({ env: { part_of: delivery } } as unknown as ApiContext, { acts });
+  const ask = (acts: boolean) =>
+    createDelivery({ env: { part_of: delivery } } as unknown as ApiContext, { acts }, noAuthentication);
   expect(delivery.undelivered()).toBe("nothing_done");
   ask(false).made(answer());
   expect(delivery.undelivered()).toBe("nothing_done");

@@ -1,8 +1,16 @@
 import { everywhere } from "./answer.ts";
+import type { ProblemError } from "./problem.ts";
 import type { ApiContext } from "../context.ts";
 
-/** An answer that goes on. Cancelling the body must end what feeds it. */
-export type Stream = { body: ReadableStream<Uint8Array>; content_type: string };
+/**
+ * An answer that goes on. Cancelling the body must end what feeds it. `end` is called when the caller hangs up, or with
+ * the refusal when their token ends: then the stream says so and ends.
+ */
+export type Stream = {
+  body: ReadableStream<Uint8Array>;
+  content_type: string;
+  end(refusal: ProblemError | undefined): void;
+};
 
 /** Proxies that collect answers before passing them on are asked not to. */
 const unbuffered = { "x-accel-buffering": "no" };

@@ -1,5 +1,5 @@
 import { limits, streamAnswer, submitLine } from "@atlasqueue/contract";
-import { ProblemError } from "../../http/answers/problem.ts";
+import type { ProblemError } from "../../http/answers/problem.ts";
 import { exampleId, exampleKey, exampleSubmission } from "../../route/examples.ts";
 import { route } from "../../route/route.ts";
 import { runStream } from "./run.ts";
@@ -56,20 +56,11 @@ export const submitStream = route(
       run.abandon();
       over();
     };
-    const letInAgain = async (): Promise<void> => {
-      try {
-        await call.letInAgain();
-      } catch (error) {
-        // Anything else, such as a database that is away, says nothing about the token.
-        if (isRefusal(error)) run.end({ end: "failed", problem: error });
-      }
-    };
     const looking = setInterval(() => {
-      if (performance.now() - (run.waitsSince() ?? Infinity) < unread_ms) return void letInAgain();
+      if (performance.now() - (run.waitsSince() ?? Infinity) < unread_ms) return;
       finish();
       body.cut();
     }, look_ms).unref();
-    call.hungUp().addEventListener("abort", finish, { once: true });
     const answers = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
@@ -82,9 +73,8 @@ export const submitStream = route(
       },
       { highWaterMark: 0 },
     );
-    return { body: answers, content_type: "application/x-ndjson" };
+    const end = (refusal: ProblemError | undefined) =>
+      refusal ? run.end({ end: "failed", problem: refusal }) : finish();
+    return { body: answers, content_type: "application/x-ndjson", end };
   },
 );
-
-const isRefusal = (error: unknown): error is ProblemError =>
-  error instanceof ProblemError && (error.kind === "unauthorized" || error.kind === "forbidden");

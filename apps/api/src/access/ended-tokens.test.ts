@@ -1,0 +1,109 @@
+import { createToken, defaultTenant, revokeToken, rotateToken } from "@atlasqueue/core/internal";
+import { eventually } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { guardedApp } from "../../test/guarded-app.ts";
+
+let api: Awaited<ReturnType<typeof guardedApp>>;
+let admin: string;
+beforeAll(async () => {
+  api = await guardedApp();
+  const { finishedWaits } = api.deps;
+  const { until } = finishedWaits;
+  finishedWaits.until = (job, ...rest) => (waited.push(job.id), until(job, ...rest));
+  ({ token: admin } = await api.token("admin"));
+});
+afterAll(() => api.stop());
+
+const submit = async (queue: string): Promise<string> => {
+  const stored = await api.post(queue, { type: "a", queue }, { authorization: `Bearer ${admin}` });
+  return ((await stored.json()) as { id: string }).id;
+};
+const read = async (id: string): Promise<unknown> => (await api.send("GET", `/v1/jobs/${id}`, admin)).json();
+/** The few seconds for which a process remembers a token are over. */
+const forgetTokens = () => void (api.clock.ms += 5_000);
+const toolCall = (name: string, args: object) => ({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+const waited: string[] = [];
+const waitsFor = (job: string) => waited.includes(job);
+const asksFor = (queue: string) => api.deps.longPoll.askedFor().some((asked) => asked.queue === queue);
+
+const ends = {
+  revoked: (id: string) => revokeToken(api.deps, defaultTenant, id),
+  "rotated without overlap": (id: string) => rotateToken(api.deps, { tenant: defaultTenant, id, overlap_seconds: 0 }),
+};
+
+test.each(Object.entries(ends))("a lease that waits returns 401 when its token is %s", async (how, end) => {
+  const { id, token } = await api.token("work");
+  const waiting = api.send("POST", `/v1/queues/${id}/lease`, token, { worker_id: "w", wait_seconds: 30 });
+  await eventually(() => asksFor(id));
+  await end(id);
+  forgetTokens();
+  expect((await waiting).status, how).toBe(401);
+  const job = await submit(id);
+  expect(await read(job)).toMatchObject({ status: "queued", attempts: 0 });
+});
+
+test("a lease that waits returns 401 when its token expires", async () => {
+  const wish = { tenant: defaultTenant, name: "short", scopes: ["work"] as const, expires_in_seconds: 1 };
+  const made = await createToken(api.deps, wish);
+  const { token, row } = made.kind === "created" ? made : expect.unreachable();
+  const waiting = api.send("POST", `/v1/queues/${row.id}/lease`, token, { worker_id: "w", wait_seconds: 30 });
+  await eventually(() => asksFor(row.id));
+  await eventually(async () => {
+    forgetTokens();
+    expect((await api.send("GET", "/v1/jobs", token)).status).toBe(401);
+  });
+  expect((await waiting).status).toBe(401);
+});
+
+test("a job that comes just after a token has ended is not handed to it, and no attempt is counted", async () => {
+  const { id, token } = await api.token("work");
+  const waiting = api.send("POST", `/v1/queues/${id}/lease`, token, { worker_id: "w", wait_seconds: 30 });
+  await eventually(() => asksFor(id));
+  // Longer than any call that is let in only once.
+  const came_at = performance.now();
+  await eventually(() => performance.now() - came_at > 600);
+  await revokeToken(api.deps, defaultTenant, id);
+  forgetTokens();
+  const job = await submit(id);
+  expect((await waiting).status).toBe(401);
+  await eventually(async () => expect(await read(job)).toMatchObject({ status: "queued", attempts: 0 }));
+});
+
+test("a read that waits for a job returns 401 when its token ends", async () => {
+  const { id, token } = await api.token("read");
+  const job = await submit(id);
+  const waiting = api.send("GET", `/v1/jobs/${job}?wait_seconds=30`, token);
+  await eventually(() => waitsFor(job));
+  await revokeToken(api.deps, defaultTenant, id);
+  forgetTokens();
+  expect((await waiting).status).toBe(401);
+});
+
+test.each([
+  ["lease_job", (queue: string, _job: string) => ({ queue_name: queue, wait_seconds: 20 })],
+  ["get_job_status", (_queue: string, job: string) => ({ job_id: job, wait_seconds: 20 })],
+])("the MCP tool %s waits no longer than its token is valid", async (name, args) => {
+  const { id, token } = await api.token("work", "read");
+  const job = await submit(`${id}-other`);
+  const waiting = api.send("POST", "/mcp?toolsets=read,work", token, toolCall(name, args(id, job)));
+  await eventually(() => asksFor(id) || waitsFor(job));
+  await revokeToken(api.deps, defaultTenant, id);
+  forgetTokens();
+  expect((await waiting).status).toBe(401);
+  const own = await submit(id);
+  expect(await read(own)).toMatchObject({ status: "queued", attempts: 0 });
+});
+
+test("an event stream ends when its token does, and says why", async () => {
+  const { id, token } = await api.token("read");
+  const stream = await api.send("GET", "/v1/events", token);
+  await revokeToken(api.deps, defaultTenant, id);
+  forgetTokens();
+  const text = await stream.text();
+  expect(text).toContain('event: end\ndata: {"reason":"token_ended"}');
+});
