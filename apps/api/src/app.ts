@@ -10,6 +10,7 @@ import { createAuditor } from "./audit/auditor.ts";
 import { noAuthentication } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
 import type { ApiEnv, Authenticator } from "./http/context.ts";
+import type { Trusts } from "./http/input/client-address.ts";
 import { createCursors } from "./http/input/cursor.ts";
 import { arriving, bodyLimits, createGate, searching, searchLimits } from "./http/gate.ts";
 import { createAnswerRoom } from "./http/answers/room.ts";
@@ -22,7 +23,7 @@ import { answerUnmatched } from "./middleware/method-not-allowed.ts";
 import { hostGuard } from "./middleware/host-guard.ts";
 import { originGuard } from "./middleware/origin-guard.ts";
 import { pathGuard } from "./middleware/path-guard.ts";
-import { requestId } from "./middleware/request-id.ts";
+import { identify } from "./middleware/identify.ts";
 import { traceRequests } from "./middleware/trace.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { RouteDeps, Services } from "./route/deps.ts";
@@ -37,6 +38,8 @@ export type AppDeps = Services & {
   cursor_key?: Uint8Array;
   /** Default: answers to any name. */
   allowed_hosts?: HostRule | undefined;
+  /** The proxies whose X-Forwarded-For counts; default: none. */
+  trusted_proxies?: Trusts | undefined;
   /** Default: anyone may do anything, as the default tenant. */
   authenticator?: Authenticator;
   /** Per tenant; default: none. */
@@ -55,7 +58,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>({ router: new KnownPaths() });
   app.onError(answerErrors({ ...deps, asHeartbeat: createHeartbeatOutage(deps) }));
   app.notFound(answerUnmatched(app));
-  app.use(requestId);
+  app.use(identify(deps.trusted_proxies ?? (() => false)));
   if (deps.tracing) app.use(traceRequests(deps.tracing));
   app.use(accessLog(deps.observe), pathGuard);
   app.use(hostGuard(deps.allowed_hosts), originGuard(deps.allowed_hosts));

@@ -27,6 +27,7 @@ test.each([
   [{ DATABASE_URL: "mysql://secret@x" }, "DATABASE_URL must be a URL such as postgres://"],
   [{ DATABASE_URL, API_PORT: "65536" }, 'API_PORT must be a port from 0 (any free one) to 65535; got "65536"'],
   [{ DATABASE_URL, BODY_BYTES_MAX: "2000000" }, "BODY_BYTES_MAX must be an integer from 1024 to 1048576"],
+  [{ DATABASE_URL, TRUSTED_PROXIES: "10.0.0.0/8,proxy" }, "TRUSTED_PROXIES must be addresses and ranges of them"],
   [{ DATABASE_URL, AUTH: "on" }, 'AUTH must be "disabled" or "required"; got "on"'],
   [{ DATABASE_URL, ADMIN_SECRET: "secret" }, "ADMIN_SECRET must be a text of at least 16 printable ASCII characters"],
   [{ DATABASE_URL, ADMIN_SECRET: "a text of seventeen\n" }, "as a header can carry it; got something else (not shown)"],

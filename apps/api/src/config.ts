@@ -19,6 +19,7 @@ import {
   type TelemetryConfig,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
+import { trustedProxies, type Trusts } from "./http/input/client-address.ts";
 
 /** Every environment variable the API reads. */
 export const apiSettings = z.object({
@@ -35,6 +36,10 @@ export const apiSettings = z.object({
   ALLOW_UNAUTHENTICATED: setting.flag().default(false),
   // Besides this machine's own; the default is decided below.
   ALLOWED_HOSTS: setting.hosts().optional(),
+  TRUSTED_PROXIES: setting
+    .list("addresses and ranges of them, separated by commas, such as 10.0.0.0/8,192.0.2.1")
+    .refine(areRanges)
+    .optional(),
   DASHBOARD: setting.flag().default(true),
   API_HOST: setting.text("an address to listen on, such as 127.0.0.1").default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
@@ -73,6 +78,8 @@ export type ApiConfig = ServerConfig &
     hang_ms: number | undefined;
     /** Which names requests may use; undefined: any. */
     allowed_hosts: HostRule | undefined;
+    /** The proxies whose X-Forwarded-For counts. */
+    trusted_proxies: Trusts | undefined;
     /** Whether the page is served at `/`. */
     with_dashboard: boolean;
     body_bytes_max: number;
@@ -111,6 +118,7 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     processes: set.API_PROCESSES,
     hang_ms: set.API_HANG_SECONDS === 0 ? undefined : set.API_HANG_SECONDS * 1_000,
     allowed_hosts: hostRule(set.ALLOWED_HOSTS, open, set.ALLOW_UNAUTHENTICATED),
+    trusted_proxies: set.TRUSTED_PROXIES && trustedProxies(set.TRUSTED_PROXIES),
     with_dashboard: set.DASHBOARD,
     body_bytes_max: set.BODY_BYTES_MAX,
     payload_bytes_max: set.PAYLOAD_BYTES_MAX,
@@ -129,4 +137,13 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
 function hostRule(names: string[] | undefined, open: boolean, anybody: boolean): HostRule | undefined {
   if (names?.includes("*") || (names === undefined && !open)) return undefined;
   return { names: names ?? [], addresses: anybody || !open };
+}
+
+function areRanges(ranges: readonly string[]): boolean {
+  try {
+    trustedProxies(ranges);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,11 +1,10 @@
-import { findSession, findToken, hashToken, tokenForm, type Deps } from "@atlasqueue/core/internal";
-import { networkOf } from "../http/input/address.ts";
+import { findSessions, findTokens, hashToken, tokenForm, type Deps } from "@atlasqueue/core/internal";
 import type { ApiContext, Authenticator, Caller } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { readBearer } from "./bearer.ts";
 import { anybody } from "./caller.ts";
 import { meansToken, requireOwnHeader, sessionHashOf } from "./cookie.ts";
-import { createTokenCache, TooManyUnknownError, type Known } from "./token-cache.ts";
+import { createTokenCache, type Known } from "./token-cache.ts";
 import { createTokenUses } from "./token-use.ts";
 import { createWatch } from "./watch.ts";
 
@@ -30,8 +29,8 @@ export type AuthenticatorDeps = Deps & { now?: () => number };
  * const authenticator = requireTokens({ database, observe });
  */
 export function requireTokens(deps: AuthenticatorDeps): Authenticator {
-  const cache = createTokenCache((hash) => findToken(deps, hash), deps.now);
-  const sessions = createTokenCache((hash) => findSession(deps, hash), deps.now);
+  const cache = createTokenCache((hashes) => findTokens(deps, hashes), deps.now);
+  const sessions = createTokenCache((hashes) => findSessions(deps, hashes), deps.now);
   const uses = createTokenUses(deps);
 
   const refuse = (reason: Refusal): never => {
@@ -47,8 +46,7 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
   };
   const bySession = async (c: ApiContext, hash: string): Promise<Caller> => {
     requireOwnHeader(c);
-    const asked = sessions.ask(hash, { network: networkOf(c), form: "checked" });
-    const known = await Promise.resolve(asked).catch((error: unknown) => notNow(error, deps));
+    const known = await sessions.ask(hash);
     if (!known) return refuse("ended");
     if (!meansToken(c, known.token_id)) return refuse("other");
     return { ...admit(known), session_hash: hash };
@@ -59,20 +57,15 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
     const session = bearer.kind === "missing" ? sessionHashOf(c) : undefined;
     if (session !== undefined) return bySession(c, session);
     if (bearer.kind !== "token") return refuse(bearer.kind);
-    const known = cache.ask(hashToken(bearer.token), { network: networkOf(c), form: bearer.form });
-    return known instanceof Promise ? known.then(admit, (error: unknown) => notNow(error, deps)) : admit(known);
+    const known = cache.ask(hashToken(bearer.token));
+    return known instanceof Promise ? known.then(admit) : admit(known);
   };
 
   return {
     required: true,
     callerOf,
     watch: createWatch(callerOf),
-    async holderOf(c, token) {
-      const form = tokenForm(token);
-      if (form === undefined) return undefined;
-      const asked = cache.ask(hashToken(token), { network: networkOf(c), form });
-      return Promise.resolve(asked).catch((error: unknown) => notNow(error, deps));
-    },
+    holderOf: async (token) => (tokenForm(token) === undefined ? undefined : cache.ask(hashToken(token))),
     forgetSession: (hash) => sessions.forget(hash),
     close: () => uses.close(),
   };
@@ -102,13 +95,5 @@ function unauthorized(reason: Exclude<Refusal, "other">): ProblemError {
       : "The token is unknown, expired or revoked";
   return new ProblemError("unauthorized", detail, {
     headers: { "www-authenticate": `${challenge}, error="invalid_token"` },
-  });
-}
-
-function notNow(error: unknown, deps: Deps): never {
-  if (!(error instanceof TooManyUnknownError)) throw error;
-  deps.observe({ event: "token_refused", reason: "too_many" });
-  throw new ProblemError("rate_limited", "Too many tokens that were not seen before; try again", {
-    headers: { "retry-after": "1" },
   });
 }

@@ -2,10 +2,7 @@ import { tokenForm } from "@atlasqueue/core/internal";
 import type { ApiContext } from "../http/context.ts";
 import { sentTwice } from "../http/input/sent-twice.ts";
 
-export type Bearer =
-  | { kind: "token"; token: string; form: "checked" | "unchecked" }
-  | { kind: "missing" }
-  | { kind: "malformed" };
+export type Bearer = { kind: "token"; token: string } | { kind: "missing" } | { kind: "malformed" };
 
 /**
  * What the Authorization header says. Two of them count for nothing: a proxy and we might each believe a different one.
@@ -14,7 +11,7 @@ export function readBearer(c: ApiContext): Bearer {
   const header = c.req.header("authorization");
   if (header === undefined) return { kind: "missing" };
   const token = /^bearer +(\S+)$/i.exec(header)?.[1];
-  const form = token === undefined ? undefined : tokenForm(token);
-  if (token === undefined || form === undefined || sentTwice(c, "authorization")) return { kind: "malformed" };
-  return { kind: "token", token, form };
+  if (token === undefined || tokenForm(token) === undefined || sentTwice(c, "authorization"))
+    return { kind: "malformed" };
+  return { kind: "token", token };
 }

@@ -1,70 +1,49 @@
 import type { Caller } from "../http/context.ts";
-import { localPermits, type FoundToken, type RateLimit } from "@atlasqueue/core/internal";
+import type { FoundToken } from "@atlasqueue/core/internal";
 
 /** A caller whose token was found, and the token's id, for noting its use. */
 export type Known = Caller & { token_id: string; token_name: string };
 
-/** What the limits go by: the caller's network, and whether the token has its checksum. */
-type Asked = { network: string; form: "checked" | "unchecked" };
-
 export type TokenCache = {
   /**
-   * Whose token has this hash; undefined when it is no one's. At once for one looked up a moment ago. Rejects with
-   * `TooManyUnknownError`, or as the database does.
+   * Whose token has this hash; undefined when it is no one's. At once for one looked up a moment ago. Rejects as the
+   * database does.
    */
-  ask(hash: string, from: Asked): Known | undefined | Promise<Known | undefined>;
+  ask(hash: string): Known | undefined | Promise<Known | undefined>;
   /** The next time, ask the database. */
   forget(hash: string): void;
 };
-
-/** Unknown tokens were looked up too often: the database is for callers whose tokens are known. */
-export class TooManyUnknownError extends Error {
-  override readonly name = "TooManyUnknownError";
-}
 
 /** Counted from the moment of asking the database, so that a revoked token is refused everywhere within 5 s. */
 const trusted_ms = 4_500;
 const unknown_ms = 4_500;
 const known_max = 10_000;
 const unknown_max = 1_000;
-/** Look-ups from one network of tokens this process has not known before. */
-const of_network: RateLimit = { limit: 200, period_ms: 1_000 };
-/**
- * From all networks together. Someone who knows how the checksum is made can guess well-formed tokens from many places:
- * that must not overwhelm the database. Without a checksum every guess is well-formed, so those have a separate limit.
- */
-const of_all = {
-  checked: { limit: 2_000, period_ms: 1_000 },
-  unchecked: { limit: 200, period_ms: 1_000 },
-} satisfies Record<Asked["form"], RateLimit>;
+/** In one statement. */
+const hashes_max = 500;
 
 /**
- * What the database said about tokens, for a few seconds. Simultaneous callers with one token share a query. Both
- * memories are bounded: guesses can only push out guesses, as a token must exist to be among the known.
+ * What the database said about tokens, for a few seconds. All that are asked for while a statement is under way share
+ * the next one: however many tokens are made up, they cost one connection and delay others by a statement or two, so
+ * none has to be refused before it was looked up. Both memories are bounded: guesses can only push out guesses, as a token
+ * must exist to be among the known.
  *
  * @example
- * const cache = createTokenCache((hash) => findToken(deps, hash));
- * const known = await cache.ask(hashToken(token), { network: "10.1.2.3", form: "checked" });
+ * const cache = createTokenCache((hashes) => findTokens(deps, hashes));
+ * const known = await cache.ask(hashToken(token));
  */
 export function createTokenCache(
-  find: (hash: string) => Promise<FoundToken | undefined>,
+  find: (hashes: readonly string[]) => Promise<Map<string, FoundToken>>,
   now: () => number = () => performance.now(),
 ): TokenCache {
   // Kept past their time, as a sign that their holder is not guessing. Oldest first, as each answer goes last.
   const known = new Map<string, { caller: Known; until: number }>();
   const unknown = new Map<string, number>();
-  const asking = new Map<string, Promise<Known | undefined>>();
-  const draw = localPermits(now);
+  const asked = new Map<string, PromiseWithResolvers<Known | undefined>>();
+  const line: string[] = [];
+  let asking = false;
 
-  const allowed = (name: string, rate: RateLimit) => draw(name, [1], rate)[0]?.allowed === true;
-  // Its network's limit first: what that refuses takes nothing from the others.
-  const mayLook = ({ network, form }: Asked) =>
-    allowed(`${form} ${network}`, of_network) && allowed(form, of_all[form]);
-
-  const look = async (hash: string): Promise<Known | undefined> => {
-    // Taken before the query, whose snapshot is younger: what it says was still true then.
-    const asked_at = now();
-    const found = await find(hash);
+  const note = (hash: string, found: FoundToken | undefined, asked_at: number): Known | undefined => {
     known.delete(hash);
     if (!found) {
       unknown.set(hash, asked_at + unknown_ms);
@@ -77,17 +56,38 @@ export function createTokenCache(
     return caller;
   };
 
+  const look = async (hashes: readonly string[]): Promise<void> => {
+    // Taken before the query, whose snapshot is younger: what it says was still true then.
+    const asked_at = now();
+    try {
+      const found = await find(hashes);
+      for (const hash of hashes) asked.get(hash)?.resolve(note(hash, found.get(hash), asked_at));
+    } catch (error) {
+      for (const hash of hashes) asked.get(hash)?.reject(error);
+    }
+    for (const hash of hashes) asked.delete(hash);
+  };
+
+  const lookForAll = async (): Promise<void> => {
+    asking = true;
+    while (line.length > 0) await look(line.splice(0, hashes_max));
+    asking = false;
+  };
+
   return {
-    ask(hash, from) {
+    ask(hash) {
       const entry = known.get(hash);
       if (entry && entry.until > now()) return entry.caller;
       if ((unknown.get(hash) ?? -Infinity) > now()) return undefined;
-      const under_way = asking.get(hash);
-      if (under_way) return under_way;
-      if (!entry && !mayLook(from)) return Promise.reject(new TooManyUnknownError());
-      const asked = look(hash).finally(() => asking.delete(hash));
-      asking.set(hash, asked);
-      return asked;
+      const before = asked.get(hash);
+      if (before) return before.promise;
+      const own = Promise.withResolvers<Known | undefined>();
+      asked.set(hash, own);
+      // Guesses wait for tokens in use.
+      if (entry) line.unshift(hash);
+      else line.push(hash);
+      if (!asking) void lookForAll();
+      return own.promise;
     },
     forget: (hash) => void known.delete(hash),
   };

@@ -27,8 +27,8 @@ export type Authenticator = {
   callerOf(c: ApiContext): Caller | Promise<Caller>;
   /** Whether callers must show something. */
   readonly required: boolean;
-  /** Whose token this is; undefined when it is no valid one. Limited like `callerOf`. */
-  holderOf(c: ApiContext, token: string): Promise<Caller | undefined>;
+  /** Whose token this is; undefined when it is no valid one. */
+  holderOf(token: string): Promise<Caller | undefined>;
   /** Watches over the caller of a request that lasts. */
   watch: Watch;
   /** A session was closed: this process forgets it at once. */
@@ -60,9 +60,15 @@ export type ApiEnv = {
     given_up?: AbortSignal;
     /** Of such a request: what its answer becomes a part of. */
     part_of?: Whole;
+    /** Of such a request: where the request that asks came from. */
+    client_address?: string;
   };
   Variables: {
     request_id: string;
+    /** Of our own, whatever the caller sent: as the log and the audit trail know the request. */
+    api_request_id: string;
+    /** Where the request came from, as far as trusted proxies say. */
+    client_address: string;
     /** Known once the request is let in, if its operation requires a token. */
     caller: Caller | undefined;
     /** What the answer says about the rate limit, if there is one. */

@@ -6,26 +6,23 @@ import { ProblemError } from "../http/answers/problem.ts";
 import { networkOf } from "../http/input/address.ts";
 import { route, type Guard } from "../route/route.ts";
 
-/** Per network. A wrong secret costs as much as twelve calls with the right one. */
-const calls: RateLimit = { limit: 120, period_ms: 60_000 };
-const wrong_cost = 11;
+/** Of wrong secrets, per network. The right one is never refused: all callers behind a proxy may be one network. */
+const wrong: RateLimit = { limit: 10, period_ms: 60_000 };
 
 /** Lets in callers that know the admin secret, before anything they sent is read. */
 const requiresAdminSecret: Guard = (c, { admin_secret, observe, provisionPermits: draw }) => {
   if (admin_secret === undefined) throw new ProblemError("unavailable", "Provisioning is off: ADMIN_SECRET is not set");
+  if (sameSecret(c.req.header("x-admin-secret") ?? "", admin_secret)) return;
   const from = networkOf(c);
-  const [permit] = draw(from, [1], calls);
+  const [permit] = draw(from, [1], wrong);
   if (!permit?.allowed) {
     observe({ event: "provision_throttled", network: from });
-    throw new ProblemError("rate_limited", "Too many calls from this address; a wrong secret counts more than once", {
-      headers: { "retry-after": String(Math.ceil((permit?.retry_after_ms ?? calls.period_ms) / 1_000)) },
+    throw new ProblemError("rate_limited", "Too many wrong secrets from this address; try again later", {
+      headers: { "retry-after": String(Math.ceil((permit?.retry_after_ms ?? wrong.period_ms) / 1_000)) },
     });
   }
-  if (!sameSecret(c.req.header("x-admin-secret") ?? "", admin_secret)) {
-    draw(from, [wrong_cost], calls);
-    observe({ event: "provision_refused", network: from });
-    throw new ProblemError("forbidden", "X-Admin-Secret is missing or wrong");
-  }
+  observe({ event: "provision_refused", network: from });
+  throw new ProblemError("forbidden", "X-Admin-Secret is missing or wrong");
 };
 
 /**

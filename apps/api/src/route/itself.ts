@@ -42,6 +42,7 @@ export function itselfOf(c: ApiContext, app: Hono<ApiEnv>, { trace, whole }: Ask
       if (!request.headers.has("x-request-id")) request.headers.set("x-request-id", c.get("request_id"));
       return app.fetch(request, {
         part_of: whole,
+        client_address: c.get("client_address"),
         ...(env?.outgoing && { outgoing: env.outgoing }),
         ...(init?.signal && { given_up: init.signal }),
       });

@@ -195,7 +195,7 @@ function traceOf(c: ApiContext, { tracing }: RouteDeps): TraceContext | undefine
 function visitorOf(c: ApiContext, deps: RouteDeps): Visitor {
   const { authenticator, limiter, observe } = deps.access;
   return {
-    holderOf: (token) => authenticator.holderOf(c, token),
+    holderOf: authenticator.holderOf,
     async actAs(caller) {
       if (limiter) await charge(c, limiter, observe, caller.tenant, 1);
       c.set("caller", caller);

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createdToken, tokenList } from "@atlasqueue/contract";
-import { findToken, hashToken } from "@atlasqueue/core/internal";
+import { findTokens, hashToken } from "@atlasqueue/core/internal";
 import { createDatabase, postgresUrl, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";
@@ -22,7 +22,8 @@ const run = (words: string[], DATABASE_URL = store.url) =>
       (error, stdout, stderr) => resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
     ),
   );
-const find = (token: string) => findToken({ database: store.database }, hashToken(token));
+const find = async (token: string) =>
+  (await findTokens({ database: store.database }, [hashToken(token)])).get(hashToken(token));
 
 test("a token is made, and is all there is on stdout", { tags: ["slow"] }, async () => {
   const { code, stdout, stderr } = await run(["create", "--name", "ops", "--scopes", "admin, read"]);

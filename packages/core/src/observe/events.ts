@@ -105,7 +105,7 @@ export type AtlasEvent =
   | { event: "rate_limit_unshared"; error: string }
   | { event: "rate_limited"; tenant: string }
   /** A caller was refused: `too_many` unknown tokens were looked up a moment ago. */
-  | { event: "token_refused"; reason: "missing" | "malformed" | "unknown" | "ended" | "other" | "too_many" }
+  | { event: "token_refused"; reason: "missing" | "malformed" | "unknown" | "ended" | "other" }
   | { event: "session_opened" | "session_closed"; tenant: string; token_id: string }
   /** Something was done, and could not be stored in the audit trail: this line is all there is of it. */
   | {

@@ -1,29 +1,39 @@
 import type { Scope } from "@atlasqueue/contract";
-import { and, eq, sql } from "../database/drizzle.ts";
-import { plain } from "../database/plain.ts";
-import { tokens } from "../database/schema/index.ts";
+import { composed } from "../database/composed.ts";
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { worksNow } from "./rows.ts";
+import { isLive } from "./rows.ts";
 
 /** Whose a token is and what it allows. `expires_in_ms` counts from the query. */
 export type FoundToken = { id: string; name: string; tenant: string; scopes: Scope[]; expires_in_ms: number | null };
 
-const expires_in_ms = sql<number | null>`(extract(epoch FROM ${tokens.expires_at} - now()) * 1000)::float8`;
+/** By their hashes, those that were found. */
+export type FindTokens = (deps: Pick<Deps, "database">, hashes: readonly string[]) => Promise<Map<string, FoundToken>>;
 
 /**
- * The token with this hash (`hashToken`), or undefined when there is none, it was revoked or it has expired. The one
- * query without a tenant in its WHERE: it is what finds the tenant.
+ * The tokens with these hashes (`hashToken`), without those that were revoked or have expired. The one query without a
+ * tenant in its WHERE: it is what finds the tenant.
  *
  * @example
- * const found = await findToken(deps, hashToken("aq_…"));
+ * const found = await findTokens(deps, [hashToken("aq_…")]);
  */
-export async function findToken(deps: Pick<Deps, "database">, hash: string): Promise<FoundToken | undefined> {
-  const { id, name, tenant, scopes } = tokens;
-  const [row] = await plain(deps.database, (db) =>
-    db
-      .select({ id, name, tenant, scopes, expires_in_ms })
-      .from(tokens)
-      .where(and(eq(tokens.hash, Buffer.from(hash, "hex")), worksNow)),
-  );
-  return row;
+export const findTokens: FindTokens = (deps, hashes) => findBy(deps, tokensByHash, hashes);
+
+/** The same for a statement that looks for something else that stands for a token. */
+export async function findBy(deps: Pick<Deps, "database">, text: string, hashes: readonly string[]) {
+  const params = [textArray(hashes)];
+  const rows = await executeOn(deps.database)<FoundToken & { hash: string }>({ text, params });
+  return new Map(rows.map(({ hash, ...found }) => [hash, found]));
 }
+
+export const hashesGiven = "ANY(ARRAY(SELECT decode(given, 'hex') FROM unnest($1::text[]) AS given))";
+
+const tokensByHash = composed(
+  "tokens/find",
+  ["hashes"],
+  `
+  SELECT encode(hash, 'hex') AS hash, id, name, tenant, to_json(scopes) AS scopes,
+         (extract(epoch FROM expires_at - now()) * 1000)::float8 AS expires_in_ms
+  FROM tokens WHERE hash = ${hashesGiven} AND ${isLive}`,
+);

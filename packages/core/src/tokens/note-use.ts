@@ -18,7 +18,7 @@ export async function noteTokenUse(deps: Pick<Deps, "database">, uses: readonly 
 }
 
 /**
- * By id alone, as the ids come from `findToken`. A token that somebody has locked, to rotate or revoke it, is left out: its
+ * By id alone, as the ids come from `findTokens`. A token that somebody has locked, to rotate or revoke it, is left out: its
  * next use is noted.
  */
 const note = composed(

@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import type { FoundToken } from "./find.ts";
+import { findBy, hashesGiven, type FindTokens } from "./find.ts";
 import { isLive } from "./rows.ts";
 import { newSession } from "./token.ts";
 
@@ -9,9 +9,6 @@ import { newSession } from "./token.ts";
 const session_seconds = 43_200;
 /** Of one token. The oldest make room, as a person opens far fewer. */
 const sessions_max = 100;
-
-/** The token a session stands for. `expires_in_ms` counts from the query, to the end of whichever ends first. */
-export type FoundSession = FoundToken & { expires_in_ms: number };
 
 /** A session works while its token does, and a replaced token's ends at once, whatever overlap its programs have. */
 const standsFor = `tokens.rotated_to IS NULL AND ${isLive}`;
@@ -68,25 +65,19 @@ const open = composed(
 );
 
 /**
- * The session with this hash (`hashToken`), or undefined when there is none, or it or its token has ended. Like
- * `findToken`, it is what finds the tenant.
- *
- * @example
- * const found = await findSession(deps, hashToken("aqs_…"));
+ * The tokens that the sessions with these hashes (`hashToken`) stand for, until whichever ends first; not those of which
+ * one has ended. Like `findTokens`, it is what finds the tenant.
  */
-export async function findSession(deps: Pick<Deps, "database">, hash: string): Promise<FoundSession | undefined> {
-  const [row] = await executeOn(deps.database)<FoundSession>({ text: find, params: [hash] });
-  return row;
-}
+export const findSessions: FindTokens = (deps, hashes) => findBy(deps, sessionsByHash, hashes);
 
-const find = composed(
+const sessionsByHash = composed(
   "tokens/find-session",
-  ["hash"],
+  ["hashes"],
   `
-  SELECT tokens.id, name, tenant, to_json(scopes) AS scopes,
+  SELECT encode(sessions.hash, 'hex') AS hash, tokens.id, name, tenant, to_json(scopes) AS scopes,
          (extract(epoch FROM least(sessions.expires_at, tokens.expires_at) - now()) * 1000)::float8 AS expires_in_ms
   FROM sessions JOIN tokens ON tokens.id = token_id
-  WHERE sessions.hash = decode($1, 'hex') AND sessions.expires_at > now() AND ${standsFor}`,
+  WHERE sessions.hash = ${hashesGiven} AND sessions.expires_at > now() AND ${standsFor}`,
 );
 
 /** End a session. Processes that remember it do so for a few seconds more. */

@@ -3,14 +3,14 @@ import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testi
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { defaultTenant, type Deps } from "../deps.ts";
 import { hashToken } from "./token.ts";
-import { findToken } from "./find.ts";
+import { findTokens } from "./find.ts";
 import { listTokens } from "./list.ts";
 import { createToken, type TokenWish } from "./create.ts";
 import { noteTokenUse } from "./note-use.ts";
 import { provisionTenant } from "./provision-tenant.ts";
 import { revokeToken } from "./revoke.ts";
 import { rotateToken } from "./rotate.ts";
-import { findSession, openSession } from "./session.ts";
+import { findSessions, openSession } from "./session.ts";
 
 const tenant = defaultTenant;
 let store: TestDatabase;
@@ -31,7 +31,7 @@ async function create(wish: Partial<TokenWish> = {}) {
   if (made.kind !== "created") throw new Error(made.kind);
   return made;
 }
-const find = (token: string) => findToken(deps, hashToken(token));
+const find = async (token: string) => (await findTokens(deps, [hashToken(token)])).get(hashToken(token));
 const expire = (id: string) =>
   store.database.sql`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = ${id}`;
 
@@ -220,7 +220,8 @@ test("sessions that ended as their token was replaced do not come back when its 
   for (const successor of ["revoked", "expired"]) {
     const { row } = await create();
     const opened = await openSession(deps, row.id);
-    const session = () => findSession(deps, opened?.hash ?? "");
+    const hash = opened?.hash ?? "";
+    const session = async () => (await findSessions(deps, [hash])).get(hash);
     expect(await session()).toMatchObject({ id: row.id });
     const rotated = await rotateToken(deps, { tenant, id: row.id, overlap_seconds: 3_600 });
     if (rotated.kind !== "rotated") throw new Error(rotated.kind);

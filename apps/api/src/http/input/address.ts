@@ -1,12 +1,9 @@
 import { isIPv6 } from "node:net";
-import { incomingOf, type ApiContext } from "../context.ts";
+import type { ApiContext } from "../context.ts";
 
-/**
- * The network a request came from, for limits: the socket's address, for IPv6 its first 64 bits, as one household has
- * all the rest. Proxy headers are ignored: anyone can send them.
- */
+/** The network a request came from, for limits: its client's address, for IPv6 the first 64 bits, as one household has all the rest. */
 export function networkOf(c: ApiContext): string {
-  return network(incomingOf(c)?.socket.remoteAddress ?? "unknown");
+  return network(c.get("client_address"));
 }
 
 export function network(address: string): string {
