@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 
 // The test command has built the page.
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
-const first_page_bytes_max = 130_000;
+const first_page_bytes_max = 132_000;
 const all_bytes_max = 300_000;
 
 type Chunk = { file: string; imports?: string[]; isEntry?: boolean };
@@ -28,7 +28,7 @@ function needed(name: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-test("the first page's scripts are at most 130 KB, gzipped", () => {
+test("the first page's scripts are at most 132 KB, gzipped", () => {
   const [entry = ""] = Object.entries(chunks).find(([, { isEntry }]) => isEntry) ?? [];
   const bytes = gzipped(needed(entry));
   expect(bytes).toBeGreaterThan(20_000);

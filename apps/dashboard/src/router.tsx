@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } from "@tanstack/react-router";
 import { Shell } from "./app/shell.tsx";
+import { noteMissing } from "./components/lazy-part.tsx";
 import { Empty, Failure, Loading } from "./components/states.tsx";
 import { Page } from "./components/page.tsx";
 import { readDeadFilter } from "./pages/dead/filter.ts";
@@ -85,6 +86,8 @@ export const router = createRouter({
   defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true,
   defaultPendingComponent: Loading,
+  // A page whose file is gone has reloaded by itself once.
+  defaultOnCatch: noteMissing,
   defaultErrorComponent: ({ error }) => <Failure error={error} />,
 });
 

@@ -7,6 +7,7 @@ import { listTests } from "./pages/lists.ts";
 import { liveTests } from "./pages/live.ts";
 import { sizeTests } from "./pages/size.ts";
 import { traceTests } from "./pages/traces.ts";
+import { upgradeTests } from "./pages/upgrade.ts";
 import { createWorld, type World } from "./world.ts";
 
 // What holds for every page: lists of any length, hostile texts, accessibility, live events, outages.
@@ -24,5 +25,6 @@ axeTests(now);
 liveTests(now);
 sizeTests(now);
 traceTests(now);
+upgradeTests(now);
 // Last, as it takes the servers away.
 linkTests(now);

@@ -1,6 +1,5 @@
 import { Modal } from "../components/modal.tsx";
 import { places } from "./nav.ts";
-import { openOverlay } from "./overlays.ts";
 
 const general: readonly (readonly [string, string])[] = [
   ["⌘ K", "Find a page, queue, job or flow"],
@@ -16,9 +15,9 @@ const rows: readonly (readonly [string, string])[] = [
   ["Enter", "Open the row"],
 ];
 
-export default function Keys() {
+export default function Keys({ onClose }: { onClose: () => void }) {
   return (
-    <Modal title="Keys" onClose={() => openOverlay(undefined)}>
+    <Modal title="Keys" onClose={onClose}>
       <div className="keys">
         <KeyList title="Everywhere" of={general} />
         <KeyList title="In lists" of={rows} />

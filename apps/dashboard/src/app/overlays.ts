@@ -1,6 +1,6 @@
 import { createStore } from "../lib/store.ts";
 
-/** What lies over the page; its code is fetched when it is first opened. */
+/** What lies over the page. */
 export type Overlay = "palette" | "keys" | undefined;
 
 export const overlay = createStore<Overlay>(undefined);

@@ -1,25 +1,32 @@
-import { useState, type KeyboardEvent } from "react";
-import { Dialog } from "@base-ui/react/dialog";
+import { useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
 import { useNavigate } from "@tanstack/react-router";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { useQueueNames } from "../api/queues.ts";
 import { clipped } from "../lib/visible.ts";
 import { places } from "./nav.ts";
-import { openOverlay } from "./overlays.ts";
 
 type Item = { name: string; kind: string; icon: IconName; go: () => void };
 const items_max = 12;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** ⌘K: go anywhere by typing a part of its name; a job or a flow by its id. */
-export default function Palette() {
+/**
+ * ⌘K: go anywhere by typing a part of its name; a job or a flow by its id. The browser's own dialog is there at once: one
+ * whose code has to come first loses what is typed meanwhile.
+ */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // Closed before it goes, it gives the focus back.
+    return () => shown?.close();
+  }, []);
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const found = useItems(text.trim());
-  const close = () => openOverlay(undefined);
   const choose = (item: Item | undefined) => {
     if (!item) return;
-    close();
+    onClose();
     item.go();
   };
   const press = (event: KeyboardEvent) => {
@@ -30,48 +37,49 @@ export default function Palette() {
     } else if (event.key === "Enter") choose(found[at]);
   };
   return (
-    <Dialog.Root open onOpenChange={(open) => open || close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="veil" />
-        <Dialog.Popup className="modal palette" aria-label="Find">
-          <div className="palette-field">
-            <Icon name="search" />
-            <input
-              role="combobox"
-              aria-label="Find a page, queue or id"
-              aria-expanded="true"
-              aria-controls="palette-items"
-              aria-activedescendant={found[at] ? `palette-${at}` : undefined}
-              placeholder="Find a page, queue or id"
-              spellCheck={false}
-              value={text}
-              onKeyDown={press}
-              onChange={({ target }) => {
-                setText(target.value);
-                setAt(0);
-              }}
-            />
-          </div>
-          <ul id="palette-items" role="listbox" aria-label="Found">
-            {found.map((item, index) => (
-              <li
-                key={`${item.kind} ${item.name}`}
-                id={`palette-${index}`}
-                role="option"
-                aria-selected={index === at}
-                onPointerMove={() => setAt(index)}
-                onClick={() => choose(item)}
-              >
-                <Icon name={item.icon} />
-                <bdi className="clip">{clipped(item.name)}</bdi>
-                <span className="quiet">{item.kind}</span>
-              </li>
-            ))}
-          </ul>
-          {found.length === 0 && <p className="palette-none soft">Nothing is called that</p>}
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <dialog
+      ref={dialog}
+      className="modal palette"
+      aria-label="Find"
+      onClose={({ currentTarget }) => currentTarget.open || onClose()}
+      onPointerDown={({ target, currentTarget }) => target === currentTarget && onClose()}
+    >
+      <div className="palette-field">
+        <Icon name="search" />
+        <input
+          role="combobox"
+          aria-label="Find a page, queue or id"
+          aria-expanded="true"
+          aria-controls="palette-items"
+          aria-activedescendant={found[at] ? `palette-${at}` : undefined}
+          placeholder="Find a page, queue or id"
+          spellCheck={false}
+          value={text}
+          onKeyDown={press}
+          onChange={({ target }) => {
+            setText(target.value);
+            setAt(0);
+          }}
+        />
+      </div>
+      <ul id="palette-items" role="listbox" aria-label="Found">
+        {found.map((item, index) => (
+          <li
+            key={`${item.kind} ${item.name}`}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onPointerMove={() => setAt(index)}
+            onClick={() => choose(item)}
+          >
+            <Icon name={item.icon} />
+            <bdi className="clip">{clipped(item.name)}</bdi>
+            <span className="quiet">{item.kind}</span>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className="palette-none soft">Nothing is called that</p>}
+    </dialog>
   );
 }
 

@@ -1,32 +1,33 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { Outlet } from "@tanstack/react-router";
 import { link, wordsOf } from "../api/link.ts";
 import { paused } from "../api/refresh.ts";
 import { useRefused } from "../api/refused.ts";
 import { useSession } from "../api/session.ts";
 import { Icon } from "../components/icon.tsx";
+import { lazyPart, MissingPart } from "../components/lazy-part.tsx";
 import { Loading } from "../components/states.tsx";
 import { clockTime } from "../lib/format.ts";
 import { useStore } from "../lib/store.ts";
-import { overlay } from "./overlays.ts";
+import { openOverlay, overlay } from "./overlays.ts";
+import { Palette } from "./palette.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { SideBar } from "./side-bar.tsx";
 import { dismiss, toasts } from "./toasts.ts";
 import { TopBar } from "./top-bar.tsx";
 
-const Palette = lazy(() => import("./palette.tsx"));
-const Keys = lazy(() => import("./keys.tsx"));
-const SignIn = lazy(() => import("../pages/sign-in/sign-in.tsx"));
+const Keys = lazyPart(() => import("./keys.tsx"));
+const SignIn = lazyPart(() => import("../pages/sign-in/sign-in.tsx"));
 
 export function Shell() {
   const session = useSession();
   useShortcuts();
   if (session && !session.signed_in)
     return (
-      <Suspense fallback={null}>
+      <>
         <SignIn />
         <Toasts />
-      </Suspense>
+      </>
     );
   return (
     <div className="shell">
@@ -77,11 +78,12 @@ function LinkBanner() {
 
 function Overlays() {
   const open = useStore(overlay);
+  const close = () => openOverlay(undefined);
   return (
-    <Suspense fallback={null}>
-      {open === "palette" && <Palette />}
-      {open === "keys" && <Keys />}
-    </Suspense>
+    <>
+      {open === "palette" && <Palette onClose={close} />}
+      {open === "keys" && <Keys onClose={close} />}
+    </>
   );
 }
 
@@ -89,6 +91,7 @@ function Toasts() {
   const shown = useStore(toasts);
   return (
     <div className="toasts" role="status" aria-live="polite">
+      <MissingPart />
       {shown.map(({ id, tone, text }) => (
         <div key={id} className="toast" data-tone={tone}>
           <Icon name={tone === "good" ? "check" : "warning"} />

@@ -1,8 +1,9 @@
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { DeadGroup } from "@atlasqueue/contract";
 import { useMay } from "../../api/session.ts";
 import { Button } from "../../components/button.tsx";
+import { lazyPart } from "../../components/lazy-part.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Answered, Empty } from "../../components/states.tsx";
 import { plural } from "../../lib/format.ts";
@@ -11,8 +12,8 @@ import { GroupTable } from "./groups.tsx";
 import { Replays } from "./replays.tsx";
 import type { Which } from "./which.ts";
 
-const ReplayDialog = lazy(() => import("./replay-dialog.tsx"));
-const PurgeDialog = lazy(() => import("./purge-dialog.tsx"));
+const ReplayDialog = lazyPart(() => import("./replay-dialog.tsx"));
+const PurgeDialog = lazyPart(() => import("./purge-dialog.tsx"));
 
 type Open = { what: "replay" | "purge"; which: Which };
 
@@ -81,10 +82,8 @@ export function Dead() {
           }
         </Answered>
       </Card>
-      <Suspense fallback={null}>
-        {open?.what === "replay" && <ReplayDialog which={open.which} onClose={close} />}
-        {open?.what === "purge" && <PurgeDialog which={open.which} onClose={close} />}
-      </Suspense>
+      {open?.what === "replay" && <ReplayDialog which={open.which} onClose={close} />}
+      {open?.what === "purge" && <PurgeDialog which={open.which} onClose={close} />}
     </Page>
   );
 }

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { useNavigate } from "@tanstack/react-router";
 import { isFinal, type Job } from "@atlasqueue/contract";
 import { useAct } from "../../api/act.ts";
@@ -6,13 +6,14 @@ import { client } from "../../api/client.ts";
 import { queries } from "../../api/queries.ts";
 import { useMay, useSession } from "../../api/session.ts";
 import { Button } from "../../components/button.tsx";
+import { lazyPart } from "../../components/lazy-part.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { Copy } from "../../components/copy.tsx";
 import { jobKey } from "./ask.ts";
 import { codeOf, curlOf, submissionOf } from "./code.ts";
 
-const NewJob = lazy(() => import("../jobs/new-job.tsx"));
-const EditJob = lazy(() => import("./edit.tsx"));
+const NewJob = lazyPart(() => import("../jobs/new-job.tsx"));
+const EditJob = lazyPart(() => import("./edit.tsx"));
 
 /** What can be done with this job, by its status and the reader's token. */
 export function Actions({ job }: { job: Job }) {
@@ -75,10 +76,8 @@ export function Actions({ job }: { job: Job }) {
           Retry
         </Button>
       )}
-      <Suspense fallback={null}>
-        {open === "duplicate" && <NewJob like={submissionOf(job)} onClose={close} />}
-        {open === "edit" && <EditJob job={job} onClose={close} />}
-      </Suspense>
+      {open === "duplicate" && <NewJob like={submissionOf(job)} onClose={close} />}
+      {open === "edit" && <EditJob job={job} onClose={close} />}
       {open === "delete" && (
         <Confirm
           title="Delete this job?"

@@ -1,8 +1,9 @@
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Job } from "@atlasqueue/contract";
 import { useMay } from "../../api/session.ts";
 import { Button } from "../../components/button.tsx";
+import { lazyPart } from "../../components/lazy-part.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Answered, Empty } from "../../components/states.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -12,7 +13,7 @@ import { More } from "./more.tsx";
 import { SelectionBar } from "./selection-bar.tsx";
 import { useSelection } from "./selection.ts";
 
-const NewJob = lazy(() => import("./new-job.tsx"));
+const NewJob = lazyPart(() => import("./new-job.tsx"));
 
 const none: readonly Job[] = [];
 
@@ -57,11 +58,7 @@ export function Jobs() {
         </Answered>
         <More list={list} shown={items.length} searching={filter.search !== undefined} />
       </Card>
-      {making && (
-        <Suspense fallback={null}>
-          <NewJob onClose={() => setMaking(false)} {...(filter.queue ? { queue: filter.queue } : {})} />
-        </Suspense>
-      )}
+      {making && <NewJob onClose={() => setMaking(false)} {...(filter.queue ? { queue: filter.queue } : {})} />}
     </Page>
   );
 }

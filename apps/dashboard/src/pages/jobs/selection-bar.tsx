@@ -1,14 +1,15 @@
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { JobStatus } from "@atlasqueue/contract";
 import { useMay } from "../../api/session.ts";
 import { Button } from "../../components/button.tsx";
+import { lazyPart } from "../../components/lazy-part.tsx";
 import { plural } from "../../lib/format.ts";
 import { BulkDialog, type BulkAction as AnyAction } from "./bulk-dialog.tsx";
 import type { JobsFilter } from "./filter.ts";
 import type { Selection } from "./selection.ts";
 
-const ReplayDialog = lazy(() => import("../dead/replay-dialog.tsx"));
-const PurgeDialog = lazy(() => import("../dead/purge-dialog.tsx"));
+const ReplayDialog = lazyPart(() => import("../dead/replay-dialog.tsx"));
+const PurgeDialog = lazyPart(() => import("../dead/purge-dialog.tsx"));
 
 /** A purge is of a whole queue, from its page. */
 type BulkAction = Exclude<AnyAction, "purge">;
@@ -87,10 +88,8 @@ function AllDead({ filter: { queue, type, fingerprint } }: { filter: JobsFilter 
       <Button icon="replay" onClick={() => setAsked("replay")}>
         Replay
       </Button>
-      <Suspense fallback={null}>
-        {asked === "replay" && <ReplayDialog which={which} onClose={close} />}
-        {asked === "purge" && <PurgeDialog which={which} onClose={close} />}
-      </Suspense>
+      {asked === "replay" && <ReplayDialog which={which} onClose={close} />}
+      {asked === "purge" && <PurgeDialog which={which} onClose={close} />}
     </div>
   );
 }

@@ -1,11 +1,12 @@
-import { lazy, Suspense, useMemo } from "react";
+import { useMemo } from "react";
 import type { StatsSeries } from "@atlasqueue/contract";
+import { lazyPart } from "../../components/lazy-part.tsx";
 import { Card } from "../../components/page.tsx";
 import { plural, rate, span } from "../../lib/format.ts";
 import { ratesOf } from "./figures.ts";
 
 // Drawn after the figures: they are there before its code is.
-const Chart = lazy(() => import("../../components/chart.tsx"));
+const Chart = lazyPart(() => import("../../components/chart.tsx"), <div className="chart" />);
 
 const tones = {
   blue: "--blue-mark",
@@ -29,9 +30,7 @@ export function Charts({ series }: { series: StatsSeries }) {
             ["Failing", tones.red, plural(total.failed, "attempt")],
           ]}
         />
-        <Suspense fallback={<div className="chart" />}>
-          <Chart label="Jobs a second: in, out and failing" at={at} lines={flow} write={rateTick} />
-        </Suspense>
+        <Chart label="Jobs a second: in, out and failing" at={at} lines={flow} write={rateTick} />
       </Card>
       <div className="grid-2">
         <Percentiles title="Wait" note="from ready to running" at={at} lines={wait} total={total.wait} />
@@ -81,15 +80,7 @@ function Percentiles({
           ["p99", tones.amber, shown(total.p99_ms)],
         ]}
       />
-      <Suspense fallback={<div className="chart" />}>
-        <Chart
-          label={`${title} times: p50, p95 and p99`}
-          at={at}
-          lines={lines}
-          write={spanTick}
-          steps={span_steps_ms}
-        />
-      </Suspense>
+      <Chart label={`${title} times: p50, p95 and p99`} at={at} lines={lines} write={spanTick} steps={span_steps_ms} />
     </Card>
   );
 }

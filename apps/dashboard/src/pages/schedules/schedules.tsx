@@ -1,7 +1,8 @@
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { Schedule } from "@atlasqueue/contract";
 import { useMay } from "../../api/session.ts";
 import { Button } from "../../components/button.tsx";
+import { lazyPart } from "../../components/lazy-part.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Answered, Empty } from "../../components/states.tsx";
 import { plural } from "../../lib/format.ts";
@@ -9,7 +10,7 @@ import { useSchedules } from "./ask.ts";
 import { NextHours } from "./next-hours.tsx";
 import { ScheduleTable } from "./table.tsx";
 
-const EditSchedule = lazy(() => import("./edit.tsx"));
+const EditSchedule = lazyPart(() => import("./edit.tsx"));
 
 export function Schedules() {
   const schedules = useSchedules();
@@ -45,11 +46,9 @@ export function Schedules() {
           )
         }
       </Answered>
-      <Suspense fallback={null}>
-        {edited && (
-          <EditSchedule {...(edited === "new" ? {} : { schedule: edited })} onClose={() => setEdited(undefined)} />
-        )}
-      </Suspense>
+      {edited && (
+        <EditSchedule {...(edited === "new" ? {} : { schedule: edited })} onClose={() => setEdited(undefined)} />
+      )}
     </Page>
   );
 }
