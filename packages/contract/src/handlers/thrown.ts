@@ -1,5 +1,5 @@
 import { errorData } from "./error-data.ts";
-import { errorText, storableText } from "./error-text.ts";
+import { errorText } from "./error-text.ts";
 import { DoNotRetryError, RetryAfterError } from "./handler-errors.ts";
 import type { Json } from "../checks/json.ts";
 import { limits } from "../checks/limits.ts";
@@ -21,7 +21,7 @@ export type Thrown = {
  * readThrown(new DoNotRetryError("gone")); // { error: "DoNotRetryError: gone", retryable: false }
  */
 export function readThrown(thrown: unknown, name?: string): Thrown {
-  const error = name && isA(thrown, Error) ? named(name, thrown) : errorText(thrown);
+  const error = errorText(thrown, isA(thrown, Error) ? name : undefined);
   const read: Thrown = { error, error_data: errorData(thrown), retryable: !isA(thrown, DoNotRetryError) };
   return isA(thrown, RetryAfterError) ? { ...read, delay_ms: delayOf(thrown) } : read;
 }
@@ -31,14 +31,6 @@ function isA<T>(thrown: unknown, type: new (...given: never[]) => T): thrown is 
     return thrown instanceof type;
   } catch {
     return false;
-  }
-}
-
-function named(name: string, thrown: Error): string {
-  try {
-    return storableText(`${name}: ${String(thrown.message)}`);
-  } catch {
-    return `${name}: a value that cannot be shown`;
   }
 }
 
