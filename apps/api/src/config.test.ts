@@ -22,7 +22,7 @@ test("the keys in Redis can be named", () => {
   });
 });
 
-test.each([
+test.each<readonly [Record<string, string>, string]>([
   [{}, "DATABASE_URL is not set; it must be a URL such as postgres://"],
   [{ DATABASE_URL: "mysql://secret@x" }, "DATABASE_URL must be a URL such as postgres://"],
   [{ DATABASE_URL, API_PORT: "65536" }, 'API_PORT must be a port from 0 (any free one) to 65535; got "65536"'],
@@ -32,6 +32,15 @@ test.each([
   [{ DATABASE_URL, ADMIN_SECRET: "secret" }, "ADMIN_SECRET must be a text of at least 16 printable ASCII characters"],
   [{ DATABASE_URL, ADMIN_SECRET: "a text of seventeen\n" }, "as a header can carry it; got something else (not shown)"],
   [{ DATABASE_URL, RATE_LIMIT_SECONDS: "0.5" }, "RATE_LIMIT_SECONDS must be a number of seconds from 1 to 86400"],
+  [
+    { DATABASE_URL, API_PORT: "tcp://10.0.0.1:8000" },
+    'got "tcp://10.0.0.1:8000", which Kubernetes sets for the Service "api". Set enableServiceLinks: false in the pod, or set API_PORT',
+  ],
+  ...["a", "a:dlq", "a:queue:mail"].map(
+    (DLQ_KEY) =>
+      [{ DATABASE_URL, JOB_QUEUE_KEY: "a", DLQ_KEY }, "JOB_QUEUE_KEY and DLQ_KEY must be two names"] as const,
+  ),
+  [{ DATABASE_URL, JOB_QUEUE_KEY: "a:jobs", DLQ_KEY: "a" }, 'neither the beginning of the other; got "a:jobs" and "a"'],
   [{ DATABASE_URL, LOG_LEVEL: "loud" }, "LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR"],
 ])("a wrong setting is named in one line: %j", (env, message) => {
   expect(() => readApiConfig(env)).toThrow(message);
@@ -45,6 +54,19 @@ test.each(["0.0.0.0", "::", "192.168.1.5", "example.com"])(
     expect(readApiConfig({ DATABASE_URL, API_HOST, ALLOW_UNAUTHENTICATED: "true" }).listen.host).toBe(API_HOST);
   },
 );
+
+test("an IPv6 address may be in brackets, as in a URL", () => {
+  const set = { DATABASE_URL, API_HOST: "[::1]", ALLOWED_HOSTS: "queue.example.com, [2001:DB8::7]" };
+  const config = readApiConfig(set);
+  expect(config.listen.host).toBe("::1");
+  expect(config.allowed_hosts?.names).toEqual(["queue.example.com", "2001:db8::7"]);
+  expect(() => readApiConfig({ DATABASE_URL, ALLOWED_HOSTS: "[::g]" })).toThrow("ALLOWED_HOSTS must be names of hosts");
+});
+
+test("names in Redis that only begin alike are two names", () => {
+  const set = { DATABASE_URL, REDIS_URL: "redis://localhost", JOB_QUEUE_KEY: "jobs", DLQ_KEY: "jobs-dead" };
+  expect(readApiConfig(set).redis?.keys).toEqual({ jobs: "jobs", deadLetters: "jobs-dead" });
+});
 
 test.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("listening on %s needs no permission", (API_HOST) => {
   expect(readApiConfig({ DATABASE_URL, API_HOST }).listen.host).toBe(API_HOST);

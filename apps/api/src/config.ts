@@ -41,8 +41,10 @@ export const apiSettings = z.object({
     .refine(areRanges)
     .optional(),
   DASHBOARD: setting.flag().default(true),
-  API_HOST: setting.text("an address to listen on, such as 127.0.0.1").default("127.0.0.1"),
+  API_HOST: setting.address().default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
+  // As long as the proxy keeps an idle connection, and a little more: then the proxy is the one to close it.
+  API_KEEP_ALIVE_SECONDS: setting.seconds(1, 3_600).default(65),
   API_PROCESSES: setting.integer(1, 256).default(1),
   API_HANG_SECONDS: setting.seconds(0, 86_400).default(30),
   BODY_BYTES_MAX: setting.integer(1_024, limits.body_bytes_max).default(limits.body_bytes_max),
@@ -72,6 +74,7 @@ export type ApiConfig = ServerConfig &
     admin_secret: string | undefined;
     rate_limit: RateLimit | undefined;
     listen: { host: string; port: number };
+    keep_alive_ms: number;
     /** On the same port. */
     processes: number;
     /** One of several processes whose event loop is blocked for so long is killed and replaced; undefined: never. */
@@ -115,6 +118,7 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     admin_secret: set.ADMIN_SECRET,
     rate_limit: limit === 0 ? undefined : { limit, period_ms: set.RATE_LIMIT_SECONDS * 1_000 },
     listen: { host: set.API_HOST, port: set.API_PORT },
+    keep_alive_ms: set.API_KEEP_ALIVE_SECONDS * 1_000,
     processes: set.API_PROCESSES,
     hang_ms: set.API_HANG_SECONDS === 0 ? undefined : set.API_HANG_SECONDS * 1_000,
     allowed_hosts: hostRule(set.ALLOWED_HOSTS, open, set.ALLOW_UNAUTHENTICATED),

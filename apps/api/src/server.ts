@@ -22,6 +22,8 @@ export type ServerOptions = {
   port: number;
   logger: Logger;
   timeouts?: Partial<ServerTimeouts>;
+  /** How long an idle connection stays open. Default 65 s. */
+  keep_alive_ms?: number;
   /** Default 20,000; fewer where the heap is below 2 GB. */
   connections_max?: number;
 };
@@ -46,8 +48,8 @@ export const connection_bytes = 40_000;
 /** Of a small heap they may take four tenths. */
 const connections_heap = { part: 2.5, bytes_each: connection_bytes };
 const header_bytes_max = 16_384;
-/** Longer than common load balancers' idle timeout, so that they are the ones to hang up. */
-const keep_alive_ms = 65_000;
+/** Longer than most load balancers' idle timeout, so that they are the ones to close the connection. */
+const keep_alive_ms_default = 65_000;
 
 export type RunningServer = {
   url: string;
@@ -85,7 +87,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
       headersTimeout: timeouts.headers_ms,
       requestTimeout: timeouts.request_ms,
       connectionsCheckingInterval: timeouts.check_interval_ms,
-      keepAliveTimeout: keep_alive_ms,
+      keepAliveTimeout: options.keep_alive_ms ?? keep_alive_ms_default,
       maxHeaderSize: header_bytes_max,
       // Refused by the listener, which answers in our format.
       requireHostHeader: false,

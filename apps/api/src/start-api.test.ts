@@ -35,3 +35,12 @@ test("a stop ends although a part of it never does, and the log says which", asy
   expect(await (await leased).json()).toMatchObject({ jobs: [] });
   await eventually(() => expect(lines).toContain('"event":"stop_late","part":"the waiting leases"'));
 });
+
+test("an idle connection stays open as long as API_KEEP_ALIVE_SECONDS says, at an IPv6 address in brackets too", async () => {
+  const { url, drop } = await testDatabase();
+  onTestFinished(drop);
+  const set = { DATABASE_URL: url, API_HOST: "[::1]", API_PORT: "0", API_KEEP_ALIVE_SECONDS: "620" };
+  const api = await startApi(readApiConfig({ ...set, LOG_LEVEL: "ERROR" }));
+  onTestFinished(api.stop);
+  expect((await fetch(`${api.url}/livez`)).headers.get("keep-alive")).toBe("timeout=620");
+});

@@ -152,7 +152,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
 
 async function listen(app: ReturnType<typeof createApp>, config: ApiConfig, logger: Logger): Promise<RunningServer> {
   try {
-    return await startServer(app, { ...config.listen, logger });
+    return await startServer(app, { ...config.listen, keep_alive_ms: config.keep_alive_ms, logger });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "EADDRNOTAVAIL" && code !== "ENOTFOUND") throw error;

@@ -37,8 +37,9 @@ export const workerSettings = z.object({
   WORKER_DRAIN_DUE_SECONDS: setting.seconds(0, 86_400).default(60),
   WORKER_DEMO_HANDLERS: setting.flag().default(false),
   ALLOWED_HOSTS: setting.hosts().default([]),
-  WORKER_METRICS_HOST: setting.text().default("127.0.0.1"),
+  WORKER_METRICS_HOST: setting.address().default("127.0.0.1"),
   WORKER_METRICS_PORT: setting.port().default(9_091),
+  API_KEEP_ALIVE_SECONDS: setting.seconds(1, 3_600).default(65),
   ...retrySettings,
   ...retentionSettings,
   WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
@@ -59,7 +60,7 @@ export type WorkerAppConfig = ServerConfig &
     hang_ms: number | undefined;
     /** When set, the worker ends when nothing is left to do and no job is due that soon. */
     drain: { dueWithinSeconds: number } | undefined;
-    metrics: { host: string; port: number };
+    metrics: { host: string; port: number; keep_alive_ms: number };
     /** Which names, besides any address, requests to the metrics port may use; undefined: any. */
     allowed_hosts: HostRule | undefined;
     /** Whether it runs `demo.*` jobs, which sleep and fail on request. */
@@ -84,7 +85,11 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     shutdown_ms: set.WORKER_SHUTDOWN_SECONDS * 1_000,
     hang_ms: set.WORKER_HANG_SECONDS === 0 ? undefined : set.WORKER_HANG_SECONDS * 1_000,
     drain: set.WORKER_DRAIN ? { dueWithinSeconds: set.WORKER_DRAIN_DUE_SECONDS } : undefined,
-    metrics: { host: set.WORKER_METRICS_HOST, port: set.WORKER_METRICS_PORT },
+    metrics: {
+      host: set.WORKER_METRICS_HOST,
+      port: set.WORKER_METRICS_PORT,
+      keep_alive_ms: set.API_KEEP_ALIVE_SECONDS * 1_000,
+    },
     allowed_hosts: set.ALLOWED_HOSTS.includes("*") ? undefined : { names: set.ALLOWED_HOSTS, addresses: true },
     demo_handlers: set.WORKER_DEMO_HANDLERS,
     backoff: retryPolicy(set),

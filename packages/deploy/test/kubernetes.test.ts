@@ -53,6 +53,10 @@ describe.each(["small", "production"])("the overlay %s", (overlay) => {
     },
   );
 
+  test("no Service of the namespace sets a variable in a pod", () => {
+    expect(withPods().map((each) => each.enableServiceLinks)).toEqual(withPods().map(() => false));
+  });
+
   test("secrets are only referred to", () => {
     expect(ofKind("Secret")).toEqual([]);
     expect(JSON.stringify(documents)).not.toMatch(/\w+:\/\/[^"/]*:[^"/]*@|password|aq_/i);

@@ -30,6 +30,7 @@ export type PodSpec = {
   containers: [Container];
   securityContext: object;
   automountServiceAccountToken: boolean;
+  enableServiceLinks?: boolean;
   terminationGracePeriodSeconds?: number;
   volumes: { name: string; secret?: { secretName: string; items: { key: string; path: string }[] } }[];
 };

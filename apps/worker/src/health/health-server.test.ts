@@ -3,6 +3,7 @@ import { createMetrics } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { statusFor } from "../../test/status-for.ts";
+import { readWorkerConfig } from "../config.ts";
 import { startHealthServer } from "./health-server.ts";
 
 const ready = async () => ({ ready: true, body: { status: "ok" } });
@@ -23,6 +24,13 @@ test("a worker whose event loop is stuck says so, while it is stuck", async () =
   }
   await eventually(async () => expect(await status("/readyz")).toBe(200));
   expect(await status("/livez")).toBe(200);
+  await health.stop();
+});
+
+test("the metrics port keeps an idle connection as long as the setting says", async () => {
+  const { metrics } = readWorkerConfig({ DATABASE_URL: "postgres://localhost/queue", API_KEEP_ALIVE_SECONDS: "620" });
+  const health = await startHealthServer(createMetrics(), ready, { ...metrics, port: 0 });
+  expect((await fetch(`${health.url}/livez`)).headers.get("keep-alive")).toBe("timeout=620");
   await health.stop();
 });
 

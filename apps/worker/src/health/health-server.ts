@@ -15,7 +15,7 @@ const beat_ms = 1_000;
 export async function startHealthServer(
   metrics: Metrics,
   ask: () => Promise<Readiness>,
-  address: Pick<HealthSettings, "host" | "port" | "allowed_hosts" | "hang_ms">,
+  address: Pick<HealthSettings, "host" | "port" | "keep_alive_ms" | "allowed_hosts" | "hang_ms">,
 ): Promise<HealthServer> {
   const beats = new Int32Array(new SharedArrayBuffer(4));
   const settings: HealthSettings = { ...address, beats };

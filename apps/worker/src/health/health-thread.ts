@@ -10,7 +10,7 @@ const watch_ms = 1_000;
 const stuck_ms_min = 4_000;
 const answer_ms_max = 2_000;
 
-const { host, port, allowed_hosts, hang_ms = Infinity, beats } = workerData as HealthSettings;
+const { host, port, keep_alive_ms, allowed_hosts, hang_ms = Infinity, beats } = workerData as HealthSettings;
 const parent = parentPort;
 if (!parent) throw new Error("health-thread.ts is a worker thread of health-server.ts");
 
@@ -67,7 +67,8 @@ const app = new Hono()
     return c.text(text, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   });
 
-const server = serve({ fetch: app.fetch, hostname: host, port }, (info) => {
+const serverOptions = keep_alive_ms === undefined ? {} : { keepAliveTimeout: keep_alive_ms };
+const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }, (info) => {
   parent.postMessage({ kind: "started", port: info.port } satisfies HealthStarted);
 });
 server.on("error", (error: NodeJS.ErrnoException) => {

@@ -8,6 +8,9 @@ export type HostRule = {
   readonly addresses: boolean;
 };
 
+/** A host without the brackets that URLs put around an IPv6 address. */
+export const bareHost = (host: string): string => host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
+
 /** Whether a name or address means this machine itself. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
@@ -22,6 +25,6 @@ export function isLoopback(host: string): boolean {
  */
 export function allowsHost(rule: HostRule | undefined, hostname: string): boolean {
   if (rule === undefined) return true;
-  const host = hostname.replace(/^\[(.*)\]$/, "$1").toLowerCase();
+  const host = bareHost(hostname);
   return isLoopback(host) || rule.names.includes(host) || (rule.addresses && isIP(host) !== 0);
 }

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { BackoffPolicy } from "../settle/backoff.ts";
 import type { LogLevel } from "../observe/log-levels.ts";
 import { redisSettings, redisTls } from "./redis-settings.ts";
-import { setting } from "./settings.ts";
+import { setting, SettingError } from "./settings.ts";
 import { defaultKeys, type SignalKeys } from "../signal/keys.ts";
 import type { RedisTls } from "../signal/redis/dial.ts";
 
@@ -35,6 +35,11 @@ type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
  */
 export function serverConfig(set: ServerValues): ServerConfig {
   const keys = { jobs: set.JOB_QUEUE_KEY, deadLetters: set.DLQ_KEY };
+  if (isWithin(keys.jobs, keys.deadLetters) || isWithin(keys.deadLetters, keys.jobs))
+    throw new SettingError(
+      `JOB_QUEUE_KEY and DLQ_KEY must be two names, neither the beginning of the other; got ${JSON.stringify(keys.jobs)} and ` +
+        JSON.stringify(keys.deadLetters),
+    );
   const tls = redisTls(set);
   return {
     database: {
@@ -47,6 +52,9 @@ export function serverConfig(set: ServerValues): ServerConfig {
     log_level: set.LOG_LEVEL,
   };
 }
+
+/** Queues and tenants add parts to these names, each after a colon. */
+const isWithin = (name: string, other: string) => `${name}:`.startsWith(`${other}:`);
 
 /** The settings of every program that fails jobs: the workers, and the API for remote ones. */
 export const retrySettings = {

@@ -1,8 +1,10 @@
 import { readFileSync, statSync } from "node:fs";
+import { isIPv6 } from "node:net";
 import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { logLevels, type LogLevel } from "../observe/log-levels.ts";
 import { parseRedisUrl, RedisUrlError, redisUrlAccepts } from "../signal/redis/address.ts";
+import { bareHost } from "./hosts.ts";
 import { databaseUrlAccepts, databaseUrlFault } from "./database-url.ts";
 import { isTraceUrlTemplate } from "../tracing/trace-url.ts";
 
@@ -61,14 +63,15 @@ export const setting = {
       z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/),
       "the name of a host, such as redis.internal",
     ),
+  /** Where to listen. An IPv6 address may be in brackets, as in a URL. */
+  address: () => described(z.string().min(1).transform(bareHost), "an address to listen on, such as 127.0.0.1"),
   /** Names of hosts, in lower case; `*` among them is any. */
   hosts: () =>
     described(
       z
         .string()
-        .toLowerCase()
-        .transform((text) => text.split(",").map((part) => part.trim()))
-        .pipe(z.array(z.string().regex(/^(\*|[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?)$/)).max(100)),
+        .transform((text) => text.split(",").map((part) => bareHost(part.trim())))
+        .pipe(z.array(z.string().refine((part) => hostOrAny.test(part) || isIPv6(part))).max(100)),
       "names of hosts without ports, separated by commas, such as queue.example.com, or * for any",
     ),
   list: (accepts: string) => described(parts(), accepts),
@@ -78,6 +81,8 @@ export const setting = {
       `names of queues, separated by commas, each ${queueName.description}`,
     ),
 };
+
+const hostOrAny = /^(\*|[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?)$/;
 
 function parts() {
   return z.string().transform((text) =>
@@ -158,8 +163,15 @@ export function parseSettings<S extends z.ZodObject>(schema: S, env: Record<stri
   if (issue?.code === "custom" && issue.params?.["told"] === true)
     throw new SettingError(`${name} must ${issue.message}`);
   throw new SettingError(
-    `${name} must be ${accepts}; got ${secret.test(name) ? "something else (not shown)" : JSON.stringify(withoutUser(value))}`,
+    `${name} must be ${accepts}; got ${secret.test(name) ? "something else (not shown)" : JSON.stringify(withoutUser(value))}${serviceLink(name, value)}`,
   );
+}
+
+/** Kubernetes sets `API_PORT=tcp://10.0.0.1:8000` in each pod beside a Service with the name `api`. */
+function serviceLink(name: string, value: string): string {
+  const service = /^(.+)_PORT$/.exec(name)?.[1]?.toLowerCase().replaceAll("_", "-");
+  if (service === undefined || !/^(tcp|udp|sctp):\/\//.test(value)) return "";
+  return `, which Kubernetes sets for the Service "${service}". Set enableServiceLinks: false in the pod, or set ${name}`;
 }
 
 /** A URL that is no secret may still have a name and a password in it, or the query a key. */
