@@ -24,8 +24,9 @@ test.each([
   const response = await api.app.request("http://localhost:8000/v1/queues/default/pause", { method: "POST", headers });
   expect(response.status).toBe(403);
   expect(await response.json()).toMatchObject({
-    type: "/problems/forbidden",
-    detail: expect.stringContaining("Origin"),
+    type: "/problems/foreign-origin",
+    title: "The request came from another site's page",
+    detail: expect.stringMatching(/^Origin is |Sec-Fetch-Site/),
   });
   const cancel = { method: "POST", headers };
   const openqueue = await api.app.request(
@@ -44,6 +45,22 @@ test.each([
   { origin: "https://queue.example.com", "sec-fetch-site": "same-origin" },
 ])("programs, and pages of the API's own, pause it: %j", async (headers) => {
   expect(await pause(headers)).toBe(200);
+});
+
+test("a page behind a proxy that changes Host is answered with both names and the setting that mends it", async () => {
+  const headers = { origin: "https://queue.example.com" };
+  const response = await api.app.request("http://api:8000/v1/queues/default/pause", { method: "POST", headers });
+  expect([response.status, await response.json()]).toMatchObject([
+    403,
+    {
+      detail:
+        "Origin is https://queue.example.com, but Host is api:8000. If a proxy in front of this API changes Host, " +
+        "let it pass Host on, or name both hosts in ALLOWED_HOSTS",
+    },
+  ]);
+  const mended = createApp({ ...api.deps, allowed_hosts: { names: ["queue.example.com", "api"], addresses: false } });
+  const request = { method: "POST", headers };
+  expect((await mended.request("http://api:8000/v1/queues/default/pause", request)).status).toBe(200);
 });
 
 test("an origin with a name in ALLOWED_HOSTS counts as the API's own", async () => {

@@ -1,4 +1,4 @@
-import { allowsHost, type HostRule } from "@atlasqueue/core/hosts";
+import { allowsHost, bareHost, type HostRule } from "@atlasqueue/core/hosts";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
@@ -12,11 +12,7 @@ export const reading = new Set(["GET", "HEAD", "OPTIONS"]);
  */
 export function originGuard(rule: HostRule | undefined) {
   return (c: ApiContext, next: Next): Promise<void> => {
-    if (!reading.has(c.req.method) && isForeign(c, rule))
-      throw new ProblemError(
-        "forbidden",
-        "This came from another site's page (Origin, Sec-Fetch-Site), which may not change anything here",
-      );
+    if (!reading.has(c.req.method) && isForeign(c, rule)) throw new ProblemError("foreign_origin", whyForeign(c));
     return next();
   };
 }
@@ -31,5 +27,18 @@ function isForeign(c: ApiContext, rule: HostRule | undefined): boolean {
   if (!URL.canParse(origin)) return true;
   const { host, hostname } = new URL(origin);
   // By name only where names are set: on a loopback address other ports are other sites.
-  return host !== new URL(c.req.url).host && !(rule?.names.includes(hostname) && allowsHost(rule, hostname));
+  return host !== new URL(c.req.url).host && !(rule?.names.includes(bareHost(hostname)) && allowsHost(rule, hostname));
+}
+
+const header_chars_max = 200;
+
+/** Most who read this run a proxy that changes Host: then the API's own page looks like another site's. */
+function whyForeign(c: ApiContext): string {
+  const site = c.req.header("sec-fetch-site");
+  if (site !== undefined) return `The browser sent Sec-Fetch-Site: ${site}. Only pages of this API may change anything`;
+  const origin = c.req.header("origin")?.slice(0, header_chars_max);
+  return (
+    `Origin is ${origin}, but Host is ${new URL(c.req.url).host}. If a proxy in front of this API changes Host, ` +
+    "let it pass Host on, or name both hosts in ALLOWED_HOSTS"
+  );
 }

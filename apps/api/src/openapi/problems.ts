@@ -33,10 +33,11 @@ const everyKeyedAct: ProblemKind[] = ["idempotency_under_way", "idempotency_mism
 /** Every kind of problem an operation can answer with. */
 export function problemsOf(operation: Operation): ProblemKind[] {
   const { scope, request, problems: own } = operation;
+  const of_method: ProblemKind[] = operation.method === "get" ? [] : ["foreign_origin"];
   const of_token = scope ? everyToken : [];
   const of_body = !request?.body ? [] : request.body.lines ? everyLines : everyBody;
   const of_key = isOncePerKey(operation) ? everyKeyedAct : [];
-  return [...new Set([...everyRequest, ...of_token, ...of_body, ...own, ...of_key])];
+  return [...new Set([...everyRequest, ...of_method, ...of_token, ...of_body, ...own, ...of_key])];
 }
 
 /** The error answers of an operation: one for each status, with an example for each kind of problem. */

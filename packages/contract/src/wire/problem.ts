@@ -6,6 +6,7 @@ export const problems = {
   malformed_request: { status: 400, title: "The request is malformed" },
   unauthorized: { status: 401, title: "This needs a valid token" },
   forbidden: { status: 403, title: "The token does not allow this" },
+  foreign_origin: { status: 403, title: "The request came from another site's page" },
   not_found: { status: 404, title: "There is nothing here" },
   method_not_allowed: { status: 405, title: "This path does not take that method" },
   request_timeout: { status: 408, title: "The body did not arrive in time" },
