@@ -53,8 +53,8 @@ export const list = route(
     description:
       "With `search`, those with a text in payload, result or error, in any case: it reads the newest that the other " +
       "parameters match for 0.4 s, and `searched` says how far it came; go on with the cursor. With `key`, the job an " +
-      "idempotency key names. A page of large jobs ends after about 4 MiB; one that ends since it looked at as many jobs as " +
-      "it may says in `searched` how many those were, and how far back it came.",
+      "idempotency key names. A page of large jobs ends after about 4 MiB. A page of rare jobs ends after about a second: " +
+      "`searched` then has how many jobs the API read, and how far back it came.",
     scope: "read",
     request: { query: listJobsQuery },
     reads: ({ query: { limit, key } }: { query: { limit: number; key?: string | undefined } }) =>

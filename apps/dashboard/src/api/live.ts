@@ -67,8 +67,8 @@ function refresh(): void {
   if (next < Infinity) timer = setTimeout(refresh, next - now);
 }
 
-/** A list of several pages is left alone: rows would move under the reader. */
+/** A list of several pages is left alone: rows would move under the reader. So is one whose page took a second to find. */
 function isLive({ meta, state }: Query): boolean {
-  const { pages = [] } = (state.data ?? {}) as { pages?: readonly unknown[] };
-  return meta?.["every_ms"] !== undefined && pages.length <= 1;
+  const { pages = [] } = (state.data ?? {}) as { pages?: readonly { searched?: unknown }[] };
+  return meta?.["every_ms"] !== undefined && pages.length <= 1 && !pages[0]?.searched;
 }

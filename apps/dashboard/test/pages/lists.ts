@@ -92,8 +92,11 @@ export function listTests(world: () => World): void {
     );
     await page.goto(`${world().open.url}/ui/jobs?type=rare`);
     await page.getByText("None in the newest 20,000 jobs looked at").waitFor();
+    // An act on all that match would be of jobs that the page does not show.
+    expect(await page.getByText("All that match").count()).toBe(0);
     await page.getByRole("button", { name: "Look further back" }).click();
     await page.locator(`a[href="/ui/jobs/${id}"]`).first().waitFor();
+    await page.getByText("All that match").waitFor();
     await context.close();
   });
 }

@@ -36,10 +36,11 @@ export type JobFilter = {
  */
 export type JobRows = { rows: PageRow[]; next: string | undefined; looked_at?: number | undefined };
 
-/** How many jobs one page looks at, of any tenant, rather than a rare filter reading the whole history. */
-const looked_at_max = 20_000;
-/** It looks at these first, then at twice as many, for as long as that is quick: cached, all of it takes 20 ms. */
-const first_stretch_jobs = 1_250;
+/** A page ends after this, however few it found. Each of its statements has the database's deadline besides. */
+const look_ms_max = 800;
+/** Jobs one statement looks at, of any tenant: few at first, and twice as many after each that was quick. */
+const stretch_jobs_min = 1_250;
+const stretch_jobs_max = 20_000;
 const quick_ms = 60;
 /** An id with all bits set: every job is below it. */
 const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -47,9 +48,9 @@ const oldest = "00000000-0000-0000-0000-000000000000";
 
 /**
  * A tenant's jobs, newest first. No index serves it, as one that every insert and claim had to maintain would cost them
- * a fifth: it walks the primary key, which is in order of creation, in bounded stretches. A page may therefore be
- * short, or empty, and still have a next one; so may one of large jobs, as a page is bounded by its bytes too. Rare
- * statuses are looked up by their own partial index, while they stay rare.
+ * a fifth: it walks the primary key, which is in order of creation, in stretches, for up to a second. A page may
+ * therefore be short, or empty, and still have a next one; so may one of large jobs, as a page is bounded by its bytes
+ * too. If the first stretch does not fill the page, the status's own partial index does, while it has few jobs.
  *
  * @example
  * const { rows, next } = await listJobs(deps, "default", { status: "dead" }, 50, undefined);
@@ -60,49 +61,50 @@ export async function listJobs(
   filter: JobFilter,
   jobs_max: number,
   below: string | undefined,
-): Promise<JobRows> {
-  const { status = "", fingerprint, worker } = filter;
-  const among_status =
-    status !== "" ? status : fingerprint !== undefined ? "dead" : worker !== undefined ? "running" : "";
-  const held = among_status === "" ? undefined : heldApart[among_status];
-  if (held !== undefined) {
-    const params = paramsOf(tenant, filter, jobs_max, below);
-    const among = await executeOn(deps.database)<Row>({ text: held, params });
-    if (!among[0]?.too_many) return pageOf(jobsOf(among), jobs_max, undefined, among[0]?.cut);
-  }
-  return inStretches(deps, tenant, filter, jobs_max, below);
-}
-
-/** Where jobs are in the cache it looks at all of them; from a slow disk it answers sooner, with less. */
-async function inStretches(
-  deps: Pick<Deps, "database">,
-  tenant: string,
-  filter: JobFilter,
-  jobs_max: number,
-  below: string | undefined,
+  ms_max = look_ms_max,
 ): Promise<JobRows> {
   const rows: PageRow[] = [];
-  const began = performance.now();
+  const end = performance.now() + ms_max;
   let last = below;
   let bytes_left = page_bytes_max;
-  let cut = false;
   let looked_at = 0;
-  for (let stretch = first_stretch_jobs; looked_at < looked_at_max; stretch = looked_at) {
+  let stretch = stretch_jobs_min;
+  do {
+    const began = performance.now();
     const params = [...paramsOf(tenant, filter, jobs_max - rows.length, last), stretch, bytes_left];
     const found = await executeOn(deps.database)<Row>({ text: inStretch, params });
     rows.push(...jobsOf(found));
     last = found[0]?.last ?? undefined;
     bytes_left -= found[0]?.bytes ?? 0;
-    cut = found[0]?.cut === true || (last !== undefined && bytes_left <= 0);
-    const first = looked_at === 0;
+    const cut = found[0]?.cut === true || (last !== undefined && bytes_left <= 0);
+    if (last === undefined || rows.length === jobs_max || cut) return pageOf(rows, jobs_max, last, cut);
+    if (looked_at === 0) {
+      // The kept counts know of what no stretch would find.
+      if (rows.length === 0 && !(await mayHold(deps, tenant, filter))) return { rows, next: undefined };
+      const among = await inIndex(deps, tenant, filter, jobs_max, below);
+      if (among) return among;
+    }
     looked_at += stretch;
-    if (last === undefined || rows.length === jobs_max || cut) break;
-    // The kept counts know of what no stretch would find.
-    if (rows.length === 0 && first && !(await mayHold(deps, tenant, filter))) return { rows, next: undefined };
-    if (performance.now() - began > quick_ms) break;
-  }
-  const page = pageOf(rows, jobs_max, last, cut);
-  return page.next !== undefined && rows.length < jobs_max && !cut ? { ...page, looked_at } : page;
+    const next_jobs = performance.now() - began < quick_ms ? stretch * 2 : Math.floor(stretch / 2);
+    stretch = Math.min(stretch_jobs_max, Math.max(stretch_jobs_min, next_jobs));
+  } while (performance.now() < end);
+  return { ...pageOf(rows, jobs_max, last), looked_at };
+}
+
+/** Undefined if no index has the filter's status, or too many jobs for a page. */
+async function inIndex(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  filter: JobFilter,
+  jobs_max: number,
+  below: string | undefined,
+): Promise<JobRows | undefined> {
+  const status =
+    filter.status ?? (filter.fingerprint !== undefined ? "dead" : filter.worker !== undefined && "running");
+  const text = status ? heldApart[status] : undefined;
+  if (text === undefined) return undefined;
+  const among = await executeOn(deps.database)<Row>({ text, params: paramsOf(tenant, filter, jobs_max, below) });
+  return among[0]?.too_many ? undefined : pageOf(jobsOf(among), jobs_max, undefined, among[0]?.cut);
 }
 
 /** Whether the tenant has jobs of the filter's queue and status at all. */
@@ -180,10 +182,10 @@ const amongFew = (ids: string) => `
   ORDER BY jobs.id DESC`;
 
 const heldApart: Partial<Record<JobStatus, string>> = Object.fromEntries(
-  Object.entries(idsByStatus("$2", "$3"))
-    // Queued jobs may be the bulk, and then any stretch has some.
-    .filter(([status]) => status !== "queued")
-    .map(([status, ids]) => [status, composed(`jobs/list-${status}`, listParameters, amongFew(ids))]),
+  Object.entries(idsByStatus("$2", "$3")).map(([status, ids]) => [
+    status,
+    composed(`jobs/list-${status}`, listParameters, amongFew(ids)),
+  ]),
 );
 
 /**

@@ -40,7 +40,7 @@ export function Jobs() {
     >
       <FilterBar filter={filter} onChange={(next) => void navigate({ to: "/ui/jobs", search: next })} />
       <Card flush>
-        <SelectionBar filter={filter} selection={selection} />
+        <SelectionBar filter={filter} selection={selection} found={items.length > 0 && !list.isPlaceholderData} />
         <Answered to={list} rows={12}>
           {() =>
             items.length === 0 && !list.hasNextPage ? (

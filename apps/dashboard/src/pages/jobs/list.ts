@@ -26,11 +26,11 @@ export function useJobs(filter: JobsFilter) {
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
     refetchInterval: ({ state }) => {
-      const pages = state.data?.pages.length ?? 0;
-      return pages > 1 || filter.search !== undefined ? false : poll_ms;
+      const pages = state.data?.pages ?? [];
+      // A page that ended before it was full took a second to find.
+      return pages.length > 1 || pages[0]?.searched ? false : poll_ms;
     },
-    // Reading payloads again with every event would be too much.
-    ...(filter.search === undefined ? { meta: { every_ms: refresh_ms } } : {}),
+    meta: { every_ms: refresh_ms },
     placeholderData: keepPreviousData,
   });
   return ask;

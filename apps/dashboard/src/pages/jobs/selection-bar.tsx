@@ -28,14 +28,23 @@ const sensible: Partial<Record<JobStatus, readonly BulkAction[]>> = {
 const names: Record<BulkAction, string> = { cancel: "Cancel", retry: "Retry", delete: "Delete" };
 const icons = { cancel: "close", retry: "replay", delete: "trash" } as const;
 
-/** What can be done with the chosen rows, or with all that the filter finds. */
-export function SelectionBar({ filter, selection }: { filter: JobsFilter; selection: Selection }) {
+/** What can be done with the chosen rows, or with all that the filter finds: only while the list shows some of them. */
+export function SelectionBar({
+  filter,
+  selection,
+  found,
+}: {
+  filter: JobsFilter;
+  selection: Selection;
+  found: boolean;
+}) {
   const [asked, setAsked] = useState<{ action: BulkAction; all: boolean }>();
   const may = useMay("admin");
   const chosen = selection.ids.size;
   const actions = (filter.status && sensible[filter.status]) ?? ["cancel", "retry", "delete"];
   if (!may || (chosen === 0 && Object.keys(filter).length === 0)) return null;
-  if (chosen === 0 && isReplayable(filter)) return <AllDead filter={filter} />;
+  if (chosen === 0 && isReplayable(filter)) return <AllDead filter={filter} found={found} />;
+  if (chosen === 0 && !found && !asked) return null;
   return (
     <div className="selection" data-quiet={chosen === 0 || undefined}>
       <strong>{chosen > 0 ? `${plural(chosen, "job")} selected` : "All that match"}</strong>
@@ -70,8 +79,9 @@ function isReplayable(filter: JobsFilter): boolean {
 }
 
 /** All the dead jobs that the filter finds, whether they are on the page or not; both count first. */
-function AllDead({ filter: { queue, type, fingerprint } }: { filter: JobsFilter }) {
+function AllDead({ filter: { queue, type, fingerprint }, found }: { filter: JobsFilter; found: boolean }) {
   const [asked, setAsked] = useState<"replay" | "purge">();
+  if (!found && !asked) return null;
   const close = () => setAsked(undefined);
   const common = {
     ...(queue === undefined ? {} : { queue }),
