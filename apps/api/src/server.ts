@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createShares, type Shares } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
-import { withinHeap } from "@atlasqueue/core/internal";
+import { serverLimits, type ServerTimeouts } from "@atlasqueue/core/server-limits";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { answerClientError, refuseConnect } from "./http/answers/client-error.ts";
 import { MergingMessage } from "./http/body/merging-message.ts";
@@ -24,32 +24,9 @@ export type ServerOptions = {
   timeouts?: Partial<ServerTimeouts>;
   /** How long an idle connection stays open. Default 65 s. */
   keep_alive_ms?: number;
-  /** Default 20,000; fewer where the heap is below 2 GB. */
+  /** Default 20,000; fewer with a small heap or few files. */
   connections_max?: number;
 };
-
-/**
- * How long a client may take to send its headers, and its whole request, checked every `check_interval_ms`; and how long
- * nothing may move on a connection, such as when nobody reads an answer.
- */
-type ServerTimeouts = { headers_ms: number; request_ms: number; check_interval_ms: number; stalled_ms: number };
-
-const defaultTimeouts: ServerTimeouts = {
-  headers_ms: 10_000,
-  request_ms: 20_000,
-  check_interval_ms: 5_000,
-  // Well above half a minute, which a request may wait for a job.
-  stalled_ms: 120_000,
-};
-/** More than there are long polls at once; each takes a file and, while headers arrive, up to forty kilobytes. */
-const connections_max_default = 20_000;
-/** What a connection takes while headers arrive. */
-export const connection_bytes = 40_000;
-/** Of a small heap they may take four tenths. */
-const connections_heap = { part: 2.5, bytes_each: connection_bytes };
-const header_bytes_max = 16_384;
-/** Longer than most load balancers' idle timeout, so that they are the ones to close the connection. */
-const keep_alive_ms_default = 65_000;
 
 export type RunningServer = {
   url: string;
@@ -69,7 +46,11 @@ export type RunningServer = {
  * const server = await startServer(app, { host: "127.0.0.1", port: 8000, logger });
  */
 export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Promise<RunningServer> {
-  const timeouts = { ...defaultTimeouts, ...options.timeouts };
+  const limits = serverLimits({
+    timeouts: options.timeouts,
+    keepAliveMs: options.keep_alive_ms,
+    connectionsMax: options.connections_max,
+  });
   const listener = getRequestListener(app.fetch as (request: Request) => Promise<Response>, {
     errorHandler: (error) => answerUnroutable(error, options.logger),
     // Node discards the rest of a body by itself.
@@ -84,21 +65,16 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   });
   const server = createServer(
     {
-      headersTimeout: timeouts.headers_ms,
-      requestTimeout: timeouts.request_ms,
-      connectionsCheckingInterval: timeouts.check_interval_ms,
-      keepAliveTimeout: options.keep_alive_ms ?? keep_alive_ms_default,
-      maxHeaderSize: header_bytes_max,
+      ...limits.options,
       // Refused by the listener, which answers in our format.
       requireHostHeader: false,
       IncomingMessage: MergingMessage,
     },
     inTurn,
   );
-  server.timeout = timeouts.stalled_ms;
+  server.timeout = limits.stalled_ms;
   const last = createLastRequests(server);
-  const connections_max = options.connections_max ?? withinHeap(connections_max_default, connections_heap);
-  shareConnections(server, createShares(connections_max));
+  shareConnections(server, createShares(limits.connections_max));
   const connections = createUnderWay();
   server.on("connection", (socket) => connections.add(new Promise((resolve) => socket.once("close", resolve))));
   server.on("clientError", answerClientError);

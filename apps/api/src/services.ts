@@ -12,9 +12,9 @@ import {
   type Deps,
   type EnqueueOptions,
 } from "@atlasqueue/core/internal";
+import { connection_bytes } from "@atlasqueue/core/server-limits";
 import { createUnderWay } from "./http/under-way.ts";
 import { createJobStreams } from "./jobs/stream/open-streams.ts";
-import { connection_bytes } from "./server.ts";
 
 /** Each keeps a connection, and an address that tenants share, such as a load balancer's, has three quarters of those. */
 const waiters_max = withinHeap(10_000, { part: 10, bytes_each: connection_bytes });

@@ -1,5 +1,6 @@
 // Not all of core, as this thread would load it a second time.
 import { allowsHost } from "@atlasqueue/core/hosts";
+import { serverLimits } from "@atlasqueue/core/server-limits";
 import { parentPort, workerData } from "node:worker_threads";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
@@ -9,6 +10,8 @@ const watch_ms = 1_000;
 /** An event loop that has not turned for this long is stuck. */
 const stuck_ms_min = 4_000;
 const answer_ms_max = 2_000;
+/** Probes and scrapes: the files are for handlers. */
+const connections_max = 100;
 
 const { host, port, keep_alive_ms, allowed_hosts, hang_ms = Infinity, beats } = workerData as HealthSettings;
 const parent = parentPort;
@@ -67,10 +70,11 @@ const app = new Hono()
     return c.text(text, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   });
 
-const serverOptions = keep_alive_ms === undefined ? {} : { keepAliveTimeout: keep_alive_ms };
-const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }, (info) => {
+const limits = serverLimits({ keepAliveMs: keep_alive_ms, connectionsMax: connections_max });
+const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions: limits.options }, (info) => {
   parent.postMessage({ kind: "started", port: info.port } satisfies HealthStarted);
 });
+Object.assign(server, { timeout: limits.stalled_ms, maxConnections: limits.connections_max });
 server.on("error", (error: NodeJS.ErrnoException) => {
   parent.postMessage({
     kind: "started",
