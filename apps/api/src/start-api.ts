@@ -69,7 +69,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const database = connectDatabase({
     ...config.database,
     applicationName: "atlasqueue-api",
-    onUnprepared: () => observe({ event: "prepared_statements_off" }),
+    observe,
   });
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : noSignal());
   addServerGauges(registry, { database, signal });

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { faultOfUrl } from "@atlasqueue/client";
-import { parseSettings, setting } from "@atlasqueue/core/settings";
+import { databaseSettings, databaseUrl, parseSettings, setting } from "@atlasqueue/core/settings";
 import { z } from "zod";
 
 export type Env = Record<string, string | undefined>;
@@ -9,7 +9,8 @@ export type Env = Record<string, string | undefined>;
 /** The variables the command itself reads; `start`, `api` and `worker` pass on the others. */
 export const cliSettings = z.object({
   DATA_DIR: setting.text("the folder for the embedded servers' data").default(".atlasqueue"),
-  DATABASE_URL: setting.databaseUrl().optional(),
+  DATABASE_URL: databaseSettings.DATABASE_URL.optional(),
+  DATABASE_TLS_CA_FILE: databaseSettings.DATABASE_TLS_CA_FILE,
   REDIS_URL: setting.redisUrl().optional(),
   ATLASQUEUE_URL: z
     .string()
@@ -33,16 +34,17 @@ export type ServerSettings = {
 
 /** Which servers `start` uses. Throws `SettingError` for a wrong variable. */
 export function readServerSettings(env: Env): ServerSettings {
-  const { DATA_DIR, DATABASE_URL, REDIS_URL } = parseSettings(
+  const { DATA_DIR, DATABASE_URL, DATABASE_TLS_CA_FILE, REDIS_URL } = parseSettings(
     cliSettings.omit({ ATLASQUEUE_URL: true, ATLASQUEUE_TOKEN: true }),
     env,
   );
-  return { data_dir: resolve(callersFolder(env), DATA_DIR), database_url: DATABASE_URL, redis_url: REDIS_URL };
+  const database_url = DATABASE_URL && databaseUrl({ DATABASE_URL, DATABASE_TLS_CA_FILE });
+  return { data_dir: resolve(callersFolder(env), DATA_DIR), database_url, redis_url: REDIS_URL };
 }
 
 /** Throws `SettingError` when there is none. */
 export function readDatabaseUrl(env: Env): string {
-  return parseSettings(z.object({ DATABASE_URL: setting.databaseUrl() }), env).DATABASE_URL;
+  return databaseUrl(parseSettings(z.object(databaseSettings), env));
 }
 
 /** The API the commands talk to unless `--url` says otherwise. */

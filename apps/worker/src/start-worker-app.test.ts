@@ -73,7 +73,7 @@ test.each([
   [
     "DATABASE_URL",
     "mysql://root:hunter2@h/d",
-    "DATABASE_URL must be a URL such as postgres://user:password@host:5432/database; got something else (not shown)",
+    'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database; got "mysql://[hidden]@h/d"',
   ],
 ])("%s=%s is refused with one line", (name, value, line) => {
   expect(() => readWorkerConfig({ DATABASE_URL: own.url, [name]: value })).toThrow(line);
@@ -118,6 +118,7 @@ test("a worker says whether Postgres and Redis take its writes, and whether it t
     status: "degraded",
     checks: { ...up, redis: "refusing" },
     connections,
+    reason: "full",
   });
   proxy.refuse();
   await eventually(async () =>
@@ -126,6 +127,7 @@ test("a worker says whether Postgres and Redis take its writes, and whether it t
       status: "unavailable",
       checks: { ...up, redis: "refusing", postgres: "down" },
       connections,
+      reason: "full",
     }),
   );
   await Promise.all([app.stop(), proxy.close()]);

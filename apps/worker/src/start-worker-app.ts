@@ -54,7 +54,7 @@ export async function startWorkerApp(
   const database = connectDatabase({
     ...config.database,
     applicationName: "atlasqueue-worker",
-    onUnprepared: () => observe({ event: "prepared_statements_off" }),
+    observe,
   });
   const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : memorySignal());
   addServerGauges(metrics.registry, { database, signal });

@@ -3,7 +3,6 @@ export { listActs, showAct } from "./audit/list.ts";
 export { newId } from "./ids.ts";
 export { beginOnce, freeKey, type BegunOnce, type KeyedAct } from "./audit/once.ts";
 export { beginActs, endActs, recordActs, type Act, type BegunAct, type EndedAct } from "./audit/record.ts";
-export { requireDatabaseUrl } from "./database/connect.ts";
 export { composedStatements } from "./database/composed.ts";
 export { countDrift } from "./counts/drift.ts";
 export {
@@ -177,7 +176,7 @@ export { dropStale } from "./signal/drop-stale.ts";
 export { defaultKeys, queueKeys } from "./signal/keys.ts";
 export { clusterKeys, slotOf } from "./signal/redis/cluster-keys.ts";
 export { allTenants, presence_beat_ms, type SeenWorker, type WorkerPresence } from "./signal/presence.ts";
-export { requireSignal } from "./signal/require-signal.ts";
+export { requireSignal, signalTrouble } from "./signal/require-signal.ts";
 export { rounds_max, SignalUnavailableError, wakeMark, type SignalState, type Woken } from "./signal/signal.ts";
 export { localPermits, type Permit, type RateLimit } from "./signal/token-bucket.ts";
 export { enqueueAll } from "./submit/enqueue-all.ts";

@@ -10,7 +10,7 @@ import {
 } from "@atlasqueue/contract";
 import { admitThese } from "./submit/arrivals/admitter.ts";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
-import { connectDatabase, requireDatabaseUrl } from "./database/connect.ts";
+import { connectDatabase } from "./database/connect.ts";
 import { isUnavailable } from "./database/errors.ts";
 import { defaultTenant } from "./deps.ts";
 import { answerOwn, ownFlow } from "./flows/own-flow.ts";
@@ -117,7 +117,6 @@ const announceable_max = 10_000;
  * await queue.submit({ type: "email.send", payload: { to: "ada@example.org" }, idempotency_key: "welcome-17" });
  */
 export function createQueue(options: QueueOptions): Queue {
-  requireDatabaseUrl(options.databaseUrl);
   const tenant = options.tenant ?? defaultTenant;
   const observe = options.observe ?? (() => {});
   const database = connectDatabase({
@@ -126,7 +125,7 @@ export function createQueue(options: QueueOptions): Queue {
     timeoutMs: options.timeoutMs ?? 10_000,
     preparedStatements: options.preparedStatements ?? true,
     applicationName: "atlasqueue-queue",
-    onUnprepared: () => observe({ event: "prepared_statements_off" }),
+    observe,
   });
   const signal: Signal = options.redisUrl
     ? redisSignal({ url: options.redisUrl, tls: options.redisTls, keys: options.keys ?? defaultKeys, observe })

@@ -9,7 +9,6 @@ import {
   type Observe,
   type QueueOptions,
 } from "@atlasqueue/core";
-import { requireDatabaseUrl } from "@atlasqueue/core/internal";
 import { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
 
 export type WorkerOptions = WorkerConfig & {
@@ -53,7 +52,6 @@ export type WorkerOptions = WorkerConfig & {
 export function createWorker(options: WorkerOptions): Worker {
   const { databaseUrl, redisUrl, redisTls, keys, timeoutMs, connectionsMax, preparedStatements, ...rest } = options;
   const { logger = createLogger("warn", "atlasqueue-worker"), observe: hear, tracing, ...config } = rest;
-  requireDatabaseUrl(databaseUrl);
   const observe = hear ? observeAll(logEvents(logger), hear) : logEvents(logger);
   const database = connectDatabase({
     url: databaseUrl,
@@ -61,7 +59,7 @@ export function createWorker(options: WorkerOptions): Worker {
     timeoutMs: timeoutMs ?? 5_000,
     preparedStatements: preparedStatements ?? true,
     applicationName: "atlasqueue-worker",
-    onUnprepared: () => observe({ event: "prepared_statements_off" }),
+    observe,
   });
   // Not `noSignal`, on which nothing can wait: the worker would report it as an outage.
   const signal = redisUrl

@@ -37,6 +37,7 @@ test("without Redis it is degraded and ready; without Postgres it is neither", {
     status: "degraded",
     checks: { postgres: "up", redis: "down" },
     connections: pool,
+    reason: "away",
   });
   await degraded.stop();
 
@@ -59,6 +60,7 @@ test("a Redis that refuses writes degrades it", async () => {
     status: "degraded",
     checks: { postgres: "up", redis: "refusing" },
     connections: pool,
+    reason: "away",
   });
   await full.stop();
 });

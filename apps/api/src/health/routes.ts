@@ -1,3 +1,4 @@
+import { signalTrouble } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import type { Operation } from "../route/operation.ts";
 import { route } from "../route/route.ts";
@@ -45,6 +46,7 @@ const readiness = z.strictObject({
     .describe(
       "This process's connections to PostgreSQL: how many are open, how many of those have a statement or a transaction under way, how many may be open, and how many statements are waiting for a free one. If all are busy and PostgreSQL is `down`, perhaps only this process has too much to do.",
     ),
+  reason: z.string().optional().describe("Why Redis can't be used, if it can't: its last error, in words."),
 });
 
 const readyAnswers = {
@@ -86,8 +88,9 @@ const ready = (path: "/readyz" | "/ready", id: string) =>
       const checks = await deps.readiness();
       const connections = deps.database.connections();
       if (checks.postgres !== "up") return { status: 503, body: { status: "unavailable", checks, connections } };
-      const status = checks.redis === "up" ? "ok" : "degraded";
-      return { status: 200, body: { status, checks, connections } };
+      if (checks.redis === "up") return { status: 200, body: { status: "ok", checks, connections } };
+      const reason = await signalTrouble(deps.signal);
+      return { status: 200, body: { status: "degraded", checks, connections, ...(reason && { reason }) } };
     },
   );
 

@@ -1,5 +1,5 @@
 import type { Database, Signal } from "@atlasqueue/core";
-import { createReadiness } from "@atlasqueue/core/internal";
+import { createReadiness, signalTrouble } from "@atlasqueue/core/internal";
 import type { Worker } from "@atlasqueue/worker";
 import type { Readiness } from "./messages.ts";
 
@@ -15,6 +15,7 @@ export function workerReadiness(
   const ask = createReadiness(deps);
   return async () => {
     const { postgres, redis } = await ask();
+    const trouble = redis === "up" ? undefined : await signalTrouble(deps.signal);
     const stuck_ms = worker()?.stuckForMs() ?? 0;
     const without_ms = worker()?.withoutProcessForMs() ?? 0;
     const consumer = stuck_ms > 0 ? "stuck" : "up";
@@ -27,7 +28,9 @@ export function workerReadiness(
         ? { reason: `no process could be started for isolated handlers for ${seconds(without_ms)}` }
         : stuck_ms > 0
           ? { reason: `no job was taken for ${seconds(stuck_ms)}, though there was room` }
-          : {};
+          : trouble === undefined
+            ? {}
+            : { reason: trouble };
     return { ready, body: { status, checks, connections: deps.database.connections(), ...reason } };
   };
 }

@@ -135,7 +135,7 @@ test("a prepared statement that a pooler lost is sent again, and none is prepare
     url: servers.postgres.url,
     connectionsMax: 1,
     timeoutMs: 10_000,
-    onUnprepared: () => (told += 1),
+    observe: () => void (told += 1),
   };
   const database = connectDatabase(settings);
   const execute = executeOn(database);

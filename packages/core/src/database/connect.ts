@@ -1,9 +1,10 @@
 import postgres, { type Patched } from "./driver.ts";
+import type { Observe } from "../observe/events.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
 import { createIsolation } from "./server/isolation.ts";
 import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
-import { ofSeveralHosts } from "./server/several-hosts.ts";
+import { parseDatabaseUrl } from "./server/connection-string.ts";
 import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
@@ -47,7 +48,7 @@ export type Database = {
 export type Connections = { open: number; busy: number; max: number; waiting: number };
 
 export type DatabaseOptions = {
-  /** May name several hosts, comma-separated: the one that takes writes is used. */
+  /** Read as libpq does. It may name several hosts, comma-separated: the one that takes writes is used. */
   url: string;
   /** Connections at most. */
   connectionsMax: number;
@@ -58,8 +59,7 @@ export type DatabaseOptions = {
    * off by themselves.
    */
   preparedStatements?: boolean;
-  /** Called once, when that happens. */
-  onUnprepared?: (() => void) | undefined;
+  observe?: Observe | undefined;
   /** How long a connection stays open unused: a server has few, and all processes share them. Default 20. */
   idleSeconds?: number;
   /** Shown in pg_stat_activity. */
@@ -79,17 +79,21 @@ const control_idle_seconds = 1;
  * Open a pool. Nothing is sent before the first query; a database that is away makes queries fail, not this call. A
  * connection that failed once is thrown away, and the next query dials again; one that takes no writes, or that the
  * server knows nothing of, takes all the others with it.
+ * Throws `DatabaseUrlError`, a TypeError.
  *
  * @example
  * const database = connectDatabase({ url, connectionsMax: 10, timeoutMs: 10_000 });
  * await database.close();
  */
 export function connectDatabase(options: DatabaseOptions): Database {
+  const { driver, connect_timeout_seconds, startup, ignored } = parseDatabaseUrl(options.url, options.applicationName);
+  if (ignored.length > 0) options.observe?.({ event: "database_url_parameters_ignored", parameters: ignored });
   const silence_ms_max = options.timeoutMs + Math.min(options.timeoutMs, silence_ms_more_max);
   const listeners = new Set<() => void>();
   const settings = {
+    ...driver,
     prepare: options.preparedStatements ?? true,
-    connect_timeout: Math.max(1, Math.ceil(options.timeoutMs / 1_000)),
+    connect_timeout: connect_timeout_seconds ?? Math.max(1, Math.ceil(options.timeoutMs / 1_000)),
     // Its default grows to 20 s, and would outlast a database outage by as much.
     backoff: (tries: number) => Math.min(0.025 * 2 ** tries, 0.5),
     keep_alive: keep_alive_seconds,
@@ -99,8 +103,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     fetch_types: false,
     onnotice: () => {},
     // The driver reads times in this style only. Word for word as servers report it: poolers compare the texts.
-    connection: { application_name: options.applicationName ?? "atlasqueue", DateStyle: "ISO, MDY" },
-    ...ofSeveralHosts(options.url),
+    connection: { ...startup, DateStyle: "ISO, MDY" },
     // What follows comes from our patch, in patches/.
     discard(error: unknown) {
       isolation.hear(error);
@@ -111,11 +114,11 @@ export function connectDatabase(options: DatabaseOptions): Database {
     onclose: (_id: number, broke?: boolean) => {
       if (broke) for (const hear of listeners) hear();
     },
-    socket: (driver: { path?: string | false }, host: string, port: number, isWaiting: () => boolean) =>
-      openSocket({ host, port, path: driver.path ?? false }, { silence_ms_max, isWaiting }),
+    socket: (_driver: unknown, host: string, port: number, isWaiting: () => boolean) =>
+      openSocket({ host, port }, { silence_ms_max, isWaiting }),
   };
   const open = (max: number, idle_timeout: number): Sql =>
-    postgres(options.url, { ...settings, max, idle_timeout } as postgres.Options<Record<string, never>>);
+    postgres({ ...settings, max, idle_timeout } as unknown as postgres.Options<Record<string, never>>);
   const sql = open(options.connectionsMax, options.idleSeconds ?? 20);
   const control = open(1, control_idle_seconds);
   const spare = open(1, options.idleSeconds ?? 20);
@@ -145,22 +148,10 @@ export function connectDatabase(options: DatabaseOptions): Database {
       const all = [sql, control, spare].map(({ options: set }) => set as { prepare: boolean });
       if (!all.some(({ prepare }) => prepare)) return;
       for (const each of all) each.prepare = false;
-      options.onUnprepared?.();
+      options.observe?.({ event: "prepared_statements_off" });
     },
     chooseReadCommitted: isolation.choose,
     retire: retireAll,
     close: async () => void (await Promise.all([sql, control, spare].map((each) => each.end({ timeout: 2 })))),
   };
-}
-
-/**
- * Throws a TypeError that names the option when it is missing or empty: the driver would then connect to this machine.
- *
- * @example
- * requireDatabaseUrl(process.env["DATABASE_URL"] ?? "");
- */
-export function requireDatabaseUrl(databaseUrl: unknown): void {
-  if (typeof databaseUrl === "string" && databaseUrl.trim() !== "") return;
-  const got = databaseUrl === undefined ? "nothing" : JSON.stringify(databaseUrl);
-  throw new TypeError(`databaseUrl must be a URL such as postgres://localhost/atlasqueue; got ${got}`);
 }

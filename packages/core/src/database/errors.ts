@@ -109,7 +109,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseTimeoutError || error instanceof NoRoomError) return true;
   const code = codeOf(error);
   if (code === undefined) return false;
-  if (/^(CONNECTION_|CONNECT_TIMEOUT$|ERR_SSL_|ERR_TLS_)/.test(code) || networkCodes.has(code)) return true;
+  if (/^(CONNECTION_|CONNECT_TIMEOUT$)/.test(code) || networkCodes.has(code) || isTlsFault(error)) return true;
   // The server ended the connection, or never accepted it: a changed password, a database being restored.
   const { severity, syscall } = error as { severity?: unknown; syscall?: unknown };
   if (severity === "FATAL" || severity === "PANIC") return true;
@@ -164,9 +164,18 @@ export function isStatementLost(error: unknown): boolean {
   return code === "26000" || code === "42P05";
 }
 
-/** True when the server refuses the login, or has no such database: waiting seldom helps a program that starts. */
+/** True when no connection came about for the sake of TLS: a certificate, or that there is none. */
+export function isTlsFault(error: unknown): boolean {
+  return /^(ERR_SSL_|ERR_TLS_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/.test(codeOf(error) ?? "");
+}
+
+/**
+ * True when the server refuses the login, a parameter or the database, or does not show that it is ours: waiting seldom
+ * helps a program that starts.
+ */
 export function isShutOut(error: unknown): boolean {
-  return /^(28000|28P01|3D000)$/.test(codeOf(error) ?? "");
+  const fatal = (error as { severity?: unknown } | undefined)?.severity === "FATAL";
+  return (fatal && /^(0A|22|28|3D|42)/.test(codeOf(error) ?? "")) || isTlsFault(error);
 }
 
 /** True when the server takes no writes: a standby, or a primary that was demoted or told so. */

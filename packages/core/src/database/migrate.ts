@@ -20,7 +20,8 @@ export const migrationsFolder = fileURLToPath(new URL(folder, import.meta.url));
  */
 export async function migrateDatabase(url: string, { stop, tell }: MigrateOptions = {}): Promise<void> {
   stop?.throwIfAborted();
-  const { sql, watch } = connectMigrator(url);
+  const { sql, watch, ignored } = connectMigrator(url);
+  if (ignored.length > 0) tell?.(`ignored in the URL of the database: ${ignored.join(", ")}`);
   const work = async () => {
     await requireVersion(executeIn(sql));
     await applyMissing(sql, loadMigrator().readMigrationFiles({ migrationsFolder }), { stop, tell, watch });

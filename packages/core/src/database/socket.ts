@@ -15,7 +15,7 @@ const looks_max = 4;
  * runs before the socket is read, and an answer already waiting there must not be taken for silence.
  */
 export function openSocket(
-  to: { host: string; port: number; path?: string | false },
+  to: { host: string; port: number },
   { silence_ms_max, isWaiting, onEnd }: Watch,
 ): WatchedSocket {
   const socket = new Socket();
@@ -43,11 +43,11 @@ export function openSocket(
   };
   socket.setNoDelay(true);
   // The driver takes the TLS server name from here.
-  if (!to.path) Object.assign(socket, { host: to.host, port: to.port });
+  Object.assign(socket, to);
   // A dial may fail before it returns. By then the driver listens, and nothing is written before.
   setImmediate(() => {
     if (socket.destroyed) return;
-    if (to.path) socket.connect(to.path);
+    if (to.host.startsWith("/")) socket.connect(`${to.host}/.s.PGSQL.${to.port}`);
     else socket.connect(to.port, to.host);
   });
   return Object.assign(socket, { excuse: () => void (silent_looks = 0) });

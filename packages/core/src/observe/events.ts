@@ -101,6 +101,7 @@ export type AtlasEvent =
   | { event: "database_unavailable"; during: string; error: string }
   /** A pooler between us and the server lost one: from now on this process sends none. */
   | { event: "prepared_statements_off" }
+  | { event: "database_url_parameters_ignored"; parameters: string[] }
   /** Redis is away, so each process counts on its own until it is back: reported once per outage. */
   | { event: "rate_limit_unshared"; error: string }
   | { event: "rate_limited"; tenant: string }

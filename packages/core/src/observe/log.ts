@@ -63,6 +63,7 @@ const levels: Record<EventName, Level> = {
   signal_key_set_aside: "warn",
   database_unavailable: "error",
   prepared_statements_off: "warn",
+  database_url_parameters_ignored: "warn",
   rate_limit_unshared: "warn",
   rate_limited: "debug",
   token_refused: "debug",

@@ -169,6 +169,7 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
       case "http_request":
         return requestSeconds.add(event.duration_ms / 1_000, event.method, event.path_template, event.status_code);
       case "prepared_statements_off":
+      case "database_url_parameters_ignored":
       case "idempotency_mismatch":
       case "unique_conflict":
       case "job_enqueued":

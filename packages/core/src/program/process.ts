@@ -1,4 +1,4 @@
-import { isUnavailable } from "../database/errors.ts";
+import { isShutOut, isTlsFault, isUnavailable } from "../database/errors.ts";
 import { SettingError } from "./settings.ts";
 
 /**
@@ -34,6 +34,8 @@ export function troubleLine(error: unknown): string | undefined {
   if (code === "25006") return `the database in DATABASE_URL takes no writes: ${error.message}`;
   if (code === "CONNECTION_NOT_READ-WRITE")
     return "none of the hosts in DATABASE_URL takes writes: standbys, old primaries, or a setting of theirs";
+  if (isTlsFault(error)) return `DATABASE_URL: no TLS connection to the database: ${error.message}`;
+  if (isShutOut(error)) return `the database refuses what DATABASE_URL asks for: ${error.message}`;
   if (isUnavailable(error)) return `the database in DATABASE_URL cannot be reached: ${error.message || code}`;
   return undefined;
 }

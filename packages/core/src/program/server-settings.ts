@@ -3,13 +3,13 @@ import type { z } from "zod";
 import type { BackoffPolicy } from "../settle/backoff.ts";
 import type { LogLevel } from "../observe/log-levels.ts";
 import { redisSettings, redisTls } from "./redis-settings.ts";
-import { setting, SettingError } from "./settings.ts";
+import { databaseSettings, databaseUrl, setting, SettingError } from "./settings.ts";
 import { defaultKeys, type SignalKeys } from "../signal/keys.ts";
 import type { RedisTls } from "../signal/redis/dial.ts";
 
 /** The settings of every program that talks to the servers. */
 export const serverSettings = {
-  DATABASE_URL: setting.databaseUrl(),
+  ...databaseSettings,
   DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
   ...redisSettings,
   JOB_QUEUE_KEY: setting.text().default(defaultKeys.jobs),
@@ -43,7 +43,7 @@ export function serverConfig(set: ServerValues): ServerConfig {
   const tls = redisTls(set);
   return {
     database: {
-      url: set.DATABASE_URL,
+      url: databaseUrl(set),
       connectionsMax: set.DATABASE_CONNECTIONS_MAX,
       timeoutMs: set.DATABASE_TIMEOUT_SECONDS * 1_000,
       preparedStatements: set.DATABASE_PREPARED_STATEMENTS,

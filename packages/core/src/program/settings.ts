@@ -4,8 +4,8 @@ import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { logLevels, type LogLevel } from "../observe/log-levels.ts";
 import { parseRedisUrl, RedisUrlError, redisUrlAccepts } from "../signal/redis/address.ts";
+import { databaseUrlAccepts, DatabaseUrlError, parseDatabaseUrl } from "../database/server/connection-string.ts";
 import { bareHost } from "./hosts.ts";
-import { databaseUrlAccepts, databaseUrlFault } from "./database-url.ts";
 import { isTraceUrlTemplate } from "../tracing/trace-url.ts";
 
 /** What a setting takes, worded to complete "must be …" in the error. */
@@ -31,12 +31,15 @@ export const setting = {
       "true or false",
     ),
   text: (accepts = "a text that is not empty") => described(z.string().min(1), accepts),
-  databaseUrl: () => described(z.string().superRefine(databaseUrlTold), databaseUrlAccepts),
-  redisUrl: () => described(z.string().superRefine(redisUrlFault), redisUrlAccepts),
-  /** The path of a PEM file; its value is what is in the file. */
-  pemFile: (what: "certificates" | "a private key") =>
+  databaseUrl: () => described(z.string().superRefine(urlFault(parseDatabaseUrl)), databaseUrlAccepts),
+  redisUrl: () => described(z.string().superRefine(urlFault(parseRedisUrl)), redisUrlAccepts),
+  /** The path of a PEM file; its value is what is in the file, or what `value` makes of its path. */
+  pemFile: (what: "certificates" | "a private key", value?: (file: string) => string) =>
     described(
-      z.string().transform((file, context) => pem(file, what, context)),
+      z.string().transform((file, context) => {
+        const text = pem(file, what, context);
+        return value ? value(file) : text;
+      }),
       `the path of a PEM file with ${what}`,
     ),
   logLevel: () =>
@@ -96,18 +99,15 @@ function parts() {
 /** An issue whose message completes "<setting> must …" by itself. */
 const told = { code: "custom", params: { told: true } } as const;
 
-function databaseUrlTold(text: string, context: z.RefinementCtx): void {
-  const message = databaseUrlFault(text);
-  if (message !== undefined) context.addIssue({ ...told, input: undefined, message });
-}
-
-function redisUrlFault(text: string, context: z.RefinementCtx): void {
-  try {
-    parseRedisUrl(text);
-  } catch (error) {
-    if (!(error instanceof RedisUrlError)) throw error;
-    context.addIssue({ ...told, input: undefined, message: error.fault });
-  }
+function urlFault(parse: (text: string) => unknown) {
+  return (text: string, context: z.RefinementCtx): void => {
+    try {
+      parse(text);
+    } catch (error) {
+      if (!(error instanceof RedisUrlError || error instanceof DatabaseUrlError)) throw error;
+      context.addIssue({ ...told, input: undefined, message: error.fault });
+    }
+  };
 }
 
 const pemLabels = {
@@ -133,6 +133,24 @@ function pem(file: string, what: keyof typeof pemLabels, context: z.RefinementCt
 /** A setting that cannot be used. The message is one line: its name, its value, what it takes. */
 export class SettingError extends Error {
   override readonly name = "SettingError";
+}
+
+/** Where PostgreSQL is. */
+export const databaseSettings = {
+  DATABASE_URL: setting.databaseUrl(),
+  DATABASE_TLS_CA_FILE: setting.pemFile("certificates", (file) => file).optional(),
+};
+
+/** The connection string that they amount to. Throws `SettingError` when they do not go together. */
+export function databaseUrl(set: z.output<z.ZodObject<typeof databaseSettings>>): string {
+  const { DATABASE_URL: url, DATABASE_TLS_CA_FILE: file } = set;
+  if (file === undefined) return url;
+  const mode = /[?&]ssl(mode)?=/.test(url) ? "" : "&sslmode=verify-full";
+  const whole = `${url}${url.includes("?") ? "&" : "?"}sslrootcert=${encodeURIComponent(file)}${mode}`;
+  const { ssl } = parseDatabaseUrl(whole).driver;
+  if (ssl && ssl.rejectUnauthorized) return whole;
+  const needs = "needs a host in DATABASE_URL, and no sslmode or one of require, verify-ca and verify-full";
+  throw new SettingError(`DATABASE_TLS_CA_FILE ${needs}`);
 }
 
 const secret = /(?<!TRACE_)URL|PASSWORD|SECRET|TOKEN/;

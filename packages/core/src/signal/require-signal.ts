@@ -1,6 +1,14 @@
 import { SettingError } from "../program/settings.ts";
 import { SignalMisfitError, SignalUnavailableError, type Signal } from "./signal.ts";
 
+/** Why the signal cannot be used, for people; undefined if it can. */
+export function signalTrouble(signal: Signal): Promise<string | undefined> {
+  return signal.check().then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+}
+
 /**
  * For a program's start, where a person reads what is wrong: throws `SettingError` when the Redis is too old,
  * or not of the kind that REDIS_URL says. If it is

@@ -1,5 +1,5 @@
 import postgres, { type Patched } from "../driver.ts";
-import { ofSeveralHosts } from "../server/several-hosts.ts";
+import { parseDatabaseUrl } from "../server/connection-string.ts";
 import { openSocket } from "../socket.ts";
 
 /** What a migration knows of its connections. */
@@ -28,33 +28,33 @@ const keep_alive_seconds = 10;
 export function connectMigrator(
   url: string,
   silence_ms_max = silence_ms_max_default,
-): { sql: postgres.Sql; watch: Watch } {
+): { sql: postgres.Sql; watch: Watch; ignored: string[] } {
+  const { driver, connect_timeout_seconds, startup, ignored } = parseDatabaseUrl(url, "atlasqueue-migrate");
   let unhurried = 0;
   let silences = 0;
   const onEnd = (error: Error | null) => void (isSilence(error) && (silences += 1));
   const settings = {
+    ...driver,
+    connection: startup,
     max: 2,
     // A pooler may have each try on another connection.
     prepare: false,
     onnotice: () => {},
     fetch_types: false,
-    connect_timeout: Math.ceil(silence_ms_max / 1_000),
+    connect_timeout: connect_timeout_seconds ?? Math.ceil(silence_ms_max / 1_000),
     keep_alive: keep_alive_seconds,
-    ...ofSeveralHosts(url),
     // What follows comes from our patch, in patches/.
-    socket: (driver: { path?: string | false }, host: string, port: number, isWaiting: () => boolean) =>
-      openSocket(
-        { host, port, path: driver.path ?? false },
-        { silence_ms_max, isWaiting: () => unhurried === 0 && isWaiting(), onEnd },
-      ),
+    socket: (_driver: unknown, host: string, port: number, isWaiting: () => boolean) =>
+      openSocket({ host, port }, { silence_ms_max, isWaiting: () => unhurried === 0 && isWaiting(), onEnd }),
     onclose: (_id: number, broke?: boolean) => {
       // The other one leads to the same place.
       if (broke) (sql as unknown as Patched).retire();
     },
   };
-  const sql: postgres.Sql = postgres(url, settings as postgres.Options<Record<string, never>>);
+  const sql: postgres.Sql = postgres(settings as unknown as postgres.Options<Record<string, never>>);
   return {
     sql,
+    ignored,
     watch: {
       silences: () => silences,
       async unhurried(work) {

@@ -61,7 +61,11 @@ test.each([
   ["redis://a/jobs", "name its database as a number from 0 to 65535", '"redis://a/jobs"'],
   ["redis://a/-1", "name its database as a number", '"redis://a/-1"'],
   ["redis://a/1/2", "name its database as a number", '"redis://a/1/2"'],
-  ["redis://a?password=secret", 'have no query (not "password")', '"redis://a?password=[hidden]"'],
+  [
+    "redis://a?password=secret",
+    'have only family in its query, once each (not "password")',
+    '"redis://a?password=[hidden]"',
+  ],
   ["redis://jobs@a", "have a password after its user name, as in user:password@host", '"redis://[hidden]@a"'],
   ["redis://:se%cret@a", "have a password whose % signs are followed by two hexadecimal digits", "[hidden]@a"],
   ["redis://u%:secret@a", "have a user name whose % signs", "[hidden]@a"],
@@ -71,7 +75,7 @@ test.each([
   ["redis+sentinel://a/x?database=one", "name its database as a number", "database=[hidden]"],
   [
     "redis+sentinel://a/x?sentinel_pasword=secret",
-    'only database, sentinel_username, sentinel_password in its query, once each (not "sentinel_pasword")',
+    'only database, sentinel_username, sentinel_password, family in its query, once each (not "sentinel_pasword")',
     "sentinel_pasword=[hidden]",
   ],
   ["redis+sentinel://a/x?database=1&database=2", 'once each (not "database")', "database=[hidden]&database=[hidden]"],
@@ -86,4 +90,13 @@ test.each([
   expect(parse).toThrow(/; got /);
   expect(parse).toThrow(got);
   expect(parse).not.toThrow(/secret|se%cret|\n/);
+});
+
+test.each(["redis://a?family=0", "rediss+cluster://a,b?family=6", "redis+sentinel://a/x?database=1&family=4"])(
+  "%s has the family that ioredis looks names up in",
+  (url) => expect(parseRedisUrl(url).family).toBe(Number(url.at(-1))),
+);
+
+test("another family is refused", () => {
+  expect(() => parseRedisUrl("redis://a?family=5")).toThrow("must have a family of 0, 4 or 6");
 });

@@ -1,9 +1,11 @@
+import { shownUrl } from "../../program/shown-url.ts";
+
 export type Endpoint = { host: string; port: number };
 
 type Login = { username: string | undefined; password: string | undefined };
 
-/** Where a Redis is, as its URL says. `tls` is true for `rediss`. */
-export type RedisAddress = Login & { tls: boolean } & (
+/** Where a Redis is, as its URL says. `tls` is true for `rediss`; `family` is ioredis', 0 for IPv4 and IPv6. */
+export type RedisAddress = Login & { tls: boolean; family?: number | undefined } & (
     | { kind: "server"; server: Endpoint; database: number }
     /** The sentinels know which server is the master of the set of that name. */
     | { kind: "sentinel"; sentinels: Endpoint[]; set: string; database: number; sentinel_login: Login }
@@ -41,7 +43,7 @@ const databases_max = 65_535;
 export function parseRedisUrl(url: string): RedisAddress {
   const [, scheme = "", way, userinfo, authority, path = "", query = ""] =
     /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^/?#]*)@)?([^/?#]*)([^?#]*)(\?[^#]*)?$/i.exec(url) ?? [];
-  const wrong = (accepts: string) => new RedisUrlError(`${accepts}; got ${shown(url)}`);
+  const wrong = (accepts: string) => new RedisUrlError(`${accepts}; got ${shownUrl(url)}`);
   if (authority === undefined) throw wrong(`be ${redisUrlAccepts}`);
 
   const decoded = (text: string | undefined, what: string): string | undefined => {
@@ -69,16 +71,20 @@ export function parseRedisUrl(url: string): RedisAddress {
 
   const asked = new URLSearchParams(query);
   const allowed = way?.toLowerCase() === "sentinel" ? ["database", "sentinel_username", "sentinel_password"] : [];
-  const has = allowed.length === 0 ? "no query" : `only ${allowed.join(", ")} in its query, once each`;
+  allowed.push("family");
+  const has = `only ${allowed.join(", ")} in its query, once each`;
   for (const asked_for of asked.keys())
     if (!allowed.includes(asked_for) || asked.getAll(asked_for).length > 1)
       throw wrong(`have ${has}${asked_for.includes("@") ? "" : ` (not ${JSON.stringify(asked_for)})`}`);
 
+  const family = asked.get("family");
+  if (family !== null && !/^[046]$/.test(family)) throw wrong("have a family of 0, 4 or 6");
   const [user, ...rest] = userinfo?.split(":") ?? [];
   const login = {
     username: decoded(user, "a user name"),
     password: decoded(rest.join(":"), "a password"),
     tls: scheme.toLowerCase() === "rediss",
+    family: family === null ? undefined : Number(family),
   };
   if (login.username !== undefined && login.password === undefined)
     throw wrong("have a password after its user name, as in user:password@host (a password alone is :password@host)");
@@ -125,15 +131,4 @@ function endpoint(text: string, default_port_here: number): Endpoint | undefined
   const number = port === undefined ? default_port_here : Number(port);
   if (number < 1 || number > 65_535) return undefined;
   return { host: host.replace(/^\[|\]$/g, ""), port: number };
-}
-
-/** Without its login and what is in its query; nothing of what may be a password pasted on its own. */
-function shown(url: string): string {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return "something else (not shown)";
-  return JSON.stringify(
-    url
-      .replace(/^([a-z][a-z0-9+.-]*:\/\/).*@/is, "$1[hidden]@")
-      .replace(/#.*/s, "#[hidden]")
-      .replace(/([?&;][^=&#]*=)[^&#]*/g, "$1[hidden]"),
-  );
 }

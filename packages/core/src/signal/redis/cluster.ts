@@ -49,10 +49,9 @@ export function clusterServers(
         cluster.refreshSlotsCache();
         return kind === "blocking" ? owner(key) : anyone();
       };
-      const server = { kind: "server", server: where(), database: 0 } as const;
-      const { username, password, tls } = to;
+      const server = { ...to, kind: "server", server: where(), database: 0 } as const;
       const dialled = { tls: options.tls, blocking: kind === "blocking", where };
-      const redis = opened.add(dial({ ...server, username, password, tls }, dialled), ask);
+      const redis = opened.add(dial(server, dialled), ask);
       return { redis, unblock: async (id) => connectionTo(nameOf(redis))?.client("UNBLOCK", id) };
     },
     redial(key) {

@@ -24,6 +24,8 @@ export type DialOptions = {
   command_ms_max?: number | undefined;
   /** For blocking pops, which are silent by nature: their sender watches them. */
   blocking?: boolean;
+  /** Dialled by `goOn`, and does not keep the process alive. */
+  lazy?: boolean;
   /** Asked before each dial but the first: the server may be another one by then. */
   where?: () => Endpoint;
 };
@@ -41,6 +43,7 @@ export function dial(to: To<"server" | "sentinel">, options: DialOptions = {}): 
     ...(to.kind === "server" ? to.server : sentinelOptions(to, options)),
     db: to.database,
     enableOfflineQueue: false,
+    lazyConnect: options.lazy ?? false,
     scripts,
     retryStrategy: (tries: number) => {
       if (options.where) Object.assign(redis.options, options.where());
@@ -50,6 +53,7 @@ export function dial(to: To<"server" | "sentinel">, options: DialOptions = {}): 
   // Each failure reaches the command that met it; without a listener ioredis prints them all.
   redis.on("error", () => {});
   hangUpWhenNotReady(redis);
+  if (options.lazy) keepNoProcess(redis);
   return redis;
 }
 
@@ -61,6 +65,7 @@ export function dialCluster(to: To<"cluster">, options: DialOptions = {}): Clust
   const cluster = new Cluster(to.servers, {
     redisOptions: shared(to, options),
     enableOfflineQueue: false,
+    lazyConnect: true,
     scripts,
     clusterRetryStrategy: retry_ms,
     // A command is sent on, and tried again, only for as long as it may take to answer.
@@ -76,6 +81,8 @@ export function dialCluster(to: To<"cluster">, options: DialOptions = {}): Clust
   });
   cluster.on("error", () => {});
   cluster.on("+node", hangUpWhenNotReady);
+  cluster.on("+node", keepNoProcess);
+  keepNoProcess(cluster);
   return cluster;
 }
 
@@ -84,6 +91,7 @@ function shared(to: RedisAddress, { tls, command_ms_max, blocking = false }: Dia
     username: to.username,
     password: to.password,
     tls: to.tls ? { ...tls } : undefined,
+    family: to.family ?? 0,
     connectTimeout: 2_000,
     autoResendUnfulfilledCommands: false,
     // The subscriber does it itself (`notices.ts`): when the connection is lost again at that very moment, ioredis
@@ -103,7 +111,7 @@ function shared(to: RedisAddress, { tls, command_ms_max, blocking = false }: Dia
 
 function sentinelOptions({ sentinels, set, sentinel_login, ...to }: To<"sentinel">, { tls }: DialOptions) {
   return {
-    sentinels,
+    sentinels: sentinels.map((each) => ({ ...each, family: to.family ?? 0 })),
     name: set,
     sentinelUsername: sentinel_login.username,
     sentinelPassword: sentinel_login.password,
@@ -142,6 +150,13 @@ function hangUpWhenNotReady(redis: Redis): void {
     timer = setTimeout(() => dialAnew(redis), handshake_ms_max).unref();
   });
   for (const event of ["ready", "close", "end"]) redis.on(event, () => clearTimeout(timer));
+}
+
+/** A command under way has a timer, and keeps the process alive itself. */
+function keepNoProcess(redis: Redis | Cluster): void {
+  if (!(redis instanceof Cluster)) redis.on("connect", () => redis.stream.unref());
+  const retrying = redis as unknown as { reconnectTimeout?: NodeJS.Timeout | null };
+  redis.on("reconnecting", () => retrying.reconnectTimeout?.unref());
 }
 
 /** The server has become a replica. Redis 6 says so in the middle of a script's error. */

@@ -120,11 +120,21 @@ export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOpt
     failure = (error.lastNodeError ?? error).message;
   });
   servers.onLost(inTrouble);
-  // The first commands wait for the first connection as long as they would for an answer.
-  let opening: Promise<void> | undefined = ready(commands, timeout_ms, new AbortController().signal)
-    .then(() => inspecting)
-    .catch(() => {})
-    .then(() => void (opening = undefined));
+  let opening: Promise<void> | undefined;
+  let beat: NodeJS.Timeout | undefined;
+  /** Dials at the first use. The first commands wait for the connection as long as they would for an answer. */
+  const begin = (): void => {
+    if (beat) return;
+    beat = setInterval(() => {
+      servers.beat();
+      if (commands.status === "ready" && unfit === undefined && !inspecting) probeAll().catch(() => {});
+    }, beat_ms).unref();
+    servers.beat();
+    opening = ready(commands, timeout_ms, new AbortController().signal)
+      .then(() => inspecting)
+      .catch(() => {})
+      .then(() => void (opening = undefined));
+  };
 
   const down = (key = "") => {
     const server = commands.status === "ready" && to.kind === "cluster" ? servers.serverOf(key) : "";
@@ -153,11 +163,6 @@ export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOpt
     }
   };
   const probeAll = () => Promise.all(servers.probeKeys().map(probe));
-  const beat = setInterval(() => {
-    servers.beat();
-    if (commands.status === "ready" && unfit === undefined && !inspecting) probeAll().catch(() => {});
-  }, beat_ms);
-  beat.unref();
 
   const ensureUsable = (key: string): void => {
     if (!servers.connected(key)) throw new SignalUnavailableError(down(key));
@@ -186,10 +191,11 @@ export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOpt
   };
 
   const available: Available = async (key, command) => {
+    begin();
     if (opening || inspecting) await (opening ?? inspecting);
     if (unfit !== undefined) throw unfit;
     if (performance.now() < healthOf(key).resting_until)
-      throw new SignalUnavailableError("Redis did not answer a moment ago");
+      throw new SignalUnavailableError(servers.connected(key) ? "Redis did not answer a moment ago" : down(key));
     return attempt(key, command, 0);
   };
 
@@ -198,7 +204,10 @@ export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOpt
     commands,
     available,
     slotOf: servers.slotOf,
-    open: servers.open,
+    open(...of) {
+      begin();
+      return servers.open(...of);
+    },
     state() {
       if (unfit !== undefined) return "refusing";
       if (commands.status !== "ready") return "down";
@@ -207,19 +216,21 @@ export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOpt
       return probed.every((key) => servers.connected(key) && healthOf(key).refusal === undefined) ? "up" : "refusing";
     },
     async usable(of) {
+      begin();
       if (opening || inspecting) await (opening ?? inspecting);
       if (unfit !== undefined) throw unfit;
       for (const key of of) ensureUsable(key);
     },
     troubled: () => trouble.signal,
     async probe() {
+      begin();
       if (opening || inspecting) await (opening ?? inspecting);
       if (unfit !== undefined) throw unfit;
       if (commands.status !== "ready") throw new SignalUnavailableError(down());
       await Promise.all(servers.probeKeys().map((key) => available(key, () => probe(key))));
     },
     close() {
-      clearInterval(beat);
+      clearInterval((beat ??= setInterval(() => {}, beat_ms)));
       clearTimeout(redialling);
       servers.close();
     },

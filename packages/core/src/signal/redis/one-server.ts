@@ -10,7 +10,7 @@ export function oneServer(
   keys: SignalKeys,
   options: { tls: RedisTls | undefined; command_ms_max: number },
 ): Servers {
-  const commands = dial(to, options);
+  const commands = dial(to, { ...options, lazy: true });
   const opened = openedConnections();
   const redialAll = () => {
     dialAnew(commands);

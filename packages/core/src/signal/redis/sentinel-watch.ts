@@ -9,7 +9,7 @@ import { goOn } from "./servers.ts";
  * off from it. So one of them is asked now and then, on a connection of its own, whether our server is still the master.
  */
 export function watchMaster(
-  { sentinels, set, sentinel_login, tls: encrypted }: Extract<RedisAddress, { kind: "sentinel" }>,
+  { sentinels, set, sentinel_login, ...to }: Extract<RedisAddress, { kind: "sentinel" }>,
   tls: RedisTls | undefined,
   { commands, moved }: { commands: Redis; moved: () => void },
 ): { beat(): void; close(): void } {
@@ -17,8 +17,8 @@ export function watchMaster(
   /** One at a time, as names may take long to look up. */
   let asking: Promise<void> | undefined;
   const where = () => sentinels[(turn += 1) % sentinels.length] ?? { host: "127.0.0.1", port: 26_379 };
-  const server = { kind: "server", server: where(), database: 0, tls: encrypted, ...sentinel_login } as const;
-  const sentinel = dial(server, { tls, where });
+  const server = { ...to, ...sentinel_login, kind: "server", server: where(), database: 0 } as const;
+  const sentinel = dial(server, { tls, where, lazy: true });
 
   const ask = async (): Promise<void> => {
     const answer = await sentinel.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", set);

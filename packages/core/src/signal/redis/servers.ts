@@ -71,7 +71,7 @@ export function openedConnections() {
   };
 }
 
-/** Ended for good, but not by us: the beat ends with `close`. */
+/** Not begun, or ended for good but not by us: the beat ends with `close`. */
 export function goOn(redis: Redis | Cluster): void {
-  if (redis.status === "end") redis.connect().catch(() => {});
+  if (redis.status === "wait" || redis.status === "end") redis.connect().catch(() => {});
 }
