@@ -88,6 +88,15 @@ export const isolatedHandlers = [
     },
     { isolate },
   ),
+  defineHandler(
+    "logs-much",
+    any,
+    (_payload, { logger }) => {
+      logger.warn({ text: "y".repeat(17 * 1024 * 1024) }, "much");
+      return "logged";
+    },
+    { isolate },
+  ),
   defineHandler("logs", any, (_payload, { logger }) => logger.warn({ n: 1 }, "from_the_child"), { isolate }),
   defineHandler(
     "heedful",

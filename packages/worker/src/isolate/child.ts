@@ -21,6 +21,8 @@ const watchdog = `const worker = process.ppid;
 new Worker(watchdog, { eval: true, execArgv: [] }).unref();
 captureOutput();
 
+const logged_chars_max = 65_536;
+
 type Current = { run: number; lazy: LazyAbort } & ReturnType<typeof remoteStore>;
 let current: Current | undefined;
 const worker = parentChannel({
@@ -51,6 +53,13 @@ async function contextOf(trace: TraceContext): Promise<<T>(work: () => T) => T> 
   return (work) => activeIn(trace, work);
 }
 
+/** A line of its logger may have any length, and a message to the worker may not: the beginning of a long one is sent. */
+function shortened(line: string): string {
+  if (line.length <= logged_chars_max) return line;
+  const level = /"level":"(\w+)"/.exec(line.slice(0, 100))?.[1];
+  return JSON.stringify({ level, cut_at_chars: logged_chars_max, msg: line.slice(0, logged_chars_max) });
+}
+
 async function runTask(
   { module, lease, log_level, trace }: Task,
   { lazy, store, parents }: Current,
@@ -61,7 +70,9 @@ async function runTask(
     const handler = handlersOf((await import(module)) as object, module).find(({ type }) => type === lease.type);
     if (!handler) throw new Error(`${module} exports no handler for type ${JSON.stringify(lease.type)}`);
     const sinks = {
-      logger: createLogger(log_level as LogLevel, "", { write: (line) => tell({ kind: "logged", line }) }),
+      logger: createLogger(log_level as LogLevel, "", {
+        write: (line) => tell({ kind: "logged", line: shortened(line) }),
+      }),
       progress: (_lease: Lease, progress: Json) => tell({ kind: "progress", progress } as FromChild["said"]),
       output: () => {},
       steps: () => store,

@@ -1,11 +1,13 @@
+import { createLogger } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { workerHarness } from "../../test/harness.ts";
 import { isolatedHandlers } from "../../test/isolated-handlers.ts";
 import { defineHandler } from "../handler.ts";
+import { startWorker } from "../start-worker.ts";
 
-const { add, becomes, read, named, work } = workerHarness();
+const { add, becomes, deps, read, named, work } = workerHarness();
 const any = z.looseObject({});
 
 test(
@@ -70,6 +72,18 @@ test(
     await becomes(sum, { status: "succeeded" });
   },
 );
+
+test("a line of 17 MiB of its logger is cut, and the handler goes on", { tags: ["slow"] }, async () => {
+  const lines: string[] = [];
+  const logger = createLogger("warn", "test", { write: (line) => void lines.push(line) });
+  const worker = startWorker({ ...deps(), logger }, { handlers: isolatedHandlers });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const [id] = await add({ type: "logs-much", max_attempts: 1 });
+  await becomes(id, { status: "succeeded", result: "logged" });
+  const [cut = ""] = lines.filter((line) => line.includes("yyy"));
+  expect(cut.length).toBeLessThan(100_000);
+  expect(JSON.parse(cut)).toMatchObject({ level: "warn", job_id: id, cut_at_chars: 65_536 });
+});
 
 test("what a handler prints in its own process belongs to the job, line by line", { tags: ["slow"] }, async () => {
   work(isolatedHandlers);
