@@ -20,6 +20,7 @@ import {
   clearAway,
   createSweeper,
   endWithin,
+  pauseAll,
 } from "@atlasqueue/core/internal";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
@@ -82,6 +83,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   };
   try {
     await Promise.all([requireDatabase(database), requireSignal(signal)]);
+    if (config.paused_at_start) logger.warn(await pauseAll(database), "paused_at_start");
     const core = { database, signal, observe, tracing: telemetry?.tracing };
     const services = createServices(core, config);
     const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;

@@ -13,6 +13,7 @@ import {
   addServerGauges,
   endWithin,
   isShutOut,
+  pauseAll,
   requirePostgres,
   requireSchema,
   requireSignal,
@@ -75,6 +76,8 @@ export async function startWorkerApp(
   };
   try {
     await Promise.all([requireSignal(signal), requireUsablePostgres(database)]);
+    // A database that is away ends this start: what cannot be paused must not run.
+    if (config.paused_at_start) logger.warn(await pauseAll(database), "paused_at_start");
   } catch (error) {
     await closeParts();
     throw error;

@@ -131,6 +131,7 @@ export { queueDepths } from "./queues/depths.ts";
 export { oldestReady } from "./queues/oldest-ready.ts";
 export { oldestWaiting } from "./queues/oldest-waiting.ts";
 export { pauseQueue, resumeQueue } from "./queues/pause.ts";
+export { pauseAll } from "./queues/pause-all.ts";
 export { readyAmong, readyTenants, readyTenantsAmong, top } from "./queues/ready-queues.ts";
 export { queueScaling } from "./queues/scaling.ts";
 export { queueStats, type QueueStats } from "./queues/stats.ts";

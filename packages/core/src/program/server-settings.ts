@@ -15,6 +15,7 @@ export const serverSettings = {
   JOB_QUEUE_KEY: setting.text().default(defaultKeys.jobs),
   DLQ_KEY: setting.text().default(defaultKeys.deadLetters),
   LOG_LEVEL: setting.logLevel().default("info"),
+  PAUSED_AT_START: setting.flag().default(false),
 };
 
 export type ServerConfig = {
@@ -22,6 +23,8 @@ export type ServerConfig = {
   /** Without it there are no signals between processes, and workers find jobs by their sweep. */
   redis: { url: string; tls?: RedisTls; keys: SignalKeys } | undefined;
   log_level: LogLevel;
+  /** APIs and workers first pause all queues and schedules: the database is a restored copy. */
+  paused_at_start: boolean;
 };
 
 type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
@@ -50,6 +53,7 @@ export function serverConfig(set: ServerValues): ServerConfig {
     },
     redis: set.REDIS_URL === undefined ? undefined : { url: set.REDIS_URL, ...(tls && { tls }), keys },
     log_level: set.LOG_LEVEL,
+    paused_at_start: set.PAUSED_AT_START,
   };
 }
 
