@@ -11,7 +11,6 @@ export {
   cameAfterAPart,
   hadNoRoom,
   isBadRow,
-  isUnstorableText,
   isOutage,
   isShutOut,
   outcomeUnknown,

@@ -196,11 +196,6 @@ export function isFileFault(error: unknown): boolean {
   return codeOf(error)?.startsWith("58") ?? false;
 }
 
-/** True when a text has a character that the database's encoding lacks, or that no text may have. */
-export function isUnstorableText(error: unknown): boolean {
-  return /^(22P05|22021)$/.test(codeOf(error) ?? "");
-}
-
 /** True when PostgreSQL refused a value of a row (class 22) or a constraint did (class 23). */
 export function isBadRow(error: unknown): boolean {
   return /^(22|23)/.test(codeOf(error) ?? "");

@@ -23,7 +23,6 @@ export type ServerConfig = {
   /** Without it there are no signals between processes, and workers find jobs by their sweep. */
   redis: { url: string; tls?: RedisTls; keys: SignalKeys } | undefined;
   log_level: LogLevel;
-  /** APIs and workers first pause all queues and schedules: the database is a restored copy. */
   paused_at_start: boolean;
 };
 

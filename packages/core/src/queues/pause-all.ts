@@ -5,9 +5,6 @@ import { executeOn } from "../database/statement.ts";
 /**
  * For a restored copy of a database, before anything runs: pause all queues that are known, of all tenants, and all
  * schedules. Returns how many were not paused before. What is paused is resumed one by one, as after any other pause.
- *
- * @example
- * const { queues, schedules } = await pauseAll(database);
  */
 export async function pauseAll(database: Database): Promise<{ queues: number; schedules: number }> {
   const [row] = await executeOn(database)<{ queues: number; schedules: number }>({ text: pause, params: [] });

@@ -9,19 +9,17 @@ const ids_max = 1_000;
 
 /**
  * Drop the ids of jobs that are not ready from the front of one tenant's lists, a thousand at once; the others go back in
- * their order. After Redis lost its lists, several sweeps may fill them at the same time, and thousands in a row are of
- * jobs that have ended by then: claiming them, a few at once, kept a worker idle for many seconds.
- *
- * @example
- * if ((await claim(deps, ids, claimer)).length === 0) await dropStale(deps, queues);
+ * their order. Sweeps that fill a lost list at the same time leave thousands in a row of jobs that have ended by then.
  */
-export async function dropStale(deps: Deps & { signal: Signal }, queues: readonly QueueRef[]): Promise<void> {
-  const [first] = queues;
-  if (!first) return;
+export async function dropStale(
+  deps: Deps & { signal: Signal },
+  tenant: string,
+  queues: readonly QueueRef[],
+): Promise<void> {
   await hint(deps.observe, "take", async () => {
     const ids = new Set((await deps.signal.take(queues, ids_max)).filter(isUuid));
     if (ids.size === 0) return;
-    const params = [first.tenant, uuidArray([...ids])];
+    const params = [tenant, uuidArray([...ids])];
     const ready = await executeOn(deps.database)<ReadyJob>({ text: readyAmong, params });
     if (ready.length > 0) await send(deps, ready, "front");
   });

@@ -3,7 +3,6 @@ import {
   CallerGoneError,
   cameAfterAPart,
   hadNoRoom,
-  isUnstorableText,
   LeaseTokenTakenError,
   outcomeUnknown,
   StorageFullError,
@@ -13,6 +12,9 @@ import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";
 import { internal, noRoom, ProblemError, storageFull, tooManyQueues, unavailable } from "./problem.ts";
+
+/** PostgreSQL's codes for a character that the database's encoding lacks, or that no text may have. */
+const unstorable_text = new Set<unknown>(["22P05", "22021"]);
 
 /** The one place that turns what was thrown into an answer. `asHeartbeat` is asked first about a heartbeat that failed. */
 export function answerErrors(deps: { observe: Observe; logger: Logger; asHeartbeat: (error: Error) => Error }) {
@@ -28,7 +30,7 @@ export function answerErrors(deps: { observe: Observe; logger: Logger; asHeartbe
 export function problemOf(deps: { observe: Observe; logger: Logger }, error: unknown, c: ApiContext): ProblemError {
   if (error instanceof ProblemError) return error;
   if (hadNoRoom(error)) return cameAfterAPart(error) ? maybeDone(error.message) : noRoom(error);
-  if (isUnstorableText(error))
+  if (unstorable_text.has((error as { code?: unknown } | undefined)?.code))
     return new ProblemError("validation", "The database cannot store a character of the request");
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);

@@ -9,13 +9,7 @@ const tables = Object.values(schema)
   .filter((one) => is(one, Table))
   .map((table) => getTableName(table));
 
-/**
- * For a program's start: throws `SettingError`, naming them, when the role lacks rights on tables or sequences of ours.
- * Without them the program would start, and fail at some of its statements. Those that are not there are left out.
- *
- * @example
- * await requireRights(database);
- */
+/** For a program's start: throws `SettingError` with the rights that the role lacks on tables and sequences of ours. */
 export async function requireRights(database: Database): Promise<void> {
   type Row = { name: string; rights: string; role: string };
   const rows = await executeOn(database)<Row>({ text: lacking, params: [textArray(tables)] });

@@ -14,13 +14,10 @@ export async function requireVersion(execute: Execute): Promise<void> {
 const ask =
   "SELECT current_setting('server_version_num')::int AS number, current_setting('server_encoding') AS encoding";
 
-function troubleOfEncoding(encoding: string): string | undefined {
-  if (encoding === "UTF8") return undefined;
-  return (
-    `DATABASE_URL: AtlasQueue needs a database with the encoding UTF8; this database has ${encoding}. ` +
-    "Create another one: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
-  );
-}
+const troubleOfEncoding = (encoding: string) =>
+  encoding === "UTF8"
+    ? undefined
+    : `DATABASE_URL: AtlasQueue needs a database with the encoding UTF8; this database has ${encoding}. Create another`;
 
 /** Why a server of this `server_version_num` cannot be used; undefined when it can. */
 export function troubleOfVersion(number: number): string | undefined {
