@@ -1,4 +1,4 @@
-import { job, jobId, type Job } from "@atlasqueue/contract";
+import { changedJob, jobId, type Job } from "@atlasqueue/contract";
 import { cancel as cancelJob, findJob, retry as retryJob, showJob } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
@@ -22,7 +22,7 @@ export const cancel = route(
     description: `Even a running one: its lease ends, and its handler is aborted. ${underKey}`,
     scope: "submit",
     request: { path, idempotency_key: "optional", body: noBody },
-    answers: { 200: { description: "The cancelled job.", schema: job } },
+    answers: { 200: { description: "The cancelled job.", schema: changedJob } },
     problems: ["not_found", "job_finished"],
   },
   async ({ deps, tenant, path: { id }, repeated }) => {
@@ -53,7 +53,7 @@ export const retry = route(
     description: `It is queued now with no attempts counted; its history is kept. ${underKey}`,
     scope: "submit",
     request: { path, idempotency_key: "optional", body: noBody },
-    answers: { 200: { description: "The queued job.", schema: job } },
+    answers: { 200: { description: "The queued job.", schema: changedJob } },
     problems: ["not_found", "not_retryable"],
   },
   async ({ deps, tenant, path: { id }, repeated }) => {

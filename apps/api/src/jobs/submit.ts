@@ -1,4 +1,4 @@
-import { job, limits, submitSingle } from "@atlasqueue/contract";
+import { changedJob, limits, submitSingle } from "@atlasqueue/contract";
 import { showJob, showKnown } from "@atlasqueue/core/internal";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleJob, exampleSubmission } from "../route/examples.ts";
@@ -23,7 +23,7 @@ export const submit = route(
     answers: {
       201: {
         description: "The job is stored.",
-        schema: job,
+        schema: changedJob,
         headers: { Location: "Where the job can be read." },
         example: exampleJob,
       },
@@ -31,7 +31,7 @@ export const submit = route(
         description:
           "This key was already used for the same request: the job it made. Or a job with the same unique key exists: " +
           "that job, unchanged or as replaced by this request.",
-        schema: job,
+        schema: changedJob,
         some_headers: {
           "Idempotency-Replayed": "`true` when the key was used before.",
           "Unique-Conflict": "`returned` or `replaced`, when a job with the unique key existed.",

@@ -2,7 +2,7 @@ import {
   ackRequest,
   heartbeatAnswer,
   heartbeatRequest,
-  job,
+  changedJob,
   jobId,
   limits,
   nackRequest,
@@ -54,7 +54,7 @@ export const ack = route(
       body: { list: "children", schema: ackRequest, example: { lease_token, result: { sent: true } } },
     },
     permits: ({ children = [] }: AckRequest) => 1 + children.length,
-    answers: { 200: { description: "The job, succeeded.", schema: job } },
+    answers: { 200: { description: "The job, succeeded.", schema: changedJob } },
     problems: [...work.problems, "unique_conflict", "too_many_queues", "storage_full"],
   },
   async ({ deps, tenant, caller, path: { id }, body, bytes, trace }) => {
@@ -84,7 +84,7 @@ export const nack = route(
         error_at: 1,
       },
     },
-    answers: { 200: { description: "The job, failed or dead.", schema: job } },
+    answers: { 200: { description: "The job, failed or dead.", schema: changedJob } },
   },
   ({ deps, tenant, path: { id }, body, bytes }) => {
     requireSmall(body.error_data, "/error_data", bytes, limits.error_data_bytes_max);
@@ -102,7 +102,9 @@ export const release = route(
       "For a worker that stops before the job is done: it is ready again, in its old place, and no attempt is spent. " +
       "Sent again, it is a 409, as the lease has ended.",
     request: { path, body: { schema: releaseRequest, example: { lease_token } } },
-    answers: { 200: { description: "The job, ready again, or as whoever leased it since has it.", schema: job } },
+    answers: {
+      200: { description: "The job, ready again, or as whoever leased it since has it.", schema: changedJob },
+    },
   },
   async ({ deps, tenant, path: { id }, body }) => {
     const [outcome] = await releaseRemote(deps, tenant, [{ id, ...body }]);

@@ -1,3 +1,5 @@
+import { changedJob, jobReceipt } from "@atlasqueue/contract";
+import { allows } from "../access/caller.ts";
 import { answerEmpty, answerJson, answerText } from "../http/answers/answer.ts";
 import { answerFixed, type Fixed, type Text } from "../http/answers/cached.ts";
 import { noteUnread } from "../http/answers/note-unread.ts";
@@ -6,20 +8,34 @@ import type { ApiContext } from "../http/context.ts";
 import { resultKindOf } from "./call.ts";
 import type { Operation } from "./operation.ts";
 
+/**
+ * A token without `read` learns of a job what its own act changed, and nothing that was stored: not by an idempotency key,
+ * a unique key or an id that it knows.
+ */
+function shownOf({ answers }: Operation): (c: ApiContext, body: unknown) => unknown {
+  const is_job = Object.values(answers).some((answer) => answer?.schema === changedJob);
+  if (!is_job) return (_c, body) => body;
+  return (c, body) => {
+    const caller = c.get("caller");
+    return !caller || allows(caller, "read") ? body : jobReceipt.strip().parse(body);
+  };
+}
+
 type Chosen = { status: number; body: unknown; headers?: Record<string, string> };
 
 /** How the value an operation's handler returns becomes an answer. */
 export function answererOf(operation: Operation): (c: ApiContext, result: unknown) => Response {
   const kind = resultKindOf(operation);
+  const shown = shownOf(operation);
   switch (kind) {
     case "body": {
       const [status] = Object.keys(operation.answers).map(Number) as [number];
-      return (c, body) => answerJson(c, status, body);
+      return (c, body) => answerJson(c, status, shown(c, body));
     }
     case "chosen":
       return (c, result) => {
         const { status, body, headers } = result as Chosen;
-        return answerJson(c, status, body, headers);
+        return answerJson(c, status, shown(c, body), headers);
       };
     case "empty":
       return answerEmpty;

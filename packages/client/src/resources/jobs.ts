@@ -5,6 +5,7 @@ import {
   type BulkJobsInput,
   type EditJobInput,
   type Explanation,
+  type ChangedJob,
   type Job,
   type JobDefinition,
   type JobOptions,
@@ -29,9 +30,10 @@ import { submitInParts, type Submitted } from "./submit-many.ts";
 
 /**
  * The handle of a submitted job. `created` is false when the key was already used for the same job, even by an earlier
- * try of the same call; `job` is the job as it was then: all of it, or id and status when one of many.
+ * try of the same call; `job` is the job as it was then: all of it, or id and status when one of many. A token
+ * without the scope `read` gets its id, status and times.
  */
-export type SubmittedJob<Result = Json, Fields = Job> = Handle<Result> & { created: boolean; job: Fields };
+export type SubmittedJob<Result = Json, Fields = ChangedJob> = Handle<Result> & { created: boolean; job: Fields };
 
 export type ListFilter = {
   queue?: string;
@@ -97,9 +99,9 @@ export type JobCalls = {
    */
   wait(id: string, options?: WaitOptions): Promise<Job>;
   /** End a job that is not final; if it is running, its handler is aborted. Rejects with JobFinishedError. */
-  cancel(id: string, call?: ActOptions): Promise<Job>;
+  cancel(id: string, call?: ActOptions): Promise<ChangedJob>;
   /** Queue a dead, cancelled or failed job again, now and with all its attempts. Rejects with NotRetryableError. */
-  retry(id: string, call?: ActOptions): Promise<Job>;
+  retry(id: string, call?: ActOptions): Promise<ChangedJob>;
   /**
    * Like `retry`, with another payload: `patch` is a JSON merge patch (null removes a field), `payload` the whole of it,
    * in which null stays. Give one of them.
@@ -137,7 +139,7 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
   const post = async (id: string, verb: string, repeat: "always" | "undone", call?: ActOptions, told?: () => void) => {
     const path = `/v1/jobs/${segment(id)}/${verb}`;
     const answer = await send({ method: "POST", path, repeat, ...(told ? { onRepeat: told } : {}) }, call);
-    return answer.body as Job;
+    return answer.body as ChangedJob;
   };
 
   const submit = async (given: JobSubmission, call?: CallOptions) => {
@@ -151,7 +153,7 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
       () => ({ queue, type }),
       () => send({ method: "POST", path: "/v1/jobs", headers, body, repeat: "always" }, call),
     );
-    const job = answer.body as Job;
+    const job = answer.body as ChangedJob;
     return { id: job.id, created: answer.status === 201, job };
   };
 

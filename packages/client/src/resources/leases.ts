@@ -5,7 +5,7 @@ import {
   storableResult,
   storableText,
   type HeartbeatAnswer,
-  type Job,
+  type ChangedJob,
   type Json,
   type LeaseAnswer,
   type SettleAnswer,
@@ -65,7 +65,7 @@ export type LeaseCalls = {
    * The job has succeeded; `result` is any JSON, at most 256 KiB. Throws a TypeError for what JSON would silently
    * change. Repeating the same ack is fine, and adds no jobs a second time. LeaseLostError.
    */
-  ack(held: Held, result?: Json, call?: AckOptions): Promise<Job>;
+  ack(held: Held, result?: Json, call?: AckOptions): Promise<ChangedJob>;
   /**
    * The attempt failed. `error` is stored as "Type: message" (a string as it is), up to 4,096 characters, and its
    * `data` (16 KiB of JSON) if it was the last attempt. The job is retried after its backoff, after `delaySeconds`, or
@@ -76,9 +76,9 @@ export type LeaseCalls = {
     error: unknown,
     options?: { retry?: boolean | undefined; delaySeconds?: number | undefined; data?: Json | undefined },
     call?: CallOptions,
-  ): Promise<Job>;
+  ): Promise<ChangedJob>;
   /** You will not finish it: the job is ready again, in its old place, and no attempt is spent. LeaseLostError. */
-  release(held: Held, call?: CallOptions): Promise<Job>;
+  release(held: Held, call?: CallOptions): Promise<ChangedJob>;
   /**
    * Everything leased under a token is ready again, with no attempt spent; resolves with how many jobs went back now.
    * The second time it changes nothing.
@@ -144,7 +144,7 @@ export function leaseCalls(send: Send, lost: LostLeases): LeaseCalls {
         children,
         dependants_wait: dependantsWait,
       };
-      return (await post(path(held, "ack"), fields, call)) as Job;
+      return (await post(path(held, "ack"), fields, call)) as ChangedJob;
     },
     async nack(held, error, { retry, delaySeconds, data = errorData(error) } = {}, call) {
       const text = typeof error === "string" ? storableText(error) : errorText(error);
@@ -155,9 +155,10 @@ export function leaseCalls(send: Send, lost: LostLeases): LeaseCalls {
         delay_seconds: delaySeconds,
         error_data: data,
       };
-      return (await post(path(held, "nack"), fields, call)) as Job;
+      return (await post(path(held, "nack"), fields, call)) as ChangedJob;
     },
-    release: async (held, call) => (await post(path(held, "release"), { lease_token: held.lease_token }, call)) as Job,
+    release: async (held, call) =>
+      (await post(path(held, "release"), { lease_token: held.lease_token }, call)) as ChangedJob,
     async heartbeat(held, { leaseSeconds, progress } = {}, call) {
       const fields = { lease_token: held.lease_token, lease_seconds: leaseSeconds, progress };
       return (await post(path(held, "heartbeat"), fields, call)) as HeartbeatAnswer;

@@ -219,6 +219,24 @@ export const job = z.strictObject({
 });
 export type Job = z.infer<typeof job>;
 
+/** What a token without the scope `read` learns of a job that it submitted or changed. */
+export const jobReceipt = job.pick({
+  id: true,
+  status: true,
+  run_at: true,
+  created_at: true,
+  updated_at: true,
+  started_at: true,
+  finished_at: true,
+});
+
+/** The answer to an operation on a job: the job for a token with `read`, its receipt for any other. */
+export const changedJob = z
+  .union([job, jobReceipt])
+  .describe("the job; for a token without `read` its id, status and times");
+export type ChangedJob = z.infer<typeof jobReceipt> & Partial<Job>;
+export const isWholeJob = (changed: ChangedJob): changed is Job => changed.type !== undefined;
+
 const submittedJob = z.strictObject({ id: z.uuid(), status: z.enum(jobStatuses), created: z.boolean() });
 
 /**

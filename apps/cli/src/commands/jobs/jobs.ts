@@ -1,4 +1,4 @@
-import { jobStatuses, limits, type Job, type SendSignalAnswer } from "@atlasqueue/contract";
+import { jobStatuses, limits, type ChangedJob, type Job, type SendSignalAnswer } from "@atlasqueue/contract";
 import { AtlasQueueError } from "@atlasqueue/client";
 import { Argument, Option, type Command } from "@commander-js/extra-typings";
 import type { Env } from "../../config.ts";
@@ -180,11 +180,11 @@ const signalWords: Record<SendSignalAnswer["outcome"], string> = {
 /** One after another; a refused one is reported and does not stop the others. */
 async function changeEach(
   output: Output,
-  act: (id: string) => Promise<Job>,
+  act: (id: string) => Promise<ChangedJob>,
   done: string,
   ids: readonly string[],
 ): Promise<void> {
-  const items: ({ id: string; job: Job } | { id: string; error: string })[] = [];
+  const items: ({ id: string; job: ChangedJob } | { id: string; error: string })[] = [];
   for (const id of ids) {
     try {
       items.push({ id, job: await act(id) });

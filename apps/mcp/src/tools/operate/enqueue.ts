@@ -1,4 +1,12 @@
-import { isFinal, jobStatuses, limits, submitFields, type Job, type JobSubmission } from "@atlasqueue/contract";
+import {
+  isFinal,
+  isWholeJob,
+  jobStatuses,
+  limits,
+  submitFields,
+  type Job,
+  type JobSubmission,
+} from "@atlasqueue/contract";
 import { z } from "zod";
 import { chars_shown_default, given, idempotency_key, queue_name } from "../fields.ts";
 import { jobDetails, showDetails } from "../job-views.ts";
@@ -63,8 +71,7 @@ export const enqueueJob = tool({
       const { id, created, job: now } = await client.submit({ ...submission(wish), idempotency_key: key }, { signal });
       const answer = { job_id: id, status: now.status, created };
       if (!(wait ?? takes_tasks)) return { answer };
-      const { scopes } = await client.session.get({ signal });
-      if (!scopes.includes("read") && !scopes.includes("admin")) {
+      if (!isWholeJob(now)) {
         cuts.push("job: it was submitted, but its end cannot be told: this token has not the scope read");
         return { answer };
       }

@@ -1,5 +1,5 @@
 import { ConflictError, JobFinishedError, NotRetryableError, type ActOptions } from "@atlasqueue/client";
-import { isFinal, jobStatuses, type Job } from "@atlasqueue/contract";
+import { isFinal, jobStatuses, type ChangedJob, type Job } from "@atlasqueue/contract";
 import { z } from "zod";
 import { idempotency_key, job_id } from "../fields.ts";
 import { once } from "../once.ts";
@@ -56,7 +56,7 @@ async function change(
   { client, signal }: Context,
   id: string,
   key: string,
-  act: (id: string, call: ActOptions) => Promise<Job>,
+  act: (id: string, call: ActOptions) => Promise<ChangedJob>,
   soAlready: (error: unknown, now: Job) => boolean,
 ): Promise<z.output<typeof changed>> {
   try {
