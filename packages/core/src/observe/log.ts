@@ -85,9 +85,14 @@ const levels: Record<EventName, Level> = {
   http_probe: "debug",
 };
 
+/** JSON leaves them raw: C1 controls, line ends that some viewers obey, and what turns the text's direction around. */
+const misleading = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const escaped = (line: string) =>
+  line.replace(misleading, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 /**
- * A JSON logger: one line per event, times in ISO 8601. pino escapes control characters, so a value can never forge
- * a second line.
+ * A JSON logger: one line per event, times in ISO 8601. Whatever could forge a second line, or act on a terminal, is
+ * escaped in it.
  *
  * @example
  * const logger = createLogger("info", "atlasqueue-api");
@@ -98,6 +103,7 @@ export function createLogger(level: LogLevel, service: string, destination?: Des
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    hooks: { streamWrite: escaped },
   };
   if (tap) return pino({ ...options, mixin: tap.fields }, tapped(destination ?? pino.destination(1), tap));
   return destination ? pino(options, destination) : pino(options);
