@@ -15,6 +15,7 @@ import {
   type MadeToken,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
+import { allows } from "../access/caller.ts";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
 import type { Caller } from "../http/context.ts";
 import { exampleId } from "../route/examples.ts";
@@ -137,13 +138,16 @@ const revoke = route(
     audit: { action: "token.revoke" },
     tag: "Tokens",
     summary: "End a token at once",
-    scope: "admin",
+    description: "Any token may end itself; ending another one needs `admin`, otherwise it is 404.",
+    scope: "any",
     request: { path },
     answers: { 204: { description: "It is no longer valid." } },
     problems: ["validation", "not_found"],
   },
-  async ({ deps, tenant, path: { id } }) => {
-    if (!(await revokeToken(deps, tenant, id))) throw unknown();
+  async ({ deps, tenant, caller, path: { id } }) => {
+    // To a token without `admin` there is no other one.
+    const known = (id === caller.token_id || allows(caller, "admin")) && (await revokeToken(deps, tenant, id));
+    if (!known) throw unknown();
   },
 );
 

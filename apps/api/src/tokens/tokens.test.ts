@@ -127,3 +127,10 @@ test("while identities are not checked, no token is made", async () => {
   expect(await listTokens(open.deps, defaultTenant)).toHaveLength(1);
   await open.stop();
 });
+
+test("any token may revoke itself, and only one with admin another", async () => {
+  const [own, other] = [await api.token("work"), await api.token("work")];
+  expect((await api.send("DELETE", `/v1/tokens/${other.id}`, own.token)).status).toBe(404);
+  expect((await api.send("DELETE", `/v1/tokens/${own.id}`, own.token)).status).toBe(204);
+  expect([await works(own.token), await works(other.token)]).toEqual([false, true]);
+});
