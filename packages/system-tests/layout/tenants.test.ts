@@ -19,7 +19,6 @@ const exempt: Record<string, string> = {
   "database/replicated.ts": aboutTheServer,
   "database/server/clock.ts": aboutTheServer,
   "database/server/connections.ts": aboutTheServer,
-  "database/server/require-postgres.ts": aboutTheServer,
   "database/server/version.ts": aboutTheServer,
   "database/transaction.ts": aboutTheServer,
   "database/unsynced.ts": aboutTheServer,

@@ -2,7 +2,7 @@ import postgres, { type Patched } from "./driver.ts";
 import type { Observe } from "../observe/events.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
-import { createIsolation } from "./server/isolation.ts";
+import { createReliedSettings, type Relied } from "./server/relied-settings.ts";
 import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
 import { parseDatabaseUrl } from "./server/connection-string.ts";
 import { openSocket } from "./socket.ts";
@@ -31,8 +31,8 @@ export type Database = {
   onBreak(hear: () => void): () => void;
   /** From now on statements are sent unprepared: something between us and the server does not keep them. */
   stopPreparing(): void;
-  /** From now on connections ask for `read committed` as they open, and idle ones are closed: see `createIsolation`. */
-  chooseReadCommitted(): void;
+  /** From now on connections ask for these as they open, and idle ones are closed: see `createReliedSettings`. */
+  chooseSettings(names: readonly Relied[]): void;
   /**
    * The pool's connections may all lead to where nobody is any more: the idle ones are closed now, those in use after
    * what they do. What is asked next dials.
@@ -106,7 +106,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     connection: { ...startup, DateStyle: "ISO, MDY" },
     // What follows comes from our patch, in patches/.
     discard(error: unknown) {
-      isolation.hear(error);
+      relied.hear(error);
       if (!isReadOnly(error)) return false;
       retireAll();
       return true;
@@ -126,7 +126,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const retireAll = (): void => {
     for (const each of [pool, spare as unknown as Patched]) each.retire();
   };
-  const isolation = createIsolation(() => [sql, control, spare]);
+  const relied = createReliedSettings(() => [sql, control, spare]);
   const turns = createPoolTurns(options.connectionsMax);
   return {
     sql,
@@ -150,7 +150,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
       for (const each of all) each.prepare = false;
       options.observe?.({ event: "prepared_statements_off" });
     },
-    chooseReadCommitted: isolation.choose,
+    chooseSettings: relied.choose,
     retire: retireAll,
     close: async () => void (await Promise.all([sql, control, spare].map((each) => each.end({ timeout: 2 })))),
   };

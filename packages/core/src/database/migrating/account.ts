@@ -33,11 +33,11 @@ export const isOfAccount = (statement: string) => statement === makeSchema || st
 export async function appliedMigrations(execute: Execute, shipped: readonly number[]): Promise<number[]> {
   const tables = await tablesOf(execute);
   const rows = tables.has(own)
-    ? await execute<{ at: number }>({ text: `${select(own)} ORDER BY created_at`, params: [] })
+    ? await execute<{ at: string }>({ text: `${select(own)} ORDER BY created_at`, params: [] })
     : tables.has(drizzles)
-      ? await execute<{ at: number }>({ text: ofShipped, params: [numberArray(shipped)] })
+      ? await execute<{ at: string }>({ text: ofShipped, params: [numberArray(shipped)] })
       : [];
-  return rows.map(({ at }) => at);
+  return rows.map(({ at }) => Number(at));
 }
 
 /** Take over what an earlier version wrote down, once. */
@@ -72,7 +72,7 @@ const hidden =
   "it is written down how far they are, may not be read: migrate as the role that migrated before";
 /** As PostgreSQL says it of what may not be read: a program that does not migrate may start. */
 const refused = { code: "42501" };
-const select = (table: string) => `SELECT created_at::float8 AS at FROM drizzle.${table}`;
+const select = (table: string) => `SELECT created_at::text AS at FROM drizzle.${table}`;
 const ofShipped = `${select(drizzles)} WHERE created_at = ANY($1::bigint[]) ORDER BY created_at`;
 const adopt = `
   INSERT INTO drizzle.${own} (hash, created_at)

@@ -1,11 +1,14 @@
-import { eventually, tcpProxy, testDatabase } from "@atlasqueue/testing";
+import { eventually, submission, tcpProxy, testDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
+import { memorySignal } from "../../signal/memory/signal.ts";
+import { submit } from "../../submit/submit.ts";
+import { schemaState } from "../schema-state.ts";
 import { requirePostgres } from "./require-postgres.ts";
 
-async function databaseOf(level: string) {
+async function databaseOf(level: string, name = "default_transaction_isolation") {
   const own = await testDatabase();
-  await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_isolation = '${level}'`);
+  await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET ${name} = '${level}'`);
   const proxy = await tcpProxy(own.url);
   const database = connectDatabase({ url: proxy.url, connectionsMax: 3, timeoutMs: 10_000 });
   onTestFinished(async () => {
@@ -30,6 +33,21 @@ test.each(["serializable", "repeatable read", "read committed"])(
     expect(await levels()).toEqual(new Set(["read committed"]));
   },
 );
+
+test.each([
+  ["array_nulls", "off", "on"],
+  ["extra_float_digits", "-5", "1"],
+])("where %s is %s by default, a program's connections choose %s", async (name, other, ours) => {
+  const { database } = await databaseOf(other, name);
+  const { sql, control, spare } = database;
+  expect(await sql.unsafe(`SHOW ${name}`)).toEqual([{ [name]: other }]);
+  expect((await schemaState(database)).kind).toBe("current");
+  await requirePostgres(database);
+  for (const each of [sql, sql, control, spare]) expect(await each.unsafe(`SHOW ${name}`)).toEqual([{ [name]: ours }]);
+  const deps = { database, signal: memorySignal(), observe: () => {} };
+  const [outcome] = await submit(deps, [submission()], { idempotency_ttl_seconds: 60 });
+  expect(outcome?.kind).toBe("created");
+});
 
 test("where nothing lets a connection choose, the start is refused, saying what to tell the server", async () => {
   const { database, proxy } = await databaseOf("serializable");
