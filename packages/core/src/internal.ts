@@ -10,6 +10,7 @@ export {
   CallerGoneError,
   cameAfterAPart,
   hadNoRoom,
+  isReadOnly,
   isBadRow,
   isOutage,
   isShutOut,

@@ -38,7 +38,7 @@ export const problems = {
   internal: { status: 500, title: "Something went wrong on our side" },
   no_room: { status: 503, title: "The server has no room for this now; try again with the same Idempotency-Key" },
   signal_unavailable: { status: 503, title: "Redis is away, and only it knows this" },
-  unavailable: { status: 503, title: "The database is away; try again with the same Idempotency-Key" },
+  unavailable: { status: 503, title: "The database is unavailable; try again with the same Idempotency-Key" },
 } as const satisfies Record<string, { status: number; title: string }>;
 export type ProblemKind = keyof typeof problems;
 

@@ -3,6 +3,7 @@ import {
   CallerGoneError,
   cameAfterAPart,
   hadNoRoom,
+  isReadOnly,
   LeaseTokenTakenError,
   outcomeUnknown,
   StorageFullError,
@@ -39,9 +40,8 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;
     deps.observe({ event: "database_unavailable", during, error: textOf(error as Error) });
-    return outcomeUnknown(error)
-      ? maybeDone("The database did not answer")
-      : unavailable("The database did not answer");
+    const detail = isReadOnly(error) ? "The database is read-only: it takes no writes" : "The database did not answer";
+    return outcomeUnknown(error) ? maybeDone(detail) : unavailable(detail);
   }
   deps.logger.error({ event: "http_error", request_id: c.get("request_id"), err: error }, "http_error");
   return internal();
