@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { spawnProcess, testDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { mainFile } from "../test/run-start.ts";
@@ -37,4 +39,12 @@ test.each([
     [],
     events.filter((event) => event === "worker_stopped").length,
   ]);
+});
+
+test("mcp without an input, as from /dev/null, ends at once with 0 and says nothing", async () => {
+  const child = spawn(process.execPath, [mainFile, "mcp"], { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  expect({ code, said }).toEqual({ code: 0, said: "" });
 });

@@ -10,6 +10,7 @@ import { buildServer, type ServerOptions } from "../server/build.ts";
  */
 export async function serveOverStdio(options: ServerOptions): Promise<void> {
   const handle = serveStdio(({ era }) => buildServer(options, era), { maxSubscriptions: 0, onerror: options.report });
-  await once(process.stdin, "close");
+  // Of a file, /dev/null too, there is an end only.
+  await Promise.race([once(process.stdin, "end"), once(process.stdin, "close")]);
   await handle.close();
 }
