@@ -7,6 +7,7 @@ export * from "./wire/explanation-codes.ts";
 export * from "./handlers/error-data.ts";
 export * from "./handlers/error-text.ts";
 export * from "./handlers/handler-errors.ts";
+export { isUtf16 } from "./checks/utf16.ts";
 export * from "./checks/few-names.ts";
 export * from "./checks/idempotency-key.ts";
 export { idempotencyKeyAccepts, isIdempotencyKey, parseIdempotencyKey } from "./checks/idempotency-text.ts";

@@ -10,9 +10,9 @@ export function plainJson(value: unknown, indent?: number): string {
 
 const escape = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** A time for a person in a table, in UTC: 2026-11-20 12:30:07. */
+/** A time for a person in a table, in UTC: 2026-11-20 12:30:07Z. */
 export function second(time: string | null): string {
-  return time === null ? "" : time.slice(0, 19).replace("T", " ");
+  return time === null ? "" : `${time.slice(0, 19).replace("T", " ")}Z`;
 }
 
 const units: [name: string, seconds: number][] = [

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import type { Output } from "./output.ts";
-import { duration, plain, plainJson } from "./plain.ts";
+import { duration, plain, plainJson, second } from "./plain.ts";
 import { showTable } from "./table.ts";
 
 function shown(items: { name: string; note: string }[], how: Partial<Output>): string[] {
@@ -52,4 +52,9 @@ test("times are given in their two largest units", () => {
     "3d 0h",
     "0s",
   ]);
+});
+
+test("a time in a table is marked as UTC", () => {
+  expect(second("2026-11-20T12:30:07.123Z")).toBe("2026-11-20 12:30:07Z");
+  expect(second(null)).toBe("");
 });

@@ -32,9 +32,11 @@ function nextRun({ paused, next_runs, timezone }: Schedule): string {
   return local(first, timezone);
 }
 
-/** @example local("2026-03-29T01:00:00.000Z", "Europe/Berlin"); // "2026-03-29 03:00" */
-function local(time: string, timezone: string): string {
-  return new Intl.DateTimeFormat("sv", { timeZone: timezone, dateStyle: "short", timeStyle: "short" }).format(
-    new Date(time),
-  );
+/** @example local("2026-03-29T01:00:00.000Z", "Europe/Berlin"); // "2026-03-29 03:00+02:00" */
+function local(time: string, timeZone: string): string {
+  const at = new Date(time);
+  const minute = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "short" }).format(at);
+  const named = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" }).formatToParts(at);
+  const offset = named.find(({ type }) => type === "timeZoneName")?.value.replace("GMT", "");
+  return `${minute}${offset || "Z"}`;
 }

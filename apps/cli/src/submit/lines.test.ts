@@ -34,6 +34,16 @@ test("a line that is too long or not UTF-8 is a fault, and the next one is read"
   ]);
 });
 
+test.each([
+  ["utf16le", Buffer.from([0xff, 0xfe]), ""],
+  ["utf16le", Buffer.alloc(0), ""],
+  ["big-endian", Buffer.from([0xfe, 0xff]), ""],
+])("a file in UTF-16 is named as such: %s %j", async (kind, mark) => {
+  const text = Buffer.from('{"type":"a"}\n', "utf16le");
+  const lines = await linesOf(Buffer.concat([mark, kind === "big-endian" ? text.swap16() : text]), 3, 200);
+  expect(lines[0]).toMatchObject({ fault: "UTF-16, not UTF-8: save the file as UTF-8" });
+});
+
 const context: LineContext = { file_name: "jobs.ndjson", key_prefix: "file", defaults: {} };
 
 test("a line without a key gets the same one each time, and a different one when anything differs", () => {

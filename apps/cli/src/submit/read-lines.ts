@@ -1,3 +1,5 @@
+import { isUtf16 } from "@atlasqueue/contract";
+
 export type Line = {
   /** From 1. */
   number: number;
@@ -50,6 +52,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, bytes_max: numbe
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 function decode(place: { number: number; end_offset: number }, bytes: Buffer): Line {
+  if (isUtf16(bytes)) return { ...place, fault: "UTF-16, not UTF-8: save the file as UTF-8" };
   try {
     return { ...place, text: decoder.decode(bytes).replace(/\r$/, "") };
   } catch {

@@ -1,3 +1,4 @@
+import { isUtf16 } from "@atlasqueue/contract";
 import { ProblemError } from "../answers/problem.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -14,6 +15,7 @@ export function parseJson(bytes: Uint8Array, what = "The body"): { text: string;
 }
 
 function decode(bytes: Uint8Array, what: string): string {
+  if (isUtf16(bytes)) throw new ProblemError("malformed_json", `${what} is UTF-16, not UTF-8`);
   try {
     // A byte order mark is skipped, as RFC 8259 allows.
     return decoder.decode(bytes);
