@@ -6,17 +6,17 @@ import { createFollowUps } from "../follow-ups.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { bulkJobs, type BulkAction } from "./bulk.ts";
 
-const { deps, url, addMany } = engineHarness();
+const { deps, url, addMany, take, status } = engineHarness();
 
 const change = async (
   action: BulkAction,
   which: Parameters<typeof bulkJobs>[3],
-  database: Database = deps.database,
+  { database = deps.database, stop = new AbortController().signal }: { database?: Database; stop?: AbortSignal } = {},
 ) => {
   const signal = memorySignal();
   const followUps = createFollowUps({ ...deps, signal });
   try {
-    return await bulkJobs({ ...deps, database, followUps }, "default", action, which, { dry_run: false });
+    return await bulkJobs({ ...deps, database, followUps }, "default", action, which, { dry_run: false, stop });
   } finally {
     await followUps.stop();
   }
@@ -48,6 +48,14 @@ test("a job made by a process whose clock is ahead is meant as well", async () =
   expect(await change("cancel", {})).toMatchObject({ matched: 2, changed: 2, next: undefined });
 });
 
+test("the running jobs are cancelled first, however many wait", async () => {
+  const [oldest] = await addMany(300);
+  await take(oldest);
+  // The caller is gone after the first page.
+  expect(await change("cancel", {}, { stop: AbortSignal.abort() })).toMatchObject({ matched: 101, changed: 101 });
+  expect(await status(oldest)).toBe("cancelled");
+});
+
 test("a list of ids reads megabytes of no job", async () => {
   const ids = await addMany(100);
   await deps.database.sql`UPDATE jobs SET result = to_json(repeat('x', 100000))`;
@@ -59,7 +67,7 @@ test("a list of ids reads megabytes of no job", async () => {
     bytes += text.length;
     return text;
   });
-  expect(await change("retry", { ids }, database)).toMatchObject({ matched: 0, changed: 0, next: undefined });
+  expect(await change("retry", { ids }, { database })).toMatchObject({ matched: 0, changed: 0, next: undefined });
   await database.close();
   await proxy.close();
   expect(bytes).toBeLessThan(100_000);

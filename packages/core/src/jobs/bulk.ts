@@ -28,6 +28,9 @@ export type BulkJobsOutcome = {
   first: string | undefined;
 };
 
+/** `below` is the `next` or `first` of a call before this one. */
+type BulkOptions = { dry_run: boolean; below?: string | undefined; stop?: AbortSignal; ms_max?: number };
+
 /** How long a call goes on before it says how far it came. */
 const bulk_ms_max = 3_000;
 const page_jobs = 100;
@@ -47,7 +50,7 @@ const lanes = 8;
 
 /**
  * Cancel, retry or delete the jobs a filter matches, newest first, and those alone to which that can be done; `purge`
- * deletes what is not running, and cancels what waits before. Jobs that another transaction has locked are passed over.
+ * deletes what is not running, and cancels what waits before. A cancel stops running jobs before those that wait. Jobs that another transaction has locked are passed over.
  * A retried job waits for all its parents, as these may be retried too: for one that failed and is not, it is cancelled
  * again. It ends after 3 s, or when the caller is gone, and says how far it came; given ids, it does them all. What is
  * made after the first call is not meant: it goes on `below` that. With `dry_run` it only counts.
@@ -60,32 +63,59 @@ export async function bulkJobs(
   tenant: string,
   action: BulkAction,
   which: BulkFilter | { ids: readonly string[] },
-  { dry_run, below, stop }: { dry_run: boolean; below?: string | undefined; stop?: AbortSignal },
+  { dry_run, below, stop, ms_max = bulk_ms_max }: BulkOptions,
 ): Promise<BulkJobsOutcome> {
-  const end = performance.now() + bulk_ms_max;
-  let next = below ?? after_all;
-  let matched = 0;
-  let changed = 0;
-  let begun = false;
-  let first: string | undefined;
+  const end = performance.now() + ms_max;
+  const so_far: BulkTally = { matched: 0, changed: 0, begun: false, first: undefined };
+  const upper = below ?? after_all;
+  let next: string | undefined = upper;
   try {
-    for (;;) {
-      const page =
-        "ids" in which
-          ? { rows: await rowsOf(deps, statuses, tenant, [...new Set(which.ids)]), next: undefined }
-          : await pageOf(deps, tenant, which, next);
-      const meant = page.rows.filter(({ status }) => can[action](status));
-      matched += meant.length;
-      if (!("ids" in which)) first ??= meant[0] && justAbove(meant[0].id);
-      begun ||= !dry_run && meant.length > 0;
-      if (!dry_run) changed += await changeAll(deps, tenant, action, meant);
-      if (page.next === undefined) return { matched, changed, next: undefined, first };
-      next = page.next;
-      if (performance.now() > end || stop?.aborted) return { matched, changed, next, first };
-    }
+    do next = await bulkPage(deps, tenant, action, which, { below: next, upper, dry_run }, so_far);
+    while (next !== undefined && performance.now() <= end && !stop?.aborted);
   } catch (error) {
-    throw begun ? afterAPart(error) : error;
+    throw so_far.begun ? afterAPart(error) : error;
   }
+  const { matched, changed, first } = so_far;
+  return { matched, changed, next, first };
+}
+
+/** What the pages of a bulk operation came to. `begun`: a job may be changed, `first` as of the outcome. */
+export type BulkTally = { matched: number; changed: number; begun: boolean; first: string | undefined };
+
+/** One page of those `below`; returns where the next one begins. No job above `upper` is meant. Adds to `tally`. */
+export async function bulkPage(
+  deps: BulkDeps,
+  tenant: string,
+  action: BulkAction,
+  which: BulkFilter | { ids: readonly string[] },
+  { below, upper, dry_run }: { below: string; upper: string; dry_run: boolean },
+  tally: BulkTally,
+): Promise<string | undefined> {
+  const change = async (meant: readonly Found[]): Promise<number> => {
+    if (dry_run || meant.length === 0) return 0;
+    tally.begun = true;
+    const changed = await changeAll(deps, tenant, action, meant);
+    tally.changed += changed;
+    return changed;
+  };
+  // While those that wait are cancelled, workers start others of them.
+  if (
+    action === "cancel" &&
+    !("ids" in which) &&
+    which.key === undefined &&
+    which.search === undefined &&
+    !which.status
+  )
+    tally.matched += await change((await pageOf(deps, tenant, { ...which, status: "running" }, upper)).rows);
+  const page =
+    "ids" in which
+      ? { rows: await rowsOf(deps, statuses, tenant, [...new Set(which.ids)]), next: undefined }
+      : await pageOf(deps, tenant, which, below);
+  const meant = page.rows.filter(({ status }) => can[action](status));
+  tally.matched += meant.length;
+  if (!("ids" in which)) tally.first ??= meant[0] && justAbove(meant[0].id);
+  await change(meant);
+  return page.next;
 }
 
 /** The next id there can be: what goes on below it begins with that job. */
