@@ -80,10 +80,10 @@ export async function bulkJobs(
 }
 
 /** What the pages of a bulk operation came to. `begun`: a job may be changed, `first` as of the outcome. */
-export type BulkTally = { matched: number; changed: number; begun: boolean; first: string | undefined };
+type BulkTally = { matched: number; changed: number; begun: boolean; first: string | undefined };
 
 /** One page of those `below`; returns where the next one begins. No job above `upper` is meant. Adds to `tally`. */
-export async function bulkPage(
+async function bulkPage(
   deps: BulkDeps,
   tenant: string,
   action: BulkAction,
