@@ -31,11 +31,14 @@ export function quickTests(root: string): string[] {
   return testFiles(root).filter(isQuick);
 }
 
-/** The test files that have a test with the tag `slow`, so that `pnpm test:slow` need not load the others. */
-export function slowTests(root: string): string[] {
-  return testFiles(root).filter((file) =>
-    /@module-tag slow|tags: \["slow"/.test(readFileSync(join(root, file), "utf8")),
-  );
+/**
+ * The test files that have a test with the tag `slow`, so that `pnpm test:slow` need not load the others, and those with
+ * no other test, so that `pnpm test` need not load them.
+ */
+export function slowTests(root: string): { some: string[]; all: string[] } {
+  const having = (pattern: RegExp) =>
+    testFiles(root).filter((file) => pattern.test(readFileSync(join(root, file), "utf8")));
+  return { some: having(/@module-tag slow|tags: \["slow"/), all: having(/@module-tag slow/) };
 }
 
 function testFiles(root: string): string[] {

@@ -3,7 +3,8 @@ import { defineConfig } from "vitest/config";
 import { quickTests, slowTests } from "./quick-tests.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const quick = quickTests(root);
+const slow = slowTests(root);
+const quick = quickTests(root).filter((file) => !slow.all.includes(file));
 
 /** Real servers: what "servers" and "slow" have in common. */
 const withServers = {
@@ -56,12 +57,12 @@ export default defineConfig({
           ...withServers,
           name: "servers",
           include: ["apps/**/*.test.ts", "packages/**/*.test.ts"],
-          exclude: [...withServers.exclude, ...quick],
+          exclude: [...withServers.exclude, ...quick, ...slow.all],
         },
       },
       {
         extends: true,
-        test: { ...withServers, name: "slow", include: slowTests(root) },
+        test: { ...withServers, name: "slow", include: slow.some },
       },
     ],
   },

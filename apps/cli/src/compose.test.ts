@@ -91,7 +91,7 @@ test("every variable is one the program reads, with a value it accepts", () => {
   expect(api.allowed_hosts).toEqual({ names: ["api"], addresses: true });
   expect(api.shutdown_ms).toBeLessThan(seconds(service("api").stop_grace_period) * 1_000);
   const worker = readWorkerConfig({ ...image, ...service("worker").environment });
-  expect(worker.metrics).toEqual({ host: "0.0.0.0", port: 9_091 });
+  expect(worker.metrics).toMatchObject({ host: "0.0.0.0", port: 9_091 });
   expect([worker.allowed_hosts, worker.demo_handlers]).toEqual([{ names: ["worker"], addresses: true }, false]);
   // Jobs of everyone the API lets in must run: with tokens there are tenants besides the default one.
   expect([worker.tenants, read("docker-compose.yml")]).toEqual(["*", expect.stringContaining("${WORKER_TENANTS:-*}")]);

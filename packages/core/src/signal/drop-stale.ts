@@ -2,34 +2,30 @@ import { composed } from "../database/composed.ts";
 import { isUuid, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { hint, send } from "./announce.ts";
-import type { ReadyJob, Signal } from "./signal.ts";
-
-const ids_max = 1_000;
+import { hint } from "./announce.ts";
+import { peeked_max, type Signal } from "./signal.ts";
 
 /**
- * Drop the ids of jobs that are not ready from the front of one tenant's lists, a thousand at once; the others go back in
- * their order. Sweeps that fill a lost list at the same time leave thousands in a row of jobs that have ended by then.
+ * Drop the ids of jobs that are not ready from the front of these lists, up to a thousand of each at once. Sweeps that
+ * fill a lost list at the same time leave thousands in a row of jobs that have ended by then.
  */
-export async function dropStale(
-  deps: Deps & { signal: Signal },
-  tenant: string,
-  queues: readonly QueueRef[],
-): Promise<void> {
+export async function dropStale(deps: Deps & { signal: Signal }, queues: readonly QueueRef[]): Promise<void> {
   await hint(deps.observe, "take", async () => {
-    const ids = new Set((await deps.signal.take(queues, ids_max)).filter(isUuid));
-    if (ids.size === 0) return;
-    const params = [tenant, uuidArray([...ids])];
-    const ready = await executeOn(deps.database)<ReadyJob>({ text: readyAmong, params });
-    if (ready.length > 0) await send(deps, ready, "front");
+    for (const queue of queues) {
+      const listed = (await deps.signal.peek(queue, peeked_max)).filter(isUuid);
+      if (listed.length === 0) continue;
+      const params = [queue.tenant, queue.queue, uuidArray(listed)];
+      const [ready] = await executeOn(deps.database)<{ id: string }>({ text: firstReady, params });
+      const front = ready?.id ?? listed.at(-1);
+      if (front !== undefined && front !== listed[0]) await deps.signal.skipTo(queue, front);
+    }
   });
 }
 
-const readyAmong = composed(
-  "signal/ready-among",
-  ["tenant", "ids"],
+const firstReady = composed(
+  "signal/first-ready",
+  ["tenant", "queue", "listed"],
   `
-  SELECT job.* FROM unnest($2::uuid[]) WITH ORDINALITY AS taken(id, place), LATERAL (
-    SELECT id, tenant, queue, priority FROM jobs WHERE jobs.id = taken.id AND tenant = $1 AND status = 'queued' OFFSET 0) AS job
-  ORDER BY place`,
+  SELECT jobs.id FROM unnest($3::uuid[]) WITH ORDINALITY AS listed(id, place) JOIN jobs USING (id)
+  WHERE jobs.tenant = $1 AND jobs.queue = $2 AND status = 'queued' ORDER BY place LIMIT 1`,
 );
