@@ -16,7 +16,7 @@ import { operations } from "./routes.ts";
 import { isOpenQueuePath } from "./http/answers/detail.ts";
 import { startServer, type RunningServer } from "./server.ts";
 
-// FUZZ_SEED=1 FUZZ_RUNS=100000 npx -y pnpm test apps/api/src/fuzz: another run, and a longer one.
+// FUZZ_SEED=1 FUZZ_RUNS=100000 npx -y pnpm test:slow apps/api/src/fuzz: another run, and a longer one.
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
 const runs = Number(process.env.FUZZ_RUNS ?? 4_000);
 /** A slow machine does fewer; when more are asked for, it takes as long as it takes. */

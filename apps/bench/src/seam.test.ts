@@ -28,7 +28,7 @@ test("scenarios, meter and report import nothing of what is measured", () => {
   expect(imports(common, (path) => measured.test(path))).toEqual([]);
 });
 
-test("scenarios, meter and report reach the variants through their list and the two files of types only", () => {
+test("scenarios, meter and report reach the variants through their list and the files of types only", () => {
   const seam = /^variants\/(index|variant|ours)\.ts$/;
   expect(imports(common, (path) => isVariant(path) && !seam.test(path))).toEqual([]);
 });

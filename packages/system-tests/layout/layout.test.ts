@@ -136,3 +136,14 @@ test("no source file is longer than can be taken in at a glance", () => {
   const long = sources.filter((file) => read(file).split("\n").length > 260);
   expect(long).toEqual([]);
 });
+
+test("the tag of slow tests has one spelling, by which their files are found", () => {
+  const tests = files.filter(
+    (file) =>
+      /\/test\/|\.test\.ts$|system-tests/.test(file) && /\.tsx?$/.test(file) && !file.endsWith("/layout.test.ts"),
+  );
+  const tagged = tests.filter((file) => /\btags:/.test(read(file)));
+  const found = (file: string) => file.endsWith(".test.ts") && !/\btags:(?! \["slow"\])/.test(read(file));
+  expect(tagged.length).toBeGreaterThan(50);
+  expect(tagged.filter((file) => !found(file))).toEqual([]);
+});

@@ -25,7 +25,7 @@ export type WorkerOptions = WorkerConfig & {
   keys?: NonNullable<QueueOptions["keys"]>;
   /** Milliseconds after which a query without an answer has failed. Default 5,000. */
   timeoutMs?: number;
-  /** Connections to the database at most, from 2. Default 5. */
+  /** Connections of the pool at most, from 2; two more are opened in trouble. Default 5. */
   connectionsMax?: number;
   /** False for poolers that cannot keep prepared statements. Default true. */
   preparedStatements?: boolean;
@@ -43,7 +43,8 @@ export type WorkerOptions = WorkerConfig & {
 /**
  * Run a worker in this process, with connections of its own. The database must be migrated; while it is away, the worker
  * waits for it. `stop` closes the connections too, so that the process can end: by default it gives the handlers 25
- * seconds. Throws a TypeError without a `databaseUrl`, for a URL that cannot be used, and for two handlers of one type.
+ * seconds, and closing takes up to seven more. Throws without a `databaseUrl`, for a URL that cannot be used, and for two
+ * handlers of one type. It pauses nothing at its start: `PAUSED_AT_START` is a setting of the programs.
  *
  * @example
  * const worker = createWorker({ databaseUrl, redisUrl, queues: ["mail"], handlers: [sendEmail] });

@@ -8,6 +8,8 @@ import type { ApiContext } from "../http/context.ts";
 import { resultKindOf } from "./call.ts";
 import type { Operation } from "./operation.ts";
 
+const receipt = jobReceipt.strip();
+
 /**
  * A token without `read` learns of a job what its own act changed, and nothing that was stored: not by an idempotency key,
  * a unique key or an id that it knows.
@@ -17,7 +19,7 @@ function shownOf({ answers }: Operation): (c: ApiContext, body: unknown) => unkn
   if (!is_job) return (_c, body) => body;
   return (c, body) => {
     const caller = c.get("caller");
-    return !caller || allows(caller, "read") ? body : jobReceipt.strip().parse(body);
+    return !caller || allows(caller, "read") ? body : receipt.parse(body);
   };
 }
 

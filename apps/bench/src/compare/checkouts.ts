@@ -79,10 +79,15 @@ export async function checkOut(a: Commit, b: Commit, ending: Ending, tell: (line
  * A commit from before the seam gets the variants of the commit that drew it: they were written for the same names. Git
  * keeps them, so that this checkout has no copy of them to look after.
  */
-async function giveFirstVariants(place: string, { name }: Commit): Promise<void> {
+async function giveFirstVariants(place: string, { name, sha }: Commit): Promise<void> {
   const added = await git("log", "--diff-filter=A", "--format=%H", "--", contract);
   const first = added.split("\n").at(-1);
   if (!first) throw new CompareError(`${name} has no ${contract}, and no commit of this branch has added it`);
+  const is_older = await git("merge-base", "--is-ancestor", sha, first).then(
+    () => true,
+    () => false,
+  );
+  if (!is_older) throw new CompareError(`${name} has no ${contract}, and is not from before the commit that added it`);
   await git("-C", place, "checkout", first, "--", variants_folder);
 }
 

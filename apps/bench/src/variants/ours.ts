@@ -1,7 +1,7 @@
 import type { BenchQueue, Payload, ServerUrls } from "./queue.ts";
 
 /**
- * What the scenarios ask of this system beyond what they ask of every queue. With `variant.ts` it is the seam of
+ * What the scenarios ask of this system beyond what they ask of every queue. With `variant.ts` and `queue.ts` it is the seam of
  * `--compare`: scenarios, meter and report come from one checkout, this folder from each commit that is measured. So
  * things are only added here; a scenario that needs a new one can't be run with the commits before it.
  */

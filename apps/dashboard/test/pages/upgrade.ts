@@ -111,7 +111,7 @@ export function upgradeTests(world: () => World): void {
     await context.close();
   });
 
-  test("of 50 reloads during an upgrade none leaves the page blank", { tags: ["slow"] }, async () => {
+  test("of 50 reloads during an upgrade none leaves the page blank", async () => {
     const { before, after } = twoBuilds();
     const { page, context } = await visit(world().browser, "about:blank");
     let [first, rest] = [before, before];

@@ -21,7 +21,11 @@ export type EndOfProcess = {
  * const endOfProcess = createEndOfProcess(config.database, logger);
  */
 export function createEndOfProcess(database_config: WorkerAppConfig["database"], logger: Logger): EndOfProcess {
-  const database = connectDatabase({ ...database_config, applicationName: "atlasqueue-worker-parent" });
+  const database = connectDatabase({
+    ...database_config,
+    connectionsMax: 1,
+    applicationName: "atlasqueue-worker-parent",
+  });
   const closing = new AbortController();
   const looking = new Set<Promise<void>>();
 

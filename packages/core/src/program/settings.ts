@@ -143,7 +143,8 @@ export const databaseSettings = {
 
 /** The connection string that they amount to. Throws `SettingError` when they do not go together. */
 export function databaseUrl(set: z.output<z.ZodObject<typeof databaseSettings>>): string {
-  const { DATABASE_URL: url, DATABASE_TLS_CA_FILE: file } = set;
+  const { DATABASE_URL: given, DATABASE_TLS_CA_FILE: file } = set;
+  const url = given.trim();
   if (file === undefined) return url;
   const mode = /[?&]ssl(mode)?=/.test(url) ? "" : "&sslmode=verify-full";
   const whole = `${url}${url.includes("?") ? "&" : "?"}sslrootcert=${encodeURIComponent(file)}${mode}`;

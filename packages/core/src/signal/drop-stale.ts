@@ -6,10 +6,15 @@ import { hint } from "./announce.ts";
 import { peeked_max, type Signal } from "./signal.ts";
 
 /**
- * Drop the ids of jobs that are not ready from the front of these lists, up to a thousand of each at once. Sweeps that
- * fill a lost list at the same time leave thousands in a row of jobs that have ended by then.
+ * Drop the ids of jobs that are not ready from the front of the lists that these ids came from, up to a thousand of each
+ * list at once. Sweeps that fill a lost list at the same time leave thousands in a row of jobs that have ended by then.
  */
-export async function dropStale(deps: Deps & { signal: Signal }, queues: readonly QueueRef[]): Promise<void> {
+export async function dropStale(
+  deps: Deps & { signal: Signal },
+  tenant: string,
+  ids: readonly string[],
+): Promise<void> {
+  const queues = await executeOn(deps.database)<QueueRef>({ text: staleQueues, params: [tenant, uuidArray(ids)] });
   await hint(deps.observe, "take", async () => {
     for (const queue of queues) {
       const listed = (await deps.signal.peek(queue, peeked_max)).filter(isUuid);
@@ -21,6 +26,13 @@ export async function dropStale(deps: Deps & { signal: Signal }, queues: readonl
     }
   });
 }
+
+const staleQueues = composed(
+  "signal/stale-queues",
+  ["tenant", "ids"],
+  `
+  SELECT DISTINCT tenant, queue FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status <> 'queued'`,
+);
 
 const firstReady = composed(
   "signal/first-ready",

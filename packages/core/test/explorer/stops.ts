@@ -8,7 +8,7 @@ import { stopAt, stopInside, stopsOf, type Pairs, type Stop } from "./pairs.ts";
 import { worldMaker, type World } from "./world.ts";
 
 /**
- * EXPLORE=all npx -y pnpm test packages/core/test/explorer: each pair of moves, with one stopped at each of its steps, and inside each of its statements.
+ * EXPLORE=all npx -y pnpm test:slow packages/core/test/explorer: each pair of moves, with one stopped at each of its steps, and inside each of its statements.
  * Otherwise some of them for each move, drawn by EXPLORE_SEED, and at least one at each of its steps.
  */
 const everything = process.env["EXPLORE"] === "all";

@@ -10,7 +10,7 @@ import { connectUnderClock, emptyTables, newReal } from "./real.ts";
 import { newModel } from "./state.ts";
 
 /**
- * MODEL_SEED=7 MODEL_RUNS=5000 npx -y pnpm test packages/core/test/model: another run, and a longer one. A run that
+ * MODEL_SEED=7 MODEL_RUNS=5000 npx -y pnpm test:slow packages/core/test/model: another run, and a longer one. A run that
  * fails prints its seed and the shortest list of commands that fails: put that into `examples.ts`, where it stays.
  */
 const seed = Number(process.env["MODEL_SEED"] ?? 20_261_122);

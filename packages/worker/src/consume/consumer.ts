@@ -66,7 +66,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     const giveUpRoom = running.reserve(ids.length);
     try {
       const started = await claimed(tenant, (claimer) => claim(deps, ids, claimer));
-      if (started === 0) await dropStale(deps, served.queuesOf([tenant]));
+      if (started === 0) await dropStale(deps, tenant, ids);
     } catch (error) {
       await restAfter(deps, error, stop);
     } finally {

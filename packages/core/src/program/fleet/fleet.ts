@@ -46,6 +46,8 @@ const restart_ms_min = 250;
 const restart_ms_max = 10_000;
 /** A process that lived this long is restarted at once when it dies. */
 const healthy_ms_min = 30_000;
+/** People may have resumed since. */
+const unpaused = { PAUSED_AT_START: "false" };
 
 /**
  * Keeps a number of processes running: one that dies is restarted, after a rest that doubles while it keeps dying.
@@ -116,9 +118,9 @@ export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
         kill?.();
       });
     };
-    const start = () => {
+    const start = (again = false) => {
       const started = performance.now();
-      member = openMember({ launch, number, env: env(number), hear, signal });
+      member = openMember({ launch, number, env: again ? { ...env(number), ...unpaused } : env(number), hear, signal });
       logger.info({ event: "process_started", number, pid: member.pid }, "process_started");
       if (speaking) member.send({ fleet: "speak" });
       void member.ended.then(end(started));
@@ -130,7 +132,7 @@ export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
         working[number] = undefined;
         watch?.stop();
         watch = undefined;
-        if (its_about !== undefined && code !== 0) died?.(its_about);
+        if (its_about !== undefined) died?.(its_about);
         its_about = undefined;
         first.reject(error ?? new Error(`a process ended with ${by ?? `code ${code}`} before it had started`));
         if (stopping) return logger.info({ event: "process_stopped", number, code, signal: by }, "process_stopped");
@@ -141,7 +143,7 @@ export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
         }
         rest_ms = performance.now() - started > healthy_ms_min ? restart_ms_min : Math.min(rest_ms * 2, restart_ms_max);
         logger.error({ event: "process_died", number, code, signal: by, restart_in_ms: rest_ms }, "process_died");
-        resting = setTimeout(start, rest_ms);
+        resting = setTimeout(() => start(true), rest_ms);
       };
     start();
     return {
