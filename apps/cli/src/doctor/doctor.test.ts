@@ -70,7 +70,7 @@ test("where all is well, each line says so and the exit code is 0", async () => 
   expect(stateOf(await doctor("--json"))).toEqual(well);
 });
 
-test("signals lost by Redis are found, and rebuilt in order", { tags: ["slow"] }, async () => {
+test("signals lost by Redis are found, and rebuilt in order", async () => {
   const ids: string[] = [];
   for (const priority of [0, 5, 0, -5]) ids.push((await queue.submit({ type: "a", queue: "lost", priority })).id);
   const lost = { tenant: "default", queue: "lost" };
