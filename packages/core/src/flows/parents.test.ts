@@ -1,4 +1,5 @@
 import { jobStatuses } from "@atlasqueue/contract";
+import { inTime } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { addFlow, type Member } from "../../test/add-flow.ts";
@@ -98,15 +99,17 @@ test.each([
     UPDATE jobs SET result = to_json((
       SELECT string_agg(md5(n::text || jobs.id) || repeat('x', 64), '') FROM generate_series(1, ${bytes}::int / 96 + 1) AS n))
     WHERE id <> ${sum}`;
-  const began = performance.now();
-  let seen = 0;
-  for (let after: number | undefined = 0; after !== undefined;) {
-    const page: Awaited<ReturnType<typeof parentsPage>> = await parentsPage(deps, "default", sum, after, 1_000);
-    seen += page.items.length;
-    after = page.next;
-  }
-  expect(seen).toBe(count);
-  expect(performance.now() - began).toBeLessThan(3_000);
+  await inTime(3_000, async () => {
+    const began = performance.now();
+    let seen = 0;
+    for (let after: number | undefined = 0; after !== undefined;) {
+      const page: Awaited<ReturnType<typeof parentsPage>> = await parentsPage(deps, "default", sum, after, 1_000);
+      seen += page.items.length;
+      after = page.next;
+    }
+    expect(seen).toBe(count);
+    return performance.now() - began;
+  });
 });
 
 test.each([

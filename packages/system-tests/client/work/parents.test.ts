@@ -41,26 +41,30 @@ test("a remote handler is given the results of the jobs that its own waited for,
   }
 });
 
-test("a remote handler's 999 parents with results of 60 KiB are read in 3 s", { tags: ["slow"] }, async () => {
-  const flow = client.flow();
-  for (let n = 0; n < 999; n += 1) flow.add({ type: "give", queue: "large" });
-  flow.afterAll({ type: "count", queue: "large" });
-  const { last } = await flow.submit();
-  // Compressed to a third: of such a result the size is known only once it is read.
-  await api.database.sql`
+test(
+  "a remote handler's 999 parents with results of 60 KiB are read in pages of a megabyte",
+  { tags: ["slow"] },
+  async () => {
+    const flow = client.flow();
+    for (let n = 0; n < 999; n += 1) flow.add({ type: "give", queue: "large" });
+    flow.afterAll({ type: "count", queue: "large" });
+    const { last } = await flow.submit();
+    // Compressed to a third: of such a result the size is known only once it is read.
+    await api.database.sql`
     UPDATE jobs SET result = to_json((
       SELECT string_agg(md5(n::text || jobs.id) || repeat('x', 64), '') FROM generate_series(1, 640) AS n))
     WHERE type = 'give' AND queue = 'large'`;
-  const began = performance.now();
-  let seen = 0;
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await client.parents(last?.id ?? "", cursor === undefined ? {} : { cursor });
-    seen += page.items.length;
-    cursor = page.next_cursor;
-  }
-  expect(seen).toBe(999);
-  expect(performance.now() - began).toBeLessThan(3_000);
-});
+    let seen = 0;
+    let pages = 0;
+    for (let cursor: string | null | undefined; cursor !== null; pages += 1) {
+      const page = await client.parents(last?.id ?? "", cursor === undefined ? {} : { cursor });
+      seen += page.items.length;
+      cursor = page.next_cursor;
+    }
+    expect(seen).toBe(999);
+    expect(pages).toBeLessThan(70);
+  },
+);
 
 test("a remote handler whose job waited for none is given none", async () => {
   work("alone", async (_payload, { parents, parentCounts }) => [await parents(), (await parentCounts()).succeeded]);
