@@ -49,7 +49,9 @@ export async function createProject(): Promise<Project> {
     const archives = join(folder, "packed");
     mkdirSync(archives);
     // It packs no private packages.
-    const private_ones = ["testing", "deploy", "bench", "faults", "dashboard"].map((name) => `!@atlasqueue/${name}`);
+    const private_ones = ["testing", "system-tests", "deploy", "bench", "faults", "dashboard"].map(
+      (name) => `!@atlasqueue/${name}`,
+    );
     const filters = ["./packages/*", "./apps/*", ...private_ones];
     const filtered = filters.flatMap((filter) => ["--filter", filter]);
     await succeed("pnpm", ["--recursive", ...filtered, "pack", "--pack-destination", archives], { cwd: root });

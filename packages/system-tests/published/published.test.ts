@@ -157,6 +157,11 @@ test.each(Object.entries(nodes))(
       const [sent] = await jobs(system, "type=email.send&limit=1");
       expect(sent).toMatchObject({ status: "succeeded", payload: { to: "ada@example.org" } });
     });
+    // Before it runs, it would not drain.
+    await eventually(async () => {
+      const { items } = (await (await fetch(`${system.api_url}/v1/workers`)).json()) as { items: { pid: number }[] };
+      expect(items.map(({ pid }) => pid)).toContain(own.pid);
+    });
     own.kill("SIGTERM");
     await eventually(() => own.exitCode === 0, { timeout_ms: 60_000, message: "the README's worker drains" });
 
