@@ -103,7 +103,7 @@ export const release = route(
       "Sent again, it is a 409, as the lease has ended.",
     request: { path, body: { schema: releaseRequest, example: { lease_token } } },
     answers: {
-      200: { description: "The job, ready again, or as whoever leased it since has it.", schema: changedJob },
+      200: { description: "The job: ready again, or leased by another worker since.", schema: changedJob },
     },
   },
   async ({ deps, tenant, path: { id }, body }) => {

@@ -24,8 +24,8 @@ import { readerOf, type Input } from "./read.ts";
 import type { Route } from "./route.ts";
 
 /**
- * What an ended token may still do is bounded: this, and for how long it is remembered, together 5 s. A call that takes
- * longer, whatever it waited for, is asked again before it acts and before it is answered.
+ * A call whose input took longer than this is checked again before it acts, and one that took longer in all before it is
+ * answered. An act that then waits for a connection runs on: its token may have ended meanwhile.
  */
 const slow_ms = 500;
 

@@ -6,8 +6,8 @@ export type Trusts = (address: string) => boolean;
 
 /**
  * The address that a request came from: the socket's, unless that is a trusted proxy. Each proxy appends the address that
- * it was called from to X-Forwarded-For. So the client is the rightmost address that is no trusted proxy: what is left of
- * it the client may have made up.
+ * it was called from to X-Forwarded-For. So the client is the rightmost address that is no trusted proxy. The client may have
+ * made up the addresses before it.
  *
  * @example
  * clientAddress("10.0.0.2", "1.1.1.1, 203.0.113.7", trustedProxies(["10.0.0.0/8"])); // 203.0.113.7

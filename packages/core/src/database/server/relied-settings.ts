@@ -16,7 +16,7 @@ export const isRefusedByPooler = (error: unknown): boolean => (error as { code?:
 /**
  * Which of those settings our connections ask for as they open: those whose defaults here are others, as a program's start
  * has seen, and none where a pooler refuses connections that ask. `read committed` also once a statement has failed
- * without it: with `serializable`, somebody's open transaction would make them fail for as long as it is open.
+ * without it: with `serializable`, another session's open transaction would make them fail for as long as it is open.
  *
  * @example
  * const settings = createReliedSettings(() => [sql, control]);

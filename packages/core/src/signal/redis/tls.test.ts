@@ -56,7 +56,7 @@ test("a certificate that is not for the name that was dialled is refused, unless
   await expectAllToWork(open({ ...own(), servername: "redis.internal" }, undefined, "localhost"));
 });
 
-test("an unknown authority, and no certificate of ours, are told as the reason", { tags: ["slow"] }, async () => {
+test("an error names an unknown authority, or our missing certificate, as the reason", { tags: ["slow"] }, async () => {
   await refused(
     open({ ...own(), ca: certificateAuthorityOfOthers() }),
     /there is no connection to Redis: .*certificate/,
