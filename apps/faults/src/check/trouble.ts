@@ -14,7 +14,7 @@ const stopping = /^(process-(killed|frozen)|event-loop-blocked|aimed)/;
 const crash = /^postgres-(stopped-at-once|killed)|^failover|^disk-full/;
 /** What nothing gets through. */
 const shut = /^(black-hole|answers-lost|questions-lost)$/;
-/** So long after its return a server may still not be used: see promise 11. */
+/** So long after its return a server may still not be used: see guarantee 10. */
 const return_ms = 10_000;
 
 /** Whether a process was killed, frozen or blocked, or ended by itself, at some time of the span. */

@@ -10,7 +10,7 @@ const late_ms = 2_000;
  * once, each first gives the holders of the leases time to renew.
  */
 const stopsAllSweepers = ({ fault, victims }: Fault) => victims.includes("postgres") || fault === "all-links-cut";
-/** Unless PostgreSQL does not answer it at all: it tells the fleet, which then ends no leases for a while. See promise 11. */
+/** Unless PostgreSQL does not answer it at all: it tells the fleet, which then ends no leases for a while. See guarantee 10. */
 const losesPostgres = ({ fault, victims }: Fault) =>
   /^(refused|black-hole|answers-lost|questions-lost)$/.test(fault) &&
   victims.some((link) => link.endsWith(">postgres"));
