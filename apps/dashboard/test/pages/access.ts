@@ -137,8 +137,15 @@ export function accessTests(world: () => World): void {
     await page.getByTitle("Refreshing is paused (p)").waitFor();
     const headers = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
     const url = `${world().guarded.url}/v1/session`;
+    // The page learns of it only after the click, also from a request that was under way.
+    const clicked = Promise.withResolvers<void>();
+    await page.route(url, async (route) => {
+      if (route.request().method() === "GET") await clicked.promise;
+      await route.continue();
+    });
     await context.request.post(url, { headers, data: JSON.stringify({ token: after.token }) });
     await page.getByTitle("Signed in with signs out").click();
+    clicked.resolve();
     await page.getByText("Another tab signed in as stays").waitFor();
     expect(await (await context.request.get(url)).json()).toMatchObject({ signed_in: true, token: { name: "stays" } });
     await context.close();
