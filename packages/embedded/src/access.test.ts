@@ -99,29 +99,6 @@ test("passwords stay the same from start to start", { tags: ["slow"] }, async ()
   expect(await passwords()).toEqual(await passwords());
 });
 
-test(
-  "data from an earlier version, open to every local user, keeps its rows and rules and is no longer open",
-  { tags: ["slow"] },
-  async () => {
-    const dataDir = join(openFolder(), "postgres");
-    const first = await start(dataDir);
-    await ask(first.url, "create table kept as select 1 as number");
-    await first.stop();
-    const rules = join(dataDir, "pg_hba.conf");
-    const kept = "host other all 10.0.0.0/8 md5 # theirs\n";
-    writeFileSync(rules, `# trust\nhost all all 127.0.0.1/32 trust\nlocal all all trust # trust\n${kept}`);
-    rmSync(join(dataDir, "atlasqueue.password"));
-
-    const second = await start(dataDir);
-    expect(new URL(second.url).password).not.toBe(new URL(first.url).password);
-    expect(await ask(second.url, "select number from kept")).toEqual([{ number: 1 }]);
-    await expect(ask(withPassword(second.url, ""), "select 1")).rejects.toThrow(/password/);
-    expect(readFileSync(rules, "utf8")).toBe(
-      `# trust\nhost all all 127.0.0.1/32 scram-sha-256\nlocal all all scram-sha-256 # trust\n${kept}`,
-    );
-  },
-);
-
 test("a password file that does not match the data says how to fix it", { tags: ["slow"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   const first = await start(dataDir);

@@ -48,7 +48,6 @@ const exempt: Record<string, string> = {
   "tokens/note-use.ts": "ids of tokens we were just shown",
   "audit/forget.ts": "the cleaner's, over all tenants",
   "jobs/search.ts": "its conditions are those of list.ts, which name the tenant",
-  "dead-letters/name-errors.ts": "the cleaner's, over all tenants",
   "dead-letters/replays/bring-back.ts": "the cleaner's, over all tenants",
   "dead-letters/replays/forget.ts": "the cleaner's, over all tenants",
   "dead-letters/replays/patching.ts": "over ids that a replay's own walk chose, by its tenant",

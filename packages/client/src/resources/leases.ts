@@ -22,8 +22,7 @@ export type LeasedJob = LeaseAnswer["jobs"][number] & {
   /**
    * Until when it is yours for certain, however late the answer came and whatever time it is here, on the clock of
    * `performance.now()`. Send a heartbeat before you begin where much of that is over; one holds the job for its
-   * `leaseSeconds` from when you call it. An API of an earlier version does not say how long it waited for the job, so
-   * with that it is reckoned from when `lease` asked.
+   * `leaseSeconds` from when you call it.
    */
   readonly ends_at_ms: number;
 };

@@ -1,4 +1,4 @@
-import { isWordOfApi, UnavailableError, ValidationError } from "../errors.ts";
+import { isWordOfApi, UnavailableError } from "../errors.ts";
 import { createRepeats } from "../http/first-answer.ts";
 import { mayRepeat } from "../http/retry.ts";
 import { within } from "../http/time.ts";
@@ -6,11 +6,8 @@ import type { Send } from "../http/transport.ts";
 import { randomKey } from "../idempotency-key.ts";
 import { giveBack, type Lost } from "./give-back.ts";
 
-/**
- * A call that leases, under this token: an API of an earlier version takes none. `failed` is told of each try before the
- * next one.
- */
-export type Leasing<T> = (lease_token: string | undefined, failed: (error: unknown) => void) => Promise<T>;
+/** A call that leases, under this token. `failed` is told of each try before the next one. */
+export type Leasing<T> = (lease_token: string, failed: (error: unknown) => void) => Promise<T>;
 
 /** `silent` is called each time that `answer_ms` have passed without a word from anybody. */
 type Wait = { within_ms: number; answer_ms: number; signal: AbortSignal; silent: () => void };
@@ -40,8 +37,6 @@ const hurry_again_ms = 60_000;
 const at_once_ms = 1_000;
 /** So many are asked for more than once at a time. */
 const repeats_max = 2;
-/** During an upgrade other APIs behind the same address take tokens already, and soon this one will. */
-const without_ms = 300_000;
 
 /**
  * Every lease is asked for under a token made here, so that it can be taken back when no answer comes: a job must not
@@ -57,7 +52,6 @@ export function createLostLeases(send: Send): LostLeases {
   /** Aborts when nobody waits for what goes back: tries under way must not keep a process that would end. */
   let hurry = new AbortController();
   let hurried_at_ms = -Infinity;
-  let without_until_ms = -Infinity;
 
   /** Resolve with the API's first word of a loss. */
   const unheard = new Set<Promise<void>>();
@@ -98,7 +92,6 @@ export function createLostLeases(send: Send): LostLeases {
         throw new UnavailableError(
           `the answers to ${open_max} leases were lost, and their jobs are not given back yet`,
         );
-      if (performance.now() < without_until_ms) return ask(undefined, () => {});
       const lease_token = own_token ?? randomToken();
       // Of several tries the last error says nothing of those before it.
       let may_have = false;
@@ -117,9 +110,7 @@ export function createLostLeases(send: Send): LostLeases {
       } catch (error) {
         note(error);
         if (may_have) goBack({ lease_token, lasts_ms, ends_at_ms });
-        if (own_token !== undefined || !isUnknownField(error)) throw error;
-        without_until_ms = performance.now() + without_ms;
-        return ask(undefined, () => {});
+        throw error;
       }
     },
     async returned(signal) {
@@ -146,9 +137,6 @@ export function createLostLeases(send: Send): LostLeases {
 function randomToken(): string {
   return randomKey().replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
-
-const isUnknownField = (error: unknown) =>
-  error instanceof ValidationError && error.errors.some(({ pointer }) => /^(\/next)?\/lease_token$/.test(pointer));
 
 /** True unless the API said that it leased nothing, or was never reached. When in doubt, true. */
 function mayHaveLeased(error: unknown): boolean {

@@ -178,7 +178,7 @@ export function createSettler(
   const refused = async (batch: Settlement[], error: unknown): Promise<void> => {
     const [first] = batch;
     if (batch.length > 1 || !first || first.job.goes_on) {
-      // An API of an earlier version knows of no `next`.
+      // What is refused may be the `next` that comes with it.
       for (const { job } of batch) job.goes_on = false;
       for (const item of batch) await deliver([item]);
       return;

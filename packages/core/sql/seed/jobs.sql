@@ -10,20 +10,21 @@
 -- $10 waits_ms
 -- $11 runs_ms
 -- $12 errors
--- $13 named
--- $14 before
--- $15 of_class
+-- $13 fingerprints
+-- $14 named
+-- $15 before
+-- $16 of_class
 WITH kind AS MATERIALIZED (
     SELECT *, lag(upto, 1, 0::float8) OVER (ORDER BY upto) AS above
-    FROM unnest($5::float8[], $6::text[], $7::text[], $8::text[], $9::text[], $10::float8[], $11::float8[], $12::text[])
-      AS kind(upto, queue, type, status, payload, wait_ms, run_ms, error)
+    FROM unnest($5::float8[], $6::text[], $7::text[], $8::text[], $9::text[], $10::float8[], $11::float8[], $12::text[], $13::text[])
+      AS kind(upto, queue, type, status, payload, wait_ms, run_ms, error, fingerprint)
   ), drawn AS MATERIALIZED (
-    SELECT $1::int + n AS n, ($14::float8 + n) / $15::float8 AS moment, random() AS which, random() AS luck, random() AS length, random() AS numbered,
-           (random() * greatest(0, $4::int - $13::int - 1))::int + 1 AS customer
+    SELECT $1::int + n AS n, ($15::float8 + n) / $16::float8 AS moment, random() AS which, random() AS luck, random() AS length, random() AS numbered,
+           (random() * greatest(0, $4::int - $14::int - 1))::int + 1 AS customer
     FROM generate_series(1, $2::int) AS n
   ), planned AS MATERIALIZED (
-    SELECT n, type, status, error, payload, luck,
-           CASE WHEN $4::int > $13::int AND numbered < CASE status WHEN 'succeeded' THEN 0.5 WHEN 'queued' THEN 0.33 ELSE 0 END
+    SELECT n, type, status, error, fingerprint, payload, luck,
+           CASE WHEN $4::int > $14::int AND numbered < CASE status WHEN 'succeeded' THEN 0.5 WHEN 'queued' THEN 0.33 ELSE 0 END
                 THEN 'customer-' || lpad(customer::text, 5, '0') ELSE queue END AS queue,
            now() - interval '3 minutes' - interval '1 day' * CASE
              WHEN status = 'dead' AND luck < 0.5 THEN 0.22 + 0.02 * moment
@@ -40,7 +41,7 @@ WITH kind AS MATERIALIZED (
     FROM planned
   ), made AS (
     INSERT INTO jobs (id, tenant, queue, type, status, run_at, ready_at, due_at, dead_at, created_at, updated_at, started_at,
-                      finished_at, attempts, max_attempts, worker_id, dead_reason, last_error, payload, result)
+                      finished_at, attempts, max_attempts, worker_id, dead_reason, last_error, error_fingerprint, payload, result)
     SELECT (lpad(to_hex((extract(epoch FROM made_at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8'
     || substr(md5(n::text), 4, 15))::uuid, $3, queue, type, status,
            CASE WHEN status = 'scheduled' THEN now() + interval '6 hours' * (0.1 + luck)
@@ -52,7 +53,7 @@ WITH kind AS MATERIALIZED (
            CASE WHEN status IN ('queued', 'scheduled') THEN made_at ELSE ended END,
            CASE WHEN attempts > 0 THEN started END, CASE WHEN status IN ('succeeded', 'dead', 'cancelled') THEN ended END,
            attempts, CASE WHEN status = 'dead' THEN attempts ELSE 5 END, CASE WHEN attempts > 0 THEN worker END, CASE WHEN status = 'dead' THEN 'attempts_exhausted' END,
-           CASE WHEN status IN ('dead', 'failed') THEN error_text END, replace(payload, '%n', n::text)::json,
+           CASE WHEN status IN ('dead', 'failed') THEN error_text END, CASE WHEN status = 'dead' THEN fingerprint END, replace(payload, '%n', n::text)::json,
            CASE WHEN status = 'succeeded' THEN '{"ok":true}'::json END
     FROM timed ORDER BY n
     RETURNING id, tenant, queue, status AS to_status, NULL::text AS from_status, status, attempts, worker_id, created_at, last_error

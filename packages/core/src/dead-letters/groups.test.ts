@@ -11,7 +11,6 @@ import { rowsRead } from "../../test/rows-read.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { listDeadGroups } from "./groups.ts";
 import { listDead } from "./list.ts";
-import { nameErrors } from "./name-errors.ts";
 
 const { deps } = engineHarness();
 
@@ -31,10 +30,10 @@ const dies = async (type: string, error: string, tenant = "default"): Promise<st
   return lease.id;
 };
 /** Many dead ones at once, `hours_ago` and a little. */
-const many = (count: number, type: string, error: string, hours_ago = 0, named = true) => deps.database.sql`
+const many = (count: number, type: string, error: string, hours_ago = 0) => deps.database.sql`
   INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, last_error, error_fingerprint)
   SELECT gen_random_uuid(), ${type}, 'dead', now(), now(), now(), now(),
-         now() - make_interval(hours => ${hours_ago}, mins => 1), '{}', ${error}, ${named ? fingerprintOf(error) : null}
+         now() - make_interval(hours => ${hours_ago}, mins => 1), '{}', ${error}, ${fingerprintOf(error)}
   FROM generate_series(1, ${count}::int)`;
 const groups = async (filter = {}) => (await listDeadGroups(deps, "default", filter, 50)).groups;
 
@@ -142,15 +141,6 @@ test("the dead letters of a group are listed without looking at others", async (
   const second = await listDead(deps, "default", filter, 1, first.next);
   expect([...first.rows, ...second.rows].map(({ id }) => id)).toEqual(ids.toReversed());
   expect((await listDead(deps, "default", { fingerprint: filter.fingerprint }, 10)).rows).toHaveLength(2);
-});
-
-test("those that died before errors were named get their names in steps", async () => {
-  await many(25, "old", "Error: old 1", 1, false);
-  expect(await groups()).toEqual([]);
-  const looked_at: number[] = [];
-  for (let step = 0; step < 4; step += 1) looked_at.push(await nameErrors(deps, 10));
-  expect(looked_at).toEqual([10, 10, 5, 0]);
-  expect(await groups()).toMatchObject([{ type: "old", count: 25, error: "Error: old ‹n›" }]);
 });
 
 test(

@@ -1,8 +1,6 @@
 import { forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
-import { noteMissedChildren, noteMissedParents } from "../flows/keeping/missed-notes.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
-import { nameErrors } from "../dead-letters/name-errors.ts";
 import { bringReplaysBack } from "../dead-letters/replays/bring-back.ts";
 import { forgetReplays } from "../dead-letters/replays/forget.ts";
 import { forgetEmptyQueues } from "../counts/fold.ts";
@@ -30,8 +28,7 @@ const slow_pass_ms = 600_000;
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
  * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and replays, and
- * figures over time, whose minutes become hours first; and brings back schedules and replays that a clock sent ahead, and jobs that
- * wait for parents of which nobody told them. In steps of a few hundred rows, or two thousand jobs, with rests (see `restMs`)
+ * figures over time, whose minutes become hours first; and brings back schedules and replays that a clock sent ahead. In steps of a few hundred rows, or two thousand jobs, with rests (see `restMs`)
  * so that it does not show in anyone's latency. A part that fails leaves the others alone.
  *
  * @example
@@ -100,24 +97,6 @@ function bringBackStep(deps: LoopDeps): Step {
   };
 }
 
-function missedParentsStep(deps: LoopDeps): Step {
-  let after = { parent: firstId as string, child: firstId as string };
-  return async () => {
-    const { next } = await noteMissedParents(deps, after, rows_max);
-    after = next ?? after;
-    return next !== undefined;
-  };
-}
-
-function missedChildrenStep(deps: LoopDeps): Step {
-  let after: string = firstId;
-  return async () => {
-    const { next } = await noteMissedChildren(deps, after, rows_max);
-    after = next ?? after;
-    return next !== undefined;
-  };
-}
-
 function flowsStep(deps: LoopDeps): Step {
   let after: string = firstId;
   return async () => {
@@ -140,7 +119,6 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
     // Those no process has counted, as none has anything of its own to write.
     submissions_inside: async () => (await writeRollups(deps, [], 0)) === inside_rows_max,
     empty_queues: async () => (await forgetEmptyQueues(deps, rows_max)) === rows_max,
-    missed_parents: missedParentsStep(deps),
     replays_ahead: async () => (await bringReplaysBack(deps, rows_max)) === rows_max,
     undecided_queues: async () => (await forgetUndecidedQueues(deps, rows_max)) === rows_max,
   } satisfies Record<string, Step>;
@@ -151,10 +129,8 @@ function slowParts(deps: LoopDeps, retention: Retention, removed: Removed, place
   return {
     jobs_ahead: jobsStep(deps, "jobs_ahead", { retention, removed, pruneSome: pruneAhead, place }),
     acts: async () => (await forgetActs(deps, auditHours, rows_max)) === rows_max,
-    error_names: async () => (await nameErrors(deps, rows_max)) === rows_max,
     minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
     schedules: bringBackStep(deps),
-    missed_children: missedChildrenStep(deps),
     flows: flowsStep(deps),
     hours: async () => (await forgetHours(deps, rows_max)) === rows_max,
     replays: async () => (await forgetReplays(deps, rows_max)) === rows_max,

@@ -8,7 +8,6 @@ import {
 import { countJobs } from "../counts/total.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { refreshStatistics } from "../database/server/refresh-statistics.ts";
-import { nameErrors } from "../dead-letters/name-errors.ts";
 import { defaultTenant, type Deps } from "../deps.ts";
 import { flowOf } from "../flows/flow.ts";
 import { submitFlow } from "../flows/submit-flow.ts";
@@ -51,8 +50,6 @@ export async function seedDay(deps: Deps, size: SeedSize, tell: (line: string) =
   await seedJobs(deps, shape, (jobs) => tell(`${jobs} of ${size.jobs} jobs`));
   // All of them: what is left would be read again with each look at the counts, until the sweep has added it up.
   while ((await foldCounts(deps, 1_000)) === 1_000);
-  tell("what dead letters have in common");
-  while ((await nameErrors(deps, 500)) === 500);
   tell("groups, flows, limits and schedules");
   await seedDecisions(deps);
   // Otherwise plans are made for an empty table until autovacuum comes by.

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { readPlain } from "../process/as-user.ts";
 import { initialise, openCluster, postgresFolder, type Cluster } from "./cluster.ts";
 import { placeFolder } from "../process/data-folder.ts";
 import { choosePort, freePort, portInUse } from "../process/free-port.ts";
 import { stopOrphan } from "../process/orphan.ts";
-import { claim, refuseLiving } from "../process/owner.ts";
+import { claim } from "../process/owner.ts";
 import { keepUrl, newPassword, passwordFile, urlFile } from "./password.ts";
 import postgres from "./driver.ts";
 import { launch, stopSteps } from "./postmaster.ts";
@@ -54,10 +53,7 @@ const still_stopping_ms_max = 10_000;
  */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const folder = placeFolder(options.dataDir, postgresFolder);
-  const what = `the data in ${folder.dataDir}`;
-  // Where earlier versions kept their claim; one of them may be running.
-  refuseLiving(readPlain(`${folder.dataDir}.owner`), what);
-  const claimData = () => claim(folder, what);
+  const claimData = () => claim(folder, `the data in ${folder.dataDir}`);
   const release = claimData();
   try {
     const cluster = await openCluster(folder, options.settings ?? {});

@@ -60,8 +60,8 @@ export function claim({ dataDir, identity }: DataFolder, what: string): () => vo
 }
 
 /** Throws when the claim with this content belongs to a living process. */
-export function refuseLiving(content: string | undefined, what: string): void {
-  const owner = content === undefined ? undefined : living(content);
+function refuseLiving(content: string, what: string): void {
+  const owner = living(content);
   if (owner) throw new Error(`${what} is in use by process ${owner.pid}: stop that process, or choose another folder`);
 }
 

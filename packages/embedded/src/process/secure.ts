@@ -1,21 +1,13 @@
-import { join } from "node:path";
-import { readPlain, writeAs } from "./as-user.ts";
 import type { Cluster } from "../postgres/cluster.ts";
 import { keepPassword, readPassword } from "../postgres/password.ts";
 import { runTool } from "./server-process.ts";
 
 /**
- * The superuser's password, set to the given one when the data has none: data folders from earlier versions let every
- * local user in. It is set in single-user mode, so nothing listens meanwhile. Call it only while holding the folder's
- * claim.
+ * The superuser's password, set to the given one when the data's file with it is missing. It is set in single-user mode, so
+ * nothing listens meanwhile. Call it only while holding the folder's claim.
  */
 export async function secure(cluster: Cluster, wanted: string): Promise<string> {
-  const password = readPassword(cluster) ?? (await setPassword(cluster, wanted));
-  const file = join(cluster.dataDir, "pg_hba.conf");
-  const rules = readPlain(file) ?? "";
-  const checked = withoutTrust(rules);
-  if (checked !== rules) writeAs(cluster.identity, file, checked);
-  return password;
+  return readPassword(cluster) ?? setPassword(cluster, wanted);
 }
 
 /** Stored after it is set: if cut off in between, the next start sets another. */
@@ -28,9 +20,4 @@ async function setPassword(cluster: Cluster, password: string): Promise<string> 
     throw new Error(`could not set a password for the data in ${dataDir}: ${said.trim()}`);
   keepPassword(cluster, password);
   return password;
-}
-
-/** The same rules, but each that asked for nothing now asks for a password. */
-function withoutTrust(rules: string): string {
-  return rules.replaceAll(/^([ \t]*(?:local|host\w*)[ \t].*?[ \t])trust(?=[ \t]*(?:#.*)?$)/gm, "$1scram-sha-256");
 }

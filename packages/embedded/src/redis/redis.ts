@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { mustRunAs, readPlain } from "../process/as-user.ts";
+import { mustRunAs } from "../process/as-user.ts";
 import { placeFolder, type DataFolder, type FolderKind } from "../process/data-folder.ts";
 import { findRedisServer, installCommand } from "./find-redis.ts";
 import { choosePort, freePort, portInUse } from "../process/free-port.ts";
 import { canAs, serverIdentity } from "../process/identity.ts";
-import { claim, refuseLiving } from "../process/owner.ts";
+import { claim } from "../process/owner.ts";
 import { keepPassword, keepUrl, newPassword, passwordFile, readPassword, urlFile } from "../postgres/password.ts";
 import { pidFile, stopRedisOrphan } from "./redis-orphan.ts";
 import { redisAnswers } from "./redis-ping.ts";
@@ -54,7 +54,7 @@ const ready_ms_max = 10_000;
 const redisFolder: FolderKind = {
   name: "folder of a Redis",
   isData: () => false,
-  ours: /^(redis\.(owner|pid)|temp-|dump\.rdb|appendonly|atlasqueue\.)/,
+  ours: /^(redis\.pid|temp-|dump\.rdb|appendonly|atlasqueue\.)/,
 };
 
 /**
@@ -72,7 +72,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<EmbeddedRe
   const folder = options.dir === undefined ? undefined : placeFolder(options.dir, redisFolder);
   const identity = folder ? folder.identity : serverIdentity(undefined);
   if (!canAs(identity, "-x", command)) throw new Error(`${command} can't be run by the user with id ${identity?.uid}`);
-  const claimFolder = () => (folder ? claimRedis(folder) : () => {});
+  const claimFolder = () => (folder ? claim(folder, `the Redis in ${folder.dataDir}`) : () => {});
   const release = claimFolder();
   try {
     if (folder) await stopRedisOrphan(folder.dataDir);
@@ -101,13 +101,6 @@ export async function startRedis(options: RedisOptions = {}): Promise<EmbeddedRe
     release();
     throw error;
   }
-}
-
-function claimRedis(folder: DataFolder): () => void {
-  const what = `the Redis in ${folder.dataDir}`;
-  // Where earlier versions kept their claim; one of them may be running.
-  refuseLiving(readPlain(join(folder.dataDir, "redis.owner")), what);
-  return claim(folder, what);
 }
 
 type Program = {

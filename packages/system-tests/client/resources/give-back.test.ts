@@ -153,7 +153,6 @@ test.each([404, 403, 520])("what was leased goes back when its answer became a g
 
 test.each([
   [401, "unauthorized", 1],
-  // Of an earlier version, which has no such path.
   [404, "not-found", 1],
   [429, "rate-limited", 2],
   [500, "internal", 2],

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApi, type TestApi } from "../test-api.ts";
 import { createClient, NetworkError, UnavailableError, type Client } from "@atlasqueue/client";
 
@@ -183,39 +183,6 @@ test("an answered refusal, and an API that was never reached, leave nothing to g
   await expect(away.settle({ next: { worker_id: "w" } })).rejects.toThrow(NetworkError);
   await Promise.all([watched.leasesReturned(), away.leasesReturned()]);
   expect(asked).toEqual(["/v1/queues/refused/lease", ...Array.from({ length: 4 }, () => "away")]);
-});
-
-test("an API of an earlier version, which takes no token, is asked without one for some minutes", async () => {
-  const tokens: boolean[] = [];
-  let isOld = true;
-  const mixed = createClient({
-    url: api.url,
-    async fetch(input, init) {
-      const has = "lease_token" in (JSON.parse(init?.body as string) as object);
-      tokens.push(has);
-      if (!isOld || !has) return fetch(input, init);
-      const errors = [{ pointer: "/lease_token", message: "is not a field of this" }];
-      const refused = {
-        type: "/problems/validation",
-        title: "The request is not valid",
-        detail: "",
-        status: 422,
-        errors,
-      };
-      return Response.json(refused, { status: 422 });
-    },
-  });
-  const leases = () => mixed.lease("older", { workerId: "w" });
-  await submit("older", 3);
-  expect([...(await leases()), ...(await leases())]).toHaveLength(2);
-  expect(tokens).toEqual([true, false, false]);
-  // Upgraded meanwhile.
-  isOld = false;
-  const now = performance.now.bind(performance);
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 300_000);
-  onTestFinished(() => clock.mockRestore());
-  expect(await leases()).toHaveLength(1);
-  expect(tokens.slice(3)).toEqual([true]);
 });
 
 test("while ten lost answers are not made good, nothing more is leased", async () => {

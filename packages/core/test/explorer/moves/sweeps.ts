@@ -1,8 +1,6 @@
 import { foldCounts, forgetEmptyQueues } from "../../../src/counts/fold.ts";
-import { nameErrors } from "../../../src/dead-letters/name-errors.ts";
 import { closeEdges } from "../../../src/flows/close-edges.ts";
 import { forgetEmptyFlows } from "../../../src/flows/keeping/forget-empty.ts";
-import { noteMissedChildren, noteMissedParents } from "../../../src/flows/keeping/missed-notes.ts";
 import { releaseChildren } from "../../../src/flows/release-children.ts";
 import { advanceGroups } from "../../../src/groups/advance.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
@@ -20,8 +18,6 @@ export const sweepMoves: Moves = ofMany({
   "advance groups": (_world, deps) => advanceGroups(deps, 100),
   "close edges": (_world, deps) => closeEdges(deps, 100),
   "release children": (_world, deps) => releaseChildren(deps, 100),
-  "note missed parents": (_world, deps) => noteMissedParents(deps, { parent: firstId, child: firstId }, 100),
-  "note missed children": (_world, deps) => noteMissedChildren(deps, firstId, 100),
   "forget empty flows": (_world, deps) => forgetEmptyFlows(deps, firstId, 100),
   promote: (_world, deps) => promoteDue(deps, 50),
   "promote of queues": ({ tenant }, deps) => promoteDueOf(deps, [{ tenant, queue: "q", jobs_max: 50 }]),
@@ -30,7 +26,6 @@ export const sweepMoves: Moves = ofMany({
   "prune keys": (_world, deps) => pruneKeys(deps, 100),
   "prune unique keys": (_world, deps) => pruneUniqueKeys(deps, 100),
   "clear results": (_world, deps) => clearResults(deps, 0, firstId, lastId, 1_000),
-  "name errors": (_world, deps) => nameErrors(deps, 100),
   "fold counts": (_world, deps) => foldCounts(deps, 100),
   "forget empty queues": (_world, deps) => forgetEmptyQueues(deps, 100),
   "forget undecided queues": (_world, deps) => forgetUndecidedQueues(deps, 100),
