@@ -1,10 +1,145 @@
+-- Kept by hand for what drizzle cannot express: COLLATE "C", storage settings and REPLICA IDENTITY.
+-- Names and keys are compared byte by byte (COLLATE "C"): a locale's order costs a third more for each key, and an index in it
+-- breaks when the system's library changes its rules.
+CREATE TABLE "arrivals" (
+	"job_id" uuid PRIMARY KEY NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"group_key" text COLLATE "C",
+	"unique_key" text COLLATE "C",
+	"on_conflict" text,
+	"window_seconds" double precision,
+	"idempotency_key" text COLLATE "C",
+	"request_hash" "bytea",
+	"key_ttl_seconds" double precision
+);
+--> statement-breakpoint
+CREATE INDEX "arrivals_group" ON "arrivals" USING btree ("tenant","queue","group_key","job_id") WHERE group_key IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "arrivals_key" ON "arrivals" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "arrivals_tenant" ON "arrivals" USING btree ("tenant","job_id");--> statement-breakpoint
+CREATE TABLE "audit_log" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
+	"at" timestamp (6) with time zone DEFAULT now() NOT NULL,
+	"actor" json NOT NULL,
+	"token_id" uuid,
+	"action" text NOT NULL,
+	"target" text,
+	"count" integer,
+	"detail" json,
+	"request_id" text,
+	"finished" boolean NOT NULL,
+	"idempotency_key" text,
+	"fingerprint" text
+);
+--> statement-breakpoint
+CREATE INDEX "audit_log_tenant" ON "audit_log" USING btree ("tenant","id");--> statement-breakpoint
+CREATE INDEX "audit_log_at" ON "audit_log" USING btree ("at");--> statement-breakpoint
+CREATE UNIQUE INDEX "audit_log_key" ON "audit_log" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
+CREATE TABLE "dead_letter_replays" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
+	"state" text NOT NULL,
+	"filter" json NOT NULL,
+	"patch" json,
+	"rate" double precision,
+	"matched" integer NOT NULL,
+	"matched_complete" boolean NOT NULL,
+	"replayed" integer DEFAULT 0 NOT NULL,
+	"left_over" integer DEFAULT 0 NOT NULL,
+	"until_us" double precision NOT NULL,
+	"place" json NOT NULL,
+	"passes" smallint DEFAULT 0 NOT NULL,
+	"passed_over" integer DEFAULT 0 NOT NULL,
+	"next_at" timestamp (6) with time zone NOT NULL,
+	"made_by" json NOT NULL,
+	"created_at" timestamp (6) with time zone NOT NULL,
+	"updated_at" timestamp (6) with time zone NOT NULL,
+	"finished_at" timestamp (6) with time zone,
+	"payload_bytes_max" integer NOT NULL,
+	CONSTRAINT "dead_letter_replays_state" CHECK (state IN ('running', 'paused', 'done', 'cancelled'))
+);
+--> statement-breakpoint
+CREATE INDEX "dead_letter_replays_tenant" ON "dead_letter_replays" USING btree ("tenant","id");--> statement-breakpoint
+CREATE INDEX "dead_letter_replays_next" ON "dead_letter_replays" USING btree ("next_at") WHERE state = 'running';--> statement-breakpoint
+CREATE TABLE "flow_edges" (
+	"parent" uuid NOT NULL,
+	"child" uuid NOT NULL,
+	"on_parent_failure" text NOT NULL,
+	"failed" boolean DEFAULT false NOT NULL,
+	CONSTRAINT "flow_edges_parent_child_pk" PRIMARY KEY("parent","child")
+);
+--> statement-breakpoint
+CREATE INDEX "flow_edges_of_child" ON "flow_edges" USING btree ("child");--> statement-breakpoint
+CREATE INDEX "flow_edges_failed" ON "flow_edges" USING btree ("child") WHERE failed;--> statement-breakpoint
+CREATE TABLE "flow_jobs" (
+	"job_id" uuid PRIMARY KEY NOT NULL,
+	"flow_id" uuid NOT NULL,
+	"place" integer NOT NULL,
+	"ref" text,
+	"on_parent_failure" text NOT NULL,
+	"parents" json NOT NULL,
+	"cancelled_by" uuid
+);
+--> statement-breakpoint
+CREATE INDEX "flow_jobs_of_flow" ON "flow_jobs" USING btree ("flow_id","place");--> statement-breakpoint
+CREATE TABLE "flow_notes" (
+	"job_id" uuid NOT NULL,
+	"role" text NOT NULL,
+	"after" uuid,
+	"tenant" text DEFAULT '' NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX "flow_notes_of_tenant" ON "flow_notes" USING btree ("role","tenant");--> statement-breakpoint
+CREATE TABLE "flows" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
+	"created_at" timestamp (6) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX "flows_of_tenant" ON "flows" USING btree ("tenant","id");--> statement-breakpoint
+CREATE TABLE "group_handovers" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"group_key" text COLLATE "C" NOT NULL,
+	"aside" boolean DEFAULT false NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX "group_handovers_aside" ON "group_handovers" USING btree ("tenant","queue","group_key") WHERE aside;--> statement-breakpoint
+ALTER TABLE "group_handovers" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
+CREATE TABLE "hour_rollups" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"at" timestamp (6) with time zone NOT NULL,
+	"submitted" bigint NOT NULL,
+	"succeeded" bigint NOT NULL,
+	"failed" bigint NOT NULL,
+	"dead" bigint NOT NULL,
+	"retried" bigint NOT NULL,
+	"waits" bigint[] NOT NULL,
+	"runs" bigint[] NOT NULL,
+	CONSTRAINT "hour_rollups_tenant_queue_type_at_pk" PRIMARY KEY("tenant","queue","type","at")
+);
+--> statement-breakpoint
+CREATE INDEX "hour_rollups_at" ON "hour_rollups" USING btree ("at");--> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
-	"tenant" text NOT NULL,
-	"key" text NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
+	"key" text COLLATE "C" NOT NULL,
 	"request_hash" "bytea" NOT NULL,
 	"job_id" uuid NOT NULL,
 	"expires_at" timestamp (6) with time zone NOT NULL,
+	"noted" boolean,
 	CONSTRAINT "idempotency_keys_tenant_key_pk" PRIMARY KEY("tenant","key")
+);
+--> statement-breakpoint
+CREATE INDEX "idempotency_keys_expiry" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "idempotency_keys_noted" ON "idempotency_keys" USING btree ("job_id") WHERE noted;--> statement-breakpoint
+CREATE TABLE "inside_submissions" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"count" integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "job_attempts" (
@@ -15,13 +150,54 @@ CREATE TABLE "job_attempts" (
 	"started_at" timestamp (6) with time zone,
 	"finished_at" timestamp (6) with time zone NOT NULL,
 	"outcome" text NOT NULL,
-	"error" text
+	"error" text,
+	"logs" json
 );
 --> statement-breakpoint
+CREATE INDEX "job_attempts_job" ON "job_attempts" USING btree ("job_id","id");--> statement-breakpoint
+-- Each job of a group writes the group's row: with free space on its page, no index changes.
+CREATE TABLE "job_groups" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"group_key" text COLLATE "C" NOT NULL,
+	"last_seq" bigint NOT NULL,
+	"admitted" integer NOT NULL,
+	"heads" uuid[] NOT NULL,
+	CONSTRAINT "job_groups_tenant_queue_group_key_pk" PRIMARY KEY("tenant","queue","group_key")
+);
+--> statement-breakpoint
+ALTER TABLE "job_groups" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
+CREATE TABLE "job_signals" (
+	"job_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"payload" json NOT NULL,
+	"sent_at" timestamp (6) with time zone NOT NULL,
+	CONSTRAINT "job_signals_job_id_name_pk" PRIMARY KEY("job_id","name")
+);
+--> statement-breakpoint
+CREATE TABLE "job_steps" (
+	"job_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"result" json NOT NULL,
+	"attempt" smallint NOT NULL,
+	"finished_at" timestamp (6) with time zone NOT NULL,
+	CONSTRAINT "job_steps_job_id_name_pk" PRIMARY KEY("job_id","name")
+);
+--> statement-breakpoint
+CREATE TABLE "job_waits" (
+	"job_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"until" timestamp (6) with time zone NOT NULL,
+	"told_over" boolean,
+	CONSTRAINT "job_waits_job_id_name_pk" PRIMARY KEY("job_id","name")
+);
+--> statement-breakpoint
+-- Free space on each page for the row versions of a claim and a settlement: packages/core/decisions/2026-11-20-storage.md.
+-- Dead row versions come at the rate of the jobs, so a share of a large history would start autovacuum too late.
 CREATE TABLE "jobs" (
 	"id" uuid PRIMARY KEY NOT NULL,
-	"tenant" text DEFAULT 'default' NOT NULL,
-	"queue" text DEFAULT 'default' NOT NULL,
+	"tenant" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"queue" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"type" text NOT NULL,
 	"status" text NOT NULL,
 	"priority" smallint DEFAULT 0 NOT NULL,
@@ -39,29 +215,196 @@ CREATE TABLE "jobs" (
 	"lease_token" uuid,
 	"locked_until" timestamp (6) with time zone,
 	"worker_id" text,
-	"group_key" text,
+	"group_key" text COLLATE "C",
 	"dead_reason" text,
 	"last_error" text,
 	"backoff" json,
 	"progress" json,
 	"payload" json NOT NULL,
 	"result" json,
+	"blocked_seq" bigint,
+	"holds_group" text COLLATE "C",
+	"kept_until" timestamp (6) with time zone,
+	"error_fingerprint" text,
+	"traceparent" text,
+	"tracestate" text,
+	"flow_id" uuid,
+	"has_children" boolean,
+	"waits_for" text,
+	"has_steps" boolean,
 	CONSTRAINT "jobs_status_known" CHECK (status IN ('scheduled', 'blocked', 'queued', 'running', 'failed', 'succeeded', 'dead', 'cancelled')),
 	CONSTRAINT "jobs_ready_at" CHECK ((status = 'queued') = (ready_at IS NOT NULL)),
 	CONSTRAINT "jobs_due_at" CHECK ((status IN ('scheduled', 'failed')) = (due_at IS NOT NULL)),
-	CONSTRAINT "jobs_dead_at" CHECK ((status = 'dead') = (dead_at IS NOT NULL))
+	CONSTRAINT "jobs_dead_at" CHECK ((status = 'dead') = (dead_at IS NOT NULL)),
+	CONSTRAINT "jobs_blocked_seq" CHECK ((status = 'blocked') = (blocked_seq IS NOT NULL)),
+	CONSTRAINT "jobs_holds_group_open" CHECK (holds_group IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed'))
 );
 --> statement-breakpoint
+CREATE INDEX "jobs_ready" ON "jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_due" ON "jobs" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_dead" ON "jobs" USING btree ("dead_at","id") WHERE dead_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_blocked" ON "jobs" USING btree ("tenant","queue","group_key","blocked_seq") WHERE blocked_seq IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX "jobs_holds_group" ON "jobs" USING btree ("tenant","queue","holds_group") WHERE holds_group IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_dead_groups" ON "jobs" USING btree ("tenant","type","error_fingerprint","dead_at","id") WHERE dead_at IS NOT NULL AND error_fingerprint IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_due_turns" ON "jobs" USING btree ("tenant","queue","due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_waiting_of_flow" ON "jobs" USING btree ("flow_id") WHERE flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL);--> statement-breakpoint
+ALTER TABLE "jobs" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);--> statement-breakpoint
+-- A claim's ids (4 kB of 250) stay in its row: PostgreSQL would compress and move them, and the row is soon deleted.
 CREATE TABLE "lease_batches" (
 	"token" uuid PRIMARY KEY NOT NULL,
 	"worker_id" text NOT NULL,
 	"check_at" timestamp (6) with time zone NOT NULL,
-	"job_ids" uuid[] NOT NULL
+	"job_ids" uuid[] NOT NULL,
+	"put_off_at" timestamp (6) with time zone
 );
 --> statement-breakpoint
-CREATE INDEX "idempotency_keys_expiry" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
-CREATE INDEX "job_attempts_job" ON "job_attempts" USING btree ("job_id","id");--> statement-breakpoint
-CREATE INDEX "jobs_ready" ON "jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_due" ON "jobs" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_dead" ON "jobs" USING btree ("dead_at","id") WHERE dead_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "lease_batches_check" ON "lease_batches" USING btree ("check_at");
+CREATE INDEX "lease_batches_check" ON "lease_batches" USING btree ("check_at");--> statement-breakpoint
+ALTER TABLE "lease_batches" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, toast_tuple_target = 8160);--> statement-breakpoint
+CREATE TABLE "minute_rollups" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"at" timestamp (6) with time zone NOT NULL,
+	"submitted" bigint NOT NULL,
+	"succeeded" bigint NOT NULL,
+	"failed" bigint NOT NULL,
+	"dead" bigint NOT NULL,
+	"retried" bigint NOT NULL,
+	"waits" bigint[] NOT NULL,
+	"runs" bigint[] NOT NULL,
+	CONSTRAINT "minute_rollups_tenant_queue_type_at_pk" PRIMARY KEY("tenant","queue","type","at")
+);
+--> statement-breakpoint
+CREATE INDEX "minute_rollups_at" ON "minute_rollups" USING btree ("at");--> statement-breakpoint
+CREATE TABLE "queue_changes" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"scheduled" integer DEFAULT 0 NOT NULL,
+	"blocked" integer DEFAULT 0 NOT NULL,
+	"queued" integer DEFAULT 0 NOT NULL,
+	"running" integer DEFAULT 0 NOT NULL,
+	"failed" integer DEFAULT 0 NOT NULL,
+	"succeeded" integer DEFAULT 0 NOT NULL,
+	"dead" integer DEFAULT 0 NOT NULL,
+	"cancelled" integer DEFAULT 0 NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "queue_changes" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
+CREATE TABLE "queue_counts" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"scheduled" bigint DEFAULT 0 NOT NULL,
+	"blocked" bigint DEFAULT 0 NOT NULL,
+	"queued" bigint DEFAULT 0 NOT NULL,
+	"running" bigint DEFAULT 0 NOT NULL,
+	"failed" bigint DEFAULT 0 NOT NULL,
+	"succeeded" bigint DEFAULT 0 NOT NULL,
+	"dead" bigint DEFAULT 0 NOT NULL,
+	"cancelled" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "queue_counts_tenant_queue_pk" PRIMARY KEY("tenant","queue")
+);
+--> statement-breakpoint
+CREATE TABLE "queue_starts" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"group_key" text COLLATE "C",
+	"started_at" timestamp (6) with time zone NOT NULL,
+	"count" integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX "queue_starts_window" ON "queue_starts" USING btree ("tenant","queue","group_key","started_at");--> statement-breakpoint
+CREATE TABLE "queues" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"paused_at" timestamp (6) with time zone,
+	"group_concurrency" integer,
+	"concurrency" integer,
+	"rate_limit" integer,
+	"rate_period_seconds" double precision,
+	"group_rate_limit" integer,
+	"group_rate_period_seconds" double precision,
+	"fair_by" text,
+	CONSTRAINT "queues_tenant_queue_pk" PRIMARY KEY("tenant","queue")
+);
+--> statement-breakpoint
+CREATE TABLE "schedules" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"cron" text NOT NULL,
+	"timezone" text NOT NULL,
+	"catch_up" text NOT NULL,
+	"job" json NOT NULL,
+	"paused_at" timestamp (6) with time zone,
+	"next_at" timestamp (6) with time zone,
+	"last_slot_at" timestamp (6) with time zone,
+	"last_job_id" uuid,
+	"created_at" timestamp (6) with time zone NOT NULL,
+	"updated_at" timestamp (6) with time zone NOT NULL,
+	"traceparent" text,
+	"tracestate" text,
+	CONSTRAINT "schedules_tenant_name_pk" PRIMARY KEY("tenant","name"),
+	CONSTRAINT "schedules_catch_up_known" CHECK (catch_up IN ('none', 'one', 'all'))
+);
+--> statement-breakpoint
+CREATE INDEX "schedules_next" ON "schedules" USING btree ("next_at") WHERE paused_at IS NULL;--> statement-breakpoint
+CREATE TABLE "sessions" (
+	"hash" "bytea" PRIMARY KEY NOT NULL,
+	"token_id" uuid NOT NULL,
+	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
+	"expires_at" timestamp (6) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX "sessions_token" ON "sessions" USING btree ("token_id","created_at");--> statement-breakpoint
+CREATE TABLE "signing_keys" (
+	"name" text PRIMARY KEY NOT NULL,
+	"key" "bytea" NOT NULL,
+	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "tenants" (
+	"tenant" text PRIMARY KEY NOT NULL,
+	"email" text,
+	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "tenants_email_unique" UNIQUE("email")
+);
+--> statement-breakpoint
+CREATE TABLE "tokens" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"tenant" text NOT NULL,
+	"name" text NOT NULL,
+	"hash" "bytea" NOT NULL,
+	"hint" text NOT NULL,
+	"scopes" text[] NOT NULL,
+	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
+	"expires_at" timestamp (6) with time zone,
+	"last_used_at" timestamp (6) with time zone,
+	"rotated_to" uuid,
+	"own_expires_at" timestamp (6) with time zone,
+	CONSTRAINT "tokens_hash_unique" UNIQUE("hash")
+);
+--> statement-breakpoint
+CREATE INDEX "tokens_tenant" ON "tokens" USING btree ("tenant","id");--> statement-breakpoint
+CREATE INDEX "tokens_rotated_to" ON "tokens" USING btree ("rotated_to") WHERE "tokens"."rotated_to" IS NOT NULL;--> statement-breakpoint
+CREATE TABLE "unique_keys" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"key" text COLLATE "C" NOT NULL,
+	"job_id" uuid NOT NULL,
+	"window_ends_at" timestamp (6) with time zone,
+	"check_at" timestamp (6) with time zone NOT NULL,
+	CONSTRAINT "unique_keys_tenant_queue_key_pk" PRIMARY KEY("tenant","queue","key")
+);
+--> statement-breakpoint
+CREATE INDEX "unique_keys_check" ON "unique_keys" USING btree ("check_at");--> statement-breakpoint
+CREATE INDEX "unique_keys_window" ON "unique_keys" USING btree ("job_id") WHERE window_ends_at IS NOT NULL;--> statement-breakpoint
+ALTER TABLE "tokens" ADD CONSTRAINT "tokens_tenant_tenants_tenant_fk" FOREIGN KEY ("tenant") REFERENCES "tenants"("tenant") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tokens" ADD CONSTRAINT "tokens_rotated_to_tokens_id_fk" FOREIGN KEY ("rotated_to") REFERENCES "tokens"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+-- Tables without a key: PostgreSQL updates and deletes none of their rows while a publication has them.
+ALTER TABLE "flow_notes" REPLICA IDENTITY FULL;
+--> statement-breakpoint
+ALTER TABLE "group_handovers" REPLICA IDENTITY FULL;--> statement-breakpoint
+ALTER TABLE "inside_submissions" REPLICA IDENTITY FULL;--> statement-breakpoint
+ALTER TABLE "queue_changes" REPLICA IDENTITY FULL;--> statement-breakpoint
+ALTER TABLE "queue_starts" REPLICA IDENTITY FULL;--> statement-breakpoint
+INSERT INTO "tenants" ("tenant") VALUES ('default');

@@ -1,6 +1,6 @@
 import { cpSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { migrationsFolder } from "../src/database/migrate.ts";
+import { migrationsFolder } from "../src/database/migrating/journal.ts";
 
 // They are at the root of the repository, where people look for them; the package carries a copy, without the
 // snapshots, which are only needed to make the next migration.

@@ -118,8 +118,7 @@ test(
     const older = await testDatabase();
     const { sql } = older.database;
     await sql`
-    DELETE FROM drizzle.atlasqueue_migrations
-    WHERE created_at = (SELECT max(created_at) FROM drizzle.atlasqueue_migrations)`;
+    UPDATE drizzle.atlasqueue_migrations SET created_at = created_at - 1`;
     for (const program of ["api", "worker"]) {
       const { waitForExit, errorLines } = await start({ DATABASE_URL: older.url, WORKER_METRICS_PORT: "0" }, program);
       expect(await waitForExit()).toEqual({ code: 1, signal: null });

@@ -14,7 +14,7 @@ type Plan = { "Node Type": string; "Relation Name"?: string; "Index Name"?: stri
 const conditions = ["Index Cond", "Filter", "Join Filter"] as const;
 
 /** Their first column is the id. */
-const leadToIds = new Set(["jobs_pkey", "jobs_dead_ungrouped"]);
+const leadToIds = new Set(["jobs_pkey"]);
 
 /** Nodes that look for ids of jobs in the whole table, or in the whole of some other index. */
 function* walks(plan: Plan & Partial<Record<(typeof conditions)[number], string>>): Generator<string> {

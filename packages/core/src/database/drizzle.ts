@@ -2,7 +2,6 @@ import { createRequire } from "node:module";
 import type * as Orm from "drizzle-orm";
 import type * as PgCore from "drizzle-orm/pg-core";
 import type * as PgProxy from "drizzle-orm/pg-proxy";
-import type * as Migrator from "drizzle-orm/migrator";
 
 /**
  * drizzle, loaded as CommonJS. As ES modules it took 0.8 s of CPU at the start of every process, most of our start:
@@ -35,7 +34,3 @@ export const {
 
 /** For queries that somebody else sends. */
 export const { drizzle: queryBuilder } = load("drizzle-orm/pg-proxy") as typeof PgProxy;
-
-// What only some processes need is loaded when asked for.
-
-export const loadMigrator = () => load("drizzle-orm/migrator") as typeof Migrator;

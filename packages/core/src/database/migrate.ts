@@ -1,19 +1,14 @@
-import { fileURLToPath } from "node:url";
 import { executeIn } from "./caller-transaction.ts";
-import { loadMigrator } from "./drizzle.ts";
 import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
 import { connectMigrator } from "./migrating/connect.ts";
+import { shippedMigrations } from "./migrating/journal.ts";
 import { requireVersion } from "./server/version.ts";
-
-// At the root of the repository, or what the build copied into the package.
-const folder = import.meta.url.endsWith(".ts") ? "../../../../drizzle" : "../drizzle";
-export const migrationsFolder = fileURLToPath(new URL(folder, import.meta.url));
 
 /**
  * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those with
  * nothing to do return at once. It waits for tables that others use, half a second at a time, for as long as it takes, and
- * at its end until a synchronous standby has what was applied. Throws `SettingError` when the server is too old, or what an
- * earlier version wrote down may not be read, before anything is changed.
+ * at its end until a synchronous standby has what was applied. Throws `SettingError` when the server is too old, or the
+ * database was made by a development version before 0.1.0.
  *
  * @example
  * await migrateDatabase("postgres://localhost/atlasqueue", { tell: console.error });
@@ -24,7 +19,7 @@ export async function migrateDatabase(url: string, { stop, tell }: MigrateOption
   if (ignored.length > 0) tell?.(`ignored in the URL of the database: ${ignored.join(", ")}`);
   const work = async () => {
     await requireVersion(executeIn(sql));
-    await applyMissing(sql, loadMigrator().readMigrationFiles({ migrationsFolder }), { stop, tell, watch });
+    await applyMissing(sql, shippedMigrations(), { stop, tell, watch });
   };
   try {
     await unlessStopped(work(), stop);

@@ -1,9 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { SettingError } from "../program/settings.ts";
 import type { Database } from "./connect.ts";
-import { migrationsFolder } from "./migrate.ts";
-import { appliedMigrations } from "./migrating/account.ts";
+import { appliedMigrations, shippedMigrations } from "./migrating/journal.ts";
 import { requireRights } from "./server/rights.ts";
 import { executeOn } from "./statement.ts";
 
@@ -18,30 +15,24 @@ export type SchemaState = {
   needs: string;
 };
 
-/** As the migrator reads it; `when` is what it writes down for each that it applied. */
-type Journal = { entries: { when: number; tag: string }[] };
-
 const insufficient_privilege = "42501";
 
 /**
- * Compare the migrations that were applied with those that are shipped.
+ * Compare the migrations that were applied with those that are shipped. Throws `SettingError` when the database was made
+ * by a development version before 0.1.0.
  *
  * @example
  * if ((await schemaState(database)).kind === "behind") await migrateDatabase(url);
  */
 export async function schemaState(database: Database): Promise<SchemaState> {
-  const journal = readFileSync(join(migrationsFolder, "meta", "_journal.json"), "utf8");
-  const shipped = (JSON.parse(journal) as Journal).entries.toSorted((one, other) => one.when - other.when);
+  const shipped = shippedMigrations();
   const newest = shipped.at(-1);
   const numbers = { shipped: shipped.length, needs: newest?.tag ?? "" };
-  const rows = await appliedMigrations(
-    executeOn(database),
-    shipped.map(({ when }) => when),
-  );
-  const last = rows.at(-1) ?? 0;
-  const wanted = newest?.when ?? 0;
+  const rows = await appliedMigrations(executeOn(database), shipped);
+  const last = rows.at(-1)?.made_at ?? 0;
+  const wanted = newest?.folderMillis ?? 0;
   const kind = rows.length === 0 ? "missing" : last < wanted ? "behind" : last > wanted ? "ahead" : "current";
-  return { kind, applied: rows.length, at: shipped.findLast(({ when }) => when <= last)?.tag, ...numbers };
+  return { kind, applied: rows.length, at: shipped.find(({ hash }) => hash === rows.at(-1)?.hash)?.tag, ...numbers };
 }
 
 /**

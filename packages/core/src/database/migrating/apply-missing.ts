@@ -3,7 +3,8 @@ import type postgres from "../driver.ts";
 import { unwatched, type Watch } from "./connect.ts";
 import { allNew, onlyVacuum, waitingLine, type InTheWay } from "./in-the-way.ts";
 import { onceAMinute } from "./once-a-minute.ts";
-import { jittered, tryNext, type Migration } from "./try-next.ts";
+import type { Migration } from "./journal.ts";
+import { jittered, tryNext } from "./try-next.ts";
 
 export type MigrateOptions = {
   /** Aborted: ends what is under way, which is rolled back, and rejects with its reason. */

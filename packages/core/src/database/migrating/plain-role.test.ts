@@ -1,10 +1,6 @@
 import { createDatabase, eventually, ownServers, type Servers } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { troubleLine } from "../../program/process.ts";
-import { connectDatabase } from "../connect.ts";
 import postgres from "../driver.ts";
-import { migrateDatabase } from "../migrate.ts";
-import { requireSchema, schemaState } from "../schema-state.ts";
 import { applyMissing } from "./apply-missing.ts";
 import { allNew, inTheWay, type InTheWay } from "./in-the-way.ts";
 
@@ -125,27 +121,4 @@ test("a role that may not use PL/pgSQL migrates", async () => {
   await admin`REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC`;
   await applyMissing(sql, [file(1, "CREATE TABLE one (a int)")]);
   expect(await applied()).toEqual(["1"]);
-});
-
-test("what a version before the first release wrote down as another role, where it may not be read, is not begun anew", async () => {
-  await migrateDatabase(url());
-  // As such a version left it.
-  await admin`ALTER TABLE drizzle.atlasqueue_migrations RENAME TO __drizzle_migrations`;
-  // First in the path of its role.
-  await admin`CREATE SCHEMA plain AUTHORIZATION plain`;
-  await admin`GRANT USAGE, CREATE ON SCHEMA drizzle TO plain`;
-  const refusal = "may not be read: migrate as the role that migrated before";
-  const line = troubleLine(await migrateDatabase(url("plain")).catch((error: unknown) => error));
-  expect(line).toContain(refusal);
-  expect(await admin`SELECT FROM pg_tables WHERE schemaname = 'plain' OR tablename = 'atlasqueue_migrations'`).toEqual(
-    [],
-  );
-  const database = connectDatabase({ url: url("plain"), connectionsMax: 1, timeoutMs: 10_000 });
-  onTestFinished(() => database.close());
-  await expect(schemaState(database)).rejects.toThrow(refusal);
-  // It may start where it has all that it needs.
-  await expect(requireSchema(database)).rejects.toThrow("the role plain lacks SELECT, INSERT, UPDATE, DELETE on");
-  await admin`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO plain`;
-  await admin`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO plain`;
-  await requireSchema(database);
 });

@@ -68,7 +68,7 @@ test.each([
   ["it begins", "begin isolation"],
   ["it asks for its turn", "pg_try_advisory_xact_lock"],
   ["it rests", "SELECT 1\0"],
-  ["it reads what is missing", "FROM pg_class"],
+  ["it reads what is missing", "FROM pg_namespace"],
   ["it writes down what it did", "INSERT INTO drizzle."],
   ["it commits", "commit\0"],
 ])(

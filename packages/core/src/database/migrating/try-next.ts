@@ -3,13 +3,11 @@ import type postgres from "../driver.ts";
 import { pause } from "../../pause.ts";
 import type { Sent } from "../server/cancel-late.ts";
 import { sentWhole, type Execute, type Statement } from "../statement.ts";
-import { adoptAccount, appliedMigrations, isOfAccount, missingAccount, noteApplied } from "./account.ts";
+import { appliedMigrations, isOfJournal, missingJournal, noteApplied, type Migration } from "./journal.ts";
 import type { Watch } from "./connect.ts";
 import { inTheWay, waitingLine, type InTheWay } from "./in-the-way.ts";
 import { takeTurn } from "./take-turn.ts";
 import { waitForStandby } from "./wait-for-standby.ts";
-
-export type Migration = { sql: readonly string[]; hash: string; folderMillis: number };
 
 export type Outcome =
   | { kind: "complete" }
@@ -52,7 +50,7 @@ export async function tryNext(
       if (begun) await waitForStandby(sql, (query, line) => work(query, async () => say(line)));
       return { kind: "complete" };
     }
-    // Explicit, as under another default the account would be read as it was before the turn.
+    // Explicit, as under another default the journal would be read as it was before the turn.
     return await sql.begin("isolation level read committed", async (tx): Promise<Outcome> => {
       const [turn] = await tx.unsafe<{ pid: number; taken: boolean }[]>(takeTurn(patient, lock_ms));
       if (!turn?.taken) return { kind: "not_our_turn" };
@@ -75,13 +73,9 @@ export async function tryNext(
           await work(tx.unsafe(statement), look);
         }
       };
-      const unmade = await missingAccount(execute);
-      if (unmade.length > 0) {
-        await run(unmade);
-        await adoptAccount(execute, madeAt(migrations));
-      }
+      await run(await missingJournal(execute));
       await run(next.sql);
-      await noteApplied(execute, { hash: next.hash, made_at: next.folderMillis });
+      await noteApplied(execute, next);
       return { kind: "applied" };
     });
   } catch (error) {
@@ -127,16 +121,14 @@ async function watched(query: Query, look: Look, stop?: AbortSignal): Promise<vo
 }
 
 async function firstMissing(execute: Execute, migrations: readonly Migration[]): Promise<Migration | undefined> {
-  const last = (await appliedMigrations(execute, madeAt(migrations))).at(-1) ?? 0;
+  const last = (await appliedMigrations(execute, migrations)).at(-1)?.made_at ?? 0;
   return migrations.find(({ folderMillis }) => folderMillis > last);
 }
-
-const madeAt = (migrations: readonly Migration[]) => migrations.map(({ folderMillis }) => folderMillis);
 
 export const jittered = (ms: number) => ms * (1 + Math.random() / 4);
 
 /** It waited too long for a lock, or lost in a deadlock; or somebody made the same schema meanwhile. */
 const isHeldUp = (error: unknown, at: string): boolean =>
-  (isOfAccount(at) ? /^(55P03|40P01|23505|42P06|42P07)$/ : /^(55P03|40P01)$/).test(
+  (isOfJournal(at) ? /^(55P03|40P01|23505|42P06|42P07)$/ : /^(55P03|40P01)$/).test(
     String((error as { code?: unknown }).code),
   );

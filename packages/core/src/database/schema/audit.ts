@@ -19,7 +19,7 @@ export const auditLog = pgTable(
     detail: json<JsonObject>(),
     request_id: text(),
     /** False from before it is done until it is known to be done. */
-    finished: boolean().notNull().default(true),
+    finished: boolean().notNull(),
     /** The request's, if it had one: no other act of the tenant has it. */
     idempotency_key: text(),
     /** Digest of the request that the key stands for. */

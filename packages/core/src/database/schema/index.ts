@@ -45,7 +45,7 @@ export * from "./unique.ts";
  * indexes are on those. Running jobs are found through `lease_batches`. See decisions/2026-11-20-storage.md before
  * adding one.
  *
- * Tenants, queues and keys are in byte order (COLLATE "C", 0003_byte_order.sql), which drizzle cannot express.
+ * Tenants, queues and keys are in byte order (COLLATE "C"), which drizzle cannot express.
  */
 export const jobs = pgTable(
   "jobs",
@@ -128,10 +128,6 @@ export const jobs = pgTable(
     index("jobs_dead_groups")
       .on(job.tenant, job.type, job.error_fingerprint, job.dead_at, job.id)
       .where(sql`dead_at IS NOT NULL AND error_fingerprint IS NOT NULL`),
-    // Those that died under a version that did not name it: soon none, and then it costs nothing.
-    index("jobs_dead_ungrouped")
-      .on(job.id)
-      .where(sql`dead_at IS NOT NULL AND error_fingerprint IS NULL`),
     index("jobs_blocked")
       .on(job.tenant, job.queue, job.group_key, job.blocked_seq)
       .where(sql`blocked_seq IS NOT NULL`),

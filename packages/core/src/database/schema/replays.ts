@@ -1,4 +1,4 @@
-import { limits, type JsonObject, type Replay, type ReplayFilter } from "@atlasqueue/contract";
+import type { JsonObject, Replay, ReplayFilter } from "@atlasqueue/contract";
 import { boolean, check, doublePrecision, index, integer, pgTable, smallint, sql, text, uuid } from "../drizzle.ts";
 import { json, time } from "./columns.ts";
 
@@ -16,7 +16,7 @@ export const deadLetterReplays = pgTable(
     /** A JSON merge patch of each payload. */
     patch: json<JsonObject>(),
     /** The bound on each patched payload, as it was where the replay was asked for: any process carries it on. */
-    payload_bytes_max: integer().notNull().default(limits.payload_bytes_max),
+    payload_bytes_max: integer().notNull(),
     /** Jobs a second. */
     rate: doublePrecision(),
     matched: integer().notNull(),

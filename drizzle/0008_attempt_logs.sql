@@ -1,1 +1,0 @@
-ALTER TABLE "job_attempts" ADD COLUMN "logs" json;

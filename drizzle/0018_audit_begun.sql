@@ -1,1 +1,0 @@
-ALTER TABLE "audit_log" ADD COLUMN "finished" boolean DEFAULT true NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE "dead_letter_replays" ADD COLUMN "payload_bytes_max" integer DEFAULT 262144 NOT NULL;

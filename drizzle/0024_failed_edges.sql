@@ -1,1 +1,0 @@
-CREATE INDEX "flow_edges_failed" ON "flow_edges" USING btree ("child") WHERE failed;

@@ -1,1 +1,0 @@
-CREATE INDEX "jobs_due_turns" ON "jobs" USING btree ("tenant","queue","due_at") WHERE due_at IS NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE "queues" ADD COLUMN "fair_by" text;

@@ -1,1 +1,0 @@
-ALTER TABLE "job_waits" ADD COLUMN "told_over" boolean;

@@ -1,1 +1,0 @@
-ALTER TABLE "lease_batches" ADD COLUMN "put_off_at" timestamp (6) with time zone;

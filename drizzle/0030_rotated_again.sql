@@ -1,1 +1,0 @@
-ALTER TABLE "tokens" ADD COLUMN "own_expires_at" timestamp (6) with time zone;

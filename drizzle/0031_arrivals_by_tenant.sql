@@ -1,1 +1,0 @@
-CREATE INDEX "arrivals_tenant" ON "arrivals" USING btree ("tenant","job_id");

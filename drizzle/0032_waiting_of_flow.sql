@@ -1,1 +1,0 @@
-CREATE INDEX "jobs_waiting_of_flow" ON "jobs" USING btree ("flow_id") WHERE flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL);

@@ -1,1 +1,0 @@
-ALTER TABLE "flow_notes" ADD COLUMN "after" uuid;

@@ -1,2 +1,0 @@
-ALTER TABLE "group_handovers" ADD COLUMN "aside" boolean DEFAULT false NOT NULL;--> statement-breakpoint
-CREATE INDEX "group_handovers_aside" ON "group_handovers" USING btree ("tenant","queue","group_key") WHERE aside;
