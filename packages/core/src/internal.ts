@@ -89,6 +89,7 @@ export { isLate, renewLate } from "./lease/renew-late.ts";
 export { reportProgress } from "./lease/report-progress.ts";
 export { createLeaseReturns, type LeaseReturns } from "./lease/returns.ts";
 export { createLiveEvents, type LiveEvents } from "./live/live-events.ts";
+export type { LiveEventText } from "./live/listener.ts";
 export { createOverview, type OverviewReader } from "./overview/overview.ts";
 export { readSeries } from "./rollups/series.ts";
 export { createFronts } from "./limits/fronts.ts";

@@ -1,4 +1,4 @@
-import type { LiveEvent } from "@atlasqueue/contract";
+import type { LiveEventText } from "@atlasqueue/core/internal";
 
 /** What may wait for a slow reader: beyond it, the reader is dropped, and comes back for the present. */
 const unread_bytes_max = 256 * 1_024;
@@ -6,7 +6,7 @@ const heartbeat_ms = 15_000;
 /** A reader that has left something unread through so many heartbeats is not there any more. */
 const unread_beats_max = 2;
 
-export type EventStream = { body: ReadableStream<Uint8Array>; send(event: LiveEvent): void; end(): void };
+export type EventStream = { body: ReadableStream<Uint8Array>; send(event: LiveEventText): void; end(): void };
 
 /**
  * Server-sent events: each with its name, a comment now and then to show that the connection lives. `over` is called
@@ -14,7 +14,7 @@ export type EventStream = { body: ReadableStream<Uint8Array>; send(event: LiveEv
  *
  * @example
  * const stream = createEventStream(() => stop());
- * stream.send({ event: "end", data: { reason: "draining" } });
+ * stream.send({ event: "end", data: '{"reason":"draining"}' });
  */
 export function createEventStream(over: () => void, beat_ms = heartbeat_ms): EventStream {
   const encoder = new TextEncoder();
@@ -55,7 +55,7 @@ export function createEventStream(over: () => void, beat_ms = heartbeat_ms): Eve
   );
   return {
     body,
-    send: ({ event, data }) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    send: ({ event, data }) => write(`event: ${event}\ndata: ${data}\n\n`),
     end() {
       const last = feed;
       finish(() => last?.close());

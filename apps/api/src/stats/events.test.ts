@@ -1,7 +1,7 @@
 import { liveEvent, problem, type LiveEvent } from "@atlasqueue/contract";
-import { revokeToken } from "@atlasqueue/core/internal";
+import { revokeToken, type LiveEventText } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { createEventStream } from "./event-stream.ts";
 
@@ -189,6 +189,27 @@ test("there is one question a second for all listeners, and none without listene
   expect(asked.length - so_far).toBeLessThanOrEqual(1);
 });
 
+test("counts are serialised once a look, however many listen", async () => {
+  const shared = await guardedApp();
+  onTestFinished(() => shared.stop());
+  const { token } = await makeToken(shared.deps, ["read"]);
+  const { sql } = shared.deps.database;
+  await sql`INSERT INTO queue_counts (tenant, queue, queued) SELECT 'default', 'shared-' || n, n FROM generate_series(1, 50) AS n`;
+  const stringify = vi.spyOn(JSON, "stringify");
+  onTestFinished(() => stringify.mockRestore());
+  const listeners = await Promise.all(
+    Array.from({ length: 100 }, async () => (await shared.send("GET", "/v1/events", token)).body?.getReader()),
+  );
+  for (const listener of listeners) {
+    let text = "";
+    while (!text.includes("shared-50")) text += new TextDecoder().decode((await listener?.read())?.value);
+  }
+  const serialised = stringify.mock.results.filter(({ value }) => String(value).includes('"succeeded"'));
+  // A look may be under way when a listener comes; it takes part in the next one. Each listener's own text would be 5,000.
+  expect(serialised.length).toBeLessThan(5 * 51);
+  for (const listener of listeners) await listener?.cancel();
+});
+
 test("when the server drains, listeners are told and let go", async () => {
   const draining = await guardedApp();
   const { token } = await makeToken(draining.deps, ["read"]);
@@ -205,9 +226,9 @@ test("a reader that takes nothing is dropped, and what it left is not kept", asy
   const stream = createEventStream(() => (over += 1));
   const queues = Array.from({ length: 100 }, (_, at) => ({
     queue: `queue-${at}`.padEnd(100, "x"),
-    counts: {} as never,
+    counts: {},
   }));
-  const big: LiveEvent = { event: "counts", data: { at: new Date().toISOString(), counts: {} as never, queues } };
+  const big: LiveEventText = { event: "counts", data: JSON.stringify({ queues }) };
   for (let at = 0; at < 100 && over === 0; at += 1) stream.send(big);
   expect(over).toBe(1);
   stream.send(big);

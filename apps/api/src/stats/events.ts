@@ -1,4 +1,5 @@
-import { liveEventsQuery, type LiveEvent } from "@atlasqueue/contract";
+import { liveEventsQuery } from "@atlasqueue/contract";
+import type { LiveEventText } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { route } from "../route/route.ts";
 import { createEventStream } from "./event-stream.ts";
@@ -40,7 +41,7 @@ export const events = route(
   ({ deps, tenant, query }) => {
     let stop = () => {};
     const stream = createEventStream(() => stop());
-    const tell = (event: LiveEvent): void => {
+    const tell = (event: LiveEventText): void => {
       stream.send(event);
       if (event.event === "end") stream.end();
     };
@@ -51,7 +52,7 @@ export const events = route(
       throw error;
     }
     const end = (refusal: unknown) =>
-      refusal === undefined ? stream.end() : tell({ event: "end", data: { reason: "token_ended" } });
+      refusal === undefined ? stream.end() : tell({ event: "end", data: '{"reason":"token_ended"}' });
     return { body: stream.body, content_type: "text/event-stream", end };
   },
 );

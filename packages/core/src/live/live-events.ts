@@ -1,9 +1,9 @@
-import { createShares, limits, type LiveEvent } from "@atlasqueue/contract";
+import { createShares, limits } from "@atlasqueue/contract";
 import { isUuid } from "../database/literals.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { takeOrThrow } from "../shares.ts";
 import type { Signal } from "../signal/signal.ts";
-import { createListener, type Listener } from "./listener.ts";
+import { createListener, type Listener, type LiveEventText } from "./listener.ts";
 import { liveLook } from "./look.ts";
 
 export type LiveEvents = {
@@ -11,12 +11,16 @@ export type LiveEvents = {
    * From now on `hear` is told what changes, once a second at most, and at first how things are. Call the result to stop.
    * Throws `NoRoomError` when too many listen.
    */
-  listen(of: { tenant: string; queues?: readonly string[] | undefined }, hear: (event: LiveEvent) => void): () => void;
+  listen(
+    of: { tenant: string; queues?: readonly string[] | undefined },
+    hear: (event: LiveEventText) => void,
+  ): () => void;
   /** Tells all listeners that it ends, and takes no more. */
   close(): void;
 };
 
 const look_ms = 1_000;
+const draining: LiveEventText = { event: "end", data: '{"reason":"draining"}' };
 /** Of one process, with the usual shares of its tenants. */
 const listeners_max = 200;
 /** Finished jobs looked at in one question, the newest: of a flood, people see a part. */
@@ -31,7 +35,7 @@ const ids_max = 1_000;
  * const stop = live.listen({ tenant: "default" }, (event) => send(event));
  */
 export function createLiveEvents(deps: Deps & { signal: Signal }): LiveEvents {
-  const listeners = new Map<Listener, (event: LiveEvent) => void>();
+  const listeners = new Map<Listener, (event: LiveEventText) => void>();
   const room = createShares(listeners_max);
   let heard = new Set<string>();
   let missed = false;
@@ -89,7 +93,7 @@ export function createLiveEvents(deps: Deps & { signal: Signal }): LiveEvents {
   return {
     listen({ tenant, queues }, hear) {
       if (closed) {
-        hear({ event: "end", data: { reason: "draining" } });
+        hear(draining);
         return () => {};
       }
       takeOrThrow(room, tenant, 1, "listeners to events");
@@ -107,7 +111,7 @@ export function createLiveEvents(deps: Deps & { signal: Signal }): LiveEvents {
     close() {
       closed = true;
       stopListening();
-      for (const hear of listeners.values()) hear({ event: "end", data: { reason: "draining" } });
+      for (const hear of listeners.values()) hear(draining);
       listeners.clear();
     },
   };

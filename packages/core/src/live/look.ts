@@ -4,22 +4,16 @@ import { textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
-export type Counts = Record<JobStatus, number>;
-type FinishedJob = {
-  tenant: string;
-  id: string;
-  queue: string;
-  type: string;
-  status: "succeeded" | "dead" | "cancelled";
-  finished_at: string;
-};
+type Counts = Record<JobStatus, number>;
+/** By tenant, as the JSON that events are made of: each text is made once for all listeners. */
 export type LiveLook = {
   at: Date;
-  /** Of whole tenants. */
-  totals: ReadonlyMap<string, Counts>;
-  /** By tenant and name, in the order of the names. */
-  queues: ReadonlyMap<string, ReadonlyMap<string, Counts>>;
-  finished: readonly FinishedJob[];
+  /** Counts of whole tenants. */
+  totals: ReadonlyMap<string, string>;
+  /** A queue's name and counts, by its name, in the order of the names. */
+  queues: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** Finished jobs, the last one first. */
+  finished: ReadonlyMap<string, readonly string[]>;
 };
 
 /** What is asked about: whole tenants, queues by name, the first queues of tenants, and jobs that may have finished. */
@@ -47,25 +41,34 @@ export async function liveLook(deps: Pick<Deps, "database">, asked: LiveQuestion
   ];
   const [row] = await executeOn(deps.database)<Row>({ text: look, params });
   if (!row) throw new Error("a look gave no row");
-  const totals = new Map((row.totals ?? []).map(({ tenant, ...counts }) => [tenant, counts]));
-  return { at: row.at, totals, queues: byTenant(row.queues ?? []), finished: row.finished ?? [] };
+  const finished = new Map<string, string[]>();
+  for (const { tenant, ...job } of row.finished ?? []) {
+    const jobs = finished.get(tenant) ?? [];
+    jobs.push(JSON.stringify(job));
+    finished.set(tenant, jobs);
+  }
+  const totals = new Map((row.totals ?? []).map(({ tenant, ...counts }) => [tenant, JSON.stringify(countsOf(counts))]));
+  return { at: row.at, totals, queues: byTenant(row.queues ?? []), finished };
 }
 
-/** Once for all listeners, as a tenant may have a hundred of them with a hundred queues each. */
 function byTenant(rows: readonly (QueueRef & Counts)[]): LiveLook["queues"] {
-  const tenants = new Map<string, Map<string, Counts>>();
+  const tenants = new Map<string, Map<string, string>>();
   for (const { tenant, queue, ...counts } of rows.toSorted((a, b) => (a.queue < b.queue ? -1 : 1))) {
-    const queues = tenants.get(tenant) ?? new Map<string, Counts>();
-    tenants.set(tenant, queues.set(queue, counts));
+    const queues = tenants.get(tenant) ?? new Map<string, string>();
+    tenants.set(tenant, queues.set(queue, JSON.stringify({ queue, counts: countsOf(counts) })));
   }
   return tenants;
 }
+
+/** A fold that was interrupted may leave a count below zero for a moment. */
+const countsOf = (row: Counts): Counts =>
+  Object.fromEntries(jobStatuses.map((status) => [status, Math.max(0, row[status])])) as Counts;
 
 type Row = {
   at: Date;
   totals: ({ tenant: string } & Counts)[] | null;
   queues: (QueueRef & Counts)[] | null;
-  finished: FinishedJob[] | null;
+  finished: { tenant: string }[] | null;
 };
 
 const sums = jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS ${status}`).join(", ");

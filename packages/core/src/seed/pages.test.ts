@@ -111,7 +111,7 @@ test("a look for listeners reads the counts of their tenant, and of finished job
   const ids = rows.map(({ id }) => id);
   const asked = { tenants: ["default"], named: [], browsed: ["default"], first_queues: 100, ids };
   const { finished, queues: shown } = await liveLook(own, asked);
-  expect([finished.length, shown.get("default")?.size]).toEqual([page, 100]);
+  expect([finished.get("default")?.length, shown.get("default")?.size]).toEqual([page, 100]);
   expect(await read((deps) => liveLook(deps, asked), "jobs")).toBeLessThanOrEqual(page);
   const { queues: held } = await summaryOf(own, "default");
   expect(await read((deps) => liveLook(deps, asked), "queue_counts")).toBeLessThanOrEqual(held + 110);
