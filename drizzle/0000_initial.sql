@@ -28,6 +28,8 @@ CREATE TABLE "audit_log" (
 	"count" integer,
 	"detail" json,
 	"request_id" text,
+	"address" text,
+	"refused" integer,
 	"finished" boolean NOT NULL,
 	"idempotency_key" text,
 	"fingerprint" text

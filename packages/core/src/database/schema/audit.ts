@@ -17,7 +17,12 @@ export const auditLog = pgTable(
     /** How many things it changed. */
     count: integer(),
     detail: json<JsonObject>(),
+    /** The API's own; the caller's is in the log. */
     request_id: text(),
+    /** Where the request came from. */
+    address: text(),
+    /** How many refused calls it stands for; null: it was not refused. */
+    refused: integer(),
     /** False from before it is done until it is known to be done. */
     finished: boolean().notNull(),
     /** The request's, if it had one: no other act of the tenant has it. */
