@@ -52,7 +52,9 @@ test("each request is reported once, with its route's pattern and its own path",
   expect(api.events.slice(before)).toMatchObject([
     {
       event: "http_request",
-      request_id: "one",
+      request_id: expect.stringMatching(uuid),
+      caller_request_id: "one",
+      client_address: "unknown",
       method: "GET",
       path_template: "/v1/jobs/:id",
       path: "/v1/jobs/01920000-0000-7000-8000-000000000000",
@@ -85,7 +87,7 @@ test("a bug is a 500 that reveals nothing, and the log has its stack under the r
   expect(text).not.toMatch(/SELECT|TypeError|\.ts/);
   expect(JSON.parse(text)).toMatchObject({ type: "/problems/internal", instance: "bug" });
   const line = broken.logLines().find((one) => one.includes('"http_error"')) ?? "{}";
-  expect(JSON.parse(line)).toMatchObject({ level: "error", request_id: "bug", err: { type: "TypeError" } });
+  expect(JSON.parse(line)).toMatchObject({ level: "error", caller_request_id: "bug", err: { type: "TypeError" } });
   expect(line).toContain("app.test.ts");
   await broken.stop();
 });

@@ -16,7 +16,8 @@ export function guardOf({ scope, all_tenants }: { scope?: Needed; all_tenants?: 
     const caller = access.authenticator.callerOf(c);
     // Most requests know at once, and need not wait for a turn of the promise queue.
     if (caller instanceof Promise || access.limiter) return letInLater(c, access, scope, caller);
-    letIn(c, scope, caller);
+    c.set("caller", caller);
+    requireScope(caller, scope);
   };
 }
 
@@ -27,13 +28,10 @@ async function letInLater(
   asked: Caller | Promise<Caller>,
 ): Promise<void> {
   const caller = await asked;
-  if (limiter) await charge(c, limiter, observe, caller.tenant, 1);
-  letIn(c, scope, caller);
-}
-
-function letIn(c: ApiContext, scope: Needed, caller: Caller): void {
-  requireScope(caller, scope);
+  // Before it may be refused: the log has the caller all the same.
   c.set("caller", caller);
+  if (limiter) await charge(c, limiter, observe, caller.tenant, 1);
+  requireScope(caller, scope);
 }
 
 /** Throws `forbidden` when the caller's token does not have it. */
@@ -52,10 +50,10 @@ export function requireScope(caller: Caller, scope: Needed): void {
  */
 async function letOperatorIn(c: ApiContext, { access }: { access: Access }): Promise<void> {
   const caller = await access.authenticator.callerOf(c);
+  c.set("caller", caller);
   if (caller.tenant !== defaultTenant || !allows(caller, "admin"))
     throw new ProblemError(
       "forbidden",
       'This tells of all tenants: it needs a token of the default tenant with "admin"',
     );
-  c.set("caller", caller);
 }

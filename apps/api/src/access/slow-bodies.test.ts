@@ -49,7 +49,7 @@ test.each([
 test("a request whose caller is gone before its whole body was read ends", async () => {
   const { token } = await makeToken(api.deps, ["admin"], await makeTenant(api.deps));
   const ended = () =>
-    eventually(() => expect(api.events).toContainEqual(expect.objectContaining({ request_id: "vanished" })));
+    eventually(() => expect(api.events).toContainEqual(expect.objectContaining({ caller_request_id: "vanished" })));
   // The token is not known yet: to let it in takes a question, which waits.
   await api.deps.database.sql.begin(async (sql) => {
     await sql`LOCK TABLE tokens IN ACCESS EXCLUSIVE MODE`;

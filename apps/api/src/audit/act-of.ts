@@ -27,7 +27,17 @@ export function actAfter(c: ApiContext, { audit }: Operation, input: Input, resu
   return actOf(c, audit.action, input, caller, { ...asked, ...told });
 }
 
-function actOf(c: ApiContext, action: AuditAction, input: Input, caller: Caller, told: Told): Act {
+/**
+ * What is kept of a call whose token lacks the scope; undefined where calls are not kept, or no token was shown. Nothing of
+ * the request was checked yet, so its target is only what the path says.
+ */
+export function actRefused(c: ApiContext, { audit, request }: Operation): Act | undefined {
+  const caller = c.get("caller");
+  if (!audit || caller?.token_id === undefined) return undefined;
+  return actOf(c, audit.action, { path: request?.path?.safeParse(c.req.param()).data }, caller, {});
+}
+
+function actOf(c: ApiContext, action: AuditAction, input: Pick<Input, "path">, caller: Caller, told: Told): Act {
   const { id, queue, name } = (input.path ?? no_target) as Record<string, string | undefined>;
   return {
     tenant: caller.tenant,
@@ -36,6 +46,8 @@ function actOf(c: ApiContext, action: AuditAction, input: Input, caller: Caller,
     target: told.target ?? id ?? queue ?? name ?? null,
     count: told.count ?? null,
     detail: told.detail ?? null,
-    request_id: c.get("request_id"),
+    request_id: c.get("api_request_id"),
+    address: c.get("client_address"),
+    refused: null,
   };
 }

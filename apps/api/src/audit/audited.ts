@@ -11,14 +11,14 @@ import { ProblemError } from "../http/answers/problem.ts";
 import type { ApiContext } from "../http/context.ts";
 import type { Operation } from "../route/operation.ts";
 import type { Input } from "../route/read.ts";
-import { actAfter, actBefore } from "./act-of.ts";
+import { actAfter, actBefore, actRefused } from "./act-of.ts";
 import type { Auditor } from "./auditor.ts";
 import { begunUnderKey } from "./under-key.ts";
 
 /**
  * Does what an operation does, with its entry in the audit trail stored before, and completed before the answer. So a
- * process that dies in between leaves an entry that says it was begun; one that was refused, or changed nothing, leaves
- * none. Under an idempotency key that was used for the same before, `run` is given what was done then.
+ * process that dies in between leaves an entry that says it was begun; an act that was refused, or changed nothing,
+ * leaves none here. Under an idempotency key that was used for the same before, `run` is given what was done then.
  */
 export async function audited(
   c: ApiContext,
@@ -43,6 +43,23 @@ export async function audited(
   if (begun) await auditor.end(act ? { ...act, id: begun.id, done: true } : { ...begun, done: false });
   else if (act) await auditor.record(act);
   return result;
+}
+
+/** Does what an operation does, with an entry in the audit trail if the caller's token does not allow it. */
+export async function withRefusals(
+  c: ApiContext,
+  operation: Operation,
+  auditor: Auditor,
+  run: () => Response | Promise<Response>,
+): Promise<Response> {
+  try {
+    return await run();
+  } catch (error) {
+    const forbidden = error instanceof ProblemError && error.kind === "forbidden";
+    const act = forbidden && actRefused(c, operation);
+    if (act) await auditor.refuse(act);
+    throw error;
+  }
 }
 
 type Start = { begun: BegunAct; repeated?: never } | { begun?: never; repeated: ActRow };

@@ -14,6 +14,7 @@ import {
   type EndedAct,
   type KeyedAct,
 } from "@atlasqueue/core/internal";
+import { createRefusals } from "./refusals.ts";
 
 export type Auditor = {
   /** Resolves when it is stored that this is about to be done. Rejects when it cannot be: then it must not be done. */
@@ -26,6 +27,8 @@ export type Auditor = {
   end(act: EndedAct): Promise<void>;
   /** For an act whose caller is only known afterwards. It has been done: if it cannot be stored it is logged. Never rejects. */
   record(act: Act): Promise<void>;
+  /** For an act that its caller's token does not allow: at most ten entries a minute and token, each with a count. Never rejects. */
+  refuse(act: Act): Promise<void>;
 };
 
 /** In one statement. */
@@ -43,6 +46,8 @@ export function createAuditor(deps: Deps): Auditor {
   const begin = together((acts: readonly BegunAct[]) => beginActs(deps, acts));
   const end = together((acts: readonly EndedAct[]) => endActs(deps, acts));
   const record = together((acts: readonly Act[]) => recordActs(deps, acts));
+  const refusals = createRefusals();
+  const recordOrLog = (act: Act) => record(act).catch((error: unknown) => lost(deps, act, error));
   const ownOf = ({ tenant }: Act) => ({ database: onBehalfOf(deps.database, { tenant }) });
   return {
     async begin(act) {
@@ -53,7 +58,11 @@ export function createAuditor(deps: Deps): Auditor {
     beginOnce: (act) => beginOnce(ownOf(act), act),
     freeKey: (act) => freeKey(ownOf(act), act).catch(() => {}),
     end: (act) => end(act).catch(() => {}),
-    record: (act) => record(act).catch((error: unknown) => lost(deps, act, error)),
+    record: recordOrLog,
+    async refuse(act) {
+      const entry = refusals.entryOf(act);
+      if (entry) await recordOrLog(entry);
+    },
   };
 }
 
@@ -76,16 +85,14 @@ function together<T>(send: (items: readonly T[]) => Promise<void>): (item: T) =>
   };
 }
 
-function lost(deps: Deps, { tenant, actor, action, target, count, request_id }: Act, error: unknown): void {
+function lost(deps: Deps, { actor, count, detail: _detail, ...act }: Act, error: unknown): void {
   const reason = isUnavailable(error) ? "the database is away" : String(error);
   deps.observe({
+    ...act,
     event: "audit_lost",
-    tenant,
     by: actor.name ?? actor.kind,
-    action,
-    target,
+    token_id: actor.token_id,
     changed: count,
-    request_id,
     reason,
   });
 }

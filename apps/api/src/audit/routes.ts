@@ -13,6 +13,8 @@ const example: AuditEntry = {
   count: null,
   detail: null,
   request_id: "0c9a2f5e-8a51-4a34-9d35-1f7a5f1f6b0e",
+  address: "203.0.113.7",
+  refused: null,
   finished: true,
 };
 
@@ -24,8 +26,9 @@ const list = route(
     tag: "Audit",
     summary: "Who did what, newest first",
     description:
-      "Everything that changes something, apart from submitting and working: who did it, to what, how many, when, in " +
-      "which request. An entry is made before the act: `finished` is false while that is under way, and for good when its " +
+      "Everything that changes something, apart from submitting and working: who did it, to what, how many, when, from " +
+      "which address, in which request. If the token did not allow it, `refused` is how many calls the entry stands for: " +
+      "a token gets about ten such entries a minute. An entry is made before the act: `finished` is false while that is under way, and for good when its " +
       "process died in the middle. A page may be short, even empty, and still have a `next_cursor`.",
     scope: "read",
     request: { query: listAuditQuery },

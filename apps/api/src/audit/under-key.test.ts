@@ -17,6 +17,8 @@ const act = {
   count: null,
   detail: null,
   request_id: null,
+  address: null,
+  refused: null,
 } as const;
 const input = { path: { queue: "mails" }, body: undefined } as never;
 const entries = async () => (await api.deps.database.sql`SELECT id, idempotency_key FROM audit_log`).length;

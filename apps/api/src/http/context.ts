@@ -64,6 +64,7 @@ export type ApiEnv = {
     client_address?: string;
   };
   Variables: {
+    /** What the answer says: the caller's if it is well-formed, otherwise our own. */
     request_id: string;
     /** Of our own, whatever the caller sent: as the log and the audit trail know the request. */
     api_request_id: string;

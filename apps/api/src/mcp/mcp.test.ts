@@ -124,8 +124,8 @@ test("what a tool asks is limited, noted and counted like any other request, und
   );
   const requests = api.events.slice(before).filter((event) => event.event === "http_request");
   expect(requests).toMatchObject([
-    { path_template: "/v1/queues/:queue/pause", status_code: 200, request_id: "one" },
-    { path_template: "/mcp", request_id: "one" },
+    { path_template: "/v1/queues/:queue/pause", status_code: 200, caller_request_id: "one" },
+    { path_template: "/mcp", caller_request_id: "one" },
   ]);
   const trail = await api.send("GET", "/v1/audit?target=noted", token);
   expect(await trail.json()).toMatchObject({

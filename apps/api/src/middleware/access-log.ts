@@ -1,6 +1,7 @@
 import type { Observe } from "@atlasqueue/core";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
+import { senderOf } from "../http/sender.ts";
 import { rawPath } from "../http/input/raw-path.ts";
 import { templateOf } from "../http/input/template.ts";
 import { isProbe } from "../http/probes.ts";
@@ -14,7 +15,7 @@ export function accessLog(observe: Observe) {
     await next();
     observe({
       event: isProbe(c.req.path) && c.res.ok ? "http_probe" : "http_request",
-      request_id: c.get("request_id"),
+      ...senderOf(c),
       method: c.req.method,
       path_template: templateOf(c),
       path: rawPath(c).slice(0, path_chars_max),

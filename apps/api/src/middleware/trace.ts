@@ -27,7 +27,7 @@ export function traceRequests(tracing: Tracing) {
     const route = templateOf(c);
     const answer = { "http.route": route, "http.response.status_code": status };
     span.rename(`${method} ${route}`);
-    span.set({ ...answer, "atlasqueue.request.id": c.get("request_id") });
+    span.set({ ...answer, "atlasqueue.request.id": c.get("api_request_id") });
     const error = status >= 500 ? { type: String(status) } : undefined;
     span.end(error);
     const told = { ...scheme, ...answer, ...(error && { "error.type": error.type }) };

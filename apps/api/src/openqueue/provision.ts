@@ -45,7 +45,7 @@ export const provision = route(
     answers: { 200: { description: "The token; no other answer shows it again.", schema: openQueueProvisioned } },
     problems: ["forbidden", "too_many_tokens", "unavailable"],
   },
-  async ({ deps, body: { email } }) => {
+  async ({ deps, body: { email }, visitor }) => {
     const { tenant, created, token } = await provisionTenant(deps, email);
     if (token.kind !== "created") throw new ProblemError("too_many_tokens", "The tenant has as many tokens as it may");
     const actor = { kind: "operator", token_id: null, name: null } as const;
@@ -57,7 +57,8 @@ export const provision = route(
       target: token.row.id,
       count: null,
       detail,
-      request_id: null,
+      refused: null,
+      ...visitor.request(),
     });
     return { token: token.token, email, created };
   },

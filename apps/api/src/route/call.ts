@@ -1,5 +1,5 @@
 import type { Scope, TraceContext } from "@atlasqueue/contract";
-import type { ActRow } from "@atlasqueue/core/internal";
+import type { Act, ActRow } from "@atlasqueue/core/internal";
 import type { z } from "zod";
 import type { Fixed, Text } from "../http/answers/cached.ts";
 import type { ProblemError } from "../http/answers/problem.ts";
@@ -53,6 +53,8 @@ export type Visitor = {
   /** From now on the request is this caller's: it takes a permit of their tenant's, and with what is returned also its turns. */
   actAs(caller: Caller): Promise<RouteDeps>;
   network(): string;
+  /** As the audit trail names the request. */
+  request(): Pick<Act, "request_id" | "address">;
   session_hash(): string | undefined;
   /** The Set-Cookie of a new session, or of the end of one. */
   cookie(session: { text: string; ends_in_ms: number } | undefined): string;

@@ -1,7 +1,7 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
 import { onBehalfOf, type ActRow, type Sender } from "@atlasqueue/core/internal";
 import type { Hono } from "hono";
-import { audited } from "../audit/audited.ts";
+import { audited, withRefusals } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
 import { charge, chargeMore } from "../access/charge.ts";
 import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
@@ -117,8 +117,13 @@ function serve(
     });
   };
 
+  const letInAndWork = (c: ApiContext) => after(letIn(c, deps), () => readAndWork(c));
+  const begin = operation.audit
+    ? (c: ApiContext) => withRefusals(c, operation, deps.auditor, () => letInAndWork(c))
+    : letInAndWork;
+
   return (c) => {
-    const answered = after(letIn(c, deps), () => readAndWork(c));
+    const answered = begin(c);
     // Nobody else knows of it once its caller has hung up.
     if (answered instanceof Promise) deps.underWay.add(answered);
     return answered;
@@ -202,6 +207,7 @@ function visitorOf(c: ApiContext, deps: RouteDeps): Visitor {
       return depsFor(c, deps);
     },
     network: () => networkOf(c),
+    request: () => ({ request_id: c.get("api_request_id"), address: c.get("client_address") }),
     session_hash: () => sessionHashOf(c),
     cookie: (session) => sessionCookie(c, session),
   };

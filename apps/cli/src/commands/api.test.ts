@@ -56,7 +56,8 @@ test.each(["SIGTERM", "SIGINT"] as const)("it serves, and %s ends it with 0", as
   expect([...events].toSorted()).toEqual(["api_started", "http_request", "job_created", "job_enqueued"]);
   expect(api.logs.find(({ event }) => event === "http_request")).toMatchObject({
     level: "info",
-    request_id: "from-main",
+    caller_request_id: "from-main",
+    client_address: "127.0.0.1",
     path_template: "/v1/jobs",
     status_code: 201,
   });

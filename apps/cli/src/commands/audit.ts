@@ -14,9 +14,11 @@ const entries_max = 10_000;
 const columns: Columns<AuditEntry> = {
   at: ({ at }) => second(at),
   by: ({ actor: { name, kind } }) => (name === null ? kind : `${name} (${kind})`),
-  action: ({ action, finished }) => (finished ? action : `${action} (unfinished)`),
+  action: ({ action, finished, refused }) =>
+    `${action}${refused ? ` (refused ${refused}×)` : finished ? "" : " (unfinished)"}`,
   target: ({ target }) => target ?? "",
   count: ({ count }) => String(count ?? ""),
+  from: ({ address }) => address ?? "",
   detail: ({ detail }) => (detail === null ? "" : JSON.stringify(detail)),
 };
 

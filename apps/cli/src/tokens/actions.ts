@@ -62,6 +62,7 @@ export async function revoke(deps: Deps, tenant: string, id: string, output: Out
   await note(deps, output, { tenant, action: "token.revoke", target: id, detail: null });
 }
 
+const not_over_http = { request_id: null, address: null, refused: null };
 type Done = { tenant: string; action: AuditAction; target: string; detail: JsonObject | null };
 
 /**
@@ -70,7 +71,7 @@ type Done = { tenant: string; action: AuditAction; target: string; detail: JsonO
  */
 async function note(deps: Deps, output: Output, done: Done): Promise<void> {
   const actor = { kind: "operator", token_id: null, name: null } as const;
-  await recordActs(deps, [{ ...done, actor, count: null, request_id: null }]).catch((error: unknown) =>
+  await recordActs(deps, [{ ...done, actor, count: null, ...not_over_http }]).catch((error: unknown) =>
     output.tell(`this was done, but the audit log does not say so: ${String(error)}\n`),
   );
 }

@@ -39,7 +39,15 @@ export const auditEntry = z.strictObject({
   count: z.int().nullable(),
   /** What was asked for, where the target does not say it. */
   detail: jsonObject.nullable(),
+  /** The API's own id of the request, as its log has it. */
   request_id: z.string().nullable(),
+  /** The address the request came from; null for the command line beside the database. */
+  address: z.string().nullable(),
+  /**
+   * Null: it was allowed. Otherwise nothing was done, as the token lacks the scope, and this many calls of the token were
+   * refused since its last such entry.
+   */
+  refused: z.int().nullable(),
   /** False while it is under way; and for good when its process died in the middle: it may have been done, or not. */
   finished: z.boolean(),
 });

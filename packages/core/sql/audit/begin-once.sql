@@ -10,11 +10,13 @@ WITH left_over AS (
     RETURNING 1
   )
   
-  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, idempotency_key, fingerprint,
-                         finished)
-  SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, idempotency_key, fingerprint, false
+  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused,
+                         idempotency_key, fingerprint, finished)
+  SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused, idempotency_key,
+         fingerprint, false
   FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, actor json, token_id uuid, action text, target text,
-                                                 count int, detail json, request_id text, idempotency_key text, fingerprint text)
+                                                 count int, detail json, request_id text, address text, refused int,
+                                                 idempotency_key text, fingerprint text)
   WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT count(*) FROM left_over) >= 0
   ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
   RETURNING id;

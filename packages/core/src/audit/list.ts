@@ -52,11 +52,13 @@ export async function listActs(
 const lower = (a: string, b: string) => (a < b ? a : b);
 
 /** A row as the wire shows it. */
-export function showAct({ id, at, actor, action, target, count, detail, request_id, finished }: ActRow): AuditEntry {
-  return { id, at: at.toISOString(), actor, action, target, count, detail, request_id, finished };
+export function showAct(row: ActRow): AuditEntry {
+  const { id, at, actor, action, target, count, detail, request_id, address, refused, finished } = row;
+  return { id, at: at.toISOString(), actor, action, target, count, detail, request_id, address, refused, finished };
 }
 
-const columns = "id, tenant, at, actor, token_id, action, target, count, detail, request_id, finished";
+const columns =
+  "id, tenant, at, actor, token_id, action, target, count, detail, request_id, address, refused, finished";
 
 // A stretch without a match returns one row with only `reached`: where it ended, if it was full. The look ends with the
 // page; only one that is not full has read its whole stretch.

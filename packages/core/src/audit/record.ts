@@ -14,13 +14,17 @@ export type Act = {
   count: number | null;
   detail: JsonObject | null;
   request_id: string | null;
+  /** Where the request came from; null for one that did not come over HTTP. */
+  address: string | null;
+  /** How many calls of its token were refused since the last such act; null: it was done. */
+  refused: number | null;
 };
 
 /**
  * Store what was done, in the order given.
  *
  * @example
- * await recordActs(deps, [{ tenant, actor, action: "queue.pause", target: "mails", count: null, detail: null, request_id }]);
+ * await recordActs(deps, [{ tenant, actor, action: "queue.pause", target: "mails", request_id, address, … }]);
  */
 export async function recordActs(deps: Pick<Deps, "database">, acts: readonly Act[]): Promise<void> {
   await executeOn(deps.database)({ text: insert, params: [rowsOf(acts.map((act) => ({ id: newId(), ...act })))] });
@@ -52,11 +56,13 @@ export const rowsOf = (acts: readonly BegunAct[]): string =>
   JSON.stringify(acts.map((act) => ({ ...act, token_id: act.actor.token_id })));
 
 export const insertActs = (finished: string, condition: string) => `
-  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, idempotency_key, fingerprint,
-                         finished)
-  SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, idempotency_key, fingerprint, ${finished}
+  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused,
+                         idempotency_key, fingerprint, finished)
+  SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused, idempotency_key,
+         fingerprint, ${finished}
   FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, actor json, token_id uuid, action text, target text,
-                                                 count int, detail json, request_id text, idempotency_key text, fingerprint text)
+                                                 count int, detail json, request_id text, address text, refused int,
+                                                 idempotency_key text, fingerprint text)
   WHERE ${condition}`;
 const insert = composed("audit/record", ["acts"], insertActs("true", "true"));
 const begin = composed("audit/begin", ["acts"], insertActs("false", unsynced));

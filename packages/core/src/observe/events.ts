@@ -12,7 +12,14 @@ type OfJob = {
 export type OfAttempt = OfJob & { attempt: number; worker_id: string };
 
 type OfRequest = {
+  /** The API's own. */
   request_id: string;
+  /** The caller's `X-Request-ID`, if it is another one. */
+  caller_request_id?: string;
+  /** Whose token it showed, even if that was refused. */
+  token_id?: string;
+  tenant?: string;
+  client_address: string;
   method: string;
   path_template: string;
   path: string;
@@ -113,10 +120,13 @@ export type AtlasEvent =
       event: "audit_lost";
       tenant: string;
       by: string;
+      token_id: string | null;
       action: string;
       target: string | null;
       changed: number | null;
       request_id: string | null;
+      address: string | null;
+      refused: number | null;
       reason: string;
     }
   | { event: "sign_in_throttled"; network: string }

@@ -38,7 +38,16 @@ beforeAll(async () => {
     INSERT INTO schedules (tenant, name, cron, timezone, catch_up, job, created_at, updated_at)
     SELECT 'default', 'every-' || n, '0 5 * * *', 'UTC', 'none', '{"type":"a"}', now(), now() FROM generate_series(1, 3000) AS n`;
   const actor = { kind: "token", token_id: null, name: "ops" } as const;
-  const act = { tenant: "default", actor, target: null, count: null, detail: null, request_id: null };
+  const act = {
+    tenant: "default",
+    actor,
+    target: null,
+    count: null,
+    detail: null,
+    request_id: null,
+    address: null,
+    refused: null,
+  };
   for (let part = 0; part < 6; part += 1)
     await recordActs(
       own,

@@ -12,6 +12,7 @@ import {
 import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";
+import { senderOf } from "../sender.ts";
 import { internal, noRoom, ProblemError, storageFull, tooManyQueues, unavailable } from "./problem.ts";
 
 /** PostgreSQL's codes for a character that the database's encoding lacks, or that no text may have. */
@@ -43,7 +44,7 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
     const detail = isReadOnly(error) ? "The database is read-only: it takes no writes" : "The database did not answer";
     return outcomeUnknown(error) ? maybeDone(detail) : unavailable(detail);
   }
-  deps.logger.error({ event: "http_error", request_id: c.get("request_id"), err: error }, "http_error");
+  deps.logger.error({ event: "http_error", ...senderOf(c), err: error }, "http_error");
   return internal();
 }
 

@@ -108,7 +108,7 @@ test("a stalled body is reported as a request answered with 408", async () => {
   expect(answer).toContain("HTTP/1.1 408");
   expect(answer).toContain("application/problem+json");
   await eventually(() =>
-    expect(api.events).toContainEqual(expect.objectContaining({ request_id: "stalled", status_code: 408 })),
+    expect(api.events).toContainEqual(expect.objectContaining({ caller_request_id: "stalled", status_code: 408 })),
   );
 });
 
@@ -132,6 +132,6 @@ test("a client that hangs up in the middle of its body is not our error", async 
   socket.write(post("X-Request-ID: gone\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));
   socket.end();
   await eventually(() =>
-    expect(api.events).toContainEqual(expect.objectContaining({ request_id: "gone", status_code: 408 })),
+    expect(api.events).toContainEqual(expect.objectContaining({ caller_request_id: "gone", status_code: 408 })),
   );
 });

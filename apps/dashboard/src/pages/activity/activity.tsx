@@ -77,6 +77,7 @@ function AuditTable({ of }: { of: readonly AuditEntry[] }) {
           <tr>
             <th>When</th>
             <th>Who</th>
+            <th>From</th>
             <th>Did</th>
             <th>To</th>
             <th className="num">Jobs</th>
@@ -92,8 +93,10 @@ function AuditTable({ of }: { of: readonly AuditEntry[] }) {
               <td>
                 <Actor {...entry.actor} />
               </td>
+              <td className="quiet">{entry.address && <Text of={entry.address} mono />}</td>
               <td>
                 <strong>{actionWords(entry.action)}</strong>
+                {entry.refused && <Refused calls={entry.refused} />}
                 {!entry.finished && <span className="quiet"> begun: no telling if it was done</span>}
               </td>
               <td>
@@ -109,12 +112,25 @@ function AuditTable({ of }: { of: readonly AuditEntry[] }) {
   );
 }
 
-function Actor({ kind, name }: AuditEntry["actor"]) {
+function Refused({ calls }: { calls: number }) {
+  return (
+    <>
+      {" "}
+      <span className="tag" data-tone="bad" title="The token does not allow this: nothing was done">
+        refused{calls > 1 && ` ${count(calls)} times`}
+      </span>
+    </>
+  );
+}
+
+function Actor({ kind, name, token_id }: AuditEntry["actor"]) {
   if (kind === "anybody") return <span className="quiet">anybody</span>;
   if (kind === "operator") return <>operator</>;
   return (
     <>
-      {name === null ? <span className="quiet">a token</span> : <Text of={name} />}
+      <span title={token_id ?? undefined}>
+        {name === null ? <span className="quiet">a token</span> : <Text of={name} />}
+      </span>
       {kind === "session" && <span className="unseen"> from the dashboard</span>}
     </>
   );
