@@ -1,4 +1,4 @@
-import type { Scope } from "@atlasqueue/contract";
+import { scopes } from "@atlasqueue/contract";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
 import { firstOfStream } from "../test/first-of-stream.ts";
@@ -37,8 +37,11 @@ const open = [
   "closeSession",
 ];
 
-/** What shows all tenants, to a token of the default one with `admin`. */
+/** What shows all tenants, to a token of the default one. */
 const operators = ["getMetrics"];
+
+/** All that a token with the scope `metrics` may do: any token may end itself. */
+const monitoring = ["getQueueScaling", "getMetrics", "revokeToken"];
 
 const isTenants = ({ scope, all_tenants }: Operation) => scope !== undefined && !all_tenants;
 const routeOf = ({ method, path }: Operation) => `${method.toUpperCase()} ${path}`;
@@ -105,6 +108,7 @@ test("only what is meant to be open is, and only what is meant for the operator 
   const ids = (which: (operation: Operation) => boolean) => operations.filter(which).map(({ id }) => id);
   expect(ids(({ scope }) => scope === undefined).toSorted()).toEqual(open.toSorted());
   expect(ids(({ all_tenants }) => all_tenants === true)).toEqual(operators);
+  expect(ids(({ scope = [] }) => [scope].flat().includes("metrics")).toSorted()).toEqual(monitoring.toSorted());
 });
 
 test.each(operations.filter(({ id, method }) => open.includes(id) && method === "get"))(
@@ -119,31 +123,34 @@ test.each(operations.filter(({ id }) => operators.includes(id)))(
   "$path is only for the operator",
   async (operation) => {
     expect((await send(operation, theirs)).status).toBe(401);
-    const [reader, operator] = [await makeToken(api.deps, ["read"]), await makeToken(api.deps, ["admin"])];
-    expect((await send(operation, theirs, reader.token)).status).toBe(403);
-    expect((await send(operation, theirs, intruder)).status).toBe(403);
-    expect((await send(operation, theirs, operator.token)).status).toBe(200);
+    const reader = await makeToken(api.deps, ["submit", "read", "work"]);
+    const stranger = await makeToken(api.deps, ["metrics"], tenant);
+    for (const { token } of [reader, stranger, { token: intruder }])
+      expect((await send(operation, theirs, token)).status).toBe(403);
+    for (const scope of ["metrics", "admin"] as const)
+      expect((await send(operation, theirs, (await makeToken(api.deps, [scope])).token)).status).toBe(200);
   },
 );
 
 const ofTenants = operations.filter(isTenants).map((operation) => [routeOf(operation), operation] as const);
 
 describe.each(ofTenants)("%s", (_route, operation) => {
-  const { scope: needed = "admin" } = operation;
-  const scope = needed === "any" ? "read" : needed;
-  const others = (["submit", "read", "work", "admin"] as const).filter((one) => one !== scope && one !== "admin");
+  const needed = [operation.scope ?? []].flat();
+  const others = scopes.filter((one) => one !== "admin" && !needed.includes(one));
 
   test("is 401 without a token", async () => {
     expect((await send(operation, theirs)).status).toBe(401);
   });
 
-  test(`is 403 without ${needed === "any" ? "a scope" : `the scope ${scope}`}`, async () => {
-    const wrong = await makeToken(api.deps, needed === "any" ? [] : (others satisfies Scope[]));
+  test(`is 403 without the scope ${needed.join(" or ")}`, async () => {
+    const wrong = await makeToken(api.deps, others);
     const response = await send(operation, theirs, wrong.token);
     expect(response.status).toBe(403);
-    expect(await response.text()).toContain(needed === "any" ? "a scope" : `\\"${scope}\\"`);
-    const right = await makeToken(api.deps, [scope]);
-    expect([401, 403]).not.toContain((await send(operation, theirs, right.token)).status);
+    expect(await response.text()).toContain(needed.map((scope) => `\\"${scope}\\"`).join(" or "));
+    for (const scope of needed) {
+      const right = await makeToken(api.deps, [scope]);
+      expect([401, 403]).not.toContain((await send(operation, theirs, right.token)).status);
+    }
   });
 
   test("does not show another tenant's things, or let anyone touch them", async () => {

@@ -1,17 +1,15 @@
-import type { Scope } from "@atlasqueue/contract";
 import { defaultTenant } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { Access, ApiContext, Caller } from "../http/context.ts";
-import { allows } from "./caller.ts";
+import { allows, type Needed } from "./caller.ts";
 import { charge } from "./charge.ts";
 
-type Needed = Scope | "any";
 type Guard = (c: ApiContext, deps: { access: Access }) => void | Promise<void>;
 
 /** What an operation requires of its callers: nothing, a token with its scope, or the operator's token. */
 export function guardOf({ scope, all_tenants }: { scope?: Needed; all_tenants?: true }): Guard {
-  if (all_tenants) return letOperatorIn;
   if (scope === undefined) return () => {};
+  if (all_tenants) return letOperatorIn(scope);
   return (c, { access }) => {
     const caller = access.authenticator.callerOf(c);
     // Most requests know at once, and need not wait for a turn of the promise queue.
@@ -36,24 +34,26 @@ async function letInLater(
 
 /** Throws `forbidden` when the caller's token does not have it. */
 export function requireScope(caller: Caller, scope: Needed): void {
-  if (!allows(caller, scope))
-    throw new ProblemError(
-      "forbidden",
-      scope === "any"
-        ? "This needs a token with a scope"
-        : `This needs a token with the scope ${JSON.stringify(scope)}`,
-    );
+  if (!allows(caller, scope)) throw new ProblemError("forbidden", `This needs a token with the scope ${shown(scope)}`);
 }
+
+const shown = (scope: Needed) =>
+  [scope]
+    .flat()
+    .map((one) => JSON.stringify(one))
+    .join(" or ");
 
 /**
  * For operations that show all tenants. It takes no permit: monitoring must go on when its tenant has none left.
  */
-async function letOperatorIn(c: ApiContext, { access }: { access: Access }): Promise<void> {
-  const caller = await access.authenticator.callerOf(c);
-  c.set("caller", caller);
-  if (caller.tenant !== defaultTenant || !allows(caller, "admin"))
-    throw new ProblemError(
-      "forbidden",
-      'This tells of all tenants: it needs a token of the default tenant with "admin"',
-    );
+function letOperatorIn(scope: Needed): Guard {
+  return async (c, { access }) => {
+    const caller = await access.authenticator.callerOf(c);
+    c.set("caller", caller);
+    if (caller.tenant !== defaultTenant || !allows(caller, scope))
+      throw new ProblemError(
+        "forbidden",
+        `This shows all tenants: it needs a token of the default tenant with the scope ${shown(scope)}`,
+      );
+  };
 }

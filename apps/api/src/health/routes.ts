@@ -99,8 +99,8 @@ const metrics = route(
     ...probe,
     path: "/metrics",
     id: "getMetrics",
-    summary: "Counters and histograms; where tokens are asked for, for one of the default tenant with admin",
-    scope: "admin",
+    summary: "Counters and histograms; where tokens are asked for, for one of the default tenant with metrics",
+    scope: "metrics",
     // It shows the types of all tenants' jobs.
     all_tenants: true,
     answers: {

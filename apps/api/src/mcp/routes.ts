@@ -21,7 +21,7 @@ const message = route(
       "One message of the Model Context Protocol, 2026-07-28, and its answer; clients of the protocols before it are " +
       "served too. There are no sessions and no streams. The tools ask the operations above in the caller's name, so what " +
       "a token may do there, it may do here. `toolsets` chooses the tools: `read` and `operate` if it is left out.",
-    scope: "any",
+    scope: ["submit", "read", "work"],
     // What its tools ask counts where they ask it.
     gate: "own",
     asks_others: true,

@@ -99,7 +99,7 @@ function show(operation: Operation): ZodOpenApiOperationObject {
     tags: [tag],
     summary,
     ...(description && { description }),
-    security: scope ? [{ bearer: scope === "any" ? [] : [scope] }] : [],
+    security: scope ? [scope].flat().map((one) => ({ bearer: [one] })) : [],
     requestParams: { ...(path && { path }), ...(query && { query }), ...(headers && { header: headers }) },
     ...(body && {
       requestBody: {

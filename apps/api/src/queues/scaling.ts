@@ -24,7 +24,7 @@ export const scaling = route(
       "Flat, for KEDA's `metrics-api` scaler. `backlog` and `oldest_ready_seconds` leave out what more workers could not " +
       "help: both are as if nothing waited while the queue is paused or its `concurrency` or `rate` is used up. A queue " +
       "without jobs is all zeros, not a 404. The counts are kept: this costs the same whatever the backlog.",
-    scope: "read",
+    scope: ["read", "metrics"],
     request: { path: z.strictObject({ queue: queueName }) },
     answers: { 200: { description: "Its figures now.", schema, example } },
     problems: ["validation"],

@@ -1,6 +1,7 @@
-import type { Scope, TraceContext } from "@atlasqueue/contract";
+import type { TraceContext } from "@atlasqueue/contract";
 import type { Act, ActRow } from "@atlasqueue/core/internal";
 import type { z } from "zod";
+import type { Needed } from "../access/caller.ts";
 import type { Fixed, Text } from "../http/answers/cached.ts";
 import type { ProblemError } from "../http/answers/problem.ts";
 import type { Stream } from "../http/answers/stream.ts";
@@ -44,7 +45,7 @@ export type Call<O extends Operation> = {
   hold<T>(work: () => Promise<T>): Promise<T>;
   /** Work that keeps the body for longer, counted among the bodies that arrive, for such an operation. */
   holdBody<T>(work: () => Promise<T>): Promise<T>;
-} & (O extends { scope: Scope | "any" } ? Known : unknown);
+} & (O extends { scope: Needed } ? Known : unknown);
 
 /** What a request says of its sender beyond what it asks for. */
 export type Visitor = {

@@ -1,5 +1,6 @@
-import { idempotencyKeyAccepts, type AuditAction, type ProblemKind, type Scope } from "@atlasqueue/contract";
+import { idempotencyKeyAccepts, type AuditAction, type ProblemKind } from "@atlasqueue/contract";
 import { z } from "zod";
+import type { Needed } from "../access/caller.ts";
 import type { Asked, Told } from "../audit/told.ts";
 import type { Kind } from "../http/kept-room.ts";
 
@@ -16,8 +17,8 @@ export type Operation = {
   tag: Tag;
   summary: string;
   description?: string;
-  /** The scope a token needs, or "any" of them; without it no token is required. */
-  scope?: Scope | "any";
+  /** The scope a token needs, or several of which one is enough; without it no token is required. */
+  scope?: Needed;
   /** It shows all tenants: the token must be the operator's, of the default tenant. */
   all_tenants?: true;
   request?: {

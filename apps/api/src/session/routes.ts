@@ -1,5 +1,6 @@
 import { openSession as openSessionBody, scopes, session, type Session } from "@atlasqueue/contract";
 import { closeSession, defaultTenant, openSession, whoIs, type RateLimit, type WhoIs } from "@atlasqueue/core/internal";
+import { allows } from "../access/caller.ts";
 import { OtherCallerError } from "../access/authenticate.ts";
 import { requireOwnHeader, sessionHashOf } from "../access/cookie.ts";
 import type { Told } from "../audit/told.ts";
@@ -97,7 +98,9 @@ const open = route(
   },
   async ({ deps, body, visitor }) => {
     if (!deps.access.authenticator.required) return { status: 200, body: await describe(deps, undefined) };
-    const holder = await visitor.holderOf(body.token);
+    const shown = await visitor.holderOf(body.token);
+    // A token for monitoring is for machines: no page may show it anything.
+    const holder = shown && allows(shown, ["submit", "read", "work"]) ? shown : undefined;
     const own = holder && (await visitor.actAs(holder));
     const { token_id } = holder ?? {};
     // It replaces the one this browser had.

@@ -186,7 +186,7 @@ test("with AUTH=disabled everyone is signed in, there is no cookie, and it says 
         auth: "disabled",
         signed_in: true,
         tenant: "default",
-        scopes: ["submit", "read", "work", "admin"],
+        scopes: ["submit", "read", "work", "metrics", "admin"],
         token: null,
         until: null,
       });

@@ -3,6 +3,7 @@ import {
   createToken as createTokenBody,
   jobId,
   rotateToken as rotateTokenBody,
+  scopes,
   tokenList,
   type CreatedToken,
 } from "@atlasqueue/contract";
@@ -35,7 +36,10 @@ const created: CreatedToken = {
 };
 const { token: _, ...listed } = created;
 
-const tellToken = (_input: unknown, { id, name, scopes }: CreatedToken) => ({ target: id, detail: { name, scopes } });
+const tellToken = (_input: unknown, made: CreatedToken) => ({
+  target: made.id,
+  detail: { name: made.name, scopes: made.scopes },
+});
 
 const list = route(
   {
@@ -139,7 +143,7 @@ const revoke = route(
     tag: "Tokens",
     summary: "End a token at once",
     description: "Any token may end itself; ending another one needs `admin`, otherwise it is 404.",
-    scope: "any",
+    scope: scopes,
     request: { path },
     answers: { 204: { description: "It is no longer valid." } },
     problems: ["validation", "not_found"],

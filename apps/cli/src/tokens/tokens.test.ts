@@ -90,7 +90,7 @@ test("without the tables it says what to run", { tags: ["slow"] }, async () => {
 
 test.each([
   [["create", "--name", "x"], "--scopes"],
-  [["create", "--name", "x", "--scopes", "root"], "submit, read, work, admin"],
+  [["create", "--name", "x", "--scopes", "root"], "submit, read, work, metrics, admin"],
   [["revoke", "x"], "UUID"],
 ])("wrong usage is exit code 2: %j", async (words, message) => {
   const { code, stderr } = await run(words);

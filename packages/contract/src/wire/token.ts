@@ -2,8 +2,8 @@ import { z } from "zod";
 import { limits } from "../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../checks/plain-text.ts";
 
-/** What a token allows, within its own tenant. `admin` allows everything there. */
-export const scopes = ["submit", "read", "work", "admin"] as const;
+/** What a token allows, within its own tenant. `metrics` is for monitoring, and `admin` allows everything. */
+export const scopes = ["submit", "read", "work", "metrics", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 
 const scopesAccepts = `a list of at least one of ${scopes.join(", ")}`;

@@ -11,6 +11,7 @@ const meanings: Record<Scope, string> = {
   submit: "submit, cancel and retry jobs",
   read: "see everything",
   work: "take jobs and settle them",
+  metrics: "read metrics and the figures for autoscalers",
   admin: "everything, tokens included",
 };
 const scopes = Object.keys(meanings) as Scope[];
