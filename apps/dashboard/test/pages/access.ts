@@ -62,6 +62,10 @@ export function accessTests(world: () => World): void {
     await page.getByText("what is left waits for jobs that failed").waitFor();
     for (const name of ["Cancel flow", "Retry what failed"])
       expect(await page.getByRole("button", { name }).count(), name).toBe(0);
+    const reader = createClient({ url: world().guarded.url, token });
+    await expect(reader.pause("reports")).rejects.toThrow("scope");
+    await page.goto(`${world().guarded.url}/ui/activity`);
+    await page.getByRole("row", { name: /127.0.0.1 Paused a queue refused reports/ }).waitFor();
     await context.close();
   });
 

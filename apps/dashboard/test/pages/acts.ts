@@ -156,7 +156,7 @@ export function actTests(world: () => World): void {
       .waitFor();
     await page.getByRole("link", { name: "Activity" }).click();
     for (const done of ["Paused a queue", "Set limits", "Resumed a queue"])
-      await page.getByRole("row", { name: new RegExp(`${done}.*reports`) }).waitFor();
+      await page.getByRole("row", { name: new RegExp(`127.0.0.1 ${done}.*reports`) }).waitFor();
     await context.close();
   });
 
