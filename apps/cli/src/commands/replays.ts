@@ -4,7 +4,7 @@ import type { Env } from "../config.ts";
 import { choiceOf } from "../dlq/actions.ts";
 import { orExit } from "../exit.ts";
 import { outputOf, writeJson, type Output } from "../output/output.ts";
-import { second } from "../output/plain.ts";
+import { plainJson, second } from "../output/plain.ts";
 import { showTable, type Columns } from "../output/table.ts";
 import { jsonOption, parseQueue, urlOption } from "../remote/options.ts";
 import { withClient } from "../remote/with-client.ts";
@@ -45,7 +45,7 @@ export function defineReplays(command: Command, env: Env): void {
           const preview = await replays.preview(wish);
           if (json) return writeJson(output, preview);
           output.tell(`${preview.matched}${preview.complete ? "" : " or more"} would be queued again\n`);
-          if (preview.sample && patch) output.write(`${JSON.stringify(preview.sample.after)}\n`);
+          if (preview.sample && patch) output.write(`${plainJson(preview.sample.after)}\n`);
         });
       }),
     );

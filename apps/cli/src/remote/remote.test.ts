@@ -212,6 +212,16 @@ test("whoami says what the API makes of the caller, in words and in JSON", async
   expect(JSON.parse(stdout)).toMatchObject({ auth: "disabled", signed_in: true, tenant: "default" });
 });
 
+test("a dry run of a replay shows a patched payload with nothing that acts on a terminal", async () => {
+  const payload = { text: "a\u009bb\u202ec\u2028d\u007f" };
+  await system.client.submit({ type: "a", queue: "patched", max_attempts: 1, payload });
+  const [held] = await system.client.lease("patched", { workerId: "w-1", waitSeconds: 10 });
+  if (held) await system.client.nack(held, "no");
+  const wish = ["--queue", "patched", "--patch", '{"n":1}', "--dry-run"];
+  const { stdout } = await system.run("replays", "start", ...wish);
+  expect(stdout).toBe(`${String.raw`{"text":"a\u009bb\u202ec\u2028d\u007f","n":1}`}\n`);
+});
+
 test("audit says who did what, newest first", { tags: ["slow"] }, async () => {
   await system.run("queues", "pause", "audited");
   await system.run("queues", "resume", "audited");

@@ -4,6 +4,7 @@ import { banner } from "./banner.ts";
 const shown = (
   redis: string,
   database = "postgres://jobs:secret@a:5432,b:5432/queue?sslmode=require&password=secret",
+  root = false,
 ) =>
   banner({
     api_url: "http://127.0.0.1:8000",
@@ -13,6 +14,7 @@ const shown = (
     database: { kind: "given", url: database },
     redis: { kind: "given", url: redis },
     tokens: false,
+    root,
   });
 
 test.each([
@@ -32,4 +34,9 @@ test.each([
   expect(text).toContain(`Redis:       ${expected}\n`);
   expect(text).toContain("Database:    postgres://jobs@a:5432,b:5432/queue?sslmode=require\n");
   expect(text).not.toMatch(/se(%40)?cret/);
+});
+
+test("as root, a warning says that handlers run as root", () => {
+  expect(shown("redis://a", "postgres://a/b", true)).toContain("all handlers run as root");
+  expect(shown("redis://a", "postgres://a/b", false)).not.toContain("root");
 });

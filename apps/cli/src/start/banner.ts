@@ -12,6 +12,8 @@ export type BannerFacts = {
   redis: RedisServer;
   /** Whether the API asks for a token. */
   tokens: boolean;
+  /** Whether the process runs as root, and with it the handlers. */
+  root: boolean;
 };
 
 /** What a person needs to use the running system: plain lines, each command working when pasted. */
@@ -28,6 +30,7 @@ export function banner(facts: BannerFacts): string {
     ...databaseLines(facts.database),
     ...redisLines(facts.redis, facts.dlq_key),
     `Metrics:     ${facts.api_url}/metrics and ${facts.metrics_url}`,
+    ...(facts.root ? ["Warning:     this process and all handlers run as root; start it as another user"] : []),
     "Stop:        Ctrl-C or SIGTERM; running jobs are finished or given back. The log follows.",
     "",
   ];

@@ -81,6 +81,7 @@ export async function startSystem(given: Env, { stdout, stop }: StartOptions): P
         redis,
         dlq_key,
         tokens: api_config.auth === "required",
+        root: process.getuid?.() === 0,
       }),
     );
     output.release();
