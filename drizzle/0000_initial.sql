@@ -278,6 +278,18 @@ CREATE TABLE "minute_rollups" (
 );
 --> statement-breakpoint
 CREATE INDEX "minute_rollups_at" ON "minute_rollups" USING btree ("at");--> statement-breakpoint
+CREATE TABLE "outbox" (
+	"id" bigserial PRIMARY KEY NOT NULL,
+	"kind" text COLLATE "C" NOT NULL,
+	"version" smallint DEFAULT 1 NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
+	"key" text COLLATE "C" NOT NULL,
+	"payload" jsonb,
+	"not_before" timestamp (6) with time zone
+);
+--> statement-breakpoint
+CREATE INDEX "outbox_due" ON "outbox" USING btree ("tenant",coalesce(not_before, '-infinity'::timestamptz),"id");--> statement-breakpoint
+ALTER TABLE "outbox" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
 CREATE TABLE "queue_changes" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,

@@ -28,6 +28,7 @@ export * from "./audit.ts";
 export * from "./flows.ts";
 export * from "./groups.ts";
 export * from "./keys.ts";
+export * from "./outbox.ts";
 export * from "./queues.ts";
 export * from "./replays.ts";
 export * from "./rollups.ts";

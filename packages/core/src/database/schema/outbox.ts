@@ -1,0 +1,24 @@
+import { bigserial, index, jsonb, pgTable, smallint, sql, text } from "../drizzle.ts";
+import { time } from "./columns.ts";
+
+/**
+ * What is still to be done because of something that was committed: a row is written in the transaction that gives the
+ * reason, and deleted in the transaction that does it. See outbox/drain-page.ts.
+ */
+export const outbox = pgTable(
+  "outbox",
+  {
+    id: bigserial({ mode: "number" }).primaryKey(),
+    /** Which handler acts on it. Processes leave kinds and newer versions that they don't know. */
+    kind: text().notNull(),
+    version: smallint().notNull().default(1),
+    tenant: text().notNull(),
+    /** The job that it is about. */
+    key: text().notNull(),
+    /** `tries`: how often it was put off. The rest is the handler's. */
+    payload: jsonb().$type<{ tries?: number }>(),
+    /** When it was put off. Null is at once. */
+    not_before: time(),
+  },
+  (row) => [index("outbox_due").on(row.tenant, sql`coalesce(not_before, '-infinity'::timestamptz)`, row.id)],
+);
