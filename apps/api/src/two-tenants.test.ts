@@ -190,5 +190,5 @@ test("another tenant's job is no parent: it is refused like one that does not ex
   for (const [path, foreign, absent] of bodies)
     expect(await refusalOf(path, foreign ?? {}, theirs.job)).toBe(await refusalOf(path, absent ?? {}, nobody));
   expect(await everything()).toEqual(before);
-  expect(await api.deps.database.sql`SELECT FROM flow_notes WHERE job_id = ${theirs.job}`).toHaveLength(0);
+  expect(await api.deps.database.sql`SELECT FROM outbox WHERE key = ${theirs.job}`).toHaveLength(0);
 });

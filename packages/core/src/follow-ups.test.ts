@@ -1,6 +1,7 @@
 import { eventually, recordEvents } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { engineHarness, main } from "../test/engine-harness.ts";
+import type { Sql } from "./database/connect.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import { retry } from "./jobs/retry.ts";
 import { noteBlockedGroups } from "./groups/widen.ts";
@@ -93,15 +94,13 @@ test("when a queue lets more of a group run, every group with waiting jobs is lo
 
 test("a database outage is reported and fails no follow-up: the move itself was committed", async () => {
   const recorded = recordEvents();
-  const away = new Proxy(deps.database, {
-    get: (database, name) => {
-      if (name === "sql") throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
-      return Reflect.get(database, name) as unknown;
-    },
-  });
+  const refuse = async () => {
+    throw Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
+  };
+  const away = { ...deps.database, sql: { unsafe: refuse, begin: refuse } as unknown as Sql };
   const own_follow_ups = createFollowUps({ ...deps, database: away, observe: recorded.observe });
   await own_follow_ups.retried({ ready: [], were_dead: ["00000000-0000-0000-0000-000000000000"] });
   await own_follow_ups.stop();
   const during = recorded.named("database_unavailable").map((event) => "during" in event && event.during);
-  expect(during.toSorted()).toEqual(["following up", "releasing children"]);
+  expect(during.toSorted()).toEqual(["draining the outbox", "following up"]);
 });

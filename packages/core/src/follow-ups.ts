@@ -3,12 +3,13 @@ import { createCounts } from "./counts/fold.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
-import { advanceFlows, newFlowsCursor } from "./flows/advance.ts";
+import { flowHandlers } from "./flows/handlers.ts";
 import { advanceAll } from "./groups/advance-all.ts";
 import { createGroupWidener } from "./groups/widen.ts";
 import { createAdvancer } from "./maintenance/advancer.ts";
 import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
+import { createDrainer } from "./outbox/drainer.ts";
 import { createRollups } from "./rollups/flush.ts";
 import { createRefiller } from "./limits/refiller.ts";
 import { announce, hint } from "./signal/announce.ts";
@@ -68,6 +69,8 @@ export type FollowUps = {
   noLongerDead(ids: readonly string[]): Promise<void>;
   /** Jobs were submitted that wait for jobs that were there before. Nothing has to wait for this. */
   flowsSubmitted(): void;
+  /** There may be rows in the outbox. Resolves when none is left that can be acted on now. */
+  drain(): Promise<void>;
   /** A queue may have more room, or less. Nothing has to wait for this. */
   limitsChanged(queue: QueueRef, changed: LimitsSet): void;
   /** Jobs of a queue could not be claimed because of its rate; after `retry_in_ms` there is room again. */
@@ -94,13 +97,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     "handing groups on",
     () => advanceAll(deps),
     (error) => deps.observe({ event: "groups_failed", error }),
-  );
-  const flowsCursor = newFlowsCursor();
-  const flows = createAdvancer(
-    deps,
-    "releasing children",
-    () => advanceFlows({ ...deps, followUps: arrivals }, flowsCursor),
-    (error) => deps.observe({ event: "flows_failed", error }),
   );
   // Not until it is idle: where groups finish jobs all the time it never is.
   const widener = createGroupWidener(deps, () => groups.kick());
@@ -129,7 +125,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     ids.length === 0 ? undefined : hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, ids));
   const idle = async (): Promise<void> => {
     while (underWay.size > 0) await Promise.allSettled(underWay);
-    await Promise.all([groups.idle(), flows.idle()]);
+    await Promise.all([groups.idle(), outbox.idle()]);
     await arrivals.idle();
   };
 
@@ -158,11 +154,12 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const admitted: FollowUps["admitted"] = async ({ outcomes, released, ended }) => {
     if (outcomes.length === 0) return;
     // Any of those that ended may have children.
-    if (ended.length > 0) void flows.kick();
+    if (ended.length > 0) void outbox.drain();
     await track(Promise.all([follow(outcomes, released), tell("finished", ended)]));
   };
 
   const arrivals = createArrivalLine({ ...deps, followUps: { admitted } });
+  const outbox = createDrainer(deps, flowHandlers({ ...deps, arrived: arrivals.arrived }));
 
   return {
     submitted: (outcomes) => void track(follow(outcomes)),
@@ -189,7 +186,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
         if (!repeated) rollups.ended(job, retried ? "retried" : became, waited_seconds * 1_000, ran_ms);
       }
       if (grouped) void groups.kick();
-      if (awaited) void flows.kick();
+      if (awaited) void outbox.drain();
       if (ended.size > 0) claims.settled(ended);
       const listed = dead.length > 0 && hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
       return track(Promise.all([listed, tell("finished", finished)]));
@@ -199,16 +196,17 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     },
     cancelled(job) {
       if (job.group_key !== null) void groups.kick();
-      if (job.has_children) void flows.kick();
+      if (job.has_children) void outbox.drain();
       refiller.freed(job);
       return track(Promise.all([tell("cancelled", [job.id]), tell("finished", [job.id])]));
     },
     retried({ ready, were_dead }) {
       // Not all callers know whether they have children, or wait for others.
-      void flows.kick();
+      void outbox.drain();
       return track(Promise.all([announce(deps, ready), noLongerDead(were_dead)]));
     },
-    flowsSubmitted: () => void flows.kick(),
+    flowsSubmitted: () => void outbox.drain(),
+    drain: outbox.drain,
     parked(job, until, claim) {
       if (job.limited) refiller.freed(job);
       promoter.expectIn(until.getTime() - Date.now());
@@ -226,7 +224,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     async stop() {
       groups.stop();
       widener.stop();
-      flows.stop();
+      outbox.stop();
       arrivals.stop();
       promoter.stop();
       refiller.stop();

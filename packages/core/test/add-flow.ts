@@ -74,7 +74,7 @@ export async function addFlow<Ref extends string>(
     // Those that were there before may have ended.
     const known = new Set(Object.values(ids));
     for (const { id } of parents)
-      if (!known.has(id)) await tx`INSERT INTO flow_notes (job_id, role) VALUES (${id}, 'parent')`;
+      if (!known.has(id)) await tx`INSERT INTO outbox (kind, tenant, key) VALUES ('parent_ended', ${tenant}, ${id})`;
   });
   return ids as Record<Ref, string>;
 }

@@ -39,7 +39,7 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     await eventually(
       () => deps.database.sql`
         TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers,
-                 job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, flow_notes,
+                 job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, outbox,
                  queues, queue_starts, queue_counts, queue_changes`,
     );
     recorded.events.length = 0;

@@ -1,10 +1,9 @@
+import { closeEdges, releaseChildren } from "./advance.ts";
 import type { OnParentFailure } from "@atlasqueue/contract";
 import { recordEvents } from "@atlasqueue/testing";
 import type { Database, Sql } from "../src/database/connect.ts";
 import { isFinal, type JobStatus } from "@atlasqueue/contract";
 import type { Deps } from "../src/deps.ts";
-import { closeEdges } from "../src/flows/close-edges.ts";
-import { releaseChildren } from "../src/flows/release-children.ts";
 import { advanceGroups } from "../src/groups/advance.ts";
 import { cancel } from "../src/jobs/cancel.ts";
 import { isRetryable, retry } from "../src/jobs/retry.ts";
@@ -102,9 +101,11 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
   ];
   const passAll = async () => {
     for (;;) {
+      // Rows that met a lock are due later.
+      await sql`UPDATE outbox SET not_before = NULL`;
       for (const pass of passes.slice(0, 1).concat(passes.slice(2))) await pass();
       const [left] = await sql`
-        SELECT FROM flow_notes UNION ALL SELECT FROM arrivals UNION ALL SELECT FROM group_handovers LIMIT 1`;
+        SELECT FROM outbox UNION ALL SELECT FROM arrivals UNION ALL SELECT FROM group_handovers LIMIT 1`;
       if (!left) return;
     }
   };
@@ -236,13 +237,15 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
 
 const undone = Symbol("rolled back");
 
-/** Statements that have the text get the other one in its place. */
-function mutated(database: Database, { replaces }: Mutant): Database {
-  if (!replaces) return database;
-  const [text, other] = replaces;
-  const unsafe: Sql["unsafe"] = (statement, ...rest) => database.sql.unsafe(statement.replace(text, other), ...rest);
-  return {
-    ...database,
-    sql: new Proxy(database.sql, { get: (sql, name) => (name === "unsafe" ? unsafe : Reflect.get(sql, name)) }),
+/** Statements that have the text get the other one in its place. A transaction within one is a part of it. */
+function mutated(database: Database, { replaces: [text, other] = ["", ""] }: Mutant): Database {
+  const within = (sql: Sql): Sql => {
+    const unsafe: Sql["unsafe"] = (statement, ...rest) => sql.unsafe(statement.replace(text, other), ...rest);
+    const begin = async (how: string, work: (tx: Sql) => unknown) =>
+      "begin" in sql ? sql.begin(how, (tx) => work(within(tx as unknown as Sql))) : work(within(sql));
+    return new Proxy(sql, {
+      get: (of, name) => (name === "unsafe" ? unsafe : name === "begin" ? begin : Reflect.get(of, name)),
+    });
   };
+  return { ...database, sql: within(database.sql) };
 }

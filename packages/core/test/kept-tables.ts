@@ -11,7 +11,7 @@ export const keptTables = [
   "flows",
   "flow_jobs",
   "flow_edges",
-  "flow_notes",
+  "outbox",
   "job_groups",
   "group_handovers",
   "queues",

@@ -52,11 +52,12 @@ WITH
   ), waits_gone AS (
     DELETE FROM job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), noted_children AS (
-    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'child', tenant FROM waiting
+    INSERT INTO outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
   ), revived AS (
     SELECT id, tenant, has_children FROM able WHERE status <> 'failed'
   ), noted_parents AS (
-    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'parent', tenant FROM revived WHERE has_children RETURNING job_id
+    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM revived WHERE has_children
+    RETURNING key::uuid AS job_id
   ), 
   members AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place

@@ -8,10 +8,9 @@ WITH page AS MATERIALIZED (
       SELECT id, status FROM jobs
       WHERE jobs.id = asked.id AND finished_at < now() - $1::float8 * interval '1 millisecond' OFFSET 0) AS job
   ), overdue AS (
-    SELECT page.parent, page.child FROM parents JOIN page ON parent = parents.id AND CASE
-        WHEN (parents.status = 'succeeded' OR parents.status IN ('dead', 'cancelled', 'gone') AND on_parent_failure = 'run') THEN true
-        WHEN parents.status = 'gone' THEN NOT page.failed
-        WHEN parents.status IN ('dead', 'cancelled', 'gone') THEN on_parent_failure = 'cancel' AND NOT page.failed
+    SELECT page.parent, page.child FROM parents JOIN page ON CASE
+        WHEN (parents.status = 'succeeded' OR parents.status IN ('dead', 'cancelled') AND on_parent_failure = 'run') THEN true
+        WHEN parents.status IN ('dead', 'cancelled') THEN on_parent_failure = 'cancel' AND NOT page.failed
         ELSE page.failed END
   )
   SELECT count(*)::int AS count,

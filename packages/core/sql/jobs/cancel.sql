@@ -24,7 +24,8 @@ WITH found AS MATERIALIZED (
     INSERT INTO group_handovers (tenant, queue, group_key)
     SELECT DISTINCT tenant, queue, group_key FROM let_through WHERE group_key IS NOT NULL
   ), noted_parents AS (
-    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'parent', tenant FROM open WHERE has_children RETURNING job_id
+    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM open WHERE has_children
+    RETURNING key::uuid AS job_id
   )
   SELECT cancelled.*, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL

@@ -44,7 +44,8 @@ WITH due AS MATERIALIZED (
     INSERT INTO group_handovers (tenant, queue, group_key)
     SELECT DISTINCT tenant, queue, group_key FROM dead WHERE group_key IS NOT NULL
   ), noted_parents AS (
-    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'parent', tenant FROM dead WHERE has_children RETURNING job_id
+    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM dead WHERE has_children
+    RETURNING key::uuid AS job_id
   ), still_open AS (
     SELECT token, CASE WHEN min(locked_until) > now() THEN greatest(min(locked_until), now() + interval '1 second')
                        WHEN (SELECT count(*) FROM free) < $4::int THEN now() + interval '3 seconds'

@@ -16,7 +16,8 @@ WITH
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END
     RETURNING jobs.id, tenant, queue, has_children , group_key , attempts, worker_id, started_at
   ), noted_parents AS (
-    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'parent', tenant FROM settled WHERE has_children RETURNING job_id
+    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM settled WHERE has_children
+    RETURNING key::uuid AS job_id
   ) , history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, logs)
     SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ((SELECT $5::text::jsonb) -> id::text)::json

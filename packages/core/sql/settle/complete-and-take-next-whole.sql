@@ -15,7 +15,8 @@ WITH
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END
     RETURNING jobs.id, tenant, queue, has_children , group_key 
   ), noted_parents AS (
-    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'parent', tenant FROM settled WHERE has_children RETURNING job_id
+    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM settled WHERE has_children
+    RETURNING key::uuid AS job_id
   ) , 
   going_on AS MATERIALIZED (
     SELECT next.lies_at, next.id, next.blocked_seq

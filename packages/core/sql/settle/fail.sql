@@ -26,6 +26,7 @@ WITH  settled AS (
     INSERT INTO group_handovers (tenant, queue, group_key)
     SELECT DISTINCT tenant, queue, group_key FROM dead WHERE group_key IS NOT NULL
   ), noted_parents AS (
-    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'parent', tenant FROM dead WHERE has_children RETURNING job_id
+    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM dead WHERE has_children
+    RETURNING key::uuid AS job_id
   )
   SELECT id, status, run_at, dead_reason, has_children FROM settled;

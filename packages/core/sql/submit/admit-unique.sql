@@ -128,7 +128,8 @@ WITH
     FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
   ), noted_parents AS (
-    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'parent', tenant FROM ended WHERE has_children RETURNING job_id
+    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM ended WHERE has_children
+    RETURNING key::uuid AS job_id
   ), dealt_with AS (
     DELETE FROM arrivals WHERE job_id = ANY(ARRAY(
       SELECT id FROM made UNION ALL SELECT id FROM ended UNION ALL SELECT id FROM clear WHERE role = 'note'))

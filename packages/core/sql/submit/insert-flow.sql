@@ -116,8 +116,8 @@ WITH
              ELSE 'open' END AS tie
     FROM edges
   ), noted AS (
-    INSERT INTO flow_notes (job_id, role, tenant)
-    SELECT child, 'child', tenant FROM ties GROUP BY child, tenant HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
+    INSERT INTO outbox (kind, tenant, key)
+    SELECT 'recheck_child', tenant, child::text FROM ties GROUP BY child, tenant HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
   ), the_flow AS (
     INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (

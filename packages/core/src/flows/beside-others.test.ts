@@ -1,6 +1,6 @@
 import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { advanceAndAdmit } from "../../test/advance.ts";
+import { advanceAndAdmit, closeEdges, releaseChildren } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { connectDatabase } from "../database/connect.ts";
 import { cancel } from "../jobs/cancel.ts";
@@ -12,9 +12,8 @@ import { memorySignal } from "../signal/memory/signal.ts";
 import { admitAll } from "../submit/arrivals/admitter.ts";
 import { createArrivalLine } from "../submit/arrivals/line.ts";
 import { createSubmitter } from "../submit/submitter.ts";
-import { advanceFlows } from "./advance.ts";
-import { closeEdges } from "./close-edges.ts";
-import { releaseChildren } from "./release-children.ts";
+import { drainPage } from "../outbox/drain-page.ts";
+import { flowHandlers } from "./handlers.ts";
 import type { FlowJob } from "./flow.ts";
 import { underOneKey } from "./under-one-key.ts";
 
@@ -37,7 +36,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await own.database.sql`
     TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, group_handovers, queue_counts, queue_changes,
-             flows, flow_jobs, flow_edges, flow_notes, idempotency_keys`;
+             flows, flow_jobs, flow_edges, outbox, idempotency_keys`;
 });
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
@@ -110,13 +109,13 @@ test("a stranger holds a child's row of flow_jobs: others' children are released
   );
 });
 
-test("a stranger holds a note: others' children are released", async () => {
+test("a stranger holds a row of the outbox: others' children are released", async () => {
   const held = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   const free = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   await succeed(held.a);
   await succeed(free.a);
   await beside(
-    (sql) => sql`SELECT FROM flow_notes WHERE job_id = ${held.a} FOR UPDATE`,
+    (sql) => sql`SELECT FROM outbox WHERE key = ${held.a} FOR UPDATE`,
     async () => {
       for (let nth = 0; nth < 2; nth += 1) await advance();
       expect(await statusOf(free.b)).toBe("queued");
@@ -133,16 +132,20 @@ test("a stranger holds a group: children of others are released meanwhile, those
   // Nothing that waits for the stranger would be over before the test is.
   const patient = { ...deps, database: second };
   const line = createArrivalLine({ ...patient, followUps: { admitted: async () => {} } });
+  const handlers = flowHandlers({ ...patient, signal: memorySignal(), arrived: line.arrived });
+  const drain = async () => {
+    while ((await drainPage(patient, handlers, 500)).rows > 0);
+  };
   await beside(
     (sql) => sql`SELECT FROM job_groups WHERE group_key = 'held' FOR UPDATE`,
     async () => {
-      await advanceFlows({ ...patient, signal: memorySignal(), followUps: line });
+      await drain();
       expect(await statusOf(free.c)).toBe("queued");
       const arrivals = () => own.database.sql`SELECT job_id FROM arrivals`;
       await eventually(async () => expect(await arrivals()).toEqual([{ job_id: held.b }]));
       const late = await flow("free");
       await succeed(late.a);
-      await advanceFlows({ ...patient, signal: memorySignal(), followUps: line });
+      await drain();
       await eventually(async () => expect(await arrivals()).toEqual([{ job_id: held.b }]));
       expect((await admitAll({ ...patient, followUps: { admitted: async () => {} } })).held).toEqual([
         { id: held.b, tenant: "default" },
@@ -167,7 +170,7 @@ test("a stranger holds 500 edges: others' children are released", async () => {
   await own.database
     .sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE status = 'queued' AND id <> ${free.a}`;
   await own.database
-    .sql`INSERT INTO flow_notes (job_id, role) SELECT DISTINCT parent, 'parent' FROM flow_edges WHERE parent <> ${free.a}`;
+    .sql`INSERT INTO outbox (kind, tenant, key) SELECT DISTINCT 'parent_ended', 'default', parent::text FROM flow_edges WHERE parent <> ${free.a}`;
   await succeed(free.a);
   await beside(
     (sql) => sql`SELECT FROM flow_edges WHERE parent <> ${free.a} FOR UPDATE`,
@@ -188,7 +191,7 @@ test("of a tenant with 500 parents that ended, each with 100 children, and anoth
     if (out.kind !== "stored") throw new Error(JSON.stringify(out));
   }
   await sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE status = 'queued'`;
-  await sql`INSERT INTO flow_notes (job_id, role) SELECT DISTINCT parent, 'parent' FROM flow_edges`;
+  await sql`INSERT INTO outbox (kind, tenant, key) SELECT DISTINCT 'parent_ended', 'default', parent::text FROM flow_edges`;
   const free = await submitter.submitFlow({
     jobs: [
       { ...job({ ref: "a" }), tenant: "other" },

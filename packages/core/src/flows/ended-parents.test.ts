@@ -1,13 +1,11 @@
 import { submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { addFlow } from "../../test/add-flow.ts";
-import { advanceAndAdmit } from "../../test/advance.ts";
+import { advanceAndAdmit, closeEdges, releaseChildren } from "../../test/advance.ts";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { retry } from "../jobs/retry.ts";
-import { closeEdges } from "./close-edges.ts";
 import type { FlowJob } from "./flow.ts";
-import { releaseChildren } from "./release-children.ts";
 import { submitFlow } from "./submit-flow.ts";
 
 // Jobs that are over when a flow is submitted that waits for them.
@@ -24,7 +22,8 @@ const submit = async (...jobs: FlowJob[]): Promise<string[]> => {
   if (outcome.kind !== "stored") throw new Error(outcome.kind);
   return outcome.outcomes.flatMap((one) => ("job" in one ? [one.job.id] : []));
 };
-const notes = async () => (await deps.database.sql`SELECT job_id, role FROM flow_notes`).map((note) => ({ ...note }));
+const notes = async () =>
+  (await deps.database.sql`SELECT key, kind FROM outbox ORDER BY id`).map((row) => ({ ...row }));
 const edges = async () =>
   (await deps.database.sql`SELECT parent, failed FROM flow_edges`).map(({ parent, failed }) => [parent, failed]);
 const one = async () => (await add({}))[0] ?? "";
@@ -36,7 +35,7 @@ test("a job that waits for very many that are over asks for one look, so that ot
   const { x, y } = await addFlow(deps, { x: {}, y: { after: ["x"] } });
   const children: string[] = [];
   for (let n = 0; n < 3; n += 1) children.push(...(await submit(after(parents))));
-  expect(await notes()).toEqual(children.map((job_id) => ({ job_id, role: "child" })));
+  expect(await notes()).toEqual(children.map((key) => ({ key, kind: "recheck_child" })));
   expect(await edges()).toHaveLength(1);
   await finish(x);
   await closeEdges(deps, 500);

@@ -22,7 +22,7 @@ const stored = async () => {
     sql`SELECT FROM flows`,
     sql`SELECT FROM flow_jobs`,
     sql`SELECT FROM flow_edges`,
-    sql`SELECT FROM flow_notes`,
+    sql`SELECT FROM outbox`,
     sql`SELECT FROM idempotency_keys`,
     sql`SELECT FROM jobs WHERE flow_id IS NOT NULL OR has_children`,
   ]);
@@ -60,8 +60,7 @@ test("one that ends between the look and the statement is not waited for, and on
   expect(outcome.kind).toBe("stored");
   const parents = await deps.database.sql`SELECT status, has_children FROM jobs WHERE flow_id IS NULL ORDER BY id`;
   expect(parents).toEqual(["succeeded", "running"].map((status) => ({ status, has_children: true })));
-  const noted = async () =>
-    (await deps.database.sql`SELECT job_id FROM flow_notes`).map(({ job_id }) => job_id as string);
+  const noted = async () => (await deps.database.sql`SELECT key FROM outbox`).map(({ key }) => key as string);
   const awaited = await deps.database.sql`SELECT parent FROM flow_edges`;
   expect([awaited.map(({ parent }) => parent as string), await noted()]).toEqual([[runs], []]);
   await complete(
@@ -148,6 +147,6 @@ test("1,000 jobs wait for one that is there", async () => {
   expect(await submitFlow(deps, { jobs: Array.from({ length: 1_000 }, () => after(parent)) }, options)).toMatchObject({
     kind: "stored",
   });
-  expect(await deps.database.sql`SELECT FROM flow_notes`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM outbox`).toEqual([]);
   expect(await deps.database.sql`SELECT FROM flow_edges WHERE parent = ${parent}`).toHaveLength(1_000);
 });

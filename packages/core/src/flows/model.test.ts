@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 const empty = () => own.database.sql`
     TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, group_handovers, queue_counts, queue_changes,
-             flows, flow_jobs, flow_edges, flow_notes`;
+             flows, flow_jobs, flow_edges, outbox`;
 beforeEach(empty);
 
 const seeds = Array.from({ length: 20 }, (_, at) => at + 1);
@@ -35,8 +35,8 @@ const mutants: Record<string, Mutant> = {
   },
   "an edge is closed and the others looked for in one statement": {
     replaces: [
-      "SELECT DISTINCT child, 'child', tenant FROM done",
-      `SELECT DISTINCT child, 'child', tenant FROM done WHERE child IN (SELECT child FROM marked) OR NOT EXISTS (
+      "SELECT DISTINCT 'recheck_child', tenant, child::text FROM done",
+      `SELECT DISTINCT 'recheck_child', tenant, child::text FROM done WHERE child IN (SELECT child FROM marked) OR NOT EXISTS (
          SELECT FROM flow_edges AS other WHERE other.child = done.child AND (parent, child) NOT IN (SELECT parent, child FROM done))`,
     ],
   },
@@ -44,7 +44,7 @@ const mutants: Record<string, Mutant> = {
     beforeCommit: async (sql, id) => {
       await sql`
         WITH closed AS (DELETE FROM flow_edges WHERE parent = ${id} RETURNING child)
-        INSERT INTO flow_notes (job_id, role) SELECT child, 'child' FROM closed`;
+        INSERT INTO outbox (kind, tenant, key) SELECT 'recheck_child', 'default', child::text FROM closed`;
     },
   },
   "a cascade without memory": { replaces: ["SET cancelled_by = moved.failed_parent", "SET cancelled_by = NULL"] },

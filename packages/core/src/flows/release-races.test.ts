@@ -1,17 +1,15 @@
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
-import { advanceAndAdmit } from "../../test/advance.ts";
+import { advanceAndAdmit, closeEdges } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { complete } from "../settle/complete.ts";
-import { closeEdges } from "./close-edges.ts";
-import { releaseChildren } from "./release-children.ts";
 
 const { deps, take, finish, status, statuses } = engineHarness();
 
 const advance = async () => void (await advanceAndAdmit(deps));
 const rows = async () => {
   const [row] = await deps.database.sql`
-    SELECT (SELECT count(*)::int FROM flow_edges) AS edges, (SELECT count(*)::int FROM flow_notes) AS notes`;
+    SELECT (SELECT count(*)::int FROM flow_edges) AS edges, (SELECT count(*)::int FROM outbox) AS notes`;
   return row;
 };
 
@@ -40,10 +38,10 @@ test("two passes at once strand no child", async () => {
   expect(await rows()).toEqual({ edges: 0, notes: 0 });
 });
 
-test("a process that dies between the two statements leaves the note of the child", async () => {
+test("a process that dies between the two pages leaves the row of the child", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   await finish(a);
-  expect(await closeEdges(deps, 10)).toMatchObject({ notes: 1, edges: 1, left: false, further: false });
+  expect(await closeEdges(deps, 10)).toMatchObject({ rows: 1 });
   expect(await rows()).toEqual({ edges: 0, notes: 1 });
   await advance();
   expect(await status(b)).toBe("queued");
@@ -62,13 +60,10 @@ test("who holds a parent or a child delays nobody else", async () => {
   for (const id of [held_parent, a, b]) await finish(id);
   await deps.database.sql.begin(async (tx) => {
     await tx`SELECT FROM jobs WHERE id IN (${held_parent}, ${c}) FOR UPDATE`;
-    // Notes that come first fill the page.
-    const { reached } = await closeEdges(deps, 1);
-    expect(await closeEdges(deps, 1, reached)).toMatchObject({ notes: 1, left: true });
     await advance();
     expect(await status(d)).toBe("queued");
-    expect((await releaseChildren(deps, 1)).left).toBe(true);
   });
+  await deps.database.sql`UPDATE outbox SET not_before = NULL`;
   await advance();
   expect(await statuses(c, d, e)).toEqual(["queued", "queued", "queued"]);
 });

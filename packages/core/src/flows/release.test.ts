@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
-import { advanceAndAdmit } from "../../test/advance.ts";
+import { advanceAndAdmit, closeEdges, releaseChildren } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { countDrift } from "../counts/drift.ts";
 import { advanceGroups } from "../groups/advance.ts";
@@ -12,8 +12,6 @@ import { claim } from "../lease/claim.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { fail } from "../settle/fail.ts";
 import { admitThese } from "../submit/arrivals/admitter.ts";
-import { closeEdges } from "./close-edges.ts";
-import { releaseChildren } from "./release-children.ts";
 
 const { deps, take, finish, die, status, statuses } = engineHarness();
 
@@ -21,7 +19,7 @@ const admitting = () => ({ ...deps, followUps: { admitted: async () => {} } });
 const advance = async () => void (await advanceAndAdmit(deps));
 const rows = async () => {
   const [row] = await deps.database.sql`
-    SELECT (SELECT count(*)::int FROM flow_edges) AS edges, (SELECT count(*)::int FROM flow_notes) AS notes`;
+    SELECT (SELECT count(*)::int FROM flow_edges) AS edges, (SELECT count(*)::int FROM outbox) AS notes`;
   return row;
 };
 

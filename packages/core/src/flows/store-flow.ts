@@ -27,7 +27,7 @@ export const hasParents = "json_array_length(parents) > 0";
  * Parents that were there before are marked, so that their ends are heard of. The mark is written to their locked rows,
  * so none can end or be removed unnoticed in between. What those mean that have ended is said at once, as `closeEdges`
  * would have it: their edges are left out, or marked as failed. A child that has no other edge, or one that is marked, gets
- * a note: one, however many it waits for. No one is waited for: `parentsLocked` when a parent cannot be had at once.
+ * a row `recheck_child`: one, however many it waits for. No one is waited for: `parentsLocked` when a parent cannot be had at once.
  *
  * A job with `spawned_by` is added by the job of that id to its own flow, as that one ends: it is the first parent, and
  * is not waited for.
@@ -50,8 +50,8 @@ export const storeFlows = `
              ELSE 'open' END AS tie
     FROM edges
   ), noted AS (
-    INSERT INTO flow_notes (job_id, role, tenant)
-    SELECT child, 'child', tenant FROM ties GROUP BY child, tenant HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
+    INSERT INTO outbox (kind, tenant, key)
+    SELECT 'recheck_child', tenant, child::text FROM ties GROUP BY child, tenant HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
   ), the_flow AS (
     INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (

@@ -27,7 +27,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE jobs, lease_batches, idempotency_keys, flows, flow_jobs, flow_edges, flow_notes, job_groups, arrivals`,
+      .sql`TRUNCATE jobs, lease_batches, idempotency_keys, flows, flow_jobs, flow_edges, outbox, job_groups, arrivals`,
 );
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 60 };
@@ -69,7 +69,7 @@ test("everything of a submitted flow runs, in an order that keeps the ties, in g
     );
     expect(order.at(-1)).toBe(ids.at(-1));
   }
-  for (const t of ["flow_edges", "flow_notes"])
+  for (const t of ["flow_edges", "outbox"])
     expect(await own.database.sql`SELECT FROM ${own.database.sql(t)}`).toHaveLength(0);
 });
 
@@ -90,7 +90,7 @@ test("parents that settle while it is submitted", async () => {
     await advance();
     await advance();
     expect(letGo).toContain(await statusOf(made && "job" in made ? made.job.id : ""));
-    expect(await own.database.sql`SELECT FROM flow_notes`).toHaveLength(0);
+    expect(await own.database.sql`SELECT FROM outbox`).toHaveLength(0);
   }
 });
 

@@ -173,7 +173,7 @@ test("a job that was there before is marked, in whatever status it is, and nothi
   expect(made?.status).toBe("blocked");
   const after = await rows();
   expect(after.slice(0, 2)).toEqual(before.map((row) => ({ ...row, has_children: true })));
-  expect(await deps.database.sql`SELECT job_id, role FROM flow_notes`).toEqual([{ job_id: made?.id, role: "child" }]);
+  expect(await deps.database.sql`SELECT key, kind FROM outbox`).toEqual([{ key: made?.id, kind: "recheck_child" }]);
   expect(await edges()).toEqual([waits, ended].toSorted().map((id) => `${id} ${made?.id} cancel`));
 });
 
@@ -191,5 +191,5 @@ test("a job that is unknown, or another tenant's, is no parent, and nothing is s
     ],
   });
   expect(await rows()).toHaveLength(2);
-  expect(await deps.database.sql`SELECT FROM flow_notes`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM outbox`).toHaveLength(0);
 });

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { addFlow } from "../../test/add-flow.ts";
-import { advanceAndAdmit } from "../../test/advance.ts";
+import { advanceAndAdmit, closeEdges } from "../../test/advance.ts";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { rowsRead } from "../../test/rows-read.ts";
+import { executeOn } from "../database/statement.ts";
 import { retry } from "../jobs/retry.ts";
-import { closeEdges } from "./close-edges.ts";
+import { closeEdges as handle } from "./close-edges.ts";
 
 // Jobs for which very many wait. What these are themselves does not matter here: they have edges, and nothing else.
 
@@ -17,20 +18,18 @@ const addEdges = (parent: string, on_parent_failure: string, failed = false) => 
   SELECT ${parent}, ('0001' || lpad(to_hex(n), 28, '0'))::uuid, ${on_parent_failure}, ${failed}
   FROM generate_series(1, ${many}) AS n`;
 const marked = async () => (await deps.database.sql`SELECT FROM flow_edges WHERE failed`).length;
-const advance = async () => {
-  for (let more = true; more;) ({ more } = await advanceAndAdmit(deps));
-};
-/** Of edges, by a look when the one before has been over them, and the parent was noted again. */
-const readAgain = (parent: string) =>
+const advance = () => advanceAndAdmit(deps);
+/** Of edges, in a page of a parent. */
+const read = (key: string) =>
   rowsRead(
     deps.database,
-    async (within) => {
-      await closeEdges(within, 500);
-      await deps.database.sql`INSERT INTO flow_notes (job_id, role) VALUES (${parent}, 'parent')`;
-    },
+    ({ database }) =>
+      handle(executeOn(database), [
+        { id: "1", kind: "parent_ended", version: 1, tenant: "default", key, payload: null },
+      ]),
     "flow_edges",
   );
-const notes = async () => (await deps.database.sql`SELECT FROM flow_notes`).length;
+const notes = async () => (await deps.database.sql`SELECT FROM outbox`).length;
 
 test.each([
   { edges: "wait for its replay", policy: "wait", failed: false },
@@ -44,7 +43,7 @@ test.each([
   await addEdges(a, policy, failed);
   await deps.database.sql.unsafe("VACUUM ANALYZE flow_edges");
   await die(a);
-  expect(await readAgain(a)).toBeLessThan(many);
+  expect(await read(a)).toBeLessThan(many);
   await advance();
   expect(await statuses(stops, runs)).toEqual(["cancelled", "queued"]);
   expect(await notes()).toBe(0);
@@ -54,9 +53,9 @@ test("a job that started anew, and whose children are as they should be, is look
   const { a, stops } = await addFlow(deps, { a: {}, stops: { after: ["a"] } });
   await addEdges(a, "cancel");
   await deps.database.sql`UPDATE flow_edges SET failed = true WHERE child = ${stops}`;
-  await deps.database.sql`INSERT INTO flow_notes (job_id, role) VALUES (${a}, 'parent')`;
+  await deps.database.sql`INSERT INTO outbox (kind, tenant, key) VALUES ('parent_ended', 'default', ${a})`;
   await deps.database.sql.unsafe("VACUUM ANALYZE flow_edges");
-  expect(await readAgain(a)).toBeLessThan(many);
+  expect(await read(a)).toBeLessThan(many);
   await advance();
   expect([await marked(), await notes()]).toEqual([0, 0]);
 });
@@ -71,10 +70,10 @@ test("others' children are released while the edges of one parent are gone throu
   await addEdges(a, "wait");
   await die(a);
   await finish(x);
-  expect(await closeEdges(deps, 500)).toMatchObject({ edges: 1, left: true });
-  expect(await deps.database.sql`SELECT role FROM flow_notes ORDER BY role`).toEqual([
-    { role: "child" },
-    { role: "parent" },
+  expect((await closeEdges(deps, 500)).rows).toBe(2);
+  expect(await deps.database.sql`SELECT kind FROM outbox ORDER BY kind`).toEqual([
+    { kind: "parent_ended" },
+    { kind: "recheck_child" },
   ]);
   await advance();
   expect(await statuses(y)).toEqual(["queued"]);
@@ -91,7 +90,7 @@ test("a parent that starts anew while its edges are gone through is looked at fr
   expect([await marked(), await notes()]).toEqual([0, 0]);
 });
 
-test("an edge that is locked when its turn comes is closed by the next look from the start", async () => {
+test("an edge that is locked when its turn comes is closed when its row starts over", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   await addEdges(a, "cancel");
   await finish(a);
@@ -103,6 +102,9 @@ test("an edge that is locked when its turn comes is closed by the next look from
     await advanceAndAdmit(deps);
     expect(await statuses(b)).toEqual(["queued"]);
   });
+  expect(await deps.database.sql`UPDATE outbox SET not_before = NULL RETURNING kind`).toEqual([
+    { kind: "parent_ended" },
+  ]);
   await advance();
   expect([await open(), await notes()]).toEqual([0, 0]);
 });

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE jobs, job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, flow_notes, dead_letter_replays, job_groups`;
+    .sql`TRUNCATE jobs, job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, outbox, dead_letter_replays, job_groups`;
 });
 
 const followUps = { cancelled: async () => {}, retried: async () => {}, noLongerDead: async () => {} };

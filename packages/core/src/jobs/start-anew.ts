@@ -51,7 +51,7 @@ export const startAnew = (rows: string, returning: string, when = "") => `
   ), waits_gone AS (
     DELETE FROM job_waits WHERE ${isTaken(signalsAwaited)}
   ), noted_children AS (
-    INSERT INTO flow_notes (job_id, role, tenant) SELECT id, 'child', tenant FROM waiting
+    INSERT INTO outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
   ), revived AS (
     SELECT id, tenant, has_children FROM able WHERE status <> 'failed'
   ), ${noteParents("revived")}, ${joinGroups(`

@@ -19,7 +19,7 @@ export type SweepOutlook = {
   newest_dead: Date | null;
   any_handovers: boolean;
   any_arrivals: boolean;
-  any_flow_notes: boolean;
+  any_outbox: boolean;
 };
 
 /**
@@ -43,7 +43,7 @@ const parts: Record<keyof SweepOutlook, string> = {
   newest_dead: "(SELECT max(dead_at) FROM jobs)",
   any_handovers: "EXISTS (SELECT FROM group_handovers)",
   any_arrivals: "EXISTS (SELECT FROM arrivals)",
-  any_flow_notes: "EXISTS (SELECT FROM flow_notes)",
+  any_outbox: "EXISTS (SELECT FROM outbox)",
 };
 type Part = keyof SweepOutlook;
 const names = Object.keys(parts) as Part[];

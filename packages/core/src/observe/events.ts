@@ -83,7 +83,7 @@ export type AtlasEvent =
   | { event: "children_released"; count: number }
   /** A parent they were cancelled for was replayed. */
   | { event: "children_revived"; count: number }
-  | { event: "flows_failed"; error: string }
+  | { event: "outbox_failed"; error: string }
   | { event: "follow_up_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }

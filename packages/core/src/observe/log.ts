@@ -50,7 +50,7 @@ const levels: Record<EventName, Level> = {
   groups_failed: "error",
   children_released: "debug",
   children_revived: "info",
-  flows_failed: "error",
+  outbox_failed: "error",
   follow_up_failed: "error",
   promotion_failed: "warn",
   counts_failed: "warn",

@@ -198,7 +198,7 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
       case "groups_failed":
       case "children_released":
       case "children_revived":
-      case "flows_failed":
+      case "outbox_failed":
       case "follow_up_failed":
       case "counts_failed":
       case "figures_unwritten":

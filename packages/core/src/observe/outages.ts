@@ -24,7 +24,7 @@ const ofOutages: ReadonlySet<EventName> = new Set<EventName>([
   "rate_limit_unshared",
   "refill_failed",
   "groups_failed",
-  "flows_failed",
+  "outbox_failed",
   "follow_up_failed",
   "promotion_failed",
   "counts_failed",

@@ -2,9 +2,6 @@ import { executeOn } from "../database/statement.ts";
 import { textArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
 
-/** With more notes of flows than are looked at, some may be this tenant's. */
-const notes_max = 1_000;
-
 export type WorkOf = { tenant: string; queues: readonly string[]; worker_id: string; due_within_seconds: number };
 
 /**
@@ -39,8 +36,7 @@ const text = `
            ORDER BY tenant, jobs.queue, due_at LIMIT 1) AS due)
       OR EXISTS (SELECT FROM group_handovers WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM arrivals WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
-      OR EXISTS (SELECT FROM (SELECT job_id, row_number() OVER () AS number FROM flow_notes LIMIT ${notes_max}) AS noted
-                 JOIN jobs ON jobs.id = noted.job_id WHERE jobs.tenant = $1 OR number = ${notes_max})
+      OR EXISTS (SELECT FROM outbox WHERE tenant = $1)
       OR EXISTS (SELECT FROM lease_batches CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
                  WHERE lease_batches.worker_id = $3 AND jobs.tenant = $1 AND jobs.status = 'running'
                    AND jobs.lease_token = lease_batches.token) AS "any"`;

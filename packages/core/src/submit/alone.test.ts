@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE jobs, job_groups, unique_keys, idempotency_keys, flows, flow_jobs, flow_edges, flow_notes`;
+    .sql`TRUNCATE jobs, job_groups, unique_keys, idempotency_keys, flows, flow_jobs, flow_edges, outbox`;
   // What waits for the stranger with a connection has it until this deadline.
   database = connectDatabase({ url: own.url, connectionsMax: connections_max, timeoutMs: 20_000 });
   const followUps = { submitted() {}, flowsSubmitted() {} };

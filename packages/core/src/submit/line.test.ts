@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE jobs, job_groups, unique_keys, idempotency_keys, flows, flow_jobs, flow_edges, flow_notes`;
+    .sql`TRUNCATE jobs, job_groups, unique_keys, idempotency_keys, flows, flow_jobs, flow_edges, outbox`;
   // Whatever waits for the stranger fails by this deadline.
   database = connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 20_000 });
   const followUps = { submitted() {}, flowsSubmitted() {} };

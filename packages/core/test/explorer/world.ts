@@ -1,3 +1,4 @@
+import { closeEdges, releaseChildren } from "../advance.ts";
 import { jobTemplate, queueLimits, submitJob, type Actor, type SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents } from "@atlasqueue/testing";
 import type { Database } from "../../src/database/connect.ts";
@@ -18,8 +19,6 @@ import { createSchedule } from "../../src/schedules/store.ts";
 import { park } from "../../src/steps/park.ts";
 import { submitInside } from "../../src/submit/arrivals/submit-inside.ts";
 import { addFlow } from "../add-flow.ts";
-import { closeEdges } from "../../src/flows/close-edges.ts";
-import { releaseChildren } from "../../src/flows/release-children.ts";
 import { keepTables } from "../kept-tables.ts";
 
 /** A job in each state a move may meet, and the leases held on them. */
@@ -189,7 +188,7 @@ async function makeWorld(database: Database) {
 
 /**
  * A flow in the middle: `stopped` was cancelled for its `dead` parent, whose other children have not heard of it yet, and
- * `freed` waits for its release, as what it waited for has `succeeded`. `last` waits for all of them.
+ * `freed` waits for its release, as what it waited for has `succeeded`, as does `told`, whose edge is closed. `last` waits for all of them.
  */
 async function makeFlow(
   deps: Deps,
@@ -202,12 +201,15 @@ async function makeFlow(
     {
       dead: { queue: "q" },
       succeeded: { queue: "q" },
+      over: { queue: "q" },
       under_way: { queue: "q" },
       runs: { queue: "q" },
       after_it: { queue: "q", after: ["runs"] },
       stopped: { queue: "q", after: ["dead"] },
       freed: { queue: "q", after: ["succeeded"] },
       grouped: { queue: "q", after: ["succeeded"], group: "of the flow" },
+      told: { queue: "q", after: ["over"] },
+      told_grouped: { queue: "q", after: ["over"], group: "of the flow" },
       last: { queue: "q", after: ["stopped", "freed", "grouped", "under_way", "after_it"], on_parent_failure: "run" },
     },
     tenant,
@@ -215,6 +217,8 @@ async function makeFlow(
   await die(flow.dead);
   await closeEdges(deps, 10);
   await releaseChildren(deps, 10);
+  await finish(flow.over);
+  await closeEdges(deps, 10);
   await finish(flow.succeeded);
   return flow;
 }

@@ -152,7 +152,7 @@ const readAll = `
     'keys', ${list(`key, job_id, ${ms("expires_at")}, coalesce(noted, false)`, "idempotency_keys")},
     'arrivals', ${list("job_id", "arrivals")},
     'edges', ${list("parent, child, on_parent_failure, failed", "flow_edges")},
-    'notes', ${list("job_id, role", "(SELECT DISTINCT job_id, role FROM flow_notes) AS noted")},
+    'notes', ${list("job_id, role", "(SELECT DISTINCT key AS job_id, CASE kind WHEN 'parent_ended' THEN 'parent' ELSE 'child' END AS role FROM outbox) AS noted")},
     'signals', ${list("job_id, name", "job_signals")},
     'waits', ${list(`job_id, name, ${ms("until")}`, "job_waits")},
     'counts', ${list("queue || ' ' || status, jobs", "known WHERE jobs <> 0")},

@@ -14,7 +14,7 @@ export async function whenQuiet({ sql, bare }: World): Promise<void> {
   await until("everything to be done", async () => {
     const [left] = await sql`
       SELECT FROM jobs WHERE status = ANY(${open})
-      UNION ALL SELECT FROM arrivals UNION ALL SELECT FROM flow_notes UNION ALL SELECT FROM flow_edges
+      UNION ALL SELECT FROM arrivals UNION ALL SELECT FROM outbox UNION ALL SELECT FROM flow_edges
       UNION ALL SELECT FROM group_handovers UNION ALL SELECT FROM dead_letter_replays WHERE state = 'running' LIMIT 1`;
     return !left;
   });

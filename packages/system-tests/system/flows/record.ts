@@ -53,7 +53,7 @@ export async function leftToDo({ system, queue }: Pick<World, "system" | "queue"
   const [left] = await system.sql`
     SELECT (SELECT count(*)::int FROM jobs WHERE queue = ${queue}
             AND status NOT IN ('blocked', 'succeeded', 'dead', 'cancelled')) AS jobs,
-           (SELECT count(*)::int FROM flow_notes) AS notes, (SELECT count(*)::int FROM arrivals) AS arrivals,
+           (SELECT count(*)::int FROM outbox) AS notes, (SELECT count(*)::int FROM arrivals) AS arrivals,
            (SELECT count(*)::int FROM group_handovers) AS handovers`;
   return left ?? {};
 }

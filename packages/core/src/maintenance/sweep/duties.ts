@@ -2,7 +2,6 @@ import { isUnavailable } from "../../database/errors.ts";
 import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, staleTables } from "../../database/server/refresh-statistics.ts";
 import { carryOnReplays } from "../../dead-letters/replays/carry-on.ts";
-import { advanceFlows, newFlowsCursor } from "../../flows/advance.ts";
 import { advanceAll } from "../../groups/advance-all.ts";
 import { createAsideRound } from "../../groups/advance-aside.ts";
 import { type SweepOutlook } from "../outlook.ts";
@@ -50,7 +49,6 @@ export function createDuties(
   const goRoundAside = createAsideRound(deps);
   const recover = createRecovery(deps, outage);
   const arrivals = newArrivalsCursor();
-  const flowsCursor = newFlowsCursor();
   const underWay = new Set<string>();
   const replay_turn = { tenant: "" };
   let replaying: Promise<void> | undefined;
@@ -100,7 +98,7 @@ export function createDuties(
      */
     async start(outlook: Partial<SweepOutlook>, { asked, settled_in }: SweepMoment): Promise<Swept> {
       const { any_queued = true, any_changes = true, newest_dead } = outlook;
-      const { any_handovers = true, any_arrivals = true, any_flow_notes = true } = outlook;
+      const { any_handovers = true, any_arrivals = true, any_outbox = true } = outlook;
       const ready = any_queued && !asked;
       if (ready) await markReady(deps);
       // It may take hours, so the sweep does not wait for it.
@@ -119,7 +117,7 @@ export function createDuties(
         }),
         duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
         duty("groups set aside", async () => any_handovers && (await goRoundAside())),
-        duty("flows", async () => void (any_flow_notes && (await advanceFlows(deps, flowsCursor)))),
+        duty("outbox", async () => any_outbox && deps.followUps.drain()),
         newest_dead !== undefined &&
           duty("dead letters", () => hint(deps.observe, "dead letters", () => checkDeadLetters(newest_dead))),
         duty("counts", async () => void (any_changes && !asked && (await foldAll(deps)))),

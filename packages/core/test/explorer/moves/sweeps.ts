@@ -1,12 +1,12 @@
+import { closeEdges, releaseChildren } from "../../advance.ts";
 import { foldCounts, forgetEmptyQueues } from "../../../src/counts/fold.ts";
-import { closeEdges } from "../../../src/flows/close-edges.ts";
 import { forgetEmptyFlows } from "../../../src/flows/keeping/forget-empty.ts";
-import { releaseChildren } from "../../../src/flows/release-children.ts";
 import { advanceGroups } from "../../../src/groups/advance.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
 import { clearResults } from "../../../src/maintenance/clear-results.ts";
 import { promoteDue, promoteDueOf } from "../../../src/maintenance/promote-due.ts";
 import { firstId, prune, pruneAhead } from "../../../src/maintenance/prune.ts";
+import { drainPage } from "../../../src/outbox/drain-page.ts";
 import { pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune-keys.ts";
 import { forgetUndecidedQueues } from "../../../src/queues/forget-undecided.ts";
 import { ofMany, type Moves } from "./move.ts";
@@ -17,6 +17,8 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 export const sweepMoves: Moves = ofMany({
   "advance groups": (_world, deps) => advanceGroups(deps, 100),
   "close edges": (_world, deps) => closeEdges(deps, 100),
+  "put off rows of the outbox": (_world, deps) =>
+    drainPage(deps, { parent_ended: { version: 1, handle: async (_execute, rows) => ({ later: [...rows] }) } }, 100),
   "release children": (_world, deps) => releaseChildren(deps, 100),
   "forget empty flows": (_world, deps) => forgetEmptyFlows(deps, firstId, 100),
   promote: (_world, deps) => promoteDue(deps, 50),

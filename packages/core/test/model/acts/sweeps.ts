@@ -1,7 +1,6 @@
+import { closeEdges, releaseChildren } from "../../advance.ts";
 import { expect } from "vitest";
 import { foldCounts } from "../../../src/counts/fold.ts";
-import { closeEdges } from "../../../src/flows/close-edges.ts";
-import { releaseChildren } from "../../../src/flows/release-children.ts";
 import { advanceGroups } from "../../../src/groups/advance.ts";
 import { forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
 import { endLeases } from "../../../src/lease/end-leases.ts";

@@ -1,0 +1,77 @@
+import { isOutage, isUnavailable } from "../database/errors.ts";
+import type { Deps } from "../deps.ts";
+import { drainPage, type Handlers } from "./drain-page.ts";
+
+export type Drainer = {
+  /** There are rows. Resolves when none is left that can be acted on now. Never rejects. */
+  drain(): Promise<void>;
+  /** Resolves when nothing is under way. Rows that were put off may be left. */
+  idle(): Promise<void>;
+  /** Ends after the page that is under way. From then on the rest is left to other processes. */
+  stop(): void;
+};
+
+const page_rows_max = 500;
+/** After a row failed alone. */
+const come_back_ms = 250;
+
+/**
+ * Acts on the rows of the outbox, a page at a time, until none is left that is due. It is asked to after each commit
+ * that wrote rows, and by the sweep each second. When a page fails, the next one has half as many rows, down to one: so
+ * a row that its handler fails on is put off alone.
+ *
+ * @example
+ * const outbox = createDrainer(deps, flowHandlers(deps));
+ * void outbox.drain();
+ */
+export function createDrainer(deps: Pick<Deps, "database" | "observe">, handlers: Handlers): Drainer {
+  let rows_max = page_rows_max;
+  let draining: Promise<void> | undefined;
+  let asked = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Whether there may be more that is due. */
+  const page = async (): Promise<boolean> => {
+    try {
+      const { rows, next_ms } = await drainPage(deps, handlers, rows_max);
+      rows_max = Math.min(rows_max * 2, page_rows_max);
+      if (next_ms !== undefined) comeBackIn(next_ms);
+      return rows > 0;
+    } catch (error) {
+      const during = "draining the outbox";
+      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
+      else deps.observe({ event: "outbox_failed", error: String(error) });
+      if (rows_max === 1) comeBackIn(come_back_ms);
+      const smaller = rows_max > 1 && !isOutage(error);
+      rows_max = Math.ceil(rows_max / 2);
+      return smaller;
+    }
+  };
+  const all = async (): Promise<void> => {
+    while (asked && !stopped) {
+      asked = false;
+      while (!stopped && (await page()));
+    }
+    draining = undefined;
+  };
+  const drain = (): Promise<void> => {
+    asked = true;
+    return (draining ??= all());
+  };
+  // Not worth keeping the process alive for: the sweep of another one finds them.
+  const comeBackIn = (ms: number) => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void drain();
+    }, ms).unref();
+  };
+  return {
+    drain,
+    idle: async () => draining,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
