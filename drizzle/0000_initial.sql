@@ -85,14 +85,6 @@ CREATE TABLE "flow_jobs" (
 );
 --> statement-breakpoint
 CREATE INDEX "flow_jobs_of_flow" ON "flow_jobs" USING btree ("flow_id","place");--> statement-breakpoint
-CREATE TABLE "flow_notes" (
-	"job_id" uuid NOT NULL,
-	"role" text NOT NULL,
-	"after" uuid,
-	"tenant" text DEFAULT '' NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX "flow_notes_of_tenant" ON "flow_notes" USING btree ("role","tenant");--> statement-breakpoint
 CREATE TABLE "flows" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
@@ -415,8 +407,6 @@ ALTER TABLE "tokens" ADD CONSTRAINT "tokens_tenant_tenants_tenant_fk" FOREIGN KE
 ALTER TABLE "tokens" ADD CONSTRAINT "tokens_rotated_to_tokens_id_fk" FOREIGN KEY ("rotated_to") REFERENCES "tokens"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 -- Tables without a key: PostgreSQL updates and deletes none of their rows while a publication has them.
-ALTER TABLE "flow_notes" REPLICA IDENTITY FULL;
---> statement-breakpoint
 ALTER TABLE "group_handovers" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "inside_submissions" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "queue_changes" REPLICA IDENTITY FULL;--> statement-breakpoint

@@ -55,20 +55,3 @@ export const flowEdges = pgTable(
       .where(sql`failed`),
   ],
 );
-
-/**
- * Jobs to look at, written in the transaction that gave the reason, and deleted when that was done. `parent`: it ended,
- * or started anew, and its children must hear of it. `child`: something it waited for is over.
- */
-export const flowNotes = pgTable(
-  "flow_notes",
-  {
-    job_id: uuid().notNull(),
-    role: text().$type<"parent" | "child">().notNull(),
-    /** Whose turn it takes; empty when a process of the version before wrote it. */
-    tenant: text().notNull().default(""),
-    /** Of a parent: the child up to which its edges have been looked at. */
-    after: uuid(),
-  },
-  (row) => [index("flow_notes_of_tenant").on(row.role, row.tenant)],
-);
