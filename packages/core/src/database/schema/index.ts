@@ -30,6 +30,7 @@ export * from "./groups.ts";
 export * from "./keys.ts";
 export * from "./outbox.ts";
 export * from "./queues.ts";
+export * from "./redis-owner.ts";
 export * from "./replays.ts";
 export * from "./rollups.ts";
 export * from "./schedules.ts";

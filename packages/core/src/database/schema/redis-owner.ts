@@ -1,0 +1,15 @@
+import { boolean, pgTable, text } from "../drizzle.ts";
+import { time } from "./columns.ts";
+
+/** By which this database recognizes its Redis, and notices a copy of itself there (`signal/redis-owner.ts`). */
+export const redisOwner = pgTable("redis_owner", {
+  /** There is one row. */
+  one: boolean().primaryKey().default(true),
+  /** The last ones written to Redis, newest first. */
+  nonces: text().array().notNull(),
+  renewed_at: time().notNull().defaultNow(),
+  /** The nonce last seen in Redis that is none of these. */
+  stranger: text(),
+  /** Until then another database is known to renew its own. */
+  refused_until: time(),
+});
