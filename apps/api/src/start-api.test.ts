@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { memorySignal } from "@atlasqueue/core";
-import { eventually, testDatabase } from "@atlasqueue/testing";
+import { eventually, otherOwner, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { readApiConfig } from "./config.ts";
 import { startApi } from "./start-api.ts";
@@ -43,4 +43,26 @@ test("an idle connection stays open as long as API_KEEP_ALIVE_SECONDS says, at a
   const api = await startApi(readApiConfig({ ...set, LOG_LEVEL: "ERROR" }));
   onTestFinished(api.stop);
   expect((await fetch(`${api.url}/livez`)).headers.get("keep-alive")).toBe("timeout=620");
+});
+
+test("with another database on its Redis it answers 503, and starts no more", async () => {
+  const { url, drop } = await testDatabase();
+  onTestFinished(drop);
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const other = await otherOwner(jobsKey);
+  onTestFinished(other.leave);
+  const servers = { DATABASE_URL: url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
+  const config = readApiConfig({ ...servers, API_PORT: "0", LOG_LEVEL: "silent" });
+  const api = await startApi(config);
+  onTestFinished(api.stop);
+  await eventually(async () => {
+    const ready = await fetch(`${api.url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ status: "unavailable", reason: expect.stringContaining("REDIS_URL") });
+  });
+  const refused = await fetch(`${api.url}/v1/queues`);
+  expect(refused.status).toBe(503);
+  expect(await refused.json()).toMatchObject({ detail: expect.stringContaining("another database uses this Redis") });
+  expect((await fetch(`${api.url}/livez`)).status).toBe(200);
+  await expect(startApi(config)).rejects.toThrow("REDIS_URL: another database uses this Redis with the same keys");
 });

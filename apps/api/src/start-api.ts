@@ -15,9 +15,11 @@ import {
   addFleetGauges,
   addServerGauges,
   loadTelemetry,
+  requireOwnRedis,
   requireSignal,
   signingKey,
   clearAway,
+  createRedisOwner,
   createSweeper,
   endWithin,
   pauseAll,
@@ -83,8 +85,11 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   };
   try {
     await Promise.all([requireDatabase(database), requireSignal(signal)]);
+    await requireOwnRedis({ database, signal, observe });
     if (config.paused_at_start) logger.warn(await pauseAll(database), "paused_at_start");
-    const core = { database, signal, observe, tracing: telemetry?.tracing };
+    const owner = createRedisOwner({ database, signal, observe });
+    const { isRefused } = owner;
+    const core = { database, signal, observe, tracing: telemetry?.tracing, isRefused };
     const services = createServices(core, config);
     const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;
     const cursor_key = await signingKey(core, "cursors");
@@ -108,6 +113,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       queues: longPoll.askedFor,
       discover: async () => {},
     }).run();
+    const owning = owner.run(draining.signal);
     // In turns with the workers, and alone where all of those are remote.
     const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);
     logger.info({ event: "api_started", url: server.url, host: config.listen.host }, "api_started");
@@ -132,6 +138,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
         ended("the tokens", authenticator.close()),
         ended("the sweep", sweeping),
         ended("retention", clearing),
+        ended("the look at Redis", owning),
       ]);
       await ended("the follow-ups", services.followUps.stop());
       await ended("the connections", closeParts());

@@ -14,6 +14,7 @@ import {
   endWithin,
   isShutOut,
   pauseAll,
+  requireOwnRedis,
   requirePostgres,
   requireSchema,
   requireSignal,
@@ -27,7 +28,7 @@ import { loadHandlers } from "./load-handlers.ts";
 import { startReporting, type Reporting } from "./reporting.ts";
 import { workerReadiness } from "./health/readiness.ts";
 
-export type WorkerApp = Pick<Worker, "id" | "empty"> & {
+export type WorkerApp = Pick<Worker, "id" | "empty" | "refused"> & {
   metrics_url: string;
   /** Gives up the metrics port early; without it, `stop` does so at its end. */
   closePort(): Promise<void>;
@@ -76,6 +77,7 @@ export async function startWorkerApp(
   };
   try {
     await Promise.all([requireSignal(signal), requireUsablePostgres(database)]);
+    await requireOwnRedis({ database, signal, observe });
     // A database that is away ends this start: what cannot be paused must not run.
     if (config.paused_at_start) logger.warn(await pauseAll(database), "paused_at_start");
   } catch (error) {
@@ -100,6 +102,7 @@ export async function startWorkerApp(
   return {
     id: started.id,
     empty: started.empty,
+    refused: started.refused,
     metrics_url: `${health.url}/metrics`,
     closePort: health.stop,
     async stop() {

@@ -61,6 +61,7 @@ const exempt: Record<string, string> = {
   "steps/as-seen.ts": "part of statements, over a job chosen by the rest of them",
   "steps/forget.ts": "part of statements, over jobs chosen by the rest of them",
   "database/server/rights.ts": "rights on whole tables, as a program starts",
+  "signal/redis-owner.ts": aboutTheServer,
   "jobs/page-bytes.ts": "part of statements, over rows that the rest of them chose by tenant",
 };
 

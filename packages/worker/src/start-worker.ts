@@ -12,11 +12,13 @@ import {
   createLeaseReturns,
   createLocksMet,
   createOutageWatch,
+  createRedisOwner,
   createSkipHeld,
   createSweeper,
   defaultRetention,
   defaultTenant,
   pause,
+  sharedRedis,
 } from "@atlasqueue/core/internal";
 import { watchConsuming } from "./consume/consume-watch.ts";
 import { consume } from "./consume/consumer.ts";
@@ -68,6 +70,11 @@ export type Worker = {
    * 5 s of the deadline. Never rejects. If called again, the first call's deadline stands.
    */
   stop(options?: { deadlineMs?: number }): Promise<void>;
+  /**
+   * Resolves if the worker begins to stop by itself, with the reason in one line: another database uses the same keys of
+   * this Redis, and had it first.
+   */
+  refused: Promise<string>;
   /**
    * Resolves when nothing is left to do in its queues: no job is ready, none will be within `dueWithinSeconds`
    * (default 0), and none runs here. The worker goes on; `stop` it then.
@@ -181,7 +188,13 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     }),
   ]);
   const heedNoMore = heedCancels(keeper, running, lease_seconds);
+  const refused = Promise.withResolvers<string>();
+  const endRefused = () => {
+    refused.resolve(sharedRedis);
+    void stopOnce(stop_ms_default);
+  };
   const sweeping = Promise.all([
+    createRedisOwner(deps).run(draining.signal, endRefused),
     sweeper.run(),
     clearAway(deps, config.retention ?? defaultRetention, config.resultTtlSeconds, draining.signal),
   ]);
@@ -214,11 +227,13 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   };
 
   let stopping: Promise<void> | undefined;
+  const stopOnce = (deadline_ms: number) => (stopping ??= stop(deadline_ms));
   return {
     id,
+    refused: refused.promise,
     stuckForMs,
     withoutProcessForMs,
-    stop: ({ deadlineMs = stop_ms_default } = {}) => (stopping ??= stop(deadlineMs)),
+    stop: ({ deadlineMs = stop_ms_default } = {}) => stopOnce(deadlineMs),
     empty: ({ dueWithinSeconds: due_within_seconds = 0 } = {}) =>
       untilEmpty(deps, served, { queues: names, worker_id: id, due_within_seconds }, draining.signal),
   };

@@ -1,9 +1,9 @@
-import { signalTrouble } from "@atlasqueue/core/internal";
+import { sharedRedis, signalTrouble } from "@atlasqueue/core/internal";
 import { z } from "zod";
-import type { Operation } from "../route/operation.ts";
+import { probeTag, type Operation } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 
-const probe = { method: "get", tag: "Health and metrics", gate: "own", any_query: true, problems: [] } as const;
+const probe = { method: "get", tag: probeTag, gate: "own", any_query: true, problems: [] } as const;
 
 const health = route(
   {
@@ -46,7 +46,10 @@ const readiness = z.strictObject({
     .describe(
       "This process's connections to PostgreSQL: how many are open, how many of those have a statement or a transaction under way, how many may be open, and how many statements are waiting for a free one. If all are busy and PostgreSQL is `down`, perhaps only this process has too much to do.",
     ),
-  reason: z.string().optional().describe("Why Redis can't be used, if it can't: its last error, in words."),
+  reason: z
+    .string()
+    .optional()
+    .describe("Why Redis can't be used, if it can't, in words: its last error, or that another database uses it."),
 });
 
 const readyAnswers = {
@@ -61,7 +64,7 @@ const readyAnswers = {
     },
   },
   503: {
-    description: "PostgreSQL is away, or read-only.",
+    description: "PostgreSQL is away or read-only, or another database uses this Redis and had it first.",
     schema: readiness,
     example: {
       status: "unavailable",
@@ -87,6 +90,8 @@ const ready = (path: "/readyz" | "/ready", id: string) =>
     async ({ deps }) => {
       const checks = await deps.readiness();
       const connections = deps.database.connections();
+      if (deps.isRefused?.())
+        return { status: 503, body: { status: "unavailable", checks, connections, reason: sharedRedis } };
       if (checks.postgres !== "up") return { status: 503, body: { status: "unavailable", checks, connections } };
       if (checks.redis === "up") return { status: 200, body: { status: "ok", checks, connections } };
       const reason = await signalTrouble(deps.signal);

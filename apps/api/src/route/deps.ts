@@ -45,6 +45,8 @@ export type Services = Deps &
     overviewOf: OverviewReader;
     body_bytes_max: number;
     payload_bytes_max: number;
+    /** Whether another database has our Redis: then all but probes is answered with 503. */
+    isRefused?: () => boolean;
     /** Where people look at traces, with `{trace_id}` in it; default: nowhere. */
     trace_url_template?: string | undefined;
     /** Default: no one may provision tenants. */

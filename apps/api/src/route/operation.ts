@@ -158,3 +158,6 @@ export const tags = {
   "This document": "The description of the API, for programs and for people.",
 } as const;
 type Tag = keyof typeof tags;
+
+/** Of what orchestrators, load balancers and Prometheus ask. */
+export const probeTag = "Health and metrics" satisfies Tag;

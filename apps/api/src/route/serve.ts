@@ -1,5 +1,5 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
-import { onBehalfOf, type ActRow, type Sender } from "@atlasqueue/core/internal";
+import { onBehalfOf, sharedRedis, type ActRow, type Sender } from "@atlasqueue/core/internal";
 import type { Hono } from "hono";
 import { audited, withRefusals } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
@@ -7,6 +7,7 @@ import { charge, chargeMore } from "../access/charge.ts";
 import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
+import { unavailable } from "../http/answers/problem.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
 import { inRoom } from "../http/answers/room.ts";
 import type { Kind } from "../http/kept-room.ts";
@@ -19,7 +20,7 @@ import { answererOf } from "./answerer.ts";
 import { resultKindOf, type Call, type Visitor } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
-import { kindOf, type Operation } from "./operation.ts";
+import { kindOf, probeTag, type Operation } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
 import type { Route } from "./route.ts";
 
@@ -123,6 +124,7 @@ function serve(
     : letInAndWork;
 
   return (c) => {
+    if (operation.tag !== probeTag && deps.isRefused?.()) throw unavailable(sharedRedis);
     const answered = begin(c);
     // Nobody else knows of it once its caller has hung up.
     if (answered instanceof Promise) deps.underWay.add(answered);

@@ -52,6 +52,7 @@ const well = {
   counts: "ok",
   workers: "ok",
   waiting: "ok",
+  "Redis owner": "ok",
   signals: "ok",
   "dead letters": "ok",
 };
@@ -65,7 +66,7 @@ test("where all is well, each line says so and the exit code is 0", async () => 
       .trimEnd()
       .split("\n")
       .map((line) => line[0]),
-  ).toEqual(Array.from({ length: 13 }, () => "✓"));
+  ).toEqual(Array.from({ length: 14 }, () => "✓"));
   expect(stdout).toMatch(/^✓ connections +\d+ of the server's \d+ are open, \d+ of them busy; \d+ are AtlasQueue's$/m);
   expect(stateOf(await doctor("--json"))).toEqual(well);
 });
@@ -114,6 +115,18 @@ test("a job that waits for one which has ended is found", async () => {
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
   expect(stdout).toMatch(new RegExp(`^✗ flows +1 waits .* such as that of ${second?.id} for ${first?.id}: does`, "m"));
+});
+
+test("another database on the same Redis is named, on both sides", async () => {
+  const { sql } = store.database;
+  onTestFinished(async () => void (await sql`DELETE FROM redis_owner`));
+  await signal.mark("redis-shared", 60_000);
+  expect((await doctor()).stdout).toMatch(
+    /^✗ Redis owner +another database used this Redis with the same keys, and was/m,
+  );
+  await sql`INSERT INTO redis_owner (nonces, refused_until) VALUES ('{}', now() + interval '1 minute')`;
+  expect((await doctor()).stdout).toMatch(/^✗ Redis owner +REDIS_URL: another database uses this Redis with the same/m);
+  await signal.mark("redis-shared", 1);
 });
 
 test("jobs no worker takes are found, and live workers that take nothing", { tags: ["slow"] }, async () => {

@@ -20,7 +20,7 @@ import {
   checkSweep,
 } from "./database-checks.ts";
 import { checkWaiting, checkWorkers } from "./work-checks.ts";
-import { checkDeadLetters, checkSignals } from "./signal-checks.ts";
+import { checkDeadLetters, checkOwner, checkSignals } from "./signal-checks.ts";
 
 /** What is on its way at the first look has arrived by the second. */
 const second_look_ms = 2_000;
@@ -59,6 +59,7 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
   ];
   if (signal && redis.state === "ok")
     looks.push(
+      ["Redis owner", () => checkOwner({ ...deps, signal })],
       ["signals", () => checkSignals({ ...deps, signal })],
       ["dead letters", () => checkDeadLetters({ ...deps, signal })],
     );

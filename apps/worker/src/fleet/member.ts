@@ -1,3 +1,4 @@
+import { SettingError } from "@atlasqueue/core";
 import { runMember, type MemberParts, type RunningMember } from "@atlasqueue/core/internal";
 import { captureOutput } from "@atlasqueue/worker";
 import { readWorkerConfig } from "../config.ts";
@@ -13,11 +14,15 @@ async function start(env: NodeJS.ProcessEnv, { log, signal }: MemberParts): Prom
   const reporting = await startReporting(config, log);
   captureOutput(strayOutput(reporting.logger));
   const app = await startWorkerApp(config, signal ? { ...reporting, signal } : reporting);
+  const refused = app.refused.then(async (reason) => {
+    await app.stop();
+    throw new SettingError(reason);
+  });
   return {
     about: { metrics_url: app.metrics_url, worker_id: app.id },
     hang_ms: config.hang_ms,
     stop: app.stop,
     orphaned: app.closePort,
-    finished: config.drain && app.empty(config.drain),
+    finished: Promise.race([refused, ...(config.drain ? [app.empty(config.drain)] : [])]),
   };
 }

@@ -13,7 +13,10 @@ import { strayOutput } from "./stray-output.ts";
 export type Workers = {
   metrics_url: string;
   stop(): Promise<number>;
-  /** With `drain` set: resolves with the exit code when nothing is left to do and all have stopped. Otherwise never. */
+  /**
+   * Resolves with the exit code when all have stopped by themselves: with `drain` set, when nothing is left to do; in one
+   * process, with 1, when another database has its Redis.
+   */
   finished: Promise<number>;
 };
 
@@ -61,7 +64,8 @@ export async function startWorkers(
       letGo();
       return 0;
     }));
-  const finished = config.drain ? app.empty(config.drain).then(stopApp) : never;
+  const refused = app.refused.then(async () => (await stopApp(), 1));
+  const finished = Promise.race([refused, config.drain ? app.empty(config.drain).then(stopApp) : never]);
   return { metrics_url: app.metrics_url, stop: stopApp, finished };
 }
 

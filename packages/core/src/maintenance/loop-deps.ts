@@ -7,4 +7,8 @@ import type { Signal } from "../signal/signal.ts";
 export type LoopDeps = Deps & { signal: Signal; logger: Logger };
 
 /** What the parts of a sweep that move jobs are given. */
-export type SweepDeps = LoopDeps & { followUps: FollowUps };
+export type SweepDeps = LoopDeps & {
+  followUps: FollowUps;
+  /** Whether another database has the signal's Redis: then nothing is swept. */
+  isRefused?: () => boolean;
+};

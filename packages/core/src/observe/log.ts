@@ -61,6 +61,7 @@ const levels: Record<EventName, Level> = {
   sweep_complete: "debug",
   signal_failed: "warn",
   signal_key_set_aside: "warn",
+  redis_shared: "error",
   database_unavailable: "error",
   prepared_statements_off: "warn",
   database_url_parameters_ignored: "warn",

@@ -42,6 +42,8 @@ const together = ({ shardOf }: SignalKeys, name: string) => (shardOf && !hasTag(
 export const hasTag = (name: string): boolean => /\{[^}]+\}/.test(name);
 
 export const turnKey = (keys: SignalKeys, name: string) => `${keys.jobs}:turn:${name}`;
+/** By which a database recognizes its Redis. */
+export const nonceKey = (keys: SignalKeys) => `${keys.jobs}:nonce`;
 /** A rate limit's bucket. */
 export const permitsKey = (keys: SignalKeys, name: string) => `${keys.jobs}:permits:${name}`;
 export const deadLetterMembersKey = (keys: SignalKeys) => `${together(keys, keys.deadLetters)}:members`;
@@ -78,6 +80,7 @@ export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" 
     case "rounds":
       return "zset";
     case "overflow":
+    case "nonce":
       return "string";
     case "permits":
       return "hash";

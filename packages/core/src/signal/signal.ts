@@ -63,10 +63,18 @@ export type Signal = {
   deadLetters: DeadLetterList;
   notices: Notices;
   presence: Presence;
+  /** By which a database recognizes its Redis; absent where there is none to share. */
+  nonce?: RedisNonce;
   state(): SignalState;
   /** Rejects with `SignalUnavailableError`, whose message is for a person, unless the other side answers and takes writes. */
   check(): Promise<void>;
   close(): Promise<void>;
+};
+
+type RedisNonce = {
+  read(): Promise<string | undefined>;
+  /** Write the first of these, for so long, unless there is one that is none of them. */
+  write(nonces: readonly string[], lasts_ms: number): Promise<void>;
 };
 
 /** `refusing`: it answers but takes no writes, being full, a replica, or too old. */

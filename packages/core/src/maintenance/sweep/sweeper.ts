@@ -52,6 +52,7 @@ export function createSweeper(
   };
 
   const turn = async (): Promise<void> => {
+    if (deps.isRefused?.()) return;
     const due = performance.now() >= due_at;
     if (due) due_at = Infinity;
     const ours = await takeTurn(deps, "sweep", sweep_ms);

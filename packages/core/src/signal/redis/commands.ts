@@ -25,6 +25,7 @@ export type ScriptedRedis = Redis & {
   workersAnnounce(workers: string, ...words: Words): Promise<number>;
   workersList(workers: string, silent_ms: number): Promise<string[]>;
   signalMark(mark: string, lasts_ms: number): Promise<number>;
+  signalNonce(nonce: string, lasts_ms: number, ...nonces: Words): Promise<number>;
   signalTurn(turn: string, period_ms: number): Promise<number>;
   setAside(key: string, set_aside: string, type: string): Promise<number>;
 };

@@ -149,6 +149,14 @@ local left = redis.call('PTTL', KEYS[1])
 if left < 0 or left > tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return 0`;
 
+/** KEYS: nonce. ARGV: milliseconds, nonces. Writes the first, unless what is there is none of them. */
+const nonce = `
+local found, known = redis.call('GET', KEYS[1]), false
+for i = 2, #ARGV do known = known or ARGV[i] == found end
+if found and not known then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1])
+return 1`;
+
 /** Called by digest, and sent whole again by the client when Redis has forgotten them. */
 export const scripts = {
   signalPush: { lua: push, numberOfKeys: 3 },
@@ -166,6 +174,7 @@ export const scripts = {
   workersAnnounce: { lua: announceScript, numberOfKeys: 1 },
   workersList: { lua: listScript, numberOfKeys: 1 },
   signalMark: { lua: mark, numberOfKeys: 1 },
+  signalNonce: { lua: nonce, numberOfKeys: 1 },
   signalTurn: { lua: turn, numberOfKeys: 1 },
   setAside: { lua: setAsideScript, numberOfKeys: 2 },
 };

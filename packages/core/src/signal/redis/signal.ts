@@ -1,7 +1,7 @@
 import type { QueueRef } from "../../deps.ts";
 import type { Observe } from "../../observe/events.ts";
 import { parseRedisUrl } from "./address.ts";
-import { defaultKeys, queueKeys, turnKey, type SignalKeys } from "../keys.ts";
+import { defaultKeys, nonceKey, queueKeys, turnKey, type SignalKeys } from "../keys.ts";
 import { redisDeadLetters } from "./dead-letters.ts";
 import { redisLink } from "./link.ts";
 import { redisNotices } from "./notices.ts";
@@ -46,6 +46,7 @@ export function redisSignal(options: RedisSignalOptions): Signal {
   const signalsMax = options.signalsMax ?? signals_max;
   const link = redisLink({ to: parseRedisUrl(url), tls, keys: options.keys ?? defaultKeys, timeout_ms, observe });
   const { commands, available, keys } = link;
+  const nonce = nonceKey(keys);
 
   const pushTo = (queue: QueueRef, jobs: readonly ReadyJob[], front: boolean): Promise<number> => {
     const { list, priorities, overflow } = queueKeys(keys, queue);
@@ -146,6 +147,11 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     deadLetters: redisDeadLetters(commands, keys, available),
     notices: redisNotices(link),
     presence: redisPresence(commands, keys, available),
+    nonce: {
+      read: async () => (await available(nonce, () => commands.get(nonce))) ?? undefined,
+      write: async (nonces, lasts_ms) =>
+        void (await available(nonce, () => commands.signalNonce(nonce, Math.ceil(lasts_ms), ...nonces))),
+    },
     state: link.state,
     check: link.probe,
     async close() {

@@ -1,0 +1,128 @@
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+import { pause } from "../pause.ts";
+import { SettingError } from "../program/settings.ts";
+import type { Signal } from "./signal.ts";
+
+type OwnerDeps = Deps & { signal: Signal };
+
+/** `refused`: another database had this Redis first, and is at work. `shared`: ours had it, and another was refused. */
+export type RedisOwner = "ours" | "refused" | "shared";
+
+const renewal_ms = 60_000;
+/** Of a renewal: how often a process looks. */
+const looks = 3;
+/**
+ * In renewals: how old a process is before it writes. The nonces that a copy was made with are in Redis until the first
+ * database writes its next one, so a process that knows only those cannot tell whose they are.
+ */
+const silent = 2;
+/** In renewals: how long a database stays refused after it last saw another one write. */
+const refused = 5;
+/** In renewals: how long a nonce stays in Redis. The row has all that were written meanwhile. */
+const kept = 15;
+const mark = "redis-shared";
+
+export const sharedRedis =
+  "REDIS_URL: another database uses this Redis with the same keys, and had it first. Give this database a Redis of its own, or other " +
+  "names in JOB_QUEUE_KEY and DLQ_KEY";
+
+export const refusedOther =
+  "another database used this Redis with the same keys, and was refused: give it a Redis of its own";
+
+/**
+ * For a program's start: throws `SettingError` if another database had this Redis first, and is at work. Anything that is
+ * away leaves that to a later look.
+ */
+export async function requireOwnRedis(deps: OwnerDeps): Promise<void> {
+  if ((await redisOwner(deps).catch(() => {})) === "refused") throw new SettingError(sharedRedis);
+}
+
+/**
+ * Notices that another database uses the same keys of this Redis, such as a copy of ours: each would take the other's
+ * ids. A nonce is renewed each minute in PostgreSQL and then in Redis, by one process of those that share a database. If
+ * Redis has a nonce that this database never wrote, nothing is written over it. If that nonce changes, another database
+ * is at work there, and had Redis first: this one is refused. A nonce that stays the same was left by a database that is
+ * gone, as after a restore or a failover, and ends by itself. `renew_ms` is for tests.
+ *
+ * @example
+ * const owner = createRedisOwner(deps);
+ * await owner.run(stop, () => worker.stop());
+ */
+export function createRedisOwner(deps: OwnerDeps, { renew_ms = renewal_ms } = {}) {
+  const writes_at = performance.now() + silent * renew_ms;
+  let owner: RedisOwner = "ours";
+  return {
+    isRefused: () => owner === "refused",
+    async run(stop: AbortSignal, onRefused = () => {}): Promise<void> {
+      while (deps.signal.nonce && !stop.aborted) {
+        // If Redis or PostgreSQL is down or not migrated, others report it.
+        const found = await redisOwner(deps, renew_ms, performance.now() >= writes_at).catch(() => undefined);
+        const changed = found !== undefined && found !== owner;
+        owner = found ?? owner;
+        const is_refused = owner === "refused";
+        if (changed && owner !== "ours")
+          deps.observe({ event: "redis_shared", refused: is_refused, reason: is_refused ? sharedRedis : refusedOther });
+        if (changed && is_refused) onRefused();
+        await pause(renew_ms / looks, stop);
+      }
+    },
+  };
+}
+
+/** One look, which notes what it finds. */
+export async function redisOwner(deps: OwnerDeps, renew_ms = renewal_ms, writes = false): Promise<RedisOwner> {
+  const { nonce, isMarked, mark: setMark } = deps.signal;
+  if (!nonce) return "ours";
+  // Before the row, which has each nonce before Redis has it.
+  const found = await nonce.read();
+  const row = await rowOf(deps, renew_ms);
+  const execute = executeOn(deps.database);
+  if (found !== undefined && !row.nonces.includes(found)) {
+    if (found === row.stranger) return row.refused ? "refused" : "ours";
+    const changed = row.stranger !== null;
+    await execute({ text: noteStranger, params: [found, changed ? refused * renew_ms : 0] });
+    if (!changed) return "ours";
+    await setMark(mark, refused * renew_ms);
+    return "refused";
+  }
+  if (row.refused) return "refused";
+  if (writes && row.due) {
+    const [renewed] = await execute<{ nonces: string[] }>({ text: renew, params: [renew_ms] });
+    if (renewed) await nonce.write(renewed.nonces, kept * renew_ms);
+  }
+  return (await isMarked(mark)) ? "shared" : "ours";
+}
+
+type Row = { nonces: string[]; stranger: string | null; due: boolean; refused: boolean };
+
+async function rowOf({ database }: OwnerDeps, renew_ms: number): Promise<Row> {
+  const [row] = await executeOn(database)<Row>({ text: read, params: [renew_ms, refused * renew_ms] });
+  return row ?? { nonces: [], stranger: null, due: true, refused: false };
+}
+
+// A time further ahead than ours can be was written before the clock was set back.
+const read = `
+  SELECT to_json(nonces) AS nonces, stranger, NOT (renewed_at > now() - $1::float8 * interval '1 ms' AND renewed_at <= now()) AS due,
+         coalesce(refused_until > now() AND refused_until <= now() + $2::float8 * interval '1 ms', false) AS refused
+  FROM redis_owner`;
+
+const renew = composed(
+  "signal/renew-redis-nonce",
+  ["renew_ms"],
+  `
+  INSERT INTO redis_owner AS kept (nonces) VALUES (ARRAY[gen_random_uuid()::text])
+  ON CONFLICT (one) DO UPDATE
+  SET nonces = (excluded.nonces || kept.nonces)[:${kept + 1}], renewed_at = now(), stranger = NULL, refused_until = NULL
+  WHERE NOT (kept.renewed_at > now() - $1::float8 * interval '1 ms' AND kept.renewed_at <= now())
+  RETURNING to_json(nonces) AS nonces`,
+);
+
+const noteStranger = composed(
+  "signal/note-redis-stranger",
+  ["stranger", "refused_ms"],
+  `
+  INSERT INTO redis_owner (nonces, stranger, refused_until) VALUES ('{}', $1, now() + $2::float8 * interval '1 ms')
+  ON CONFLICT (one) DO UPDATE SET stranger = excluded.stranger, refused_until = excluded.refused_until`,
+);
