@@ -28,8 +28,8 @@ WITH RECURSIVE
   ), shown AS (
     SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', status,
              'gone', coalesce(cleared, counts_on_it), 'result', result) ORDER BY place) AS parents
-    FROM ranged AS one JOIN weighed USING (nth) LEFT JOIN LATERAL (
+    FROM ranged AS one LEFT JOIN LATERAL (
       SELECT status, result, CASE WHEN pg_column_size(result) > 8 THEN false ELSE coalesce(result::text = 'null', false) END AS cleared FROM jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0) AS job ON true
-    WHERE fits GROUP BY child
+    WHERE nth = ANY(ARRAY(SELECT nth FROM weighed WHERE fits)) GROUP BY child
   )
   SELECT (SELECT total FROM children) AS total, (SELECT parents FROM shown) AS shown;

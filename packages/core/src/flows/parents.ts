@@ -107,8 +107,8 @@ const shown = (range: string, child_bytes_max: number) => `
   ), shown AS (
     SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', status,
              'gone', coalesce(cleared, counts_on_it), 'result', result) ORDER BY place) AS parents
-    FROM ranged AS one JOIN weighed USING (nth) LEFT JOIN ${seen(`status, result, ${isCleared} AS cleared`)} AS job ON true
-    WHERE fits GROUP BY child
+    FROM ranged AS one LEFT JOIN ${seen(`status, result, ${isCleared} AS cleared`)} AS job ON true
+    WHERE nth = ANY(ARRAY(SELECT nth FROM weighed WHERE fits)) GROUP BY child
   )`;
 
 const first = composed(
