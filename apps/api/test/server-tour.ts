@@ -25,7 +25,7 @@ export async function tourMcp(call: Called): Promise<void> {
   await call("mcp", 200, modern("2026-07-28", "server/discover"));
   await call("mcp", 404, modern("2026-07-28", "nothing/such"));
   await call("mcp", 400, modern("2031-01-01", "server/discover"));
-  await call("mcp", 422, { body: {} });
+  await call("mcp", 400, { body: {} });
   await call("mcp", 400, { body: "{" });
 }
 

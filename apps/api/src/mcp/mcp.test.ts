@@ -91,15 +91,27 @@ test("another site's page is 403, another name 400, no token 401, GET and DELETE
 });
 
 test("lists of messages, streams, and what is no message are refused", async () => {
-  const raw = async (body: unknown) => (await api.send("POST", "/mcp", token, body)).status;
+  const raw = (body: unknown) => api.send("POST", "/mcp", token, body);
+  const errorOf = async (response: Response) => {
+    expect([response.status, response.headers.get("content-type")]).toEqual([400, "application/json"]);
+    return (await response.json()) as { error: { code: number; message: string } };
+  };
+  const invalid = { jsonrpc: "2.0", id: null, error: { code: -32_600, message: expect.any(String) as string } };
   const one = { jsonrpc: "2.0", id: 1, method: "tools/list" };
-  expect(await raw([one, one])).toBe(422);
-  expect(await raw({ ...one, jsonrpc: "1.0" })).toBe(422);
-  expect(await raw({ ...one, params: [] })).toBe(422);
-  expect(await raw({ ...one, params: { deep: JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`) as unknown } })).toBe(
-    422,
-  );
-  expect(await raw({ ...one, params: { x: "x".repeat(1_100_000) } })).toBe(413);
+  const batch = await errorOf(await raw([one, one]));
+  expect(batch).toEqual(invalid);
+  expect(batch.error.message).toContain("must be a JSON object");
+  expect(await errorOf(await raw({ ...one, jsonrpc: "1.0" }))).toEqual(invalid);
+  expect(await errorOf(await raw({ ...one, params: [] }))).toEqual(invalid);
+  const deep = JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`) as unknown;
+  expect(await errorOf(await raw({ ...one, params: { deep } }))).toEqual(invalid);
+  const cut = await api.app.request("/mcp", {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: '{"jsonrpc":',
+  });
+  expect(await errorOf(cut)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32_700 } });
+  expect((await raw({ ...one, params: { x: "x".repeat(1_100_000) } })).status).toBe(413);
   const listening = await ask("subscriptions/listen", { notifications: { toolsListChanged: true } });
   expect(listening.headers.get("content-type")).toBe("application/json");
   expect(listening.body.error).toMatchObject({ code: -32_603 });

@@ -45,7 +45,7 @@ const message = route(
         example: { jsonrpc: "2.0", id: 1, result: { tools: [] } },
       },
       202: { description: "A notification: there is nothing to answer." },
-      400: refused("A message that MCP does not allow, or not in this version."),
+      400: refused("Not JSON, a batch, or a message that MCP does not allow, or not in this version."),
       404: refused("A method that there is not."),
     },
     problems: [],
