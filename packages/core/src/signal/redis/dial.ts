@@ -52,6 +52,7 @@ export function dial(to: To<"server" | "sentinel">, options: DialOptions = {}): 
   }) as ScriptedRedis;
   // Each failure reaches the command that met it; without a listener ioredis prints them all.
   redis.on("error", () => {});
+  readyWithoutInfo(redis);
   hangUpWhenNotReady(redis);
   if (options.lazy) keepNoProcess(redis);
   return redis;
@@ -63,7 +64,8 @@ export function dial(to: To<"server" | "sentinel">, options: DialOptions = {}): 
  */
 export function dialCluster(to: To<"cluster">, options: DialOptions = {}): Cluster {
   const cluster = new Cluster(to.servers, {
-    redisOptions: shared(to, options),
+    // A server that is still loading says so to the first command.
+    redisOptions: { ...shared(to, options), enableReadyCheck: false },
     enableOfflineQueue: false,
     lazyConnect: true,
     scripts,
@@ -140,6 +142,22 @@ export function hangUp(redis: Redis | Cluster): void {
   for (const { stream } of redis instanceof Cluster ? redis.nodes() : [redis])
     (stream as typeof stream | undefined)?.on("error", () => {});
   redis.disconnect();
+}
+
+type Informed = (error: Error | null, info?: string) => unknown;
+
+/**
+ * ioredis reads INFO before a connection is ready, and prints a plain line where the user has no right to. That is no
+ * trouble (`server-facts.ts` does without), so it is given an empty INFO then.
+ */
+function readyWithoutInfo(redis: Redis): void {
+  const info = redis.info.bind(redis) as () => Promise<string>;
+  const forReadyCheck = (informed: Informed) =>
+    info().then(
+      (text) => informed(null, text),
+      (error: Error) => (error.message.includes("NOPERM") ? informed(null, "") : informed(error)),
+    );
+  redis.info = ((informed?: Informed) => (informed ? forReadyCheck(informed) : info())) as Redis["info"];
 }
 
 /** Otherwise a server that accepts and never speaks would be waited for forever. */
