@@ -157,7 +157,10 @@ test("the image has what its commands run, and runs as nobody special", () => {
   expect(lines.indexOf("USER node")).toBeGreaterThan(lines.findLastIndex((line) => line.startsWith("COPY ")));
   expect(text).toContain(`--frozen-lockfile --prod --filter "${manifest(app).name}..."`);
   const { packageManager } = JSON.parse(read("package.json")) as { packageManager: string };
-  expect(text).toContain(`npm install --global ${packageManager}\n`);
+  // With its hash, which corepack checks and npm does not take.
+  const [version, hash] = packageManager.split("+sha512.");
+  expect(text).toContain(`npm install --global ${version}\n`);
+  expect(hash).toMatch(/^[0-9a-f]{128}$/);
   // The variables that the health check reads must be those that move the ports.
   const read_ports = [...read(`${app}/healthy.sh`).matchAll(/\$\{(\w+):-(\d+)\}/g)].map(([, name, port]) => [
     name,
