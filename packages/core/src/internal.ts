@@ -26,7 +26,7 @@ export { requireSchema, schemaState } from "./database/schema-state.ts";
 export type { ActRow, JobRow } from "./database/schema/index.ts";
 export { clockSkewMs } from "./database/server/clock.ts";
 export { createReadiness } from "./database/server/readiness.ts";
-export { requirePostgres } from "./database/server/require-postgres.ts";
+export { asOption, requirePostgres } from "./database/server/require-postgres.ts";
 export { requireRights } from "./database/server/rights.ts";
 export { purgeAll, replayAll } from "./dead-letters/bulk.ts";
 export { listDeadGroups, type GroupPlace } from "./dead-letters/groups.ts";

@@ -12,6 +12,7 @@ import { admitThese } from "./submit/arrivals/admitter.ts";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
 import { isUnavailable } from "./database/errors.ts";
+import { requiredAtFirstUse } from "./database/server/require-postgres.ts";
 import { defaultTenant } from "./deps.ts";
 import { answerOwn, ownFlow } from "./flows/own-flow.ts";
 import type { QueueFlow, SubmittedFlow } from "./flows/queue-flow.ts";
@@ -110,7 +111,8 @@ const announceable_max = 10_000;
 
 /**
  * Submit jobs from your own code, without HTTP. The database must be migrated. Throws a TypeError without a
- * `databaseUrl`, and for a URL that cannot be used.
+ * `databaseUrl`, and for a URL that cannot be used. Calls reject with a `SettingError` of one line if PostgreSQL is too
+ * old, or the database's encoding is not UTF8.
  *
  * @example
  * const queue = createQueue({ databaseUrl, redisUrl });
@@ -119,7 +121,7 @@ const announceable_max = 10_000;
 export function createQueue(options: QueueOptions): Queue {
   const tenant = options.tenant ?? defaultTenant;
   const observe = options.observe ?? (() => {});
-  const database = connectDatabase({
+  const connected = connectDatabase({
     url: options.databaseUrl,
     connectionsMax: options.connectionsMax ?? 4,
     timeoutMs: options.timeoutMs ?? 10_000,
@@ -127,6 +129,7 @@ export function createQueue(options: QueueOptions): Queue {
     applicationName: "atlasqueue-queue",
     observe,
   });
+  const database = requiredAtFirstUse(connected);
   const signal: Signal = options.redisUrl
     ? redisSignal({ url: options.redisUrl, tls: options.redisTls, keys: options.keys ?? defaultKeys, observe })
     : noSignal();

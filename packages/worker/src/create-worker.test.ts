@@ -116,3 +116,21 @@ test("handlers that cannot be are refused, and leave nothing open", async () => 
   expect(() => open({ redisUrl: redisUrl(), handlers: [one, one] })).toThrow('two handlers for the type "a"');
   expect(await connections()).toBe(0);
 });
+
+test("a database that cannot be used is reported in one line, and the worker stops", async () => {
+  const name = `worker_latin_${process.pid}`;
+  await own.database.sql.unsafe(
+    `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C'`,
+  );
+  onTestFinished(async () => void (await own.database.sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)));
+  const lines: string[] = [];
+  const logger = createLogger("warn", "mailer", { write: (line: string) => void lines.push(line) });
+  const url = Object.assign(new URL(own.url), { pathname: `/${name}` });
+  const worker = open({ logger, databaseUrl: url.href });
+  const reason =
+    "databaseUrl: AtlasQueue needs a database with the encoding UTF8; this database has LATIN1. Create another";
+  expect(await worker.refused).toBe(reason);
+  await expect(worker.empty()).rejects.toThrow(reason);
+  await worker.stop();
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ event: "worker_refused", reason }]);
+});

@@ -5,11 +5,13 @@ import {
   memorySignal,
   observeAll,
   redisSignal,
+  SettingError,
   type Logger,
   type Observe,
   type QueueOptions,
 } from "@atlasqueue/core";
-import { startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
+import { asOption, requirePostgres } from "@atlasqueue/core/internal";
+import { handlersByType, newWorkerId, startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
 
 export type WorkerOptions = WorkerConfig & {
   /** Such as `postgres://localhost/atlasqueue`. */
@@ -43,7 +45,8 @@ export type WorkerOptions = WorkerConfig & {
 /**
  * Run a worker in this process, with connections of its own. The database must be migrated; while it is away, the worker
  * waits for it. `stop` closes the connections too, so that the process can end: by default it gives the handlers 25
- * seconds, and closing takes up to seven more. Throws without a `databaseUrl`, for a URL that cannot be used, and for two
+ * seconds, and closing takes up to seven more. If PostgreSQL is too old, or the database's encoding is not UTF8, it logs one
+ * line (`worker_refused`) and stops: see `refused`. Throws without a `databaseUrl`, for a URL that cannot be used, and for two
  * handlers of one type. It pauses nothing at its start: `PAUSED_AT_START` is a setting of the programs.
  *
  * @example
@@ -54,6 +57,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const { databaseUrl, redisUrl, redisTls, keys, timeoutMs, connectionsMax, preparedStatements, ...rest } = options;
   const { logger = createLogger("warn", "atlasqueue-worker"), observe: hear, tracing, ...config } = rest;
   const observe = hear ? observeAll(logEvents(logger), hear) : logEvents(logger);
+  handlersByType(config.handlers);
   const database = connectDatabase({
     url: databaseUrl,
     connectionsMax: connectionsMax ?? 5,
@@ -68,18 +72,45 @@ export function createWorker(options: WorkerOptions): Worker {
     : memorySignal();
   const close = async () => void (await Promise.all([database.close(), signal.close()]));
 
-  let worker: Worker;
-  try {
-    worker = startWorker({ database, signal, observe, logger, tracing }, config);
-  } catch (error) {
-    // Nothing was sent yet; an open connection would keep the process alive.
-    void close();
-    throw error;
-  }
+  const id = config.workerId ?? newWorkerId();
+  const refused = Promise.withResolvers<string>();
+  let worker: Worker | undefined;
+  let reason: string | undefined;
+  const start = async (): Promise<void> => {
+    try {
+      await requirePostgres(database);
+    } catch (error) {
+      if (error instanceof SettingError) return refuse(asOption(error).message);
+    }
+    if (stopping) return;
+    worker = startWorker({ database, signal, observe, logger, tracing }, { ...config, workerId: id });
+    void worker.refused.then(refuse);
+  };
+  const refuse = (line: string): void => {
+    if (!worker) logger.error({ event: "worker_refused", reason: line }, "worker_refused");
+    reason = line;
+    refused.resolve(line);
+    void stopOnce();
+  };
   const stop = async (given?: { deadlineMs?: number }) => {
-    await worker.stop(given);
+    // A check that is under way ends with its connection.
+    await worker?.stop(given);
     await close();
+    await starting;
   };
   let stopping: Promise<void> | undefined;
-  return { ...worker, stop: (given) => (stopping ??= stop(given)) };
+  const stopOnce = (given?: { deadlineMs?: number }) => (stopping ??= stop(given));
+  const starting = start();
+  return {
+    id,
+    refused: refused.promise,
+    stop: stopOnce,
+    async empty(given) {
+      await starting;
+      if (!worker && reason !== undefined) throw new SettingError(reason);
+      await worker?.empty(given);
+    },
+    stuckForMs: () => worker?.stuckForMs() ?? 0,
+    withoutProcessForMs: () => worker?.withoutProcessForMs() ?? 0,
+  };
 }

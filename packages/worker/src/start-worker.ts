@@ -72,7 +72,7 @@ export type Worker = {
   stop(options?: { deadlineMs?: number }): Promise<void>;
   /**
    * Resolves if the worker begins to stop by itself, with the reason in one line: another database uses the same keys of
-   * this Redis, and had it first.
+   * this Redis, and had it first, or, of `createWorker`, PostgreSQL or the database cannot be used.
    */
   refused: Promise<string>;
   /**
@@ -105,7 +105,7 @@ const farewell_ms_max = 5_000;
  * process.once("SIGTERM", () => worker.stop({ deadlineMs: 25_000 }));
  */
 export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
-  const id = config.workerId ?? `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  const id = config.workerId ?? newWorkerId();
   const tenants = config.tenants ?? [defaultTenant];
   const names = [...new Set(config.queues ?? ["default"])];
   const served = createServed(deps, tenants, names);
@@ -239,7 +239,10 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   };
 }
 
-function handlersByType(handlers: readonly Handler[]): ReadonlyMap<string, Handler> {
+export const newWorkerId = () => `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
+
+/** Throws for two of one type. */
+export function handlersByType(handlers: readonly Handler[]): ReadonlyMap<string, Handler> {
   const byType = new Map<string, Handler>();
   for (const handler of handlers) {
     if (byType.has(handler.type)) throw new Error(`two handlers for the type ${JSON.stringify(handler.type)}`);

@@ -23,6 +23,8 @@ export type Database = {
   turns: PoolTurns;
   /** For whom statements are sent: see `onBehalfOf`. Usually for nobody. */
   sender?: Sender;
+  /** Awaited before each statement: see `requiredAtFirstUse`. */
+  atFirstUse?: () => Promise<void>;
   connections(): Connections;
   /**
    * Call `hear` each time a connection in use ends other than by our own doing: the server crashed, stopped or ended

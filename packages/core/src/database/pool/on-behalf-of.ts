@@ -31,6 +31,7 @@ export function ahead(database: Database, of: Ahead = "lease"): Database {
  * against its deadline. Nothing sent inside of `work` may take a turn of its own, or all may wait for one another.
  */
 export async function inTurn<T>(database: Database, work: (began_at: number) => Promise<T>): Promise<T> {
+  if (database.atFirstUse) await database.atFirstUse();
   const began_at = performance.now();
   const { sender, turns, timeout_ms, pulse } = database;
   if (!sender) return work(began_at);

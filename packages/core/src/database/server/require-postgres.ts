@@ -1,5 +1,6 @@
 import { SettingError } from "../../program/settings.ts";
 import type { Database } from "../connect.ts";
+import { certainlyNotApplied } from "../errors.ts";
 import { executeOn } from "../statement.ts";
 import { isRefusedByPooler, relied, type Relied } from "./relied-settings.ts";
 import { requireVersion } from "./version.ts";
@@ -26,6 +27,30 @@ export async function requirePostgres(database: Database): Promise<void> {
       `lets no connection choose; tell the server: ALTER ROLE … SET ${left} = '${relied[left]}'`,
   );
 }
+
+/**
+ * For users of the library, whose programs have no start of ours: the first statement waits for `requirePostgres`, and
+ * each rejects with its `SettingError`. If the database is down, the next statement checks again.
+ *
+ * @example
+ * const database = requiredAtFirstUse(connectDatabase({ url: databaseUrl, connectionsMax: 4, timeoutMs: 10_000 }));
+ */
+export function requiredAtFirstUse(database: Database): Database {
+  let checked: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
+    try {
+      await requirePostgres(database);
+    } catch (error) {
+      if (error instanceof SettingError) throw asOption(error);
+      checked = undefined;
+      throw certainlyNotApplied(error);
+    }
+  };
+  return { ...database, atFirstUse: () => (checked ??= check()) };
+}
+
+/** Named as users of the library give it. */
+export const asOption = ({ message }: SettingError) => new SettingError(message.replace("DATABASE_URL", "databaseUrl"));
 
 const names = Object.keys(relied) as Relied[];
 

@@ -1,6 +1,8 @@
-import { createDatabase, postgresUrl, tcpProxy } from "@atlasqueue/testing";
+import { createDatabase, eventually, postgresUrl, tcpProxy, testDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { createQueue } from "../../queue.ts";
 import { connectDatabase } from "../connect.ts";
+import { outcomeUnknown } from "../errors.ts";
 import { migrateDatabase } from "../migrate.ts";
 import { requirePostgres } from "./require-postgres.ts";
 import { troubleOfVersion } from "./version.ts";
@@ -19,7 +21,7 @@ test.each([160000, 160010, 180001, 200000])("the version %i is new enough", (num
   expect(troubleOfVersion(number)).toBeUndefined();
 });
 
-test("a database that is not UTF8 is refused, and not migrated", async () => {
+test("a database that is not UTF8 is refused, and not migrated, and the library refuses it at the first use", async () => {
   const admin = connectDatabase({ url: postgresUrl(), connectionsMax: 1, timeoutMs: 10_000 });
   const name = `latin_${process.pid}`;
   await admin.sql.unsafe(
@@ -37,6 +39,25 @@ test("a database that is not UTF8 is refused, and not migrated", async () => {
   await expect(requirePostgres(database)).rejects.toThrow(refusal);
   await expect(migrateDatabase(url.href)).rejects.toThrow(refusal);
   expect(await database.sql`SELECT FROM pg_namespace WHERE nspname = 'drizzle'`).toHaveLength(0);
+  const queue = createQueue({ databaseUrl: url.href });
+  onTestFinished(() => queue.close());
+  for (const use of [queue.submit({ type: "a" }), queue.schedules.list(), queue.submitMany([{ type: "a" }])])
+    await expect(use).rejects.toThrow(`databaseUrl: AtlasQueue ${refusal}`);
+});
+
+test("the library checks again if the database was down at the first use", async () => {
+  const own = await testDatabase();
+  const proxy = await tcpProxy(own.url);
+  const queue = createQueue({ databaseUrl: proxy.url, timeoutMs: 300 });
+  onTestFinished(async () => {
+    await queue.close();
+    await proxy.close();
+    await own.drop();
+  });
+  proxy.refuse();
+  await expect(queue.submit({ type: "a" })).rejects.toSatisfy((error) => !outcomeUnknown(error));
+  proxy.heal();
+  await eventually(async () => expect(await queue.submit({ type: "a" })).toMatchObject({ created: true }));
 });
 
 test("a server that says it is too old is refused, and not migrated", async () => {
