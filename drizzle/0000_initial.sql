@@ -333,6 +333,14 @@ CREATE TABLE "queues" (
 	CONSTRAINT "queues_tenant_queue_pk" PRIMARY KEY("tenant","queue")
 );
 --> statement-breakpoint
+CREATE TABLE "redis_owner" (
+	"one" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"nonces" text[] NOT NULL,
+	"renewed_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
+	"stranger" text,
+	"refused_until" timestamp (6) with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "schedules" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"name" text COLLATE "C" NOT NULL,
