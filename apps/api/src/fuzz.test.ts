@@ -40,7 +40,7 @@ afterAll(async () => {
 
 // Operations on jobs are worth more tries than those that always answer the same, and those that need a lease, or
 // something else that another one made, most of all.
-const needsSomethingMade = ({ path }: Operation) => /^\/v1\/(tokens|dlq\/replays)/.test(path);
+const needsSomethingMade = ({ path }: Operation) => /^\/v1\/(tokens|dlq\/replays|operations)/.test(path);
 const weightOf = (operation: Operation) =>
   operation.scope === "work" || needsSomethingMade(operation) ? 8 : operation.scope || operation.request?.body ? 4 : 1;
 /** Nothing is made here for them to work on: no tokens are made where nobody has to show one. */

@@ -9,7 +9,7 @@ beforeAll(async () => {
   own = await testDatabase();
 });
 afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, job_groups, dead_letter_replays`);
+beforeEach(() => own.database.sql`TRUNCATE jobs, job_groups, operations`);
 
 /** The API with this database: what it answers to a POST. */
 async function answerTo(path: string, body: object | undefined, database: Database) {
@@ -27,9 +27,9 @@ const breakingAt = (breaks: (step: Step, text: string) => boolean) =>
   });
 
 test("a request whose last answer from the database was lost says that it may have been done", async () => {
-  const lost = breakingAt((step, text) => step === "answer" && text.includes("INSERT INTO dead_letter_replays"));
+  const lost = breakingAt((step, text) => step === "answer" && text.includes("INSERT INTO operations"));
   expect(await answerTo(...replay, lost)).toEqual({ status: 503, maybe_done: true });
-  expect(await own.database.sql`SELECT FROM dead_letter_replays`).toHaveLength(1);
+  expect(await own.database.sql`SELECT FROM operations`).toHaveLength(1);
 });
 
 test("one that found no database says nothing of the kind", async () => {

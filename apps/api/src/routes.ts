@@ -4,6 +4,7 @@ import { replayRoutes } from "./dead-letters/replays.ts";
 import { docsRoutes } from "./docs/routes.ts";
 import { flowRoutes } from "./flows/routes.ts";
 import { healthRoutes } from "./health/routes.ts";
+import { operationRoutes } from "./jobs/operations.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { leaseRoutes } from "./leases/routes.ts";
 import { openQueueRoutes } from "./openqueue/routes.ts";
@@ -20,6 +21,7 @@ import { workerRoutes } from "./workers/routes.ts";
 /** Every route of the API, in the document's order. */
 export const routes: readonly Route[] = [
   ...jobRoutes,
+  ...operationRoutes,
   ...flowRoutes,
   ...leaseRoutes,
   ...stepRoutes,

@@ -52,7 +52,7 @@ const ways: Record<string, () => Promise<Response>> = {
 const rows = async () => {
   const [row] = await api.deps.database.sql<{ rows: number }[]>`
     SELECT ((SELECT count(*) FROM jobs) + (SELECT count(*) FROM schedules) + (SELECT count(*) FROM idempotency_keys)
-            + (SELECT count(*) FROM dead_letter_replays))::int AS rows`;
+            + (SELECT count(*) FROM operations))::int AS rows`;
   return row?.rows;
 };
 

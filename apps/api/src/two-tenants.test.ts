@@ -93,7 +93,7 @@ const everything = async () => {
   const rows = await sql`
     SELECT jobs::text AS row FROM jobs WHERE tenant = ${tenant}
     UNION ALL SELECT concat(id, ' ', expires_at) FROM tokens WHERE tenant = ${tenant}
-    UNION ALL SELECT dead_letter_replays::text FROM dead_letter_replays WHERE tenant = ${tenant}
+    UNION ALL SELECT operations::text FROM operations WHERE tenant = ${tenant}
     UNION ALL SELECT schedules::text FROM schedules WHERE tenant = ${tenant}
     UNION ALL SELECT queues::text FROM queues WHERE tenant = ${tenant} ORDER BY 1`;
   return rows.map(({ row }) => String(row));

@@ -49,8 +49,25 @@ async function tourReplays(call: Called): Promise<void> {
   }
   await call("pauseReplay", 409, { params });
   await call("getReplay", 404, { params: { id: "00000000-0000-0000-0000-000000000000" } });
+  await tourOperations(call);
   for (let more = 0; more < 20; more += 1) await call("createReplay", 201, { body });
+  await call("createOperation", 409, { body: { kind: "delete", all: true } });
   await call("createReplay", 409, { body });
+}
+
+async function tourOperations(call: Called): Promise<void> {
+  const nobody = { id: "00000000-0000-0000-0000-000000000000" };
+  const body = { kind: "delete", filter: { queue: "nothing" } };
+  await call("createOperation", 200, { body: { ...body, dry_run: true } });
+  await call("createOperation", 422, { body: { kind: "delete" } });
+  const created = await call("createOperation", 201, { body });
+  const params = { id: ((await created.json()) as { id: string }).id };
+  await call("listOperations", 200);
+  await call("listOperations", 400, { query: { cursor: "tampered" } });
+  await call("getOperation", 200, { params });
+  await call("getOperation", 404, { params: nobody });
+  await call("cancelOperation", 200, { params });
+  await call("cancelOperation", 404, { params: nobody });
 }
 
 /** The trail of what was done. */

@@ -26,6 +26,7 @@ export * from "./checks/plain-text.ts";
 export * from "./wire/problem.ts";
 export * from "./wire/queue.ts";
 export * from "./wire/merge-patch.ts";
+export * from "./wire/operation.ts";
 export * from "./wire/replay.ts";
 export * from "./wire/schedule.ts";
 export * from "./wire/stats.ts";

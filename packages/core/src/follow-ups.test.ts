@@ -66,7 +66,7 @@ test("a limited queue's next job is offered when one is cancelled, and when the 
   followUps.limitsChanged(main, changed);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
   const [job] = await deps.database.sql`SELECT * FROM jobs`;
-  await followUps.cancelled(job as Parameters<FollowUps["cancelled"]>[0]);
+  await followUps.cancelled([job] as unknown as Parameters<FollowUps["cancelled"]>[0]);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
 });
 

@@ -1,7 +1,6 @@
 import { createClaimCleaner } from "./lease/claim-cleaner.ts";
 import { createCounts } from "./counts/fold.ts";
 import { isUnavailable } from "./database/errors.ts";
-import type { JobRow } from "./database/schema/index.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { advanceAll } from "./groups/advance-all.ts";
@@ -12,6 +11,7 @@ import { deadAmong } from "./dead-letters/among.ts";
 import { createDrainer } from "./outbox/drainer.ts";
 import { createRollups } from "./rollups/flush.ts";
 import { createRefiller } from "./limits/refiller.ts";
+import type { CancelledJob } from "./jobs/cancel.ts";
 import { announce, hint } from "./signal/announce.ts";
 import { createTurnsChanger } from "./turns/change.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
@@ -56,7 +56,7 @@ export type FollowUps = {
   settled(settled: readonly Settled[]): Promise<void>;
   /** Attempts ended with their leases; the jobs are queued again, and signalled already. */
   requeued(jobs: readonly (QueueRef & { type: string })[]): void;
-  cancelled(job: JobRow): Promise<void>;
+  cancelled(jobs: readonly CancelledJob[]): Promise<void>;
   /** A job waits for a signal until then, and is held no more. Nothing has to wait for this. */
   parked(job: QueueRef & Pick<Settled["job"], "limited">, until: Date, claim?: string): void;
   /** A job got the signal that it waited for, and is ready. */
@@ -194,11 +194,12 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     requeued(jobs) {
       for (const job of jobs) rollups.ended(job, "retried");
     },
-    cancelled(job) {
-      if (job.group_key !== null) void groups.kick();
-      if (job.has_children) void outbox.drain();
-      refiller.freed(job);
-      return track(Promise.all([tell("cancelled", [job.id]), tell("finished", [job.id])]));
+    cancelled(jobs) {
+      if (jobs.some(({ group_key }) => group_key !== null)) void groups.kick();
+      if (jobs.some(({ has_children }) => has_children)) void outbox.drain();
+      for (const job of jobs) refiller.freed(job);
+      const ids = jobs.map(({ id }) => id);
+      return track(Promise.all([tell("cancelled", ids), tell("finished", ids)]));
     },
     retried({ ready, were_dead }) {
       // Not all callers know whether they have children, or wait for others.

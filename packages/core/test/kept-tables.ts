@@ -19,7 +19,7 @@ export const keptTables = [
   "queue_counts",
   "queue_changes",
   "schedules",
-  "dead_letter_replays",
+  "operations",
   "job_steps",
   "job_signals",
   "job_waits",

@@ -1,12 +1,11 @@
 import type { Actor, ReplayFilter } from "@atlasqueue/contract";
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { ReplayRow } from "../src/database/schema/index.ts";
+import type { OperationRow } from "../src/database/schema/index.ts";
 import { fingerprintOf } from "../src/dead-letters/fingerprint.ts";
-import type { OnRevived } from "../src/dead-letters/replay.ts";
-import { createReplay, type ReplayWish } from "../src/dead-letters/replays/create.ts";
-import { findReplay } from "../src/dead-letters/replays/find.ts";
-import { stepReplay, type ReplayTurn } from "../src/dead-letters/replays/step.ts";
+import { createReplay, type ReplayWish } from "../src/operations/create.ts";
+import { findOperation } from "../src/operations/find.ts";
+import { stepOperation, type OnChanged, type OperationTurn } from "../src/operations/step.ts";
 import type { Deps } from "../src/deps.ts";
 
 export const tenant = "default";
@@ -22,8 +21,7 @@ export function replayWorld() {
   });
   afterAll(() => own.drop());
   beforeEach(
-    () =>
-      own.database.sql`TRUNCATE jobs, job_attempts, lease_batches, dead_letter_replays, job_groups, group_handovers`,
+    () => own.database.sql`TRUNCATE jobs, job_attempts, lease_batches, operations, job_groups, group_handovers`,
   );
 
   /** Jobs that died one after another, each with its number as payload. */
@@ -32,22 +30,22 @@ export function replayWorld() {
     SELECT gen_random_uuid(), ${of}, ${type}, 'dead', now(), now(), now(), now(), now() - (1 + n) * interval '1 second',
            json_build_object('n', n, 'old', true), ${error}, ${fingerprintOf(error)}
     FROM generate_series(1, ${count}::int) AS n`;
-  const start = async (wish: Partial<ReplayWish> & { filter: ReplayFilter }): Promise<ReplayRow> => {
+  const start = async (wish: Partial<ReplayWish> & { filter: ReplayFilter }): Promise<OperationRow> => {
     const row = await createReplay(deps, { tenant, ...wish }, anybody);
     if (!row) throw new Error("too many");
     return row;
   };
-  const step = (on: Deps = deps, onRevived: OnRevived = async () => {}, turn?: ReplayTurn) =>
-    stepReplay(on, onRevived, turn);
+  const step = (on: Deps = deps, onChanged: OnChanged = async () => {}, turn?: OperationTurn) =>
+    stepOperation(on, onChanged, turn);
   /** Pages until none is due, as if no time passed between them. */
   const carryOut = async (on: Deps = deps): Promise<void> => {
     for (let page = 0; page < 100; page += 1) {
-      await own.database.sql`UPDATE dead_letter_replays SET next_at = least(next_at, now())`;
+      await own.database.sql`UPDATE operations SET next_at = least(next_at, now())`;
       if (!(await step(on))) return;
     }
     throw new Error("no end");
   };
-  const look = async ({ id }: ReplayRow) => (await findReplay(deps, tenant, id)) as ReplayRow;
+  const look = async ({ id }: OperationRow) => (await findOperation(deps, tenant, id)) as OperationRow;
   const statuses = async (of = tenant) => {
     const rows = await own.database
       .sql`SELECT status, count(*)::int AS count FROM jobs WHERE tenant = ${of} GROUP BY status`;

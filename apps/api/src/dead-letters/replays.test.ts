@@ -12,7 +12,7 @@ beforeAll(async () => {
   api = await testApp();
 });
 afterAll(() => api.stop());
-beforeEach(() => api.deps.database.sql`TRUNCATE jobs, dead_letter_replays`);
+beforeEach(() => api.deps.database.sql`TRUNCATE jobs, operations`);
 
 const dead = (count: number) => api.deps.database.sql`
   INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload)
@@ -82,8 +82,8 @@ test("PAYLOAD_BYTES_MAX bounds patched payloads too, in the look at one and in t
 test("a page of replays with large patches is cut at its bytes, and goes on there", async () => {
   const patch = JSON.stringify({ fill: "x".repeat(500_000) });
   await api.deps.database.sql`
-    INSERT INTO dead_letter_replays (id, tenant, state, filter, patch, matched, matched_complete, until_us, place, next_at, made_by, payload_bytes_max, created_at, updated_at)
-    SELECT gen_random_uuid(), 'default', 'done', '{"all":true}', ${patch}::text::json, 0, true, 0, '{"start":true}', now(),
+    INSERT INTO operations (id, tenant, kind, status, filter, patch, total, total_complete, until_us, cursor, next_at, made_by, payload_bytes_max, created_at, updated_at)
+    SELECT gen_random_uuid(), 'default', 'replay', 'done', '{"all":true}', ${patch}::text::json, 0, true, 0, '{"start":true}', now(),
            '{"kind":"anybody","token_id":null,"name":null}', 1000000, now(), now() FROM generate_series(1, 20)`;
   const seen: string[] = [];
   let cursor: string | null = "";

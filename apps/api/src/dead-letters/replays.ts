@@ -12,11 +12,11 @@ import {
 } from "@atlasqueue/contract";
 import {
   createReplay,
-  findReplay,
-  listReplays,
+  findOperation,
+  listOperations,
   previewReplay,
   showReplay,
-  steerReplay,
+  steerOperation,
   type Steering,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
@@ -103,13 +103,14 @@ const create = route(
         },
       },
     },
-    problems: ["too_many_replays", "storage_full"],
+    problems: ["too_many_operations", "storage_full"],
   },
   async ({ deps, tenant, caller, body: { dry_run, ...asked } }) => {
     const wish = { tenant, ...asked, payload_bytes_max: deps.payload_bytes_max };
     if (dry_run) return { status: 200, body: await previewReplay(deps, wish) };
     const row = await createReplay(deps, { ...wish, admit: admitPatch(deps, tenant, asked.patch) }, actorOf(caller));
-    if (!row) throw new ProblemError("too_many_replays", `A tenant may have ${limits.replays_max} unfinished ones`);
+    if (!row)
+      throw new ProblemError("too_many_operations", `A tenant may have ${limits.operations_max} unfinished ones`);
     return { status: 201, body: showReplay(row) };
   },
 );
@@ -137,7 +138,7 @@ const list = route(
   },
   async ({ deps, tenant, query: { limit, cursor } }) => {
     const of: CursorOf = { list: "replays", tenant, filter: {} };
-    const { rows, next } = await listReplays(deps, tenant, limit, deps.cursors.read(of, cursor));
+    const { rows, next } = await listOperations(deps, tenant, limit, deps.cursors.read(of, cursor), "replay");
     return { items: rows.map(showReplay), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
   },
 );
@@ -154,7 +155,8 @@ const get = route(
     answers: { 200: { description: "The replay.", schema: replay, example } },
     problems: ["validation", "not_found"],
   },
-  async ({ deps, tenant, path: { id } }) => showReplay((await findReplay(deps, tenant, id)) ?? unknownReplay()),
+  async ({ deps, tenant, path: { id } }) =>
+    showReplay((await findOperation(deps, tenant, id, "replay")) ?? unknownReplay()),
 );
 
 const steering = (what: Steering, summary: string, description: string) =>
@@ -170,12 +172,12 @@ const steering = (what: Steering, summary: string, description: string) =>
       scope: "admin",
       request: { path, body: noBody },
       answers: { 200: { description: "The replay.", schema: replay, example } },
-      problems: ["not_found", "replay_over"],
+      problems: ["not_found", "operation_over"],
     },
     async ({ deps, tenant, path: { id } }) => {
-      const outcome = await steerReplay(deps, tenant, id, what);
+      const outcome = await steerOperation(deps, tenant, id, what, "replay");
       if (outcome.kind === "unknown") return unknownReplay();
-      if (outcome.kind === "over") throw new ProblemError("replay_over", `The replay is ${outcome.row.state}`);
+      if (outcome.kind === "over") throw new ProblemError("operation_over", `The replay is ${outcome.row.status}`);
       return showReplay(outcome.row);
     },
   );

@@ -9,6 +9,12 @@ async function schedule({ fresh, told }: Stage, job: object = definition.job) {
   return { params: { name } };
 }
 
+async function operation({ submit, told }: Stage) {
+  await submit();
+  const { id } = await told<{ id: string }>("createOperation", { body: { kind: "cancel", all: true } });
+  return { params: { id } };
+}
+
 async function replay({ dead, told }: Stage) {
   const { id } = await told<{ id: string }>("createReplay", { body: { filter: { queue: await dead(2) } } });
   return { params: { id } };
@@ -42,6 +48,11 @@ export const ofOperators: Acts = {
   replayDeadLetters: async ({ dead }) => ({ body: { queue: await dead(501) } }),
   purgeDeadLetters: async ({ dead }) => ({ body: { queue: await dead(501) } }),
   createReplay: async ({ dead }) => ({ body: { filter: { queue: await dead(2) }, patch: { a: 1 } } }),
+  createOperation: async ({ submit }) => {
+    await submit();
+    return { body: { kind: "cancel", all: true } };
+  },
+  cancelOperation: operation,
   pauseReplay: replay,
   resumeReplay: async (stage) => {
     const paused = await replay(stage);

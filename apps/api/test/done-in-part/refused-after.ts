@@ -7,7 +7,7 @@ import type { Stage } from "./stage.ts";
 const tables = [
   ["jobs", "job_attempts", "job_groups", "group_handovers", "idempotency_keys", "unique_keys", "arrivals"],
   ["flows", "flow_jobs", "flow_edges", "outbox", "job_steps", "job_signals", "job_waits"],
-  ["queues", "dead_letter_replays", "schedules", "tenants", "tokens", "sessions"],
+  ["queues", "operations", "schedules", "tenants", "tokens", "sessions"],
 ].flat();
 const changes = changerOf(tables);
 

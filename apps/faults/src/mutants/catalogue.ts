@@ -129,8 +129,8 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "jobs/cancel.ts",
-        find: "WHERE id = $1::uuid AND tenant = $2 FOR UPDATE",
-        put: "WHERE id = $1::uuid AND $2::text IS NOT NULL FOR UPDATE",
+        find: "id = $1::uuid AND tenant = $2 FOR UPDATE",
+        put: "id = $1::uuid AND $2::text IS NOT NULL FOR UPDATE",
       },
     ],
     scenario: peopleCancel,

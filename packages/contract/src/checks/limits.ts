@@ -48,8 +48,8 @@ export const limits = {
   /** What a handler may have in memory of its parents' results. */
   parents_read_chars_max: 67_108_864,
   bulk_ids_max: 1_000,
-  /** Per tenant, not yet at their end. */
-  replays_max: 20,
+  /** Per tenant, not yet at their end. Replays are among them. */
+  operations_max: 20,
   replay_rate_min: 0.1,
   replay_rate_max: 10_000,
   search_chars_max: 200,

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { limits } from "../checks/limits.ts";
-import { groupName, jobId, jobType, jsonObject, queueName, timestamp } from "./job.ts";
+import { jobId, jsonObject } from "./job.ts";
 import { jobStatuses } from "./status.ts";
-import { fingerprint, listJobsQuery } from "./listing.ts";
+import { listJobsQuery } from "./listing.ts";
 
 /** The body of `POST /v1/jobs/{id}/edit`. */
 export const editJob = z
@@ -18,7 +18,15 @@ export const editJob = z
   .meta({ minProperties: 1, dependentSchemas: { payload: { properties: { patch: false } } } });
 export type EditJobInput = z.input<typeof editJob>;
 
-const timeAccepts = "an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z";
+/** Jobs by the fields of their list, at least one. */
+export const jobsFilter = listJobsQuery
+  .omit({ limit: true, cursor: true })
+  .refine((filter) => Object.values(filter).some((value) => value !== undefined), {
+    error: "must have at least one field",
+  })
+  .meta({ minProperties: 1 });
+export type JobsFilter = z.output<typeof jobsFilter>;
+
 const which = "give ids, or a filter with at least one field, or all: true";
 
 /** The body of `POST /v1/jobs/bulk`: what is done, and to which jobs. */
@@ -31,28 +39,7 @@ export const bulkJobs = z
       .max(limits.bulk_ids_max)
       .optional()
       .describe(`a list of 1 to ${limits.bulk_ids_max} ids`),
-    filter: z
-      .strictObject({
-        queue: queueName.optional().describe(queueName.description ?? ""),
-        type: jobType.optional().describe(jobType.description ?? ""),
-        status: z
-          .enum(jobStatuses)
-          .optional()
-          .describe(`one of ${jobStatuses.join(", ")}`),
-        group: groupName.optional().describe(groupName.description ?? ""),
-        fingerprint: fingerprint.optional().describe(fingerprint.description ?? ""),
-        created_after: timestamp.optional().describe(timeAccepts),
-        created_before: timestamp.optional().describe(timeAccepts),
-        worker: listJobsQuery.shape.worker.describe(listJobsQuery.shape.worker.description ?? ""),
-        key: listJobsQuery.shape.key.describe(listJobsQuery.shape.key.description ?? ""),
-        search: listJobsQuery.shape.search.describe(listJobsQuery.shape.search.description ?? ""),
-      })
-      .refine((filter) => Object.values(filter).some((value) => value !== undefined), {
-        error: "must have at least one field",
-      })
-      .meta({ minProperties: 1 })
-      .optional()
-      .describe("an object with at least one of the fields of the jobs list"),
+    filter: jobsFilter.optional().describe("an object with at least one of the fields of the jobs list"),
     all: z.literal(true).optional().describe("true, when every job is meant"),
     cursor: z
       .string()

@@ -13,6 +13,8 @@ export const auditActions = [
   "flow.retry",
   "dlq.replay",
   "dlq.purge",
+  "operation.create",
+  "operation.cancel",
   "replay.create",
   "replay.pause",
   "replay.resume",

@@ -1,4 +1,4 @@
--- $1 id
+-- $1 ids
 -- $2 tenant
 -- $3 from_statuses
 WITH found AS MATERIALIZED (
@@ -8,7 +8,7 @@ WITH found AS MATERIALIZED (
   ), cancelled AS (
     UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
-    WHERE id IN (SELECT id FROM open)
+    WHERE id = ANY(ARRAY(SELECT id FROM open))
     RETURNING *
   ), history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome)

@@ -1,6 +1,5 @@
 -- $1 id
 -- $2 tenant
--- $3 does_without
 WITH found AS MATERIALIZED (
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), stopped AS MATERIALIZED (
@@ -16,7 +15,7 @@ WITH found AS MATERIALIZED (
     SELECT child AS owner, locked.place FROM flow_edges
     LEFT JOIN LATERAL (
       SELECT own.ctid AS place FROM flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE child = ANY(ARRAY(SELECT id FROM awaiting)) AND failed AND $3::text::bool AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
+    WHERE child = ANY(ARRAY(SELECT id FROM awaiting)) AND failed AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), flow_jobs_taken AS MATERIALIZED (
     SELECT job_id AS owner, locked.place FROM flow_jobs
     LEFT JOIN LATERAL (

@@ -119,7 +119,7 @@ function moves(pick: (below: number) => number) {
     async () => void (await prune(deps, { succeededHours: -1, deadHours: -1 }, firstId, 5)),
     async () => {
       const page = await deadByNow(deps, { tenant: tenants[pick(2)] ?? "", queue: queues[pick(3)] });
-      if (page) await replay(deps, page, async () => {});
+      if (page) await replay(deps, page);
     },
     async () => {
       const page = await deadByNow(deps, { tenant: tenants[pick(2)] ?? "", type: "noop" });

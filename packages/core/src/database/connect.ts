@@ -25,6 +25,8 @@ export type Database = {
   sender?: Sender;
   /** Awaited before each statement: see `requiredAtFirstUse`. */
   atFirstUse?: () => Promise<void>;
+  /** A transaction that is under way: all statements are sent in it. */
+  within?: <Row>(statement: { text: string; params: readonly (string | number)[] }) => Promise<readonly Row[]>;
   connections(): Connections;
   /**
    * Call `hear` each time a connection in use ends other than by our own doing: the server crashed, stopped or ended

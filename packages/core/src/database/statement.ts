@@ -16,8 +16,9 @@ export type Execute = <Row>(statement: Statement) => Promise<readonly Row[]>;
  */
 export const sentWhole = { prepare: true, whole: true };
 
-/** Runs statements on a pool, prepared, each under the database's deadline. */
+/** Runs statements on a pool, prepared, each under the database's deadline; or `within` a transaction. */
 export function executeOn(database: Database): Execute {
+  if (database.within) return database.within;
   return <Row>({ text, params }: Statement) =>
     inTurn(database, async (began_at) => {
       const query = database.sql.unsafe(text, [...params], sentWhole);

@@ -14,7 +14,7 @@ import { sentWhole, type Execute, type Statement } from "./statement.ts";
 const transaction_deadlines = 3;
 
 /**
- * Run statements in one transaction, which is rolled back when `work` throws. Its BEGIN, each of its statements and
+ * Run statements in one transaction, or `within` the one under way, which is rolled back when `work` throws. Its BEGIN, each of its statements and
  * its COMMIT have the database's deadline, and the statements three of them together. A late transaction rolls back:
  * only a COMMIT that was sent in time and not answered leaves the outcome unknown, and `outcomeUnknown(error)` tells.
  *
@@ -29,6 +29,7 @@ export function inTransaction<T>(
   work: (execute: Execute) => Promise<T>,
   how: typeof sentWhole = sentWhole,
 ): Promise<T> {
+  if (database.within) return work(database.within);
   return inTurn(database, (began_at) => transact(database, work, how, began_at));
 }
 

@@ -31,28 +31,20 @@ const unlisted_max = 5_000;
  * const { matched, changed } = await replayAll(deps, { tenant: "default", queue: "mail" }, { dry_run: false });
  */
 export function replayAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
-  return changeAll(deps, filter, options, (page, changed) =>
-    replay(deps, page, async ({ ids, ready }) => {
-      changed(ids);
-      await deps.followUps.retried({ ready, were_dead: [] });
-    }),
-  );
-}
-
-/** Remove the dead letters a filter matches, as `replayAll` replays them. */
-export function purgeAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
-  return changeAll(deps, filter, options, async (page, changed) => {
-    const { ids, ...step } = await purge(deps, page);
-    changed(ids);
+  return changeAll(deps, filter, options, async (page) => {
+    const step = await replay(deps, page);
+    if (step.ids.length > 0) await deps.followUps.retried({ ready: step.ready, were_dead: [] });
     return step;
   });
 }
 
-/** One step over a page; `changed` is told the ids of each of its transactions when that is committed. */
-type Change = (
-  page: DeadPage,
-  changed: (ids: readonly string[]) => void,
-) => Promise<{ found: number; reached: DeadPlace | null }>;
+/** Remove the dead letters a filter matches, as `replayAll` replays them. */
+export function purgeAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
+  return changeAll(deps, filter, options, (page) => purge(deps, page));
+}
+
+/** One step over a page. */
+type Change = (page: DeadPage) => Promise<{ found: number; reached: DeadPlace | null; ids: readonly string[] }>;
 
 async function changeAll(
   deps: BulkDeps,
@@ -67,14 +59,12 @@ async function changeAll(
   let found = 0;
   let changed = 0;
   const unlisted: string[] = [];
-  const note = (ids: readonly string[]): void => {
-    changed += ids.length;
-    unlisted.push(...ids);
-  };
   try {
     while (page && performance.now() < end && !stop?.aborted) {
-      const step = await change(page, note);
+      const step = await change(page);
       found += step.found;
+      changed += step.ids.length;
+      unlisted.push(...step.ids);
       page = pageAfter(page, step.reached);
       if (unlisted.length >= unlisted_max) await deps.followUps.noLongerDead(unlisted.splice(0));
     }

@@ -1,6 +1,7 @@
 import { hidden, unindexed, uuidArray } from "../database/literals.ts";
-import type { ReplayPlace } from "../database/schema/index.ts";
+import type { OperationCursor } from "../database/schema/index.ts";
 import type { Statement } from "../database/statement.ts";
+import { isStopped } from "../jobs/retry.ts";
 
 /** What dead letters may have in common; the times of death are inclusive. */
 type DeadTraits = {
@@ -20,10 +21,15 @@ export type DeadFilter = { tenant: string } & ({ ids: readonly string[] } | Dead
  */
 export type DeadPlace = { dead_us: number; id: string };
 
+type IdsPage = { tenant: string; ids: readonly string[]; rest: readonly string[]; until_us: number };
+
 /** A part of the dead letters a filter matches: some of the ids, or what died after a position and by a time. */
 export type DeadPage =
-  | { kind: "ids"; tenant: string; ids: readonly string[]; rest: readonly string[]; until_us: number }
+  | ({ kind: "ids" } & IdsPage)
   | ({ kind: "walk"; tenant: string; after: DeadPlace; until_us: number } & Wanted);
+
+/** The same, or jobs with these ids that are to be retried: `stopped` ones, dead or not. */
+export type StartsPage = DeadPage | ({ kind: "stopped" } & IdsPage);
 
 type Wanted = { queue: string; type: string; fingerprint: string };
 
@@ -47,7 +53,7 @@ const microseconds = (time: string | undefined) => (time === undefined ? undefin
 export function pageAt(
   filter: DeadFilter,
   until_us: number,
-  place: ReplayPlace,
+  place: OperationCursor,
   rows_max: number,
 ): DeadPage | undefined {
   if (!("ids" in filter)) {
@@ -73,17 +79,19 @@ function pageOf(tenant: string, ids: readonly string[], until_us: number): DeadP
 /** What `pageParams` returns, by name. */
 export const pageParameters = {
   ids: ["tenant", "ids", "until_us"],
+  stopped: ["tenant", "ids", "until_us"],
   walk: ["tenant", "queue", "type", "after_us", "after_id", "until_us", "fingerprint"],
 };
 
 /** A page as parameters: $1 is the tenant; $2 … the ids, or the filter and where the walk starts and ends. */
-export function pageParams(page: DeadPage): Statement["params"] {
-  if (page.kind === "ids") return [page.tenant, uuidArray(page.ids), page.until_us];
+export function pageParams(page: StartsPage): Statement["params"] {
+  if (page.kind !== "walk") return [page.tenant, uuidArray(page.ids), page.until_us];
   const { tenant, queue, type, after, until_us, fingerprint } = page;
   return [tenant, queue, type, after.dead_us, after.id, until_us, fingerprint];
 }
 
 const amongIds = `tenant = $1 AND ${unindexed("dead_at")} <= ${timeOf("$3")}`;
+const amongStopped = `tenant = $1 AND ${isStopped} AND coalesce(${unindexed("dead_at")}, 'epoch') <= ${timeOf("$3")}`;
 const onWalk = (dead_at: string) =>
   `${dead_at} IS NOT NULL AND (${dead_at}, id) > (${timeOf("$4")}, $5::text::uuid) AND ${dead_at} <= ${timeOf("$6")}`;
 
@@ -93,13 +101,14 @@ const onWalk = (dead_at: string) =>
  */
 export const pageConditions = {
   ids: { within: `id = ANY(${hidden("$2::uuid[]")})`, matches: amongIds, still: amongIds },
+  stopped: { within: `id = ANY(${hidden("$2::uuid[]")})`, matches: amongStopped, still: amongStopped },
   walk: {
     within: onWalk("dead_at"),
     matches:
       "tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AND ($7 = '' OR error_fingerprint = $7)",
     still: onWalk(unindexed("dead_at")),
   },
-} as const satisfies Record<DeadPage["kind"], { within: string; matches: string; still: string }>;
+} as const satisfies Record<StartsPage["kind"], { within: string; matches: string; still: string }>;
 
 /** A `DeadPlace` as JSON, for rows with dead_at and id. */
 export const placeOf = `json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id)`;

@@ -1,94 +1,66 @@
 import { composed } from "../database/composed.ts";
-import { executeOn, type Execute } from "../database/statement.ts";
+import { sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "./pages.ts";
+import { pageParameters, pageParams, type DeadPlace, type StartsPage } from "./pages.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { startAnew } from "../jobs/start-anew.ts";
 import { reachedFrom, takeDead } from "./take.ts";
 
-/** What one transaction of a replay let start anew: `ready` are to be signalled, `ids` are no dead letters any more. */
+/** What was let start anew: `ready` are to be signalled. */
 export type Revived = { ids: string[]; ready: ReadyJob[] };
-/** Called after each commit, whatever becomes of the next transaction. */
-export type OnRevived = (revived: Revived) => Promise<void>;
 
 /** Rows locked at once: 20 ms, so that nothing waits for a replay of a hundred thousand. */
 export const replay_rows_max = 500;
 
-/**
- * dead → queued (or blocked, in a group), now and as if they were new: one step over dead letters, longest dead first.
- * Locked ones are found and skipped, as are those whose group is locked: a later call finds them again. Returns how many
- * matched, and where the next step continues.
- *
- * @example
- * const { reached } = await replay(deps, page, async ({ ready }) => void (await announce(deps, ready)));
- */
-export async function replay(
-  deps: Deps,
-  page: DeadPage,
-  onRevived: OnRevived,
-): Promise<{ found: number; reached: DeadPlace | null }> {
-  const execute = executeOn(deps.database);
-  const { found, reached, absent, ...first } = await replayStep(execute, page, "present");
-  await tellRevived(deps, page, first, onRevived);
-  if (absent.length > 0) {
-    const { ids, ready } = await replayStep(execute, pageOfIds(page, absent), "absent");
-    await tellRevived(deps, page, { ids, ready }, onRevived);
-  }
-  return { found, reached };
-}
-
-/** Reported when it is committed. */
-export async function tellRevived(
-  { observe }: Deps,
-  { tenant }: { tenant: string },
-  revived: Revived,
-  onRevived: OnRevived,
-): Promise<void> {
-  if (revived.ids.length === 0) return;
-  observe({ event: "jobs_replayed", tenant, count: revived.ids.length });
-  await onRevived(revived);
-}
-
 type Row = {
   found: number;
   reached: DeadPlace | null;
-  absent: string[] | null;
   jobs: (ReadyJob & { status: "queued" | "blocked" })[] | null;
 };
 
-/** The same filter's dead letters with these ids alone. */
-export function pageOfIds({ tenant, until_us }: DeadPage, ids: readonly string[]): DeadPage {
-  return { kind: "ids", tenant, ids, rest: [], until_us };
-}
-
 /**
- * One statement of a replay, of at most `rows_max` jobs. `found` is how many matched, `absent` are those whose groups have no row, which need a
- * statement, and a transaction, of their own.
+ * dead → queued (or blocked, in a group), now and as if they were new: one step over dead letters, longest dead first.
+ * Locked ones are found and skipped, as are those whose group is locked: a later call finds them again. Returns how many
+ * matched, and where the next step continues. Jobs to be retried, dead or not, wait for all their parents, as these may
+ * be retried too.
+ *
+ * @example
+ * const { ready, reached } = await replay(deps, page);
  */
-export async function replayStep(
-  execute: Execute,
-  page: DeadPage,
-  groups: Groups,
-  rows_max = replay_rows_max,
-): Promise<Revived & { found: number; reached: DeadPlace | null; absent: string[] }> {
+export async function replay(
+  deps: Deps,
+  page: StartsPage,
+  rows_max = page.kind === "walk" ? replay_rows_max : page.ids.length,
+): Promise<Revived & { found: number; reached: DeadPlace | null }> {
   const params = [...pageParams(page), rows_max];
-  const [row] = await execute<Row>({ text: texts[page.kind][groups], params });
-  const jobs = row?.jobs ?? [];
+  const { absent, present } = texts[page.kind];
+  const answers = await sentTogether(deps.database, [
+    { text: absent, params },
+    { text: present, params },
+  ]);
+  const [first, second] = answers.map((rows) => rows[0] as Row | undefined);
+  const jobs = [...(first?.jobs ?? []), ...(second?.jobs ?? [])];
+  const event = page.kind === "stopped" ? "jobs_retried" : "jobs_replayed";
+  if (jobs.length > 0) deps.observe({ event, tenant: page.tenant, count: jobs.length });
   return {
-    found: row?.found ?? 0,
-    reached: row?.reached ?? null,
-    absent: row?.absent ?? [],
+    found: (first?.jobs ?? []).length + (second?.found ?? 0),
+    reached: second?.reached ?? null,
     ids: jobs.map(({ id }) => id),
     ready: jobs.filter(({ status }) => status === "queued"),
   };
 }
 
+/** The same page's jobs with these ids alone. */
+export function pageOfIds({ kind, tenant, until_us }: StartsPage, ids: readonly string[]): StartsPage {
+  return { kind: kind === "stopped" ? kind : "ids", tenant, ids, rest: [], until_us };
+}
+
 /**
- * Groups that have a row are locked first, if they are free: nothing is waited for. Groups without a row get one in a
- * separate statement, in the order that all statements use to create them: it holds no other group, so that no two
- * statements can each hold a group and wait for the other's.
+ * Groups without a row get one first, in the order that all statements use to create them: the transaction holds no
+ * other group by then, so that no two can each hold a group and wait for the other's. Then groups that have a row are
+ * locked, if they are free: nothing is waited for.
  */
-type Groups = "present" | "absent";
+type Groups = "absent" | "present";
 
 const rowOf = (row: string) => `
       FROM job_groups AS known
@@ -107,20 +79,23 @@ const choices: Record<Groups, { before: string; only: string }> = {
 };
 
 /** The parameter after the page's own. */
-const rowsMaxOf = (kind: DeadPage["kind"]) => `$${pageParameters[kind].length + 1}::int`;
+const rowsMaxOf = (kind: StartsPage["kind"]) => `$${pageParameters[kind].length + 1}::int`;
 
-const textOf = (kind: DeadPage["kind"], groups: Groups) => `
+const textOf = (kind: StartsPage["kind"], groups: Groups) => `
   WITH ${takeDead(kind, rowsMaxOf(kind), choices[groups])},
-       ${startAnew("taken", "jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status")}
-  SELECT ${reachedFrom(kind, rowsMaxOf(kind))}, (SELECT json_agg(id) ${ofPage} AND ${hasNone}) AS absent, (
+       ${startAnew("taken", "jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status", kind === "stopped" ? " AND false" : "")}
+  SELECT ${reachedFrom(kind, rowsMaxOf(kind))}, (
     SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status)
                     ORDER BY id) FROM queued) AS jobs`;
-const textsOf = (kind: DeadPage["kind"]) => {
-  const name = `dead-letters/replay-${kind === "ids" ? "ids" : "page"}`;
+const textsOf = (kind: StartsPage["kind"], name: string) => {
   const parameters = [...pageParameters[kind], "rows_max"];
   return {
     present: composed(name, parameters, textOf(kind, "present")),
     absent: composed(`${name}-absent`, parameters, textOf(kind, "absent")),
   };
 };
-const texts = { ids: textsOf("ids"), walk: textsOf("walk") };
+const texts = {
+  ids: textsOf("ids", "dead-letters/replay-ids"),
+  stopped: textsOf("stopped", "jobs/retry-many"),
+  walk: textsOf("walk", "dead-letters/replay-page"),
+};

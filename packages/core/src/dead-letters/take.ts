@@ -1,4 +1,4 @@
-import { pageConditions, placeOf, stretch_jobs_max, type DeadPage } from "./pages.ts";
+import { pageConditions, placeOf, stretch_jobs_max, type StartsPage } from "./pages.ts";
 
 /**
  * Parts of a WITH that lock the dead letters of a page, longest dead first, at most `rows_max`. `page` are those that
@@ -9,7 +9,7 @@ import { pageConditions, placeOf, stretch_jobs_max, type DeadPage } from "./page
  * may be materialized.
  */
 export function takeDead(
-  kind: DeadPage["kind"],
+  kind: StartsPage["kind"],
   rows_max: number | string,
   { before = "", only = "true" } = {},
 ): string {
@@ -22,7 +22,7 @@ export function takeDead(
 }
 
 /** The part that reads a page, and locks nothing. */
-export function pageBounded(kind: DeadPage["kind"], rows_max: number | string): string {
+export function pageBounded(kind: StartsPage["kind"], rows_max: number | string): string {
   const { within, matches } = pageConditions[kind];
   return `page AS MATERIALIZED (
     SELECT id, dead_at FROM (
@@ -31,11 +31,11 @@ export function pageBounded(kind: DeadPage["kind"], rows_max: number | string): 
 }
 
 /** How many matched, and where the walk continues: null at its end. */
-export function reachedFrom(kind: DeadPage["kind"], rows_max: number | string): string {
+export function reachedFrom(kind: StartsPage["kind"], rows_max: number | string): string {
   const { within } = pageConditions[kind];
   const reached = `
     CASE WHEN (SELECT count(*) FROM page) = ${rows_max}
       THEN (SELECT ${placeOf} FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
       ELSE (SELECT ${placeOf} FROM jobs WHERE ${within} ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) END`;
-  return `(SELECT count(*)::int FROM page) AS found, ${kind === "ids" ? "NULL" : reached} AS reached`;
+  return `(SELECT count(*)::int FROM page) AS found, ${kind === "walk" ? reached : "NULL"} AS reached`;
 }

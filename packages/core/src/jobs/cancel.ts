@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
-import { textArray } from "../database/literals.ts";
+import { hidden, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
@@ -14,6 +14,9 @@ export type CancelOutcome =
   /** Its status may not be cancelled, so it stays as it is. */
   | { kind: "not_cancellable"; job: JobRow }
   | { kind: "unknown" };
+
+/** What follows a cancellation needs to know this of the job. */
+export type CancelledJob = Pick<JobRow, "id" | "type" | "tenant" | "queue" | "group_key" | "has_children">;
 
 const notFinal = jobStatuses.filter((status) => !isFinal(status));
 
@@ -39,31 +42,39 @@ export async function cancel(
   if (!row) return { kind: "unknown" };
   const { was, ...job } = row;
   if (!from.includes(was)) return { kind: "not_cancellable", job };
-  deps.observe({
-    event: "job_cancelled",
-    job_id: job.id,
-    job_type: job.type,
-    queue: job.queue,
-    tenant: job.tenant,
-    was,
-  });
+  tell(deps, row);
   return { kind: "cancelled", job };
 }
 
-// The row is locked first, so that the old status is the one the UPDATE found. A job that may not be cancelled is
-// returned as it is.
-const text = composed(
-  "jobs/cancel",
-  ["id", "tenant", "from_statuses"],
-  `
+/** The same for many, in one statement. Locked ones stay as they are, and those in another status. */
+export async function cancelMany(
+  deps: Deps,
+  tenant: string,
+  ids: readonly string[],
+  from: readonly JobStatus[] = notFinal,
+): Promise<readonly CancelledJob[]> {
+  const params = [uuidArray(ids), tenant, textArray(from)];
+  const jobs = await transition(deps, "cancel", { count: ids.length }, () =>
+    executeOn(deps.database)<CancelledJob & { was: JobStatus }>({ text: many, params }),
+  );
+  for (const job of jobs) tell(deps, job);
+  return jobs;
+}
+
+function tell({ observe }: Deps, { id, type, queue, tenant, was }: CancelledJob & { was: JobStatus }): void {
+  observe({ event: "job_cancelled", job_id: id, job_type: type, queue, tenant, was });
+}
+
+// The rows are locked first, so that the old status is the one the UPDATE found.
+const cancelled = (which: string) => `
   WITH found AS MATERIALIZED (
-    SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
+    SELECT * FROM jobs WHERE ${which}
   ), open AS MATERIALIZED (
     SELECT * FROM found WHERE status = ANY($3::text[])
   ), cancelled AS (
     UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
-    WHERE id IN (SELECT id FROM open)
+    WHERE id = ANY(ARRAY(SELECT id FROM open))
     RETURNING *
   ), history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome)
@@ -72,8 +83,21 @@ const text = composed(
     SELECT tenant, queue, status AS from_status, 'cancelled' AS to_status FROM open
   ), ${countMixedMoves("moved")}, let_through AS (
     SELECT tenant, queue, group_key FROM open WHERE status <> 'blocked'
-  ), ${handOver("let_through")}, ${noteParents("open")}
+  ), ${handOver("let_through")}, ${noteParents("open")}`;
+
+const parameters = ["ids", "tenant", "from_statuses"];
+// A job that may not be cancelled is returned as it is.
+const text = composed(
+  "jobs/cancel",
+  parameters,
+  `${cancelled("id = $1::uuid AND tenant = $2 FOR UPDATE")}
   SELECT cancelled.*, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open)`,
+);
+const many = composed(
+  "jobs/cancel-many",
+  parameters,
+  `${cancelled(`id = ANY(${hidden("$1::uuid[]")}) AND tenant = $2 FOR UPDATE SKIP LOCKED`)}
+  SELECT id, type, tenant, queue, group_key, has_children, status AS was FROM open`,
 );

@@ -15,8 +15,7 @@ export type RetryOutcome =
 
 /**
  * dead | cancelled | failed → queued (or blocked, in a group), now and as if it were new: no attempts spent, no result
- * or error left. What happened before stays in its history. It does without those of its parents that have failed,
- * unless these may be retried along with it.
+ * or error left. What happened before stays in its history. It does without those of its parents that have failed.
  *
  * @example
  * const outcome = await retry(deps, "default", id);
@@ -32,28 +31,13 @@ export async function retry(deps: Deps, tenant: string, id: string): Promise<Ret
   return outcome;
 }
 
-/**
- * The same for one of many: it waits for all its parents, as these may be retried too, and is not looked at again when
- * it is `held`.
- */
-export async function retryAmongOthers(deps: Deps, tenant: string, id: string): Promise<RetryOutcome | Held> {
-  const outcome = await transition(deps, "retry", {}, () => retryWith(executeOn(deps.database), tenant, id, false));
-  tellRetried(deps, outcome);
-  return outcome;
-}
-
 /** Nothing was done: another transaction has something locked that is the job's. */
 type Held = { kind: "held" };
 
 /** The same as part of a transaction; `was` is the status it had. */
-export async function retryWith(
-  execute: Execute,
-  tenant: string,
-  id: string,
-  does_without = true,
-): Promise<RetryOutcome | Held> {
+export async function retryWith(execute: Execute, tenant: string, id: string): Promise<RetryOutcome | Held> {
   type Row = JobRow & { was: JobStatus; is_held: boolean };
-  const [row] = await execute<Row>({ text, params: [id, tenant, String(does_without)] });
+  const [row] = await execute<Row>({ text, params: [id, tenant] });
   if (!row) return { kind: "unknown" };
   const { was, is_held, ...job } = row;
   if (is_held) return { kind: "held" };
@@ -68,21 +52,21 @@ export function tellRetried({ observe }: Deps, outcome: { kind: string } | Retry
   observe({ event: "job_retried", job_id: job.id, job_type: job.type, queue: job.queue, tenant: job.tenant, was });
 }
 
-export function isRetryable(status: JobStatus): boolean {
-  return status === "dead" || status === "cancelled" || status === "failed";
-}
+const stopped: readonly JobStatus[] = ["dead", "cancelled", "failed"];
+export const isRetryable = (status: JobStatus): boolean => stopped.includes(status);
+export const isStopped = `status IN (${stopped.map((status) => `'${status}'`).join(", ")})`;
 
 // The row is locked first, so that the old status is the one the UPDATE found. A job that may not be retried is
 // returned as it is.
 const text = composed(
   "jobs/retry",
-  ["id", "tenant", "does_without"],
+  ["id", "tenant"],
   `
   WITH found AS MATERIALIZED (
     SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), stopped AS MATERIALIZED (
-    SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
-  ), ${startAnew("stopped", "jobs.*", " AND $3::text::bool")}
+    SELECT * FROM found WHERE ${isStopped}
+  ), ${startAnew("stopped", "jobs.*")}
   SELECT *, false AS is_held FROM queued
   UNION ALL
   SELECT found.*, found.status AS was, id IN (SELECT id FROM stopped) FROM found WHERE id NOT IN (SELECT id FROM able)`,

@@ -4,8 +4,8 @@ import { addFlow } from "../../test/add-flow.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import { uuidArray } from "../database/literals.ts";
 import { replayAll } from "../dead-letters/bulk.ts";
-import { createReplay } from "../dead-letters/replays/create.ts";
-import { stepReplay } from "../dead-letters/replays/step.ts";
+import { createReplay } from "../operations/create.ts";
+import { stepOperation } from "../operations/step.ts";
 import type { Deps } from "../deps.ts";
 import { bulkJobs } from "./bulk.ts";
 import { editAndRetry } from "./edit-and-retry.ts";
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE jobs, job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, outbox, dead_letter_replays, job_groups`;
+    .sql`TRUNCATE jobs, job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, outbox, operations, job_groups`;
 });
 
 const followUps = { cancelled: async () => {}, retried: async () => {}, noLongerDead: async () => {} };
@@ -41,9 +41,9 @@ const replay = async (ids: readonly string[], patch?: { patched: true }) => {
     { kind: "anybody", token_id: null, name: null },
   );
   if (!made) throw new Error("too many replays");
-  await stepReplay(deps, async () => {});
+  await stepOperation(deps, async () => {});
   // What is left over is of no interest here.
-  await own.database.sql`TRUNCATE dead_letter_replays`;
+  await own.database.sql`TRUNCATE operations`;
 };
 
 /** Ways to start many jobs anew. */

@@ -14,9 +14,9 @@ test("a pass takes all there is of each kind, and passes over what somebody keep
   await sql`INSERT INTO queue_counts (tenant, queue) SELECT 'default', 'gone-' || n FROM generate_series(1, ${many}::int) AS n`;
   await sql`INSERT INTO queues (tenant, queue) SELECT 'default', 'resumed-' || n FROM generate_series(1, ${many}::int) AS n`;
   await sql`
-    INSERT INTO dead_letter_replays (id, tenant, state, filter, matched, matched_complete, until_us, place, next_at,
+    INSERT INTO operations (id, tenant, kind, status, filter, total, total_complete, until_us, cursor, next_at,
                                      made_by, payload_bytes_max, created_at, updated_at, finished_at)
-    SELECT gen_random_uuid(), 'default', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
+    SELECT gen_random_uuid(), 'default', 'replay', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
            now() - interval '31 days' FROM generate_series(1, ${many}::int)`;
   const stop = new AbortController();
   const deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
@@ -31,7 +31,7 @@ test("a pass takes all there is of each kind, and passes over what somebody keep
     const left = async () => ({
       totals: (await sql`SELECT FROM queue_counts`).length,
       queues: (await sql`SELECT FROM queues`).length,
-      replays: (await sql`SELECT FROM dead_letter_replays`).length,
+      replays: (await sql`SELECT FROM operations`).length,
     });
     await eventually(async () => expect(await left()).toEqual({ totals: 0, queues: locked.length, replays: 0 }));
     stop.abort();
@@ -65,9 +65,9 @@ test("a part of the cleaner that fails keeps no other from its rows", async () =
     INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     VALUES ('default', 'old', '', gen_random_uuid(), now() - interval '1 hour')`;
   await sql`
-    INSERT INTO dead_letter_replays (id, tenant, state, filter, matched, matched_complete, until_us, place, next_at,
+    INSERT INTO operations (id, tenant, kind, status, filter, total, total_complete, until_us, cursor, next_at,
                                      made_by, payload_bytes_max, created_at, updated_at, finished_at)
-    VALUES (gen_random_uuid(), 'default', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
+    VALUES (gen_random_uuid(), 'default', 'replay', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
             now() - interval '31 days')`;
   const failing = ["job_attempts", "unique_keys", "audit_log", "hour_rollups"];
   const database = steppingDatabase(own.database, (kind, _number, text) => {
@@ -79,7 +79,7 @@ test("a part of the cleaner that fails keeps no other from its rows", async () =
   const cleaning = clearAway(deps, defaultRetention, undefined, stop.signal);
   const left = async () => ({
     keys: (await sql`SELECT FROM idempotency_keys`).length,
-    replays: (await sql`SELECT FROM dead_letter_replays`).length,
+    replays: (await sql`SELECT FROM operations`).length,
   });
   await eventually(async () => expect(await left()).toEqual({ keys: 0, replays: 0 }));
   stop.abort();

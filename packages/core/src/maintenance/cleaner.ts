@@ -1,14 +1,13 @@
 import { forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
-import { bringReplaysBack } from "../dead-letters/replays/bring-back.ts";
-import { forgetReplays } from "../dead-letters/replays/forget.ts";
 import { forgetEmptyQueues } from "../counts/fold.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
 import { firstId, prune, pruneAhead } from "./prune.ts";
 import { pruneKeys, pruneUniqueKeys } from "./prune-keys.ts";
 import { pause } from "../pause.ts";
 import { pass_ms, restMs } from "./rest.ts";
+import { forgetOperations } from "../operations/forget.ts";
 import { foldMinutes, forgetHours } from "../rollups/fold.ts";
 import { inside_rows_max, writeRollups } from "../rollups/write.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
@@ -27,8 +26,8 @@ const slow_pass_ms = 600_000;
 
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
- * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and replays, and
- * figures over time, whose minutes become hours first; and brings back schedules and replays that a clock sent ahead. In steps of a few hundred rows, or two thousand jobs, with rests (see `restMs`)
+ * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and operations, and
+ * figures over time, whose minutes become hours first; and brings back schedules that a clock sent ahead. In steps of a few hundred rows, or two thousand jobs, with rests (see `restMs`)
  * so that it does not show in anyone's latency. A part that fails leaves the others alone.
  *
  * @example
@@ -119,7 +118,6 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
     // Those no process has counted, as none has anything of its own to write.
     submissions_inside: async () => (await writeRollups(deps, [], 0)) === inside_rows_max,
     empty_queues: async () => (await forgetEmptyQueues(deps, rows_max)) === rows_max,
-    replays_ahead: async () => (await bringReplaysBack(deps, rows_max)) === rows_max,
     undecided_queues: async () => (await forgetUndecidedQueues(deps, rows_max)) === rows_max,
   } satisfies Record<string, Step>;
 }
@@ -133,6 +131,6 @@ function slowParts(deps: LoopDeps, retention: Retention, removed: Removed, place
     schedules: bringBackStep(deps),
     flows: flowsStep(deps),
     hours: async () => (await forgetHours(deps, rows_max)) === rows_max,
-    replays: async () => (await forgetReplays(deps, rows_max)) === rows_max,
+    operations: async () => (await forgetOperations(deps, rows_max)) === rows_max,
   };
 }

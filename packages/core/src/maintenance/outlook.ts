@@ -3,13 +3,14 @@ import { DatabaseTimeoutError } from "../database/errors.ts";
 import { onceMore } from "../database/pool/once-more.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { dueAt } from "../operations/rows.ts";
 
 /** What a sweep would find. Times are milliseconds from now, negative when past, null when there is none. */
 export type SweepOutlook = {
   due_in_ms: number | null;
   schedule_in_ms: number | null;
   lease_check_in_ms: number | null;
-  replay_in_ms: number | null;
+  operation_in_ms: number | null;
   /** The server has run for three seconds: leases may be ended. */
   server_settled: boolean;
   /** The server's clock. */
@@ -34,8 +35,8 @@ const parts: Record<keyof SweepOutlook, string> = {
     (extract(epoch FROM (SELECT min(next_at) FROM schedules WHERE paused_at IS NULL) - now()) * 1000)::float8`,
   lease_check_in_ms: `
     (extract(epoch FROM (SELECT check_at FROM lease_batches ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
-  replay_in_ms: `
-    (extract(epoch FROM (SELECT min(next_at) FROM dead_letter_replays WHERE state = 'running') - now()) * 1000)::float8`,
+  operation_in_ms: `
+    (extract(epoch FROM (SELECT min(${dueAt}) FROM operations WHERE status = 'running') - now()) * 1000)::float8`,
   server_settled: "abs(extract(epoch FROM now() - pg_postmaster_start_time())) >= 3",
   now_ms: "(extract(epoch FROM now()) * 1000)::float8",
   any_queued: "(SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",

@@ -1,4 +1,4 @@
-import type { JobStatus } from "@atlasqueue/contract";
+import type { JobStatus, Operation } from "@atlasqueue/contract";
 
 /** `trace_id` and `span_id`: where it was submitted, if that is known. */
 type OfJob = {
@@ -58,12 +58,13 @@ export type AtlasEvent =
   | { event: "lease_return_failed"; error: string }
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
   | ({ event: "job_retried"; was: JobStatus } & OfJob)
-  | { event: "jobs_replayed" | "jobs_purged" | "jobs_deleted"; tenant: string; count: number }
+  | { event: "jobs_replayed" | "jobs_retried" | "jobs_purged" | "jobs_deleted"; tenant: string; count: number }
   | {
-      event: "replay_changed";
+      event: "operation_changed";
       change: "created" | "paused" | "resumed" | "cancelled" | "done";
       tenant: string;
-      replay_id: string;
+      kind: Operation["kind"];
+      operation_id: string;
     }
   | ({ event: "lease_expired"; outcome: "requeued" | "dead" } & OfAttempt)
   | { event: "jobs_promoted"; scheduled: number; retried: number }

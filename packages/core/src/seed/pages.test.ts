@@ -5,8 +5,8 @@ import { listActs } from "../audit/list.ts";
 import { recordActs } from "../audit/record.ts";
 import { listDeadGroups } from "../dead-letters/groups.ts";
 import { listDead } from "../dead-letters/list.ts";
-import { createReplay } from "../dead-letters/replays/create.ts";
-import { listReplays } from "../dead-letters/replays/find.ts";
+import { createReplay } from "../operations/create.ts";
+import { listOperations } from "../operations/find.ts";
 import { heldGroups } from "../groups/held.ts";
 import { listAttempts } from "../jobs/attempts.ts";
 import { listJobs } from "../jobs/list.ts";
@@ -56,9 +56,9 @@ beforeAll(async () => {
   const deps = { database: own.database, observe };
   await createReplay(deps, { tenant: "default", filter: { type: "mail.send" } }, actor);
   await own.database.sql`
-    INSERT INTO dead_letter_replays
-    SELECT (jsonb_populate_record(known, jsonb_build_object('id', gen_random_uuid(), 'state', 'done'))).*
-    FROM dead_letter_replays AS known, generate_series(1, 3000)`;
+    INSERT INTO operations
+    SELECT (jsonb_populate_record(known, jsonb_build_object('id', gen_random_uuid(), 'status', 'done'))).*
+    FROM operations AS known, generate_series(1, 3000)`;
   await own.database.sql`ANALYZE`;
 });
 afterAll(() => own.drop());
@@ -128,7 +128,7 @@ test("a look for listeners reads the counts of their tenant, and of finished job
 
 test("a page of schedules, of replays and of the audit trail reads that page", async () => {
   expect(await read((deps) => listSchedules(deps, "default", page))).toBeLessThanOrEqual(3 * (page + 1));
-  expect(await read((deps) => listReplays(deps, "default", page, undefined))).toBeLessThanOrEqual(3 * (page + 1));
+  expect(await read((deps) => listOperations(deps, "default", page, undefined))).toBeLessThanOrEqual(3 * (page + 1));
   for (const [filter, most] of [
     [{}, page],
     [{ action: "queue.pause" }, 2 * page],

@@ -7,7 +7,7 @@ import { worldMaker } from "./world.ts";
 
 const source = new URL("../../src/", import.meta.url);
 /** What is written that is no part of a job's life. */
-const besides = ["queue_counts", "queue_changes", "schedules", "dead_letter_replays"];
+const besides = ["queue_counts", "queue_changes", "schedules", "operations"];
 
 /** Statements that no move sends, by their file, and why. */
 const excused: Readonly<Record<string, string>> = {

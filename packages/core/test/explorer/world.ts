@@ -14,7 +14,7 @@ import { complete } from "../../src/settle/complete.ts";
 import { randomUUID } from "node:crypto";
 import { cancel } from "../../src/jobs/cancel.ts";
 import type { Submission } from "../../src/submit/outcome.ts";
-import { createReplay } from "../../src/dead-letters/replays/create.ts";
+import { createReplay } from "../../src/operations/create.ts";
 import { createSchedule } from "../../src/schedules/store.ts";
 import { park } from "../../src/steps/park.ts";
 import { submitInside } from "../../src/submit/arrivals/submit-inside.ts";
@@ -25,7 +25,7 @@ import { keepTables } from "../kept-tables.ts";
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
 export const limit = 2;
-const anybody: Actor = { kind: "anybody", token_id: null, name: null };
+export const anybody: Actor = { kind: "anybody", token_id: null, name: null };
 
 /** A job in each state, and with which others it has to do. */
 export const statesOf: Readonly<Record<string, { id: (world: World) => string; about: string }>> = {
@@ -137,7 +137,7 @@ async function makeWorld(database: Database) {
   await database.sql`UPDATE schedules SET next_at = now() - interval '2 years'`;
   await createReplay(deps, { tenant, filter: { ids: dead_letters }, patch: { replayed: true } }, anybody);
   // Their deaths are moved on with each scene.
-  await database.sql`UPDATE dead_letter_replays SET until_us = 9e15`;
+  await database.sql`UPDATE operations SET until_us = 9e15`;
   await database.sql`
     UPDATE jobs SET locked_until = now() - interval '1 s' WHERE lease_token = ${lost[0]?.lease_token ?? ""} AND status = 'running'`;
   await database.sql`

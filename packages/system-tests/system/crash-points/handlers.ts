@@ -38,7 +38,7 @@ export function storyHandlers(sql: Sql): Handler[] {
         if (!works) throw new Error("never");
       }),
     ),
-    ...["mended", "mended.alone"].map((type) =>
+    ...["mended", "mended.alone", "mended.in_bulk"].map((type) =>
       noted(type, (_payload, _context, runs) => {
         if (runs === 1) throw new Error("not yet");
       }),

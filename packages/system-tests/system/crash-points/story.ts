@@ -11,6 +11,7 @@ import {
   cancel,
   claim,
   createLeaseReturns,
+  createOperation,
   createReplay,
   createSchedule,
   deleteFinished,
@@ -54,6 +55,8 @@ const lines: readonly Readonly<Record<string, Wish>>[] = [
   { stepper: wish({ type: "stepper" }), long: wish(ok), maker: wish({ type: "maker" }) },
   { deleted: wish(ok, "gone"), purged: wish({ ...doomed, type: "doomed.purged" }, "gone") },
   { replayed: wish({ type: "mended", max_attempts: 1 }), patched: wish({ ...doomed, type: "doomed.patched" }) },
+  { in_bulk: wish({ type: "mended.in_bulk", max_attempts: 1 }) },
+  { stopped: wish({ ...ok, type: "stopped", delay_seconds: 3_600 }, "cancelled", 0) },
   { edited: wish(doomed), retried: wish({ type: "mended.alone", max_attempts: 1 }) },
   { acked: wish({ ...ok, queue: "remote" }), nacked: wish({ type: "flaky", queue: "remote" }, "succeeded", 2) },
   { lost: wish({ ...ok, queue: "attic" }, "succeeded", 2), unanswered: wish({ ...ok, queue: "attic" }) },
@@ -209,7 +212,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
     await Promise.all([
       (async () => {
         const outcome = await insist(() => cancel(deps, tenant, id("cancelled")));
-        if (outcome.kind === "cancelled") await followUps.cancelled(outcome.job);
+        if (outcome.kind === "cancelled") await followUps.cancelled([outcome.job]);
       })(),
       (async () => {
         await whenIs("deleted", "succeeded");
@@ -223,10 +226,14 @@ export async function tellStory(world: World, told: Told): Promise<void> {
       })(),
       mend("replayed", () => replayAll({ ...deps, followUps }, { tenant, type: "mended" }, now)),
       mend("patched", async () => {
-        const [replaying] = await world.sql`SELECT FROM dead_letter_replays WHERE state = 'running'`;
         const mended = { tenant, filter: { type: "doomed.patched" }, patch: { works: true } };
-        if (!replaying) await createReplay(deps, mended, anybody);
+        if (!(await operating("replay"))) await createReplay(deps, mended, anybody);
       }),
+      mend("in_bulk", () => operate("retry", "mended.in_bulk")),
+      (async () => {
+        await insist(() => operate("cancel", "stopped"));
+        await whenIs("stopped", "cancelled");
+      })(),
       mend("edited", async () =>
         followRetry(await editAndRetry(deps, tenant, id("edited"), { patch: { works: true } }, 10_000)),
       ),
@@ -236,6 +243,13 @@ export async function tellStory(world: World, told: Told): Promise<void> {
         if (sent.kind === "sent" && sent.woken) await followUps.woken(sent.job);
       })(),
     ]);
+  };
+  const operating = async (kind: string) =>
+    (await world.sql`SELECT FROM operations WHERE status = 'running' AND kind = ${kind}`).length > 0;
+  /** All jobs of a type, in the background. */
+  const operate = async (kind: "cancel" | "retry", type: string): Promise<void> => {
+    const wish = { tenant, kind, filter: { type } };
+    if (!(await operating(kind))) await createOperation({ ...deps, followUps }, wish, anybody);
   };
   /** A dead letter is given another chance, and one more if that one was lost with its process. */
   const mend = async (key: string, act: () => Promise<unknown>): Promise<void> => {

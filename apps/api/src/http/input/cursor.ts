@@ -13,6 +13,8 @@ export type CursorOf = {
     | "flow"
     | "parents"
     | "bulk"
+    | "operation"
+    | "operations"
     | "held groups"
     | "audit"
     | "schedules"

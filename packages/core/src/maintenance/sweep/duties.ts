@@ -1,7 +1,7 @@
 import { isUnavailable } from "../../database/errors.ts";
 import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, staleTables } from "../../database/server/refresh-statistics.ts";
-import { carryOnReplays } from "../../dead-letters/replays/carry-on.ts";
+import { carryOnOperations } from "../../operations/carry-on.ts";
 import { advanceAll } from "../../groups/advance-all.ts";
 import { createAsideRound } from "../../groups/advance-aside.ts";
 import { type SweepOutlook } from "../outlook.ts";
@@ -50,8 +50,8 @@ export function createDuties(
   const recover = createRecovery(deps, outage);
   const arrivals = newArrivalsCursor();
   const underWay = new Set<string>();
-  const replay_turn = { tenant: "" };
-  let replaying: Promise<void> | undefined;
+  const operation_turn = { tenant: "" };
+  let operating: Promise<void> | undefined;
 
   /** Resolves with nothing when it failed, or is still under way. */
   const duty = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
@@ -102,8 +102,8 @@ export function createDuties(
       const ready = any_queued && !asked;
       if (ready) await markReady(deps);
       // It may take hours, so the sweep does not wait for it.
-      if (isPast(outlook.replay_in_ms) && !underWay.has("replays"))
-        replaying = duty("replays", () => carryOnReplays(deps, stop, replay_turn));
+      if (isPast(outlook.operation_in_ms) && !underWay.has("operations"))
+        operating = duty("operations", () => carryOnOperations(deps, stop, operation_turn));
       const [fired, promoted, recovered, served_again, others_again] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps, goRoundDue)),
@@ -126,8 +126,8 @@ export function createDuties(
       ]);
       return { fired, promoted, recovered, resignalled: served_again + others_again };
     },
-    /** Resolves when no replay is carried on any more; soon, once stopped. */
-    replayed: async () => replaying,
+    /** Resolves when no operation is carried on any more; soon, once stopped. */
+    operated: async () => operating,
   };
 }
 

@@ -21,7 +21,7 @@ const sweep_ms_max = 2_500;
 
 /**
  * The safety net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals,
- * the list of dead letters, replays. Runs on a timer whatever the queues are doing, sleeps until the next job is due when that
+ * the list of dead letters, operations. Runs on a timer whatever the queues are doing, sleeps until the next job is due when that
  * is sooner, and takes turns with the other workers' sweepers, so that a fleet asks the database no more often than one
  * worker. `served` are the queues this process takes jobs from: they are looked after first.
  */
@@ -43,10 +43,10 @@ export function createSweeper(
     deps.observe({ event: "sweep_complete", ...swept, duration_ms: performance.now() - started });
     const changed = swept.promoted + swept.fired + swept.recovered > 0;
     const { due_in_ms, schedule_in_ms } = changed ? await outlook.nextDue() : found;
-    const { replay_in_ms } = found;
+    const { operation_in_ms } = found;
     // A due schedule that cannot be fired waits for the next turn.
     const slot_in_ms = isPast(schedule_in_ms) && swept.fired === 0 ? null : schedule_in_ms;
-    const page_in_ms = isPast(replay_in_ms) ? null : replay_in_ms;
+    const page_in_ms = isPast(operation_in_ms) ? null : operation_in_ms;
     const next_in_ms = Math.min(due_in_ms ?? Infinity, slot_in_ms ?? Infinity, page_in_ms ?? Infinity);
     if (next_in_ms < period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
   };
@@ -109,7 +109,7 @@ export function createSweeper(
     async run(): Promise<void> {
       const hearNoMore = deps.database.onBreak(outage.broke);
       await Promise.all([sweepOnTime(), findStrays(deps, stop)]);
-      await duties.replayed();
+      await duties.operated();
       hearNoMore();
     },
     /** The queues are empty: sweep now, if it is our turn. */

@@ -1,7 +1,8 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { purge } from "../../../src/dead-letters/purge.ts";
 import { replay } from "../../../src/dead-letters/replay.ts";
-import { stepReplay } from "../../../src/dead-letters/replays/step.ts";
+import { createOperation } from "../../../src/operations/create.ts";
+import { stepOperation } from "../../../src/operations/step.ts";
 import type { DeadPage } from "../../../src/dead-letters/pages.ts";
 import { bulkJobs } from "../../../src/jobs/bulk.ts";
 import { cancel } from "../../../src/jobs/cancel.ts";
@@ -13,7 +14,7 @@ import { setLimits } from "../../../src/limits/set.ts";
 import { pauseQueue, resumeQueue } from "../../../src/queues/pause.ts";
 import { memorySignal } from "../../../src/signal/memory/signal.ts";
 import { sendSignal } from "../../../src/steps/signal.ts";
-import { statesOf, type World } from "../world.ts";
+import { anybody, statesOf, type World } from "../world.ts";
 import { mayBeLate, nothingFollows, ofMany, ofOne, type Moves } from "./move.ts";
 
 const deadPage = ({ tenant, dead_letters }: World): DeadPage => ({
@@ -56,12 +57,27 @@ const ofStates: Moves = Object.assign(
 const bulk = (action: "cancel" | "retry" | "delete" | "purge") => (world: World, deps: World["deps"]) =>
   bulkJobs({ ...deps, followUps: nothingFollows }, world.tenant, action, { ids: everyone(world) }, { dry_run: false });
 
+/** Of all jobs, by an operation that nothing else is due with. */
+const pageOf = (kind: "cancel" | "retry" | "purge") => async (world: World, deps: World["deps"]) => {
+  const before = { ...world.deps, followUps: nothingFollows };
+  await before.database.sql`
+    UPDATE operations SET status = 'paused' WHERE id IN (SELECT id FROM operations FOR UPDATE SKIP LOCKED)`;
+  await createOperation(before, { tenant: world.tenant, kind, filter: {} }, anybody);
+  await stepOperation(deps, async () => {});
+};
+
 /** What people do to jobs. */
 export const peopleMoves: Moves = {
   ...ofStates,
   ...ofMany({
-    replay: (world, deps) => replay(deps, deadPage(world), nothingFollows.revived),
-    "a step of a replay": (_world, deps) => stepReplay(deps, nothingFollows.revived),
+    replay: (world, deps) => replay(deps, deadPage(world)),
+    "a page of a replay": (_world, deps) => stepOperation(deps, async () => {}),
+    "a page of a bulk cancel": pageOf("cancel"),
+    "a page of a bulk retry": pageOf("retry"),
+    "a page of a bulk purge": pageOf("purge"),
+    "bulk cancel": bulk("cancel"),
+    "bulk retry": bulk("retry"),
+    "bulk purge": bulk("purge"),
     "purge dead letters": (world, deps) => purge(deps, deadPage(world)),
     delete: ({ tenant, finished, dead_letters }, deps) => deleteFinished(deps, tenant, [finished, ...dead_letters]),
   }),
@@ -69,9 +85,6 @@ export const peopleMoves: Moves = {
   ...ofOne(undefined, {
     edit: ({ tenant, dead_letters }, deps) =>
       editAndRetry(deps, tenant, String(dead_letters[0]), { patch: { edited: true } }, 1_000),
-    "bulk cancel": bulk("cancel"),
-    "bulk retry": bulk("retry"),
-    "bulk purge": bulk("purge"),
   }),
   ...ofOne("limits", {
     "set limits": ({ tenant }, deps) =>

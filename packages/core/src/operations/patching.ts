@@ -1,10 +1,10 @@
 import { findFaults, mergePatch, type Json, type JsonObject } from "@atlasqueue/contract";
-import { composed } from "../../database/composed.ts";
-import { unindexed, uuidArray } from "../../database/literals.ts";
-import type { Execute } from "../../database/statement.ts";
-import { forgetSteps, takeSteps } from "../../steps/forget.ts";
-import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "../pages.ts";
-import { pageBounded, reachedFrom } from "../take.ts";
+import { composed } from "../database/composed.ts";
+import { unindexed, uuidArray } from "../database/literals.ts";
+import type { Execute } from "../database/statement.ts";
+import { forgetSteps, takeSteps } from "../steps/forget.ts";
+import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "../dead-letters/pages.ts";
+import { pageBounded, reachedFrom } from "../dead-letters/take.ts";
 
 /** A dead letter before and after a patch; `fits` says whether that payload may be stored. */
 export type Patched = { id: string; type: string; queue: string; before: JsonObject; after: JsonObject; fits: boolean };

@@ -1,9 +1,9 @@
 import { limits } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
-import { anybody, replayWorld, tenant } from "../../../test/replay-world.ts";
-import type { ReplayRow } from "../../database/schema/index.ts";
+import { anybody, replayWorld, tenant } from "../../test/replay-world.ts";
+import type { OperationRow } from "../database/schema/index.ts";
 import { createReplay, previewReplay } from "./create.ts";
-import { findReplay, listReplays } from "./find.ts";
+import { findOperation, listOperations } from "./find.ts";
 
 const world = replayWorld();
 const { dead, start, step, carryOut, look } = world;
@@ -38,7 +38,7 @@ test("a dry run counts, shows one job before and after the patch, and changes no
     sample: null,
   });
   expect(await world.sql`SELECT * FROM jobs ORDER BY id`).toEqual(before);
-  expect((await listReplays(world.deps, tenant, 10, undefined)).rows).toEqual([]);
+  expect((await listOperations(world.deps, tenant, 10, undefined)).rows).toEqual([]);
 });
 
 test("the patch is in every replayed payload; a job it makes too large stays dead, as it was", async () => {
@@ -47,7 +47,7 @@ test("the patch is in every replayed payload; a job it makes too large stays dea
   await world.sql`UPDATE jobs SET payload = ${world.sql.json({ n: 0, text })} WHERE payload ->> 'n' = '2'`;
   const row = await start({ filter: { type: "mail" }, patch: { old: null, added: "y".repeat(200) } });
   await carryOut();
-  expect(await look(row)).toMatchObject({ state: "done", replayed: 2, left_over: 1 });
+  expect(await look(row)).toMatchObject({ status: "done", done: 2, failed: 1 });
   const payloads = await world.sql`SELECT status, payload FROM jobs ORDER BY status, payload ->> 'n'`;
   expect(payloads).toEqual([
     { status: "dead", payload: { n: 0, text } },
@@ -60,23 +60,23 @@ test("a patched page is no heavier than a claim; a replay whose page fails leave
   await dead(40, { of: "heavy" });
   await dead(3);
   const wish = { tenant: "heavy", filter: { all: true as const }, patch: { old: false } };
-  const heavy = (await createReplay(world.deps, wish, anybody)) as ReplayRow;
-  const heavyNow = async () => (await findReplay(world.deps, "heavy", heavy.id)) as ReplayRow;
+  const heavy = (await createReplay(world.deps, wish, anybody)) as OperationRow;
+  const heavyNow = async () => (await findOperation(world.deps, "heavy", heavy.id)) as OperationRow;
   await step();
-  expect(await heavyNow()).toMatchObject({ state: "running", replayed: 16 });
+  expect(await heavyNow()).toMatchObject({ status: "running", done: 16 });
 
   const light = await start({ filter: { all: true } });
   await world.sql`ALTER TABLE jobs ADD CONSTRAINT broken CHECK (tenant <> 'heavy' OR status <> 'queued') NOT VALID`;
   try {
-    await world.sql`UPDATE dead_letter_replays SET next_at = now() - interval '1 second' WHERE id = ${heavy.id}`;
+    await world.sql`UPDATE operations SET next_at = now() - interval '1 second' WHERE id = ${heavy.id}`;
     await expect(step(undefined, undefined, { tenant: "default" })).rejects.toThrow("broken");
     await carryOutDue();
   } finally {
     await world.sql`ALTER TABLE jobs DROP CONSTRAINT broken`;
   }
-  expect(await look(light)).toMatchObject({ state: "done", replayed: 3 });
-  expect(await heavyNow()).toMatchObject({ state: "running", replayed: 16 });
+  expect(await look(light)).toMatchObject({ status: "done", done: 3 });
+  expect(await heavyNow()).toMatchObject({ status: "running", done: 16 });
   expect((await heavyNow()).next_at.getTime()).toBeGreaterThan(Date.now() + 5_000);
   await carryOut();
-  expect(await heavyNow()).toMatchObject({ state: "done", replayed: 40, left_over: 0 });
+  expect(await heavyNow()).toMatchObject({ status: "done", done: 40, failed: 0 });
 });

@@ -1,19 +1,18 @@
 import { type ReplayFilter, limits } from "@atlasqueue/contract";
 import { eventually, submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { anybody, replayWorld, tenant } from "../../../test/replay-world.ts";
-import { createFollowUps } from "../../follow-ups.ts";
-import { claim } from "../../lease/claim.ts";
-import { createLogger } from "../../observe/log.ts";
-import { fail } from "../../settle/fail.ts";
-import { createSweeper } from "../../maintenance/sweep/sweeper.ts";
-import { memorySignal } from "../../signal/memory/signal.ts";
-import { enqueueAll } from "../../submit/enqueue-all.ts";
-import { fingerprintOf } from "../fingerprint.ts";
-import { bringReplaysBack } from "./bring-back.ts";
+import { anybody, replayWorld, tenant } from "../../test/replay-world.ts";
+import { createFollowUps } from "../follow-ups.ts";
+import { claim } from "../lease/claim.ts";
+import { createLogger } from "../observe/log.ts";
+import { fail } from "../settle/fail.ts";
+import { createSweeper } from "../maintenance/sweep/sweeper.ts";
+import { memorySignal } from "../signal/memory/signal.ts";
+import { enqueueAll } from "../submit/enqueue-all.ts";
+import { fingerprintOf } from "../dead-letters/fingerprint.ts";
 import { createReplay } from "./create.ts";
-import { listReplays } from "./find.ts";
-import { steerReplay } from "./steer.ts";
+import { listOperations } from "./find.ts";
+import { steerOperation } from "./steer.ts";
 
 const world = replayWorld();
 const { dead, start, step, carryOut, look, statuses } = world;
@@ -24,17 +23,17 @@ test("a replay goes over all that match, page by page, and says how far it has c
   await dead(20, { of: "other" });
   const row = await start({ filter: { type: "mail" } });
   expect(row).toMatchObject({
-    state: "running",
-    matched: 1_200,
-    matched_complete: true,
-    replayed: 0,
+    status: "running",
+    total: 1_200,
+    total_complete: true,
+    done: 0,
     made_by: anybody,
   });
   await step();
-  expect(await look(row)).toMatchObject({ state: "running", replayed: 500 });
+  expect(await look(row)).toMatchObject({ status: "running", done: 500 });
   await carryOut();
   const done = await look(row);
-  expect(done).toMatchObject({ state: "done", replayed: 1_200, left_over: 0 });
+  expect(done).toMatchObject({ status: "done", done: 1_200, failed: 0 });
   expect(done.finished_at).toBeInstanceOf(Date);
   expect(await statuses()).toEqual({ queued: 1_200, dead: 30 });
   expect(await statuses("other")).toEqual({ dead: 20 });
@@ -51,9 +50,9 @@ test.each<[string, ReplayFilter, number]>([
   const ids = (await world.sql`SELECT id FROM jobs`).map(({ id }) => String(id));
   await dead(3, { error: "Odd: 1" });
   const row = await start({ filter: filter.ids ? { ids } : filter });
-  expect(row.matched).toBe(count);
+  expect(row.total).toBe(count);
   await carryOut();
-  expect(await look(row)).toMatchObject({ state: "done", replayed: count, left_over: 0 });
+  expect(await look(row)).toMatchObject({ status: "done", done: count, failed: 0 });
   expect((await statuses()).queued ?? 0).toBe(count);
 });
 
@@ -67,7 +66,7 @@ test("what dies while a replay runs is not replayed by it: neither for the first
   if (!lease) throw new Error("not claimed");
   await fail(world.deps, [{ lease, error: "again", verdict: { kind: "dead", reason: "not_retryable" } }]);
   await carryOut();
-  expect(await look(row)).toMatchObject({ state: "done", replayed: 600, left_over: 0 });
+  expect(await look(row)).toMatchObject({ status: "done", done: 600, failed: 0 });
   expect(await statuses()).toEqual({ queued: 599, dead: 1 });
 });
 
@@ -75,19 +74,19 @@ test("a replay with a rate does as many a second, and no page before its time", 
   await dead(50);
   const row = await start({ filter: { all: true }, rate: 10 });
   await step();
-  expect((await look(row)).replayed).toBe(10);
+  expect((await look(row)).done).toBe(10);
   await step();
   // What the first page took is paid for with a second; up to one may be made up for.
-  const { replayed, next_at } = await look(row);
-  expect(replayed).toBeLessThanOrEqual(20);
+  const { done, next_at } = await look(row);
+  expect(done).toBeLessThanOrEqual(20);
   const [clock] = await world.sql<{ now_ms: number }[]>`SELECT (extract(epoch FROM now()) * 1000)::float8 AS now_ms`;
   const now_ms = clock?.now_ms ?? 0;
   expect(next_at.getTime()).toBeGreaterThan(now_ms - 1_000);
   const slow = await start({ filter: { all: true }, rate: 0.1 });
-  await world.sql`UPDATE dead_letter_replays SET next_at = now() + interval '1 hour' WHERE id = ${row.id}`;
+  await world.sql`UPDATE operations SET next_at = now() + interval '50 seconds' WHERE id = ${row.id}`;
   await step();
   const after = await look(slow);
-  expect(after.replayed).toBe(1);
+  expect(after.done).toBe(1);
   expect(after.next_at.getTime() - now_ms).toBeGreaterThan(8_000);
   expect(await step()).toBe(false);
 });
@@ -96,24 +95,24 @@ test("a paused replay does nothing until it is resumed; a cancelled one nothing 
   await dead(1_200);
   const row = await start({ filter: { all: true } });
   await step();
-  expect(await steerReplay(world.deps, tenant, row.id, "pause")).toMatchObject({
+  expect(await steerOperation(world.deps, tenant, row.id, "pause")).toMatchObject({
     kind: "steered",
-    row: { state: "paused" },
+    row: { status: "paused" },
   });
-  expect(await steerReplay(world.deps, tenant, row.id, "pause")).toMatchObject({ kind: "steered" });
+  expect(await steerOperation(world.deps, tenant, row.id, "pause")).toMatchObject({ kind: "steered" });
   await carryOut();
-  expect(await look(row)).toMatchObject({ state: "paused", replayed: 500 });
-  await steerReplay(world.deps, tenant, row.id, "resume");
+  expect(await look(row)).toMatchObject({ status: "paused", done: 500 });
+  await steerOperation(world.deps, tenant, row.id, "resume");
   await step();
-  expect(await look(row)).toMatchObject({ state: "running", replayed: 1_000 });
-  expect(await steerReplay(world.deps, tenant, row.id, "cancel")).toMatchObject({
+  expect(await look(row)).toMatchObject({ status: "running", done: 1_000 });
+  expect(await steerOperation(world.deps, tenant, row.id, "cancel")).toMatchObject({
     kind: "steered",
-    row: { state: "cancelled" },
+    row: { status: "cancelled" },
   });
   await carryOut();
   expect(await statuses()).toEqual({ queued: 1_000, dead: 200 });
-  expect(await steerReplay(world.deps, tenant, row.id, "resume")).toMatchObject({ kind: "over" });
-  expect(await steerReplay(world.deps, "other", row.id, "cancel")).toEqual({ kind: "unknown" });
+  expect(await steerOperation(world.deps, tenant, row.id, "resume")).toMatchObject({ kind: "over" });
+  expect(await steerOperation(world.deps, "other", row.id, "cancel")).toEqual({ kind: "unknown" });
 });
 
 test("what another transaction holds is looked at again, and left over only if it is held all the time", async () => {
@@ -124,9 +123,9 @@ test("what another transaction holds is looked at again, and left over only if i
     await stranger`SELECT FROM jobs WHERE id = ${held?.id as string} FOR UPDATE`;
     await step();
   });
-  expect(await look(row)).toMatchObject({ state: "running", replayed: 9, left_over: 0 });
+  expect(await look(row)).toMatchObject({ status: "running", done: 9, failed: 0 });
   await carryOut();
-  expect(await look(row)).toMatchObject({ state: "done", replayed: 10, left_over: 0 });
+  expect(await look(row)).toMatchObject({ status: "done", done: 10, failed: 0 });
   await world.sql`TRUNCATE jobs`;
   await dead(10);
   const [again] = await world.sql`SELECT id FROM jobs LIMIT 1`;
@@ -135,7 +134,7 @@ test("what another transaction holds is looked at again, and left over only if i
     await stranger`SELECT FROM jobs WHERE id = ${again?.id as string} FOR UPDATE`;
     await carryOut();
   });
-  expect(await look(other)).toMatchObject({ state: "done", replayed: 9, left_over: 1 });
+  expect(await look(other)).toMatchObject({ status: "done", done: 9, failed: 1 });
 });
 
 test("jobs of groups, with and without a row, are replayed in their order, patched", async () => {
@@ -150,7 +149,7 @@ test("jobs of groups, with and without a row, are replayed in their order, patch
   await world.sql`TRUNCATE job_groups`;
   const row = await start({ filter: { type: "g" }, patch: { more: true } });
   await carryOut();
-  expect(await look(row)).toMatchObject({ state: "done", replayed: 3, left_over: 0 });
+  expect(await look(row)).toMatchObject({ status: "done", done: 3, failed: 0 });
   const jobs = await world.sql`SELECT status, payload FROM jobs ORDER BY coalesce(blocked_seq, 0)`;
   expect(jobs.map(({ status, payload }) => [status, payload])).toEqual([
     ["queued", { n: 1, more: true }],
@@ -160,11 +159,11 @@ test("jobs of groups, with and without a row, are replayed in their order, patch
 });
 
 test("as many unfinished replays as there may be, and no more", async () => {
-  for (let count = 0; count < limits.replays_max; count += 1) await start({ filter: { all: true } });
+  for (let count = 0; count < limits.operations_max; count += 1) await start({ filter: { all: true } });
   expect(await createReplay(world.deps, { tenant, filter: { all: true } }, anybody)).toBeUndefined();
   expect(await createReplay(world.deps, { tenant: "other", filter: { all: true } }, anybody)).toBeDefined();
-  const first = await listReplays(world.deps, tenant, 15, undefined);
-  const second = await listReplays(world.deps, tenant, 15, first.next);
+  const first = await listOperations(world.deps, tenant, 15, undefined);
+  const second = await listOperations(world.deps, tenant, 15, first.next);
   expect([first.rows.length, second.rows.length, second.next]).toEqual([15, 5, undefined]);
 });
 
@@ -178,7 +177,7 @@ test("a process carries on by itself, signals the jobs, and takes them out of th
   const deps = { ...world.deps, signal, followUps, logger: createLogger("fatal", "test") };
   const loop = createSweeper(deps, stop.signal, { queues: () => [], discover: async () => {} }).run();
   const row = await start({ filter: { all: true } });
-  await eventually(async () => expect((await look(row)).state).toBe("done"));
+  await eventually(async () => expect((await look(row)).status).toBe("done"));
   await eventually(async () => expect((await signal.deadLetters.look()).length).toBe(0));
   stop.abort();
   await loop;
@@ -190,23 +189,22 @@ test("a replay goes on at its own rate though the database's clock was set back"
   await dead(30);
   const row = await start({ filter: { all: true }, rate: 10 });
   await step();
-  expect(await look(row)).toMatchObject({ replayed: 10 });
+  expect(await look(row)).toMatchObject({ done: 10 });
   // What the clock said then is an hour ahead of what it says now.
-  await world.sql`UPDATE dead_letter_replays SET next_at = next_at + interval '1 hour'`;
-  expect(await bringReplaysBack(world.deps, 10)).toBe(1);
+  await world.sql`UPDATE operations SET next_at = next_at + interval '1 hour'`;
   await step();
-  expect(await look(row)).toMatchObject({ replayed: 20 });
+  expect(await look(row)).toMatchObject({ done: 20 });
   // Now it rests for as long as its rate asks for.
-  expect(await bringReplaysBack(world.deps, 10)).toBe(0);
+  expect(await step()).toBe(false);
 });
 
 test("one tenant's twenty replays take turns with another's one", async () => {
   await dead(1_500);
   await dead(3_000, { of: "greedy" });
-  for (let count = 0; count < limits.replays_max; count += 1)
+  for (let count = 0; count < limits.operations_max; count += 1)
     await start({ tenant: "greedy", filter: { all: true }, patch: { old: null } });
   const mine = await start({ filter: { all: true } });
   const turn = { tenant: "" };
   for (let page = 0; page < 4; page += 1) await step(world.deps, undefined, turn);
-  expect((await look(mine)).replayed).toBe(1_000);
+  expect((await look(mine)).done).toBe(1_000);
 });
