@@ -38,32 +38,6 @@ CREATE TABLE "audit_log" (
 CREATE INDEX "audit_log_tenant" ON "audit_log" USING btree ("tenant","id");--> statement-breakpoint
 CREATE INDEX "audit_log_at" ON "audit_log" USING btree ("at");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_log_key" ON "audit_log" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
-CREATE TABLE "dead_letter_replays" (
-	"id" uuid PRIMARY KEY NOT NULL,
-	"tenant" text COLLATE "C" NOT NULL,
-	"state" text NOT NULL,
-	"filter" json NOT NULL,
-	"patch" json,
-	"rate" double precision,
-	"matched" integer NOT NULL,
-	"matched_complete" boolean NOT NULL,
-	"replayed" integer DEFAULT 0 NOT NULL,
-	"left_over" integer DEFAULT 0 NOT NULL,
-	"until_us" double precision NOT NULL,
-	"place" json NOT NULL,
-	"passes" smallint DEFAULT 0 NOT NULL,
-	"passed_over" integer DEFAULT 0 NOT NULL,
-	"next_at" timestamp (6) with time zone NOT NULL,
-	"made_by" json NOT NULL,
-	"created_at" timestamp (6) with time zone NOT NULL,
-	"updated_at" timestamp (6) with time zone NOT NULL,
-	"finished_at" timestamp (6) with time zone,
-	"payload_bytes_max" integer NOT NULL,
-	CONSTRAINT "dead_letter_replays_state" CHECK (state IN ('running', 'paused', 'done', 'cancelled'))
-);
---> statement-breakpoint
-CREATE INDEX "dead_letter_replays_tenant" ON "dead_letter_replays" USING btree ("tenant","id");--> statement-breakpoint
-CREATE INDEX "dead_letter_replays_next" ON "dead_letter_replays" USING btree ("next_at") WHERE state = 'running';--> statement-breakpoint
 CREATE TABLE "flow_edges" (
 	"parent" uuid NOT NULL,
 	"child" uuid NOT NULL,
@@ -270,6 +244,34 @@ CREATE TABLE "minute_rollups" (
 );
 --> statement-breakpoint
 CREATE INDEX "minute_rollups_at" ON "minute_rollups" USING btree ("at");--> statement-breakpoint
+CREATE TABLE "operations" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
+	"kind" text NOT NULL,
+	"status" text NOT NULL,
+	"filter" json NOT NULL,
+	"patch" json,
+	"payload_bytes_max" integer NOT NULL,
+	"rate" double precision,
+	"total" integer NOT NULL,
+	"total_complete" boolean NOT NULL,
+	"done" integer DEFAULT 0 NOT NULL,
+	"failed" integer DEFAULT 0 NOT NULL,
+	"until_us" double precision NOT NULL,
+	"cursor" json NOT NULL,
+	"passes" smallint DEFAULT 0 NOT NULL,
+	"passed_over" integer DEFAULT 0 NOT NULL,
+	"next_at" timestamp (6) with time zone NOT NULL,
+	"made_by" json NOT NULL,
+	"created_at" timestamp (6) with time zone NOT NULL,
+	"updated_at" timestamp (6) with time zone NOT NULL,
+	"finished_at" timestamp (6) with time zone,
+	CONSTRAINT "operations_kind" CHECK (kind IN ('replay', 'cancel', 'retry', 'delete', 'purge')),
+	CONSTRAINT "operations_status" CHECK (status IN ('running', 'paused', 'done', 'cancelled'))
+);
+--> statement-breakpoint
+CREATE INDEX "operations_tenant" ON "operations" USING btree ("tenant","id");--> statement-breakpoint
+CREATE INDEX "operations_next" ON "operations" USING btree ("next_at") WHERE status = 'running';--> statement-breakpoint
 CREATE TABLE "outbox" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"kind" text COLLATE "C" NOT NULL,
