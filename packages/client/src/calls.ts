@@ -9,6 +9,7 @@ import { flowCalls, type FlowCalls } from "./resources/flows.ts";
 import { jobCalls, type JobCalls } from "./resources/jobs.ts";
 import { leaseCalls, type LeaseCalls } from "./resources/leases.ts";
 import { createLostLeases, type LostLeases } from "./resources/lost-leases.ts";
+import { operationCalls, type OperationCalls } from "./resources/operations.ts";
 import { queueCalls, type QueueCalls } from "./resources/queues.ts";
 import { scheduleCalls, type ScheduleCalls } from "./resources/schedules.ts";
 import { statsCalls, type StatsCalls } from "./resources/stats.ts";
@@ -54,6 +55,8 @@ export type Calls = JobCalls &
   WorkerCalls &
   AuditCalls & {
     readonly deadLetters: DeadLetterCalls;
+    /** Operations on many jobs that go on in the background. */
+    readonly operations: OperationCalls;
     /** Flows as a whole: look at them, cancel them, run again what failed. */
     readonly flows: FlowCalls;
     /** Put together jobs that wait for one another, and submit them as one. */
@@ -108,6 +111,7 @@ export function callsAndLost(options: ClientOptions): { calls: Calls; lost: Lost
     stats: statsCalls(send, createEvents(transport)),
     session: sessionCalls(send),
     deadLetters: deadLetterCalls(send),
+    operations: operationCalls(send),
   };
   return { calls, lost };
 }

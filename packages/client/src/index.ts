@@ -20,6 +20,7 @@ export type { Handle } from "./results/handle.ts";
 export type { WaitOptions } from "./results/waits.ts";
 export type { ScheduleCalls } from "./resources/schedules.ts";
 export type { AuditCalls, AuditFilter } from "./resources/audit.ts";
+export type { OperationCalls } from "./resources/operations.ts";
 export type { ReplayCalls } from "./resources/replays.ts";
 export type { SeriesChoice, StatsCalls } from "./resources/stats.ts";
 export type { StepCalls } from "./resources/steps.ts";
@@ -82,6 +83,10 @@ export {
   type OneQueue,
   type Queue,
   type Worker,
+  type CreateOperationInput,
+  type Operation,
+  type OperationPage,
+  type OperationPreview,
   type Replay,
   type ReplayPage,
   type ReplayPreview,

@@ -46,6 +46,10 @@ export const commands: Record<string, { about: string; load: () => Promise<Defin
     about: "Replays of dead letters in the background: start, watch, pause, end.",
     load: async () => (await import("./replays.ts")).defineReplays,
   },
+  operations: {
+    about: "Bulk operations and replays in the background: how far they have come, and stop them.",
+    load: async () => (await import("./operations.ts")).defineOperations,
+  },
   workers: {
     about: "List the live workers, and what they do. Those that lease over HTTP announce nothing.",
     load: async () => (await import("./workers.ts")).defineWorkers,

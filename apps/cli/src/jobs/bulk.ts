@@ -1,13 +1,18 @@
-import type { BulkJobsInput, Client } from "@atlasqueue/client";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client, CreateOperationInput, Operation } from "@atlasqueue/client";
 import { sure } from "../output/confirm.ts";
 import { writeJson, type Output } from "../output/output.ts";
 
-type Wish = Pick<BulkJobsInput, "action" | "filter" | "all">;
+type Wish = Pick<CreateOperationInput, "kind" | "filter" | "all">;
 const words = { cancel: "cancelled", retry: "queued again", delete: "deleted", purge: "purged" };
 
+const look_ms = 500;
+/** Between two lines about how far it has come. */
+const told_ms = 5_000;
+
 /**
- * Cancel, retry, delete or purge all jobs that match, in as many requests as it takes; counted and asked about first. Throws
- * `Trouble` when the answer is no.
+ * Cancel, retry, delete or purge all jobs that match; counted and asked about first. It waits for the operation, which
+ * goes on if the command is interrupted. Throws `Trouble` when the answer is no.
  */
 export async function changeMany(
   client: Client,
@@ -15,34 +20,32 @@ export async function changeMany(
   { dry_run, yes }: { dry_run: boolean; yes: boolean },
   output: Output,
 ): Promise<void> {
-  const { matched, first_cursor } = await allCalls(client, { ...wish, dry_run: true });
-  if (dry_run || matched === 0) return tell(output, wish, { matched, changed: 0 }, "would be");
-  await sure(`${matched} jobs would be ${words[wish.action]}. Go on?`, yes);
-  // None that was made since the count; one counted for nothing may have come to match meanwhile.
-  tell(output, wish, await allCalls(client, wish, first_cursor), "are");
+  const { total, total_complete, cursor } = await client.operations.preview(wish);
+  if (dry_run || total === 0) return tell(output, wish, { total, done: 0 }, "would be");
+  await sure(`${total}${total_complete ? "" : " or more"} jobs would be ${words[wish.kind]}. Go on?`, yes);
+  // None that was made since the count.
+  const operation = await client.operations.create({ ...wish, cursor });
+  tell(output, wish, await atItsEnd(client, operation, output), "are");
 }
 
-async function allCalls(client: Client, wish: BulkJobsInput, from?: string) {
-  let matched = 0;
-  let changed = 0;
-  let first_cursor: string | undefined;
-  for (let cursor: string | null | undefined = from; cursor !== null;) {
-    const step = await client.bulk({ ...wish, ...(cursor !== undefined && { cursor }) });
-    matched += step.matched;
-    changed += step.changed;
-    first_cursor ??= step.first_cursor;
-    cursor = step.next_cursor;
+async function atItsEnd(client: Client, begun: Operation, output: Output): Promise<Operation> {
+  let now = begun;
+  for (let told_at = performance.now(); now.finished_at === null; now = await client.operations.get(now.id)) {
+    if (!output.json && performance.now() - told_at > told_ms) {
+      told_at = performance.now();
+      output.tell(`${now.done} of ${now.total} so far; operations cancel ${now.id} stops it\n`);
+    }
+    await delay(look_ms);
   }
-  return { matched, changed, first_cursor };
+  return now;
 }
 
 function tell(
   output: Output,
-  { action }: Wish,
-  counts: { matched: number; changed: number },
+  { kind }: Wish,
+  { total, done }: Pick<Operation, "total" | "done">,
   verb: "are" | "would be",
 ) {
-  const { matched, changed } = counts;
-  if (output.json) return writeJson(output, { matched, changed });
-  output.tell(`${verb === "are" ? `${changed} of ` : ""}${matched} jobs ${verb} ${words[action]}\n`);
+  if (output.json) return writeJson(output, { matched: total, changed: done });
+  output.tell(`${verb === "are" ? `${done} of ` : ""}${total} jobs ${verb} ${words[kind]}\n`);
 }

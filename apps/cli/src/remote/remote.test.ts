@@ -249,6 +249,10 @@ test(
     expect((await system.run("jobs", "bulk", "cancel")).code).toBe(2);
     const done = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--yes");
     expect(done.stderr).toBe("2 of 2 jobs are cancelled\n");
+    const [operation = []] = cells((await system.run("operations", "list")).stdout);
+    expect(operation.slice(1, 5)).toEqual(["cancel", "done", "2/2", "0"]);
+    expect(cells((await system.run("operations", "get", String(operation[0]))).stdout)).toEqual([operation]);
+    expect((await system.run("operations", "cancel", String(operation[0]))).code).toBe(1);
     expect((await system.run("jobs", "edit", id, "--patch", '{"n":2}')).stderr).toBe(`${id} is queued again\n`);
     expect((await system.client.get(id)).payload).toEqual({ n: 2 });
     await system.client.cancel(id);

@@ -146,8 +146,11 @@ export function actTests(world: () => World): void {
     await page.goto(`${world().open.url}/ui/queues/paced`);
     await page.getByRole("img", { name: "Starts in the period: 0 of 2" }).waitFor();
     await page.getByRole("button", { name: "Purge" }).click();
+    await page.getByLabel("Pause the queue first").check();
     await page.getByRole("button", { name: "Purge 3 jobs" }).click();
     await page.getByText("3 jobs purged").waitFor();
+    expect((await client.queue("paced")).paused).toBe(true);
+    await client.resume("paced");
     await client.setLimits("paced", {});
     await page.goto(`${world().open.url}/ui/queues`);
     await page

@@ -15,7 +15,7 @@ import { searchJobs } from "./search.ts";
 
 export type BulkAction = "cancel" | "retry" | "delete" | "purge";
 /** As of the list: the job a key names, or those with a text. */
-export type BulkFilter = JobFilter & { key?: string | undefined; search?: string | undefined };
+type BulkFilter = JobFilter & { key?: string | undefined; search?: string | undefined };
 export type BulkChoice = BulkFilter | { ids: readonly string[] };
 export type BulkDeps = Deps & { followUps: Pick<FollowUps, "cancelled" | "retried" | "noLongerDead"> };
 
@@ -37,7 +37,7 @@ type BulkOptions = { dry_run: boolean; below?: string | undefined; stop?: AbortS
 const bulk_ms_max = 3_000;
 const page_jobs = 500;
 /** Not the newest id by our own clock: that of the process that made a job may be ahead. */
-export const after_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const after_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 type Found = Pick<JobRow, "id" | "status">;
 
 /** Without what may be large: a thousand ids make a small request. */

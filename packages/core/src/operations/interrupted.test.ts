@@ -59,8 +59,7 @@ test(
       });
       await step({ ...world.deps, database: dying }).catch(() => undefined);
       await carryOut();
-      const { done, failed, status } = await look(row);
-      expect({ dies_at, done, failed, status }).toEqual({ dies_at, done: 5, failed: 0, status: "done" });
+      expect([dies_at, await look(row)]).toMatchObject([dies_at, { done: 5, failed: 0, status: "done" }]);
       const rows = await world.sql`SELECT status, payload FROM jobs ORDER BY payload ->> 'n'`;
       expect(rows.map(({ payload }) => payload as unknown)).toEqual([1, 2, 3, 4, 5].map((n) => ({ n })));
       expect(rows.filter(({ status }) => status === "dead")).toEqual([]);

@@ -248,8 +248,8 @@ export async function tellStory(world: World, told: Told): Promise<void> {
     (await world.sql`SELECT FROM operations WHERE status = 'running' AND kind = ${kind}`).length > 0;
   /** All jobs of a type, in the background. */
   const operate = async (kind: "cancel" | "retry", type: string): Promise<void> => {
-    const wish = { tenant, kind, filter: { type } };
-    if (!(await operating(kind))) await createOperation({ ...deps, followUps }, wish, anybody);
+    const asked = { tenant, kind, filter: { type } };
+    if (!(await operating(kind))) await createOperation({ ...deps, followUps }, asked, anybody);
   };
   /** A dead letter is given another chance, and one more if that one was lost with its process. */
   const mend = async (key: string, act: () => Promise<unknown>): Promise<void> => {

@@ -144,7 +144,7 @@ export function defineJobs(jobs: Command, env: Env): void {
   jobs
     .command("bulk")
     .description(
-      "Cancel, retry, delete or purge (whatever is not running) all jobs that match. Counts them and asks first.",
+      "Cancel, retry, delete or purge (whatever is not running) all jobs that match. Counts them and asks first. It goes on in the background if you interrupt it.",
     )
     .addArgument(new Argument("<action>", "what is done").choices(["cancel", "retry", "delete", "purge"] as const))
     .option("--queue <name>", "those of this queue", parseQueue)
@@ -164,7 +164,7 @@ export function defineJobs(jobs: Command, env: Env): void {
         const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
         if (all === Object.keys(filter).length > 0)
           return jobs.error("Give a filter (--queue, --type, --status, --group, --worker, --key, --search), or --all.");
-        const wish = { action, ...(all ? { all } : { filter }) };
+        const wish = { kind: action, ...(all ? { all } : { filter }) };
         const options = { dry_run: dryRun, yes };
         return withClient(env, { url }, (client) => changeMany(client, wish, options, outputOf({ json })));
       }),

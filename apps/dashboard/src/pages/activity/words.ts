@@ -14,6 +14,8 @@ const words: Record<AuditAction, string> = {
   "flow.retry": "Retried a flow",
   "dlq.replay": "Replayed dead letters",
   "dlq.purge": "Purged dead letters",
+  "operation.create": "Started a bulk operation",
+  "operation.cancel": "Stopped an operation",
   "replay.create": "Started a replay",
   "replay.pause": "Paused a replay",
   "replay.resume": "Resumed a replay",

@@ -1,11 +1,4 @@
-import {
-  limits,
-  type Actor,
-  type JobsFilter,
-  type JsonObject,
-  type Operation,
-  type ReplayFilter,
-} from "@atlasqueue/contract";
+import type { Actor, JobsFilter, JsonObject, Operation, ReplayFilter } from "@atlasqueue/contract";
 import { boolean, check, doublePrecision, index, integer, pgTable, smallint, sql, text, uuid } from "../drizzle.ts";
 import { json, time } from "./columns.ts";
 
