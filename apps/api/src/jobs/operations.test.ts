@@ -55,7 +55,7 @@ test("jobs are counted, then changed in the background; what was made after the 
   expect((await send(another)).status).toBe(400);
   const { items } = (await (await api.get("/v1/audit")).json()) as { items: object[] };
   expect(items).toMatchObject([
-    { action: "operation.create", target: begun.id, count: 3, detail: { kind: "cancel", queue: "mail" } },
+    { action: "operation.create", target: begun.id, count: 2, detail: { kind: "cancel", queue: "mail" } },
   ]);
 });
 
@@ -89,10 +89,10 @@ test("operations and replays are listed together, and replays alone at their own
 });
 
 test.each([
-  [{}, 'kind must be "cancel", "retry", "delete" or "purge"'],
-  [{ kind: "replay", all: true }, 'kind must be "cancel", "retry", "delete" or "purge"'],
+  [{}, '/kind is required: "cancel", "retry", "delete" or "purge"'],
+  [{ kind: "replay", all: true }, '/kind must be "cancel", "retry", "delete" or "purge"; got "replay"'],
   [{ kind: "cancel" }, "must not be without a choice"],
-  [{ kind: "cancel", filter: {} }, "must have at least one field"],
+  [{ kind: "cancel", filter: {} }, "/filter must be an object with at least one of the fields of the jobs list; got {}"],
   [{ kind: "cancel", filter: { queue: "a" }, all: true }, "must not choose in several ways"],
   [{ kind: "cancel", all: false }, "true, when every job is meant"],
   [{ kind: "cancel", filter: { status: "gone" } }, "one of "],
@@ -101,6 +101,7 @@ test.each([
   [{ kind: "cancel", all: true, dry_run: "yes" }, "true or false"],
 ])("a request that does not say clearly what is meant is 422: %j", async (body, says) => {
   const response = await send(body);
-  expect([response.status, await response.text()]).toEqual([422, expect.stringContaining(says)]);
+  expect(response.status).toBe(422);
+  expect(((await response.json()) as { detail: string }).detail).toContain(says);
   expect(operationPage.parse(await (await api.get("/v1/operations")).json()).items).toEqual([]);
 });
