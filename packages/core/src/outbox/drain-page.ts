@@ -36,7 +36,7 @@ export type Drained = { rows: number; next_ms: number | undefined };
 
 type Taken = OutboxRow & { locked: boolean };
 
-const delay_seconds_min = 0.02;
+const delay_seconds_min = 0.25;
 const delay_seconds_max = 30;
 
 /**

@@ -69,10 +69,10 @@ test("a row whose job is locked is put off for twice as long each time, up to 30
   await whileLocked([stuck], async () => {
     expect(await drainPage(deps, handlers, 10)).toMatchObject({ rows: 2 });
     expect([seen, await left()]).toEqual([[free], [stuck]]);
-    expect((await delays())[0]).toBeLessThanOrEqual(20);
+    expect((await delays())[0]).toBeLessThanOrEqual(250);
     await deps.database.sql`UPDATE outbox SET not_before = now() + interval '1 minute'`;
     expect(await drainPage(deps, handlers, 10)).toMatchObject({ rows: 0 });
-    for (const ms of [40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240, 20_480, 30_000, 30_000]) {
+    for (const ms of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
       await due();
       await drainPage(deps, handlers, 10);
       const [put_off_ms = 0] = await delays();
