@@ -4,7 +4,7 @@ import { engineHarness, main } from "../test/engine-harness.ts";
 import type { Sql } from "./database/connect.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import { retry } from "./jobs/retry.ts";
-import { noteBlockedGroups } from "./groups/widen.ts";
+import { markBlockedGroups } from "./groups/widen.ts";
 import { setLimits } from "./limits/set.ts";
 
 const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
@@ -19,12 +19,6 @@ beforeEach(async () => {
 });
 afterEach(() => followUps.stop());
 
-/** Stored and not signalled. */
-const settledAs = (id: string, became: "succeeded" | "dead") => ({
-  job: { ...main, id, type: "t", group_key: "g" },
-  became,
-});
-
 test("a final job is announced to those waiting, and a dead one is listed too; a retry is neither", async () => {
   const job = { ...main, type: "t", group_key: null };
   await followUps.settled([
@@ -38,8 +32,9 @@ test("a final job is announced to those waiting, and a dead one is listed too; a
 
 test("the next job of a group goes when the one before it dies", async () => {
   const [first = "", next] = await add({ group: "g" }, { group: "g" });
-  await die(first);
-  await followUps.settled([settledAs(first, "dead")]);
+  const [outcome] = await die(first);
+  const ready = outcome?.kind === "dead" ? outcome.ready : [];
+  await followUps.settled([{ job: { ...main, id: first, type: "t", group_key: "g" }, became: "dead", ready }]);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([next]));
 });
 
@@ -66,25 +61,25 @@ test("a limited queue's next job is offered when one is cancelled, and when the 
   followUps.limitsChanged(main, changed);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
   const [job] = await deps.database.sql`SELECT * FROM jobs`;
-  await followUps.cancelled([job] as unknown as Parameters<FollowUps["cancelled"]>[0]);
+  await followUps.cancelled([job] as unknown as Parameters<FollowUps["cancelled"]>[0], []);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
 });
 
 test("when a queue lets more of a group run, every group with waiting jobs is looked at, and no other", async () => {
   const groups = Array.from({ length: 1_200 }, (_, at) => ({ group: `g${at}` }));
   await add(...groups, ...groups.slice(0, 1_100));
-  const noted = () => deps.database.sql`SELECT DISTINCT group_key FROM group_handovers`;
+  const overdue = () => deps.database.sql`SELECT FROM job_groups WHERE overdue_at IS NOT NULL`;
   expect(await setLimits(deps, main, { ...unlimited, concurrency: 5_000 })).toEqual({ groups_widened: false });
-  expect(await noted()).toHaveLength(0);
+  expect(await overdue()).toHaveLength(0);
   const changed = await setLimits(deps, main, { ...unlimited, group_concurrency: 2 });
   expect(changed).toEqual({ groups_widened: true });
-  expect(await noted()).toHaveLength(0);
-  const first = await noteBlockedGroups(deps, main, "", 1_000);
+  expect(await overdue()).toHaveLength(0);
+  const first = await markBlockedGroups(deps, main, "", 1_000);
   // A page, so that no statement takes long, however many groups there are.
-  expect((await noted()).length).toBeLessThanOrEqual(1_000);
-  expect(await noteBlockedGroups(deps, main, first ?? "", 1_000)).toBeUndefined();
-  expect(await noted()).toHaveLength(1_100);
-  await deps.database.sql`TRUNCATE group_handovers`;
+  expect((await overdue()).length).toBeLessThanOrEqual(1_000);
+  expect(await markBlockedGroups(deps, main, first ?? "", 1_000)).toBeUndefined();
+  expect(await overdue()).toHaveLength(1_100);
+  await deps.database.sql`UPDATE job_groups SET overdue_at = NULL`;
   followUps.limitsChanged(main, changed);
   await eventually(async () =>
     expect(await deps.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).toHaveLength(0),

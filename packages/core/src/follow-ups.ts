@@ -3,7 +3,7 @@ import { createCounts } from "./counts/fold.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { flowHandlers } from "./flows/handlers.ts";
-import { advanceAll } from "./groups/advance-all.ts";
+import { advanceAllOverdue } from "./groups/overdue.ts";
 import { createGroupWidener } from "./groups/widen.ts";
 import { createAdvancer } from "./maintenance/advancer.ts";
 import { createPromoter } from "./maintenance/promote.ts";
@@ -36,8 +36,8 @@ export type Settled = {
   ran_ms?: number | undefined;
   /** It ended before, and only the answer is repeated. */
   repeated?: boolean;
-  /** The next of its group has been leased already. */
-  went_on?: boolean;
+  /** The next jobs of its group. */
+  ready?: readonly ReadyJob[] | undefined;
   /** Other jobs wait for it. */
   has_children?: boolean | null | undefined;
   /** The claim it was under, if only the follow-ups clear it away. */
@@ -56,7 +56,8 @@ export type FollowUps = {
   settled(settled: readonly Settled[]): Promise<void>;
   /** Attempts ended with their leases; the jobs are queued again, and signalled already. */
   requeued(jobs: readonly (QueueRef & { type: string })[]): void;
-  cancelled(jobs: readonly CancelledJob[]): Promise<void>;
+  /** `ready` are the next jobs of their groups. */
+  cancelled(jobs: readonly CancelledJob[], ready: readonly ReadyJob[]): Promise<void>;
   /** A job waits for a signal until then, and is held no more. Nothing has to wait for this. */
   parked(job: QueueRef & Pick<Settled["job"], "limited">, until: Date, claim?: string): void;
   /** A job got the signal that it waited for, and is ready. */
@@ -92,14 +93,7 @@ export type FollowUps = {
  * await followUps.settled([{ job: lease, became: "succeeded" }]);
  */
 export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
-  const groups = createAdvancer(
-    deps,
-    "handing groups on",
-    () => advanceAll(deps),
-    (error) => deps.observe({ event: "groups_failed", error }),
-  );
-  // Not until it is idle: where groups finish jobs all the time it never is.
-  const widener = createGroupWidener(deps, () => groups.kick());
+  const widener = createGroupWidener(deps, () => advanceAllOverdue(deps));
   const changeTurns = createTurnsChanger(deps);
   const refiller = createRefiller(deps);
   const promoter = createPromoter(deps);
@@ -125,7 +119,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     ids.length === 0 ? undefined : hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, ids));
   const idle = async (): Promise<void> => {
     while (underWay.size > 0) await Promise.allSettled(underWay);
-    await Promise.all([groups.idle(), outbox.idle()]);
+    await outbox.idle();
     await arrivals.idle();
   };
 
@@ -169,37 +163,35 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       const finished: string[] = [];
       const dead: string[] = [];
       const ended = new Set<string>();
-      let grouped = false;
+      const next: ReadyJob[] = [];
       let awaited = false;
-      for (const { job, became, ran_ms, repeated, claim, has_children, went_on } of settled) {
+      for (const { job, became, ran_ms, repeated, claim, has_children, ready } of settled) {
         if (job.limited) refiller.freed(job);
         if (claim !== undefined) ended.add(claim);
         if (has_children) awaited = true;
+        if (ready) next.push(...ready);
         const retried = typeof became === "object";
         if (retried) promoter.expectIn(became.due_in_ms);
         else {
           finished.push(job.id);
           if (became === "dead") dead.push(job.id);
-          grouped ||= job.group_key !== null && !went_on;
         }
         const { waited_seconds = NaN } = job;
         if (!repeated) rollups.ended(job, retried ? "retried" : became, waited_seconds * 1_000, ran_ms);
       }
-      if (grouped) void groups.kick();
       if (awaited) void outbox.drain();
       if (ended.size > 0) claims.settled(ended);
       const listed = dead.length > 0 && hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
-      return track(Promise.all([listed, tell("finished", finished)]));
+      return track(Promise.all([listed, tell("finished", finished), announce(deps, next)]));
     },
     requeued(jobs) {
       for (const job of jobs) rollups.ended(job, "retried");
     },
-    cancelled(jobs) {
-      if (jobs.some(({ group_key }) => group_key !== null)) void groups.kick();
+    cancelled(jobs, ready) {
       if (jobs.some(({ has_children }) => has_children)) void outbox.drain();
       for (const job of jobs) refiller.freed(job);
       const ids = jobs.map(({ id }) => id);
-      return track(Promise.all([tell("cancelled", ids), tell("finished", ids)]));
+      return track(Promise.all([tell("cancelled", ids), tell("finished", ids), announce(deps, ready)]));
     },
     retried({ ready, were_dead }) {
       // Not all callers know whether they have children, or wait for others.
@@ -223,7 +215,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     throttled: (queue, retry_in_ms) => refiller.freeIn(queue, retry_in_ms),
     idle,
     async stop() {
-      groups.stop();
       widener.stop();
       outbox.stop();
       arrivals.stop();

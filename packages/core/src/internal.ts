@@ -47,7 +47,7 @@ export { answerOf, flowOf, isFlow, type Flow, type FlowJob } from "./flows/flow.
 export { childrenFaults, flowFaults, unknownParent } from "./flows/flow-faults.ts";
 export { submitFlow, type FlowOutcome } from "./flows/submit-flow.ts";
 export { tiesOf, underOneKey } from "./flows/under-one-key.ts";
-export { advanceAll } from "./groups/advance-all.ts";
+export { advanceAllOverdue } from "./groups/overdue.ts";
 export { listAttempts } from "./jobs/attempts.ts";
 export { heldGroups } from "./groups/held.ts";
 export { startsOf } from "./limits/starts.ts";
@@ -166,7 +166,12 @@ export { sendSignal } from "./steps/signal.ts";
 export { storeStep } from "./steps/store.ts";
 export { complete } from "./settle/complete.ts";
 export { completeAndTakeNext, type TakeNext } from "./settle/complete-and-take-next.ts";
-export { completeWithChildren, type Spawned, type SpawnRefusal } from "./settle/complete-with-children.ts";
+export {
+  completeWithChildren,
+  type Spawned,
+  type SpawnOutcome,
+  type SpawnRefusal,
+} from "./settle/complete-with-children.ts";
 export { fail, type Failure } from "./settle/fail.ts";
 export { verdictAfterFailure } from "./settle/verdict.ts";
 export { NoRoomError, takeOrThrow } from "./shares.ts";

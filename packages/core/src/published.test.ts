@@ -8,7 +8,6 @@ import { foldCounts } from "./counts/fold.ts";
 import { connectDatabase, type Database } from "./database/connect.ts";
 import { migrateDatabase } from "./database/migrate.ts";
 import type { Deps } from "./deps.ts";
-import { advanceGroups } from "./groups/advance.ts";
 import { findJob } from "./jobs/find.ts";
 import { claim } from "./lease/claim.ts";
 import { forgetPastStarts } from "./limits/note-starts.ts";
@@ -60,7 +59,6 @@ const status = async (id: string | undefined) => (await findJob(deps, tenant, id
 test("groups go on while a publication has all tables", async () => {
   const [first, second] = await submit(2, { group: "g" });
   await run(first);
-  await advanceGroups(deps, 10);
   expect(await status(second)).toBe("queued");
 });
 

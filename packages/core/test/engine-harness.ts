@@ -38,7 +38,7 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     // A statement that the last test gave up may still be under way, and takes the tables in another order: a deadlock.
     await eventually(
       () => deps.database.sql`
-        TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers,
+        TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups,
                  job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, outbox,
                  queues, queue_starts, queue_counts, queue_changes`,
     );

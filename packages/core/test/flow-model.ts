@@ -4,7 +4,7 @@ import { recordEvents } from "@atlasqueue/testing";
 import type { Database, Sql } from "../src/database/connect.ts";
 import { isFinal, type JobStatus } from "@atlasqueue/contract";
 import type { Deps } from "../src/deps.ts";
-import { advanceGroups } from "../src/groups/advance.ts";
+import { advanceOverdue } from "../src/groups/overdue.ts";
 import { cancel } from "../src/jobs/cancel.ts";
 import { isRetryable, retry } from "../src/jobs/retry.ts";
 import { claim } from "../src/lease/claim.ts";
@@ -96,7 +96,7 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
     () => closeEdges(deps, 1 + below(10)),
     () => closeEdges(deps, 1),
     () => releaseChildren(deps, 1 + below(10)),
-    () => advanceGroups(deps, 10),
+    () => advanceOverdue(deps, 10),
     () => admitAll({ ...deps, followUps: { admitted: async () => {} } }),
   ];
   const passAll = async () => {
@@ -105,7 +105,7 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
       await sql`UPDATE outbox SET not_before = NULL`;
       for (const pass of passes.slice(0, 1).concat(passes.slice(2))) await pass();
       const [left] = await sql`
-        SELECT FROM outbox UNION ALL SELECT FROM arrivals UNION ALL SELECT FROM group_handovers LIMIT 1`;
+        SELECT FROM outbox UNION ALL SELECT FROM arrivals UNION ALL SELECT FROM job_groups WHERE overdue_at IS NOT NULL LIMIT 1`;
       if (!left) return;
     }
   };

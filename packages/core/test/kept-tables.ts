@@ -13,7 +13,6 @@ export const keptTables = [
   "flow_edges",
   "outbox",
   "job_groups",
-  "group_handovers",
   "queues",
   "queue_starts",
   "queue_counts",

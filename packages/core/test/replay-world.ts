@@ -20,9 +20,7 @@ export function replayWorld() {
     deps = { database: own.database, observe: recordEvents().observe };
   });
   afterAll(() => own.drop());
-  beforeEach(
-    () => own.database.sql`TRUNCATE jobs, job_attempts, lease_batches, operations, job_groups, group_handovers`,
-  );
+  beforeEach(() => own.database.sql`TRUNCATE jobs, job_attempts, lease_batches, operations, job_groups`);
 
   /** Jobs that died one after another, each with its number as payload. */
   const dead = (count: number, { type = "mail", error = "E", of = tenant } = {}) => own.database.sql`

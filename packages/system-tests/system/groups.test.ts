@@ -97,8 +97,8 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
     }
     await eventually(async () => {
       const [left] = await system.sql`
-        SELECT (SELECT count(*)::int FROM job_groups) AS groups, (SELECT count(*)::int FROM group_handovers) AS handovers`;
-      expect(left).toEqual({ groups: 0, handovers: 0 });
+        SELECT count(*)::int AS groups FROM job_groups`;
+      expect(left).toEqual({ groups: 0 });
     });
     await Promise.all([...workers, api.process].map((one) => one.stop()));
   },

@@ -12,7 +12,7 @@ const any = z.looseObject({});
 let followUps: FollowUps;
 beforeEach(async () => {
   await harness.sql()`
-    TRUNCATE job_steps, job_signals, job_waits, queues, queue_counts, queue_changes, job_groups, group_handovers`;
+    TRUNCATE job_steps, job_signals, job_waits, queues, queue_counts, queue_changes, job_groups`;
   followUps = createFollowUps(harness.deps());
 });
 afterEach(() => followUps.stop());

@@ -67,12 +67,13 @@ test("a served queue whose query is always late does not keep those behind it wa
   expect([await length("a"), await length("c")]).toEqual([1, 1]);
 });
 
-test("a group whose note was set aside goes on with the next sweep once it can", async () => {
+test("an overdue group goes on with the next sweep once it can", async () => {
   const deps = { ...harness.deps(), followUps };
   const sql = harness.sql();
   const [first = "", next = ""] = await harness.add({ group: "g" }, { group: "g" });
   await sql`UPDATE jobs SET status = 'cancelled', finished_at = now(), ready_at = NULL, holds_group = NULL WHERE id = ${first}`;
-  await sql`INSERT INTO group_handovers VALUES ('default', 'default', 'g', true)`;
+  const overdue = () => sql`UPDATE job_groups SET overdue_at = now()`;
+  await overdue();
   const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, outage);
   await sql.begin(async (stranger) => {
     await stranger`SELECT FROM jobs WHERE id = ${next} FOR UPDATE`;
@@ -80,6 +81,7 @@ test("a group whose note was set aside goes on with the next sweep once it can",
   });
   const status = async () => (await sql`SELECT status FROM jobs WHERE id = ${next}`)[0]?.["status"];
   expect(await status()).toBe("blocked");
+  await overdue();
   await duties.start({}, moment);
   expect(await status()).toBe("queued");
 });

@@ -1,6 +1,6 @@
 import { bulkAnswer, deadGroupPage, job, jobPage, problem } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { advanceAll, claim, fail } from "@atlasqueue/core/internal";
+import { claim, fail } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
-  await api.deps.database.sql`TRUNCATE jobs, job_attempts, queue_counts, queue_changes, job_groups, group_handovers`;
+  await api.deps.database.sql`TRUNCATE jobs, job_attempts, queue_counts, queue_changes, job_groups`;
   await signal.deadLetters.clear();
 });
 
@@ -26,7 +26,6 @@ const dead = async (...requests: object[]): Promise<string[]> => {
     const [lease] = await claim(api.deps, [id], claimer);
     if (!lease) throw new Error("not claimed");
     await fail(api.deps, [{ lease, error: "E: no", verdict: { kind: "dead", reason: "not_retryable" } }]);
-    await advanceAll(api.deps);
     await signal.take([{ tenant: "default", queue }], 100);
     ids.push(id);
   }

@@ -30,7 +30,7 @@ export const cancel = route(
     const outcome = await cancelJob(deps, tenant, id);
     switch (outcome.kind) {
       case "cancelled":
-        await deps.followUps.cancelled([outcome.job]);
+        await deps.followUps.cancelled([outcome.job], outcome.ready);
         return showJob(outcome.job);
       case "not_cancellable":
         throw new ProblemError("job_finished", `The job is ${outcome.job.status} already`);

@@ -112,7 +112,7 @@ export const cancel = route(
     const outcome = await cancelJob(deps, tenant, id, pending);
     switch (outcome.kind) {
       case "cancelled":
-        await deps.followUps.cancelled([outcome.job]);
+        await deps.followUps.cancelled([outcome.job], outcome.ready);
         return { job_id: id, status: "cancelled" };
       case "not_cancellable":
         throw new ProblemError("not_found", `The job is not pending: it is ${wordOf(outcome.job.status)}`);

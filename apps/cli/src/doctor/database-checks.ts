@@ -55,11 +55,11 @@ export const checkSweep: Look = async (deps) => {
   return wrong("sweep", `${left.join("; ")}: does a worker or an API run?`);
 };
 
-/** A hand-over is done as soon as it is noted, so one seen by two looks is stuck. */
+/** The sweep looks at overdue groups each second, so one seen by two looks is stuck. */
 export const checkGroups: Look = async (deps) =>
-  (await createOutlook(deps).look()).any_handovers
-    ? wrong("groups", "groups wait to be handed over to their next job: does a worker or an API run?")
-    : ok("groups", "no group waits to be handed over");
+  (await createOutlook(deps).look()).any_overdue_groups
+    ? wrong("groups", "groups wait for the sweep to let their next job through: does a worker or an API run?")
+    : ok("groups", "no group waits for the sweep");
 
 export const checkFlows: Look = async (deps) => {
   const { count, sample } = await overdueEdges(deps, sweep_ms_max, edges_max);

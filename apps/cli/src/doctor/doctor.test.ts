@@ -96,7 +96,7 @@ test("disagreements are named: dead letters, counts, due jobs not promoted, grou
   await sql`INSERT INTO queue_changes (tenant, queue, running) VALUES ('default', 'well', 1)`;
   const { id } = await queue.submit({ type: "a", queue: "well", delay_seconds: 3_600 });
   await sql`UPDATE jobs SET due_at = now() - interval '2 hours' WHERE id = ${id}`;
-  await sql`INSERT INTO group_handovers (tenant, queue, group_key) VALUES ('default', 'well', 'g')`;
+  await sql`INSERT INTO job_groups VALUES ('default', 'well', 'g', 1, 1, '{}', now())`;
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
   expect(stdout).toMatch(/^✗ sweep +jobs are due and not promoted for 2h 0m: does a worker or an API run\?$/m);

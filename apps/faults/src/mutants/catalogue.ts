@@ -194,7 +194,7 @@ export const catalogue: readonly Mutant[] = [
     name: "order by insertion, the newest first",
     edits: [
       {
-        file: "groups/hand-on.ts",
+        file: "groups/advance.ts",
         find: "ORDER BY blocked_seq LIMIT",
         put: "ORDER BY blocked_seq DESC LIMIT",
       },
@@ -214,12 +214,12 @@ export const catalogue: readonly Mutant[] = [
     scenario: oneGroup,
   },
   {
-    name: "no hand-over when a job of a group ends",
+    name: "no next job when one of a group ends",
     edits: [
       {
-        file: "groups/join.ts",
-        find: "FROM ${rows} WHERE group_key IS NOT NULL\n  )`;",
-        put: "FROM ${rows} WHERE false\n  )`;",
+        file: "groups/advance.ts",
+        find: "LIMIT least(room, share)",
+        put: "LIMIT 0",
       },
     ],
     scenario: oneGroup,

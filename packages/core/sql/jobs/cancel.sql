@@ -1,10 +1,12 @@
 -- $1 ids
 -- $2 tenant
 -- $3 from_statuses
+-- $4 with_turn
 WITH found AS MATERIALIZED (
-    SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
+    SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
+    FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), open AS MATERIALIZED (
-    SELECT * FROM found WHERE status = ANY($3::text[])
+    SELECT * FROM found WHERE status = ANY($3::text[]) AND ($4::text::bool OR NOT has_turn)
   ), cancelled AS (
     UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
@@ -18,15 +20,10 @@ WITH found AS MATERIALIZED (
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
-  ), let_through AS (
-    SELECT tenant, queue, group_key FROM open WHERE status <> 'blocked'
-  ), handed AS (
-    INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT DISTINCT tenant, queue, group_key FROM let_through WHERE group_key IS NOT NULL
   ), noted_parents AS (
     INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM open WHERE has_children
     RETURNING key::uuid AS job_id
   )
-  SELECT cancelled.*, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
+  SELECT cancelled.*, false AS has_turn, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open);

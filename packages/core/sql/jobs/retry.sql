@@ -57,10 +57,10 @@ WITH found AS MATERIALIZED (
     FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant COLLATE "C", members.queue COLLATE "C", members.group_key COLLATE "C"
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
       last_seq = known.last_seq + excluded.last_seq,
-      admitted = least(excluded.last_seq, greatest(0, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads))),
-      heads = known.heads || excluded.heads[1 : least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)]
+      admitted = least(excluded.last_seq, CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END),
+      heads = known.heads || excluded.heads[1 : CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
+      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
     RETURNING tenant, queue, group_key, last_seq, admitted
   ), seated AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,

@@ -3,7 +3,7 @@
 -- $3 fingerprint
 -- $4 jobs_max
 WITH due AS MATERIALIZED (
-    SELECT token, job_ids, check_at FROM lease_batches WHERE check_at <= now()
+    SELECT token, job_ids, check_at FROM lease_batches WHERE check_at <= now() AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), looked_at AS MATERIALIZED (
     SELECT token, job_ids FROM (
@@ -16,7 +16,8 @@ WITH due AS MATERIALIZED (
   ), ended AS MATERIALIZED (
     SELECT * FROM running WHERE locked_until <= now()
   ), free AS MATERIALIZED (
-    SELECT ended.* FROM ended JOIN jobs ON jobs.id = ended.id LIMIT $4::int FOR NO KEY UPDATE OF jobs SKIP LOCKED
+    SELECT ended.* FROM ended JOIN jobs ON jobs.id = ended.id WHERE (jobs.group_key IS NULL OR jobs.attempts < jobs.max_attempts OR EXISTS (
+      SELECT FROM job_groups AS one WHERE one.tenant = jobs.tenant AND one.queue = jobs.queue AND one.group_key = jobs.group_key FOR UPDATE SKIP LOCKED)) LIMIT $4::int FOR NO KEY UPDATE OF jobs SKIP LOCKED
   ), recovered AS (
     UPDATE jobs SET
       status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
@@ -39,10 +40,7 @@ WITH due AS MATERIALIZED (
     INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM recovered GROUP BY tenant, queue
   ), dead AS (
-    SELECT id, tenant, queue, group_key, has_children FROM recovered WHERE status = 'dead'
-  ), handed AS (
-    INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT DISTINCT tenant, queue, group_key FROM dead WHERE group_key IS NOT NULL
+    SELECT id, tenant, has_children FROM recovered WHERE status = 'dead'
   ), noted_parents AS (
     INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM dead WHERE has_children
     RETURNING key::uuid AS job_id

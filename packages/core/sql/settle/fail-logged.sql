@@ -13,7 +13,7 @@ WITH  settled AS (
     WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END
-    RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error, has_children
+    RETURNING jobs.id, tenant, queue, status, attempts, worker_id, started_at, run_at, dead_reason, last_error, has_children
   ), counted AS (
     INSERT INTO queue_changes (tenant, queue, running, failed, dead)
     SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'failed'), count(*) FILTER (WHERE status = 'dead') FROM settled GROUP BY tenant, queue
@@ -22,10 +22,7 @@ WITH  settled AS (
     SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error , ((SELECT $5::text::jsonb) -> id::text)::json
     FROM settled
   ), dead AS (
-    SELECT id, tenant, queue, group_key, has_children FROM settled WHERE status = 'dead'
-  ), handed AS (
-    INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT DISTINCT tenant, queue, group_key FROM dead WHERE group_key IS NOT NULL
+    SELECT id, tenant, has_children FROM settled WHERE status = 'dead'
   ), noted_parents AS (
     INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM dead WHERE has_children
     RETURNING key::uuid AS job_id

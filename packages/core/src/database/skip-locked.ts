@@ -5,10 +5,11 @@ import { unsynced } from "./unsynced.ts";
 /**
  * A row locked by an open transaction must not hold up the others of a batch: it is skipped until the next time. A part
  * of a WITH that locks those of the jobs in `rows` that are `free`. They are updated by `isFree`, repeating all their
- * conditions, as they may have changed since the statement's snapshot.
+ * conditions, as they may have changed since the statement's snapshot. `also` is a further condition, such as that what
+ * belongs to them is free, too.
  */
-export const lockFree = (rows: string) => `free AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM ${rows})) FOR NO KEY UPDATE SKIP LOCKED
+export const lockFree = (rows: string, also?: string) => `free AS MATERIALIZED (
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM ${rows}))${also ? ` AND ${also}` : ""} FOR NO KEY UPDATE SKIP LOCKED
   )`;
 
 export const isFree = "jobs.id = ANY(ARRAY(SELECT id FROM free))";
@@ -18,8 +19,8 @@ export const isFree = "jobs.id = ANY(ARRAY(SELECT id FROM free))";
  * WHERE jobs.id = free.id`, and all their conditions. Joined to the rows beside `isFree`, it would be planned for a few,
  * and go through all the ids for each of thousands.
  */
-export const lockFreeOnes = (rows: string, jobs_max?: string) => `free AS MATERIALIZED (
-    SELECT ${rows}.* FROM ${rows} JOIN jobs ON jobs.id = ${rows}.id${jobs_max ? ` LIMIT ${jobs_max}` : ""} FOR NO KEY UPDATE OF jobs SKIP LOCKED
+export const lockFreeOnes = (rows: string, jobs_max?: string, also?: string) => `free AS MATERIALIZED (
+    SELECT ${rows}.* FROM ${rows} JOIN jobs ON jobs.id = ${rows}.id${also ? ` WHERE ${also}` : ""}${jobs_max ? ` LIMIT ${jobs_max}` : ""} FOR NO KEY UPDATE OF jobs SKIP LOCKED
   )`;
 
 /**

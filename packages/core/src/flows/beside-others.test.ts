@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, group_handovers, queue_counts, queue_changes,
+    TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, queue_counts, queue_changes,
              flows, flow_jobs, flow_edges, outbox, idempotency_keys`;
 });
 const options = { idempotency_ttl_seconds: 60 };

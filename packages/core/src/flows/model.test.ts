@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 const empty = () => own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, group_handovers, queue_counts, queue_changes,
+    TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, queue_counts, queue_changes,
              flows, flow_jobs, flow_edges, outbox`;
 beforeEach(empty);
 

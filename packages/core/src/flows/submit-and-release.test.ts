@@ -2,7 +2,6 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { advanceAndAdmit } from "../../test/advance.ts";
 import { connectDatabase } from "../database/connect.ts";
-import { advanceGroups } from "../groups/advance.ts";
 import { deleteFinished } from "../jobs/delete.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { firstId, prune } from "../maintenance/prune.ts";
@@ -54,7 +53,6 @@ test("everything of a submitted flow runs, in an order that keeps the ties, in g
     const order: string[] = [];
     for (let idle = 0; idle < 3; idle += 1) {
       await advance();
-      await advanceGroups(deps, 100);
       const leases = await claimReady(deps, 7, claimer);
       if (leases.length > 0) idle = 0;
       order.push(...leases.map(({ id }) => id));

@@ -1,7 +1,7 @@
 import { submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { findJob } from "../jobs/find.ts";
-import { advanceGroups } from "./advance.ts";
+import { advanceOverdue } from "./overdue.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
@@ -13,23 +13,31 @@ import { release } from "../lease/release.ts";
 import { retry } from "../jobs/retry.ts";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
-const { deps, add, statuses, take, finish } = engineHarness({ group: "g" });
+const { deps, add, statuses, take, finish, die } = engineHarness({ group: "g" });
 
-const dead = { kind: "dead", reason: "not_retryable" } as const;
-
-const advance = async () => (await advanceGroups(deps, 100)).ready.map(({ id }) => id);
+const idsOf = (ready: readonly { id: string }[] = []) => ready.map(({ id }) => id);
+/** The jobs that may go after the end of one. */
+const after = async (id: string | undefined) => {
+  const [outcome] = await finish(id);
+  return outcome?.kind === "applied" ? idsOf(outcome.ready) : undefined;
+};
+const afterDeath = async (id: string | undefined) => {
+  const [outcome] = await die(id);
+  return outcome?.kind === "dead" ? idsOf(outcome.ready) : undefined;
+};
+const afterCancel = async (id: string | undefined) => {
+  const outcome = await cancel(deps, "default", id ?? "");
+  return outcome.kind === "cancelled" ? idsOf(outcome.ready) : undefined;
+};
 const groups = async () => (await deps.database.sql`SELECT group_key FROM job_groups`).map((row) => row["group_key"]);
 
 test("the first of a group is ready and the others wait; each goes when the one before has succeeded", async () => {
   const [a, b, c] = await add({}, {}, {});
   expect(await statuses(a, b, c)).toEqual(["queued", "blocked", "blocked"]);
   expect(await claim(deps, [b ?? ""], claimer)).toEqual([]);
-  await finish(a);
-  expect(await advance()).toEqual([b]);
-  await finish(b);
-  expect(await advance()).toEqual([c]);
-  await finish(c);
-  expect(await advance()).toEqual([]);
+  expect(await after(a)).toEqual([b]);
+  expect(await after(b)).toEqual([c]);
+  expect(await after(c)).toEqual([]);
   expect(await groups()).toEqual([]);
 });
 
@@ -55,41 +63,33 @@ test("groups do not hold up each other, jobs without one, or the same name in an
 test("a failing job holds its group until it succeeds or dies", async () => {
   const [a, b] = await add({}, {});
   await fail(deps, [{ lease: await take(a), error: "E: x", verdict: { kind: "retry", delay_ms: 0 } }]);
-  expect(await advance()).toEqual([]);
   expect(await statuses(a, b)).toEqual(["failed", "blocked"]);
   await promoteDue(deps, 10);
-  await fail(deps, [{ lease: await take(a), error: "E: x", verdict: dead }]);
-  expect(await advance()).toEqual([b]);
+  expect(await afterDeath(a)).toEqual([b]);
 });
 
 test("a job that loses its last lease lets the next go; a lease given back does not", async () => {
   const [a, b] = await add({ max_attempts: 1 }, {});
   await release(deps, [await take(a)]);
-  expect([await advance(), await statuses(a, b)]).toEqual([[], ["queued", "blocked"]]);
+  expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
   await take(a);
   await deps.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${a ?? ""}`;
   await deps.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
-  expect((await recoverExpired(deps, 10)).dead).toMatchObject([{ id: a }]);
-  expect(await advance()).toEqual([b]);
+  expect(await recoverExpired(deps, 10)).toMatchObject({ dead: [{ id: a }], ready: [{ id: b }] });
 });
 
 test("cancelling the head wakes the next; cancelling one that waits changes nothing else", async () => {
   const [a, b, c] = await add({}, {}, {});
-  await cancel(deps, "default", b ?? "");
-  expect(await advance()).toEqual([]);
-  await cancel(deps, "default", a ?? "");
-  expect(await advance()).toEqual([c]);
-  await cancel(deps, "default", c ?? "");
-  expect([await advance(), await groups()]).toEqual([[], []]);
+  expect(await afterCancel(b)).toEqual([]);
+  expect(await afterCancel(a)).toEqual([c]);
+  expect([await afterCancel(c), await groups()]).toEqual([[], []]);
 });
 
 test("a scheduled job takes its place when it is submitted, and holds its group until it is due", async () => {
   const [a, b, c] = await add({ delay_seconds: 60 }, {}, { delay_seconds: 90 });
   expect(await statuses(a, b, c)).toEqual(["scheduled", "blocked", "blocked"]);
-  await cancel(deps, "default", a ?? "");
-  expect(await advance()).toEqual([b]);
-  await finish(b);
-  expect([await advance(), await statuses(c)]).toEqual([[], ["scheduled"]]);
+  expect(await afterCancel(a)).toEqual([b]);
+  expect([await after(b), await statuses(c)]).toEqual([[], ["scheduled"]]);
 });
 
 test("a job retried by hand goes behind those that came meanwhile; one that failed keeps its turn", async () => {
@@ -97,13 +97,10 @@ test("a job retried by hand goes behind those that came meanwhile; one that fail
   await fail(deps, [{ lease: await take(a), error: "E: x", verdict: { kind: "retry", delay_ms: 60_000 } }]);
   expect(await retry(deps, "default", a ?? "")).toMatchObject({ kind: "retried", job: { status: "queued" } });
   expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
-  await fail(deps, [{ lease: await take(a), error: "E: x", verdict: dead }]);
+  expect(await afterDeath(a)).toEqual([b]);
   expect(await retry(deps, "default", a ?? "")).toMatchObject({ kind: "retried", job: { status: "blocked" } });
-  expect(await advance()).toEqual([b]);
-  await finish(b);
-  expect(await advance()).toEqual([a]);
+  expect(await after(b)).toEqual([a]);
   await finish(a);
-  await advance();
   await add({});
   await cancel(deps, "default", b ?? "");
   expect(await groups()).toEqual(["g"]);
@@ -113,23 +110,22 @@ test("when the last of a group and a new one cross, neither is stranded", { tags
   for (let round = 0; round < 30; round += 1) {
     const [a] = await add({});
     const lease = await take(a);
-    const [[b]] = await Promise.all([add({}), complete(deps, [{ lease, result: null }]).then(advance)]);
-    await advance();
+    const [[b]] = await Promise.all([add({}), complete(deps, [{ lease, result: null }])]);
     expect(await statuses(b)).toEqual(["queued"]);
     await finish(b);
-    await advance();
   }
 });
 
-test("a job cancelled while its group is handed on does not strand those behind it", async () => {
+test("a job cancelled while the one in front of it ends does not strand those behind it", async () => {
   for (let round = 0; round < 30; round += 1) {
     const [a, b, c] = await add({}, {}, {});
-    await finish(a);
-    await Promise.all([cancel(deps, "default", b ?? ""), advance()]);
-    await advance();
+    const lease = await take(a);
+    await Promise.all([cancel(deps, "default", b ?? ""), complete(deps, [{ lease, result: null }])]);
+    // The job was locked when it should have gone.
+    await deps.database.sql`UPDATE job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
+    await advanceOverdue(deps, 10);
     expect(await statuses(b, c)).toEqual(["cancelled", "queued"]);
     await finish(c);
-    await advance();
   }
 });
 
@@ -141,28 +137,9 @@ test("concurrent producers get the order of their commits, each array in its own
     if (!next) break;
     order.push(next.id);
     await finish(next.id);
-    await advance();
   }
   expect(order.toSorted()).toEqual(arrays.flat().toSorted());
   for (const array of arrays) expect(order.filter((id) => array.includes(id))).toEqual(array);
-});
-
-test("concurrent advancers hand each group on once", async () => {
-  const heads = await add(...Array.from({ length: 50 }, (_, at) => ({ group: `g${at}` })));
-  const nexts = await add(...Array.from({ length: 50 }, (_, at) => ({ group: `g${at}` })));
-  for (const id of heads) await finish(id);
-  const handed = await Promise.all(Array.from({ length: 4 }, () => advanceGroups(deps, 20)));
-  handed.push(await advanceGroups(deps, 100));
-  expect(handed.flatMap(({ ready }) => ready.map(({ id }) => id)).toSorted()).toEqual(nexts.toSorted());
-});
-
-test("the note of a forgotten group goes", async () => {
-  const [a] = await add({});
-  await finish(a);
-  await deps.database.sql`INSERT INTO group_handovers SELECT * FROM group_handovers`;
-  expect(await advance()).toEqual([]);
-  await deps.database.sql`INSERT INTO group_handovers VALUES ('default', 'default', 'nobody')`;
-  expect(await advanceGroups(deps, 10)).toEqual({ handovers: 1, more: false, later: [], left: false, ready: [] });
 });
 
 test("with a thousand jobs waiting in one group, adding to it is as quick as ever", async () => {

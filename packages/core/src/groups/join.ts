@@ -15,8 +15,8 @@ export const joinGroups = (members: string) => `
     FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY ${groupOrder("members")}
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
       last_seq = known.last_seq + excluded.last_seq,
-      admitted = least(excluded.last_seq, greatest(0, ${slotsOf("known")} - cardinality(known.heads))),
-      heads = known.heads || excluded.heads[1 : ${slotsOf("known")} - cardinality(known.heads)]
+      admitted = least(excluded.last_seq, ${roomOf("known")}),
+      heads = known.heads || excluded.heads[1 : ${roomOf("known")}]
     RETURNING tenant, queue, group_key, last_seq, admitted
   ), seated AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
@@ -25,12 +25,27 @@ export const joinGroups = (members: string) => `
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   )`;
 
+/** How many of those added may run at once: none where others wait that may run, as these come first. */
+const roomOf = (row: string) =>
+  `CASE WHEN ${row}.overdue_at IS NULL THEN greatest(0, ${slotsOf(row)} - cardinality(${row}.heads)) ELSE 0 END`;
+
 /** The order in which all statements lock groups' rows. With an explicit collation: a parameter has none of its own. */
-const groupOrder = (row: string) =>
+export const groupOrder = (row: string) =>
   ["tenant", "queue", "group_key"].map((column) => `${row}.${column} COLLATE "C"`).join(", ");
 
-/** As many of a group are let through at once where more might run, as each of its hand-overs goes through all of them. */
+/** As many of a group are let through at once where more might run, as each end of a job goes through all of them. */
 const slots_max = 10_000;
+
+/** The same group, for two rows with a tenant, a queue and a group_key. */
+export const sameGroup = (one: string, other: string) =>
+  ["tenant", "queue", "group_key"].map((column) => `${one}.${column} = ${other}.${column}`).join(" AND ");
+
+/**
+ * A condition on rows of jobs: the row of their group is locked now, without waiting for it. Write nothing else to a job
+ * whose group is locked by another transaction.
+ */
+export const groupIsFree = (row: string) => `EXISTS (
+      SELECT FROM job_groups AS one WHERE ${sameGroup("one", row)} FOR UPDATE SKIP LOCKED)`;
 
 /** How many jobs of a group may run at once, for rows with a tenant and a queue. */
 export const slotsOf = (row: string) => `least(${slots_max}, coalesce((
@@ -40,12 +55,3 @@ export const slotsOf = (row: string) => `least(${slots_max}, coalesce((
 export const holderOf = (row: string) => `
       SELECT held.id FROM jobs AS held
       WHERE held.tenant = ${row}.tenant AND held.queue = ${row}.queue AND held.holds_group = ${row}.group_key`;
-
-/**
- * A part of a WITH that notes, in the transaction that finished jobs, that the next of their groups may go. `rows` is a
- * part with the finished ones.
- */
-export const handOver = (rows: string) => `handed AS (
-    INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT DISTINCT tenant, queue, group_key FROM ${rows} WHERE group_key IS NOT NULL
-  )`;

@@ -22,7 +22,7 @@ import { promoteDue } from "../maintenance/promote-due.ts";
 import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
 import { fail } from "../settle/fail.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { advanceGroups } from "./advance.ts";
+import { advanceOverdue } from "./overdue.ts";
 
 /** To run more by hand: `GROUP_SEEDS=50 pnpm test packages/core/src/groups/runs.test.ts`. */
 const seeds = Number(process.env["GROUP_SEEDS"] ?? 4);
@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, group_handovers, queues, queue_counts, queue_changes`;
+    TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, queues, queue_counts, queue_changes`;
 });
 
 /** What happened, as handlers would have seen it. */
@@ -174,7 +174,7 @@ function story(random: () => number) {
       while (!over()) {
         await promoteDue(deps, 50);
         await recoverExpired(deps, 50);
-        await advanceGroups(deps, 100);
+        await advanceOverdue(deps, 100);
         const luck = random();
         if (luck < 0.1) {
           const group = groups[Math.floor(random() * groups.length)] ?? "";
@@ -183,8 +183,8 @@ function story(random: () => number) {
           end({ id, group_key: group });
           if (id !== "" && (await cancel(deps, "default", id)).kind === "cancelled") cancelled.add(id);
         } else if (luck < 0.2) await setLimits(deps, queue, queueLimits.parse(luck < 0.15 ? { concurrency: 2 } : {}));
-        // A note that no end of a job left.
-        else if (luck < 0.3) await sql`INSERT INTO group_handovers SELECT tenant, queue, group_key FROM job_groups`;
+        // Looked at for nothing.
+        else if (luck < 0.3) await sql`UPDATE job_groups SET overdue_at = now()`;
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     },
@@ -229,7 +229,7 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
       if (!told.orphaned.has(id) && !told.cancelled.has(id))
         expect([id, attempts]).toEqual([id, told.attempts.get(id)]);
     expect((await countDrift(deps, 1_000)).drifted).toEqual([]);
-    await advanceGroups(deps, 100);
+    await advanceOverdue(deps, 100);
     expect(await own.database.sql`SELECT FROM job_groups`).toEqual([]);
   },
   60_000,

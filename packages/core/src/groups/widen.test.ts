@@ -5,7 +5,7 @@ import { createGroupWidener } from "./widen.ts";
 
 const { deps, add } = engineHarness();
 
-/** A widener whose passes over the notes wait until they are let go, one at a time. */
+/** A widener whose looks at overdue groups wait until they are let go, one at a time. */
 function heldWidener() {
   const waiting: (() => void)[] = [];
   const widener = createGroupWidener(deps, () => new Promise<void>((resolve) => waiting.push(resolve)));
@@ -19,8 +19,9 @@ function heldWidener() {
     },
   };
 }
-const notes = async () => {
-  const rows = await deps.database.sql<{ queue: string }[]>`SELECT queue FROM group_handovers ORDER BY queue`;
+const overdue = async () => {
+  const rows = await deps.database.sql<{ queue: string }[]>`
+    SELECT queue FROM job_groups WHERE overdue_at IS NOT NULL ORDER BY queue`;
   return rows.map(({ queue }) => queue).join("");
 };
 const twoOfEach = (...queues: string[]) =>
@@ -32,7 +33,7 @@ const twoOfEach = (...queues: string[]) =>
   );
 const of = (queue: string) => ({ tenant, queue });
 
-test("however often a queue is widened meanwhile, its groups are gone through once more, and noted once", async () => {
+test("however often a queue is widened meanwhile, its groups are gone through once more", async () => {
   await twoOfEach(main.queue);
   const { widener, passes, letGo } = heldWidener();
   const first = widener.widened(main);
@@ -41,7 +42,7 @@ test("however often a queue is widened meanwhile, its groups are gone through on
   await letGo(1);
   await letGo(2);
   await first;
-  expect([passes(), await deps.database.sql`SELECT FROM group_handovers`]).toMatchObject([2, { length: 1 }]);
+  expect([passes(), await overdue()]).toEqual([2, main.queue]);
 });
 
 test("a tenant's queues are gone through one after another, beside those of others", async () => {
@@ -53,11 +54,11 @@ test("a tenant's queues are gone through one after another, beside those of othe
   const others = widener.widened({ tenant: "other", queue: "a" });
   await letGo(2);
   await others;
-  expect(await notes()).toBe("a");
+  expect(await overdue()).toBe("a");
   await letGo(1);
   await letGo(3);
   await first;
-  expect(await notes()).toBe("ab");
+  expect(await overdue()).toBe("ab");
 });
 
 test("one that fails keeps none of the next from being gone through", async () => {
@@ -70,17 +71,16 @@ test("one that fails keeps none of the next from being gone through", async () =
   await widener.widened(of("b"));
   failing.reject(new Error("away"));
   await expect(first).rejects.toThrow("away");
-  expect(await notes()).toBe("ab");
+  expect(await overdue()).toBe("ab");
 });
 
-test("a note that a hand-over is dealing with, which knows of less room, counts as none", async () => {
-  const { sql } = deps.database;
-  await twoOfEach(main.queue);
-  await sql`INSERT INTO group_handovers VALUES (${tenant}, ${main.queue}, 'g')`;
-  await sql.begin(async (dealing) => {
-    await dealing`SELECT FROM group_handovers FOR UPDATE`;
+test("a group that another transaction holds is passed over, and holds up no other", async () => {
+  await add(...["a", "a", "b", "b"].map((group) => ({ group })));
+  await deps.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM job_groups WHERE group_key = 'a' FOR UPDATE`;
     await createGroupWidener(deps, () => Promise.resolve()).widened(main);
-    await dealing`DELETE FROM group_handovers WHERE group_key = 'g' AND ctid = '(0,1)'`;
   });
-  expect(await sql`SELECT FROM group_handovers`).toHaveLength(1);
+  expect(await deps.database.sql`SELECT group_key FROM job_groups WHERE overdue_at IS NOT NULL`).toEqual([
+    { group_key: "b" },
+  ]);
 });

@@ -1,4 +1,5 @@
 import { composed } from "../database/composed.ts";
+import { impatient, passingOverLocked, type Form } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { createQueueLines } from "../queues/queue-lines.ts";
@@ -9,11 +10,10 @@ const page_groups = 1_000;
 /**
  * Has the groups of queues looked at when more of their jobs may run at once, a page at a time, with `advance` after each.
  * A queue is gone through once at a time, and once more if it was widened again meanwhile; those of a tenant one after
- * another. Otherwise whoever changes a limit over and over would note all groups for each change, and everybody's groups
- * would wait behind the notes.
+ * another. Otherwise a tenant that changes a limit over and over would have all groups looked at for each change.
  *
  * @example
- * const widener = createGroupWidener(deps, () => groups.kick());
+ * const widener = createGroupWidener(deps, () => advanceAllOverdue(deps));
  * await widener.widened({ tenant: "default", queue: "mail" });
  */
 export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => Promise<unknown>) {
@@ -22,7 +22,7 @@ export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => 
     /** Resolves when its groups, and all that wait in its line, were looked at; at once if somebody else waits for that. */
     widened: createQueueLines(async (queue) => {
       for (let after: string | undefined = ""; after !== undefined && !stopped;) {
-        after = await noteBlockedGroups(deps, queue, after, page_groups);
+        after = await markBlockedGroups(deps, queue, after, page_groups);
         await advance();
       }
     }),
@@ -32,40 +32,49 @@ export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => 
 }
 
 /**
- * Note one page of a queue's groups with blocked jobs, more of which may go now, for `advanceGroups` to look at. Not those
- * that are noted; but a note that is locked is being dealt with, by a look that knows of less room, and counts as none.
- * Returns the last group of the page, for the next one; undefined at the end. Groups left unnoted, because a process died
- * between two pages, catch up when their next job finishes.
+ * Mark one page of a queue's groups with blocked jobs as overdue, as more of these may go now. Waits for a locked group for
+ * 200 ms. Returns the last group of the page, for the next one; undefined at the end. Groups left unmarked, because a
+ * process died between two pages or another transaction held them, let more through when their next job finishes.
  *
  * @example
- * const last = await noteBlockedGroups(deps, { tenant: "default", queue: "mail" }, "", 1_000);
+ * const last = await markBlockedGroups(deps, { tenant: "default", queue: "mail" }, "", 1_000);
  */
-export async function noteBlockedGroups(
+export async function markBlockedGroups(
   deps: Pick<Deps, "database">,
   { tenant, queue }: QueueRef,
   after: string,
   groups_max: number,
 ): Promise<string | undefined> {
   const params = [tenant, queue, after, groups_max];
-  const [row] = await executeOn(deps.database)<{ last: string | null; groups: number }>({ text: note, params });
+  const [row] = await passingOverLocked((form) =>
+    executeOn(deps.database)<{ last: string | null; groups: number }>({ text: texts[form], params }),
+  );
   return row && row.groups === groups_max ? (row.last ?? undefined) : undefined;
 }
 
-const note = composed(
-  "groups/note-blocked",
-  ["tenant", "queue", "after", "groups_max"],
-  `
+const mark = (name: string, form: Form) =>
+  composed(
+    name,
+    ["tenant", "queue", "after", "groups_max"],
+    `
   WITH page AS MATERIALIZED (
     SELECT group_key FROM job_groups WHERE tenant = $1 AND queue = $2 AND group_key > $3 ORDER BY group_key LIMIT $4::int
-  ), noted AS (
-    INSERT INTO group_handovers (tenant, queue, group_key)
-    SELECT $1, $2, page.group_key FROM page, LATERAL (
+  ), blocked AS MATERIALIZED (
+    SELECT group_key FROM page CROSS JOIN LATERAL (
       SELECT FROM jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND blocked_seq > 0
-      ORDER BY blocked_seq LIMIT 1) AS blocked
-    WHERE page.group_key NOT IN (
-      SELECT group_key FROM group_handovers
-      WHERE tenant = $1 AND queue = $2 AND group_key > $3 AND group_key <= (SELECT max(group_key) FROM page)
-      FOR KEY SHARE SKIP LOCKED)
+      ORDER BY blocked_seq LIMIT 1) AS first
+    ORDER BY group_key COLLATE "C"
+  ), locked AS MATERIALIZED (
+    SELECT locked.spot FROM blocked CROSS JOIN LATERAL (
+      SELECT ctid AS spot FROM job_groups
+      WHERE tenant = $1 AND queue = $2 AND job_groups.group_key = blocked.group_key AND overdue_at IS NULL AND ${impatient}
+      FOR UPDATE ${form === "careful" ? "SKIP LOCKED" : ""}) AS locked
+  ), marked AS (
+    UPDATE job_groups SET overdue_at = now() WHERE ctid = ANY(ARRAY(SELECT spot FROM locked))
   )
   SELECT max(group_key) AS last, count(*)::int AS groups FROM page`,
-);
+  );
+const texts = {
+  quick: mark("groups/mark-blocked", "quick"),
+  careful: mark("groups/mark-blocked-carefully", "careful"),
+};

@@ -8,6 +8,7 @@ import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { cancelMany, type CancelledJob } from "./cancel.ts";
 import { deleteFinished } from "./delete.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 import { findJobByKey } from "./find-by-key.ts";
 import { listJobs, type JobFilter } from "./list.ts";
 import { isRetryable } from "./retry.ts";
@@ -140,10 +141,12 @@ const waiting = jobStatuses.filter((status) => !isFinal(status) && status !== "r
 export type Changed = {
   ids: readonly string[];
   cancelled: readonly CancelledJob[];
+  /** The next jobs of their groups. */
+  ready: readonly ReadyJob[];
   revived: Revived;
   were_dead: string[];
 };
-export const nothing: Changed = { ids: [], cancelled: [], revived: { ids: [], ready: [] }, were_dead: [] };
+export const nothing: Changed = { ids: [], cancelled: [], ready: [], revived: { ids: [], ready: [] }, were_dead: [] };
 
 /** Of a page, how many jobs it was about. A running job that could not be stopped is met again later. */
 export const foundIn = ({ meant }: Pick<BulkPage, "meant">, { ids }: Changed): number =>
@@ -158,8 +161,8 @@ export async function changeAll(
 ): Promise<Changed> {
   const ids = meant.map(({ id }) => id);
   if (action === "cancel") {
-    const cancelled = await cancelMany(deps, tenant, [...running.map(({ id }) => id), ...ids]);
-    return { ...nothing, ids: cancelled.map(({ id }) => id), cancelled };
+    const done = await cancelMany(deps, tenant, [...running.map(({ id }) => id), ...ids]);
+    return { ...nothing, ...done, ids: done.cancelled.map(({ id }) => id) };
   }
   if (action === "retry") {
     const revived = await replay(deps, { kind: "stopped", tenant, ids, rest: [], until_us: Number.MAX_SAFE_INTEGER });
@@ -168,20 +171,20 @@ export async function changeAll(
   }
   // One that starts meanwhile is neither cancelled nor deleted.
   const open = meant.filter(({ status }) => !isFinal(status));
-  const cancelled = await cancelMany(
+  const done = await cancelMany(
     deps,
     tenant,
     open.map(({ id }) => id),
     waiting,
   );
   const gone = await deleteFinished(deps, tenant, ids);
-  return { ...nothing, ids: gone.ids, cancelled, were_dead: gone.were_dead };
+  return { ...nothing, ...done, ids: gone.ids, were_dead: gone.were_dead };
 }
 
 /** What follows once it is committed. */
 export async function follow({ followUps }: Pick<BulkDeps, "followUps">, changed: Changed): Promise<void> {
-  const { cancelled, revived, were_dead } = changed;
-  if (cancelled.length > 0) await followUps.cancelled(cancelled);
+  const { cancelled, ready, revived, were_dead } = changed;
+  if (cancelled.length > 0) await followUps.cancelled(cancelled, ready);
   if (revived.ids.length > 0) await followUps.retried({ ready: revived.ready, were_dead });
   else if (were_dead.length > 0) await followUps.noLongerDead(were_dead);
 }

@@ -1,16 +1,19 @@
 import { composed } from "../database/composed.ts";
 import { isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { hidden, textArray, uuidArray } from "../database/literals.ts";
-import { executeOn } from "../database/statement.ts";
+import { executeOn, type Statement } from "../database/statement.ts";
+import { sentTogether } from "../database/transaction.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { noteParents } from "../flows/note-parents.ts";
-import { handOver } from "../groups/join.ts";
+import { advanceGroups, lockGroups, readyOf, type Advanced, type LetThrough } from "../groups/advance.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 import { transition } from "../tracing/transition.ts";
 
 export type CancelOutcome =
-  | { kind: "cancelled"; job: JobRow }
+  /** `ready` are the next jobs of its group, to be signalled. */
+  | { kind: "cancelled"; job: JobRow; ready: readonly ReadyJob[] }
   /** Its status may not be cancelled, so it stays as it is. */
   | { kind: "not_cancellable"; job: JobRow }
   | { kind: "unknown" };
@@ -36,41 +39,71 @@ export async function cancel(
   from: readonly JobStatus[] = notFinal,
 ): Promise<CancelOutcome> {
   const params = [id, tenant, textArray(from)];
-  const [row] = await transition(deps, "cancel", {}, () =>
-    executeOn(deps.database)<JobRow & { was: JobStatus }>({ text, params }),
+  const { rows, through } = await transition(deps, "cancel", {}, () =>
+    endWithTurns<JobRow>(deps, (with_turn) => ({ text, params: [...params, with_turn] })),
   );
+  const [row] = rows;
   if (!row) return { kind: "unknown" };
-  const { was, ...job } = row;
-  if (!from.includes(was)) return { kind: "not_cancellable", job };
+  const { was, has_turn: _, ...job } = row;
+  if (job.status !== "cancelled" || !from.includes(was)) return { kind: "not_cancellable", job };
   tell(deps, row);
-  return { kind: "cancelled", job };
+  return { kind: "cancelled", job, ready: readyOf(deps, through) };
 }
 
-/** The same for many, in one statement. Locked ones stay as they are, and those in another status. */
+/**
+ * The same for many at once. Locked ones stay as they are, and those in another status. `ready` are the next jobs of
+ * their groups, to be signalled.
+ */
 export async function cancelMany(
   deps: Deps,
   tenant: string,
   ids: readonly string[],
   from: readonly JobStatus[] = notFinal,
-): Promise<readonly CancelledJob[]> {
-  const params = [uuidArray(ids), tenant, textArray(from)];
-  const jobs = await transition(deps, "cancel", { count: ids.length }, () =>
-    executeOn(deps.database)<CancelledJob & { was: JobStatus }>({ text: many, params }),
+): Promise<{ cancelled: readonly CancelledJob[]; ready: readonly ReadyJob[] }> {
+  const statuses = textArray(from);
+  const { rows, through } = await transition(deps, "cancel", { count: ids.length }, () =>
+    endWithTurns<CancelledJob>(deps, (with_turn, turns) => ({
+      text: many,
+      params: [uuidArray(turns?.map(({ id }) => id) ?? ids), tenant, statuses, with_turn],
+    })),
   );
-  for (const job of jobs) tell(deps, job);
-  return jobs;
+  const cancelled = rows.filter(({ has_turn }) => !has_turn);
+  for (const job of cancelled) tell(deps, job);
+  return { cancelled, ready: readyOf(deps, through) };
 }
 
-function tell({ observe }: Deps, { id, type, queue, tenant, was }: CancelledJob & { was: JobStatus }): void {
+function tell({ observe }: Deps, { id, type, queue, tenant, was }: CancelledJob & Was): void {
   observe({ event: "job_cancelled", job_id: id, job_type: type, queue, tenant, was });
 }
 
+type Was = { was: JobStatus; has_turn: boolean };
+
+/**
+ * One statement for all that have not the turn of their group. Those that have it stay as they are, and go in one
+ * transaction with the next jobs of their groups.
+ */
+async function endWithTurns<Row extends CancelledJob>(
+  { database }: Deps,
+  statement: (with_turn: "true" | "false", turns?: readonly CancelledJob[]) => Statement,
+): Promise<{ rows: readonly (Row & Was)[]; through: readonly LetThrough[] }> {
+  const rows = await executeOn(database)<Row & Was>(statement("false"));
+  const turns = rows.filter(({ has_turn }) => has_turn);
+  if (turns.length === 0) return { rows, through: [] };
+  const [ended, , [advanced]] = (await sentTogether(database, [
+    statement("true", turns),
+    lockGroups(turns),
+    advanceGroups(turns),
+  ])) as [readonly (Row & Was)[], unknown, readonly Advanced[]];
+  return { rows: [...rows.filter(({ has_turn }) => !has_turn), ...ended], through: advanced?.through ?? [] };
+}
+
 // The rows are locked first, so that the old status is the one the UPDATE found.
-const cancelled = (which: string) => `
+const cancelling = (which: string) => `
   WITH found AS MATERIALIZED (
-    SELECT * FROM jobs WHERE ${which}
+    SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
+    FROM jobs WHERE ${which}
   ), open AS MATERIALIZED (
-    SELECT * FROM found WHERE status = ANY($3::text[])
+    SELECT * FROM found WHERE status = ANY($3::text[]) AND ($4::text::bool OR NOT has_turn)
   ), cancelled AS (
     UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
@@ -81,23 +114,22 @@ const cancelled = (which: string) => `
     SELECT id, attempts, worker_id, started_at, now(), 'cancelled' FROM open WHERE status = 'running'
   ), moved AS (
     SELECT tenant, queue, status AS from_status, 'cancelled' AS to_status FROM open
-  ), ${countMixedMoves("moved")}, let_through AS (
-    SELECT tenant, queue, group_key FROM open WHERE status <> 'blocked'
-  ), ${handOver("let_through")}, ${noteParents("open")}`;
+  ), ${countMixedMoves("moved")}, ${noteParents("open")}`;
 
-const parameters = ["ids", "tenant", "from_statuses"];
+const parameters = ["ids", "tenant", "from_statuses", "with_turn"];
 // A job that may not be cancelled is returned as it is.
 const text = composed(
   "jobs/cancel",
   parameters,
-  `${cancelled("id = $1::uuid AND tenant = $2 FOR UPDATE")}
-  SELECT cancelled.*, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
+  `${cancelling("id = $1::uuid AND tenant = $2 FOR UPDATE")}
+  SELECT cancelled.*, false AS has_turn, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open)`,
 );
 const many = composed(
   "jobs/cancel-many",
   parameters,
-  `${cancelled(`id = ANY(${hidden("$1::uuid[]")}) AND tenant = $2 FOR UPDATE SKIP LOCKED`)}
-  SELECT id, type, tenant, queue, group_key, has_children, status AS was FROM open`,
+  `${cancelling(`id = ANY(${hidden("$1::uuid[]")}) AND tenant = $2 FOR UPDATE SKIP LOCKED`)}
+  SELECT id, type, tenant, queue, group_key, has_children, status AS was, has_turn AND NOT $4::text::bool AS has_turn
+  FROM found WHERE status = ANY($3::text[])`,
 );

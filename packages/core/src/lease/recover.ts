@@ -1,18 +1,21 @@
 import { composed } from "../database/composed.ts";
-import { executeOn } from "../database/statement.ts";
+import { inTransaction, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./lease.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { fingerprintOf } from "../dead-letters/fingerprint.ts";
 import { noteParents } from "../flows/note-parents.ts";
-import { handOver } from "../groups/join.ts";
+import { advanceIn, readyOf } from "../groups/advance.ts";
+import { groupIsFree } from "../groups/join.ts";
 import { lockFreeOnes } from "../database/skip-locked.ts";
 
-/** `batches` is how many claims were looked at; `more` is false when no other is due. */
+/** `batches` is how many claims were looked at; `more` is false when no other is due. Signal `requeued` and `ready`. */
 export type Recovered = {
   requeued: (ReadyJob & { type: string })[];
   dead: RecoveredJob[];
+  /** The next jobs of the groups of those that died. */
+  ready: ReadyJob[];
   batches: number;
   more: boolean;
 };
@@ -22,15 +25,19 @@ type RecoveredJob = ReadyJob & { type: string; group_key: string | null; has_chi
  * running → queued at once, for jobs whose worker stopped renewing; dead when the lost lease was the last attempt, so
  * that a job that kills its worker comes to an end. The lost attempt goes to the history in the same statement. Looks
  * at the claims that are due: those with jobs still leased are looked at again when the next lease ends. Takes back
- * `jobs_max` jobs at most: of a claim with more, the rest is due at once.
+ * `jobs_max` jobs at most: of a claim with more, the rest is due at once. Waits for nothing: a job that would die stays as
+ * long as another transaction has its group locked.
  *
  * @example
  * const { requeued, dead, more } = await recoverExpired(deps, 50);
  */
 export async function recoverExpired(deps: Deps, claims_max: number, jobs_max = recovered_max): Promise<Recovered> {
-  const [answer] = await executeOn(deps.database)<{ batches: number; more: boolean; jobs: Recovery[] | null }>({
-    text: recover,
-    params: [claims_max, leaseLostError, fingerprintOf(leaseLostError), jobs_max],
+  type Answer = { batches: number; more: boolean; jobs: Recovery[] | null };
+  const { answer, through } = await inTransaction(deps.database, async (execute) => {
+    const params = [claims_max, leaseLostError, fingerprintOf(leaseLostError), jobs_max];
+    const [row] = await execute<Answer>({ text: recover, params });
+    const ended = row?.jobs?.filter(({ status, group_key }) => status === "dead" && group_key !== null) ?? [];
+    return { answer: row, through: await advanceIn(execute, ended) };
   });
   const rows = answer?.jobs ?? [];
   for (const row of rows) {
@@ -42,6 +49,7 @@ export async function recoverExpired(deps: Deps, claims_max: number, jobs_max = 
   return {
     requeued: rows.filter((row) => row.status === "queued"),
     dead: rows.filter((row) => row.status === "dead"),
+    ready: readyOf(deps, through),
     batches: answer?.batches ?? 0,
     more: answer?.more ?? false,
   };
@@ -54,6 +62,8 @@ const leaseLostError = "LeaseLost: the worker stopped renewing its lease";
 
 type Recovery = RecoveredJob & { status: "queued" | "dead"; attempts: number; worker_id: string };
 
+const livesOrIsFree = `(jobs.group_key IS NULL OR jobs.attempts < jobs.max_attempts OR ${groupIsFree("jobs")})`;
+
 // `still_open` asks what was recovered, not what had expired: a lease renewed since the snapshot is neither, and its
 // batch must stay. One whose row another transaction has locked could not be renewed either, so its worker gets the
 // first turn when that ends: it tries four times a second. The bound on jobs is behind the lock, so that rows somebody
@@ -64,7 +74,7 @@ const recover = composed(
   ["claims_max", "error", "fingerprint", "jobs_max"],
   `
   WITH due AS MATERIALIZED (
-    SELECT token, job_ids, check_at FROM lease_batches WHERE check_at <= now()
+    SELECT token, job_ids, check_at FROM lease_batches WHERE check_at <= now() AND ${notHeldIdle}
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), looked_at AS MATERIALIZED (
     SELECT token, job_ids FROM (
@@ -76,7 +86,7 @@ const recover = composed(
     WHERE jobs.lease_token = looked_at.token AND jobs.status = 'running'
   ), ended AS MATERIALIZED (
     SELECT * FROM running WHERE locked_until <= now()
-  ), ${lockFreeOnes("ended", "$4::int")}, recovered AS (
+  ), ${lockFreeOnes("ended", "$4::int", livesOrIsFree)}, recovered AS (
     UPDATE jobs SET
       status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
       ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
@@ -95,8 +105,8 @@ const recover = composed(
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
   ), ${countMixedMoves("recovered")}, dead AS (
-    SELECT id, tenant, queue, group_key, has_children FROM recovered WHERE status = 'dead'
-  ), ${handOver("dead")}, ${noteParents("dead")}, still_open AS (
+    SELECT id, tenant, has_children FROM recovered WHERE status = 'dead'
+  ), ${noteParents("dead")}, still_open AS (
     SELECT token, CASE WHEN min(locked_until) > now() THEN greatest(min(locked_until), now() + interval '1 second')
                        WHEN (SELECT count(*) FROM free) < $4::int THEN now() + interval '3 seconds'
                        ELSE now() END AS check_at

@@ -7,13 +7,13 @@ import { queueStats } from "../queues/stats.ts";
 import { refillQueue } from "./refill.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
-import { advanceGroups } from "../groups/advance.ts";
+import { advanceOverdue } from "../groups/overdue.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { pauseQueue } from "../queues/pause.ts";
-import { noteBlockedGroups } from "../groups/widen.ts";
+import { markBlockedGroups } from "../groups/widen.ts";
 import { setLimits } from "./set.ts";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 
@@ -33,6 +33,8 @@ const finish = (leases: Awaited<ReturnType<typeof claim>>) =>
     deps,
     leases.map((lease) => ({ lease, result: null })),
   );
+const status = async (id: string | undefined) =>
+  (await deps.database.sql`SELECT status FROM jobs WHERE id = ${id ?? ""}`)[0]?.["status"] as string;
 
 test("a queue's concurrency holds: the first of those offered go, and another goes when one finishes", async () => {
   await limit({ concurrency: 3 });
@@ -113,15 +115,15 @@ test("a lease has its full time, however long the claim waited for the queue", a
 test("several of a group run at once when the queue allows it, and fewer again when it does not", async () => {
   const ids = await add(5, { group: "g" });
   expect(await limit({ group_concurrency: 3 })).toEqual({ groups_widened: true });
-  expect(await noteBlockedGroups(deps, main, "", 10)).toBeUndefined();
-  expect((await advanceGroups(deps, 100)).ready.map(({ id }) => id)).toEqual(ids.slice(1, 3));
+  expect(await markBlockedGroups(deps, main, "", 10)).toBeUndefined();
+  expect((await advanceOverdue(deps, 100)).ready.map(({ id }) => id)).toEqual(ids.slice(1, 3));
   const leases = await claim(deps, ids, claimer);
   expect(leases.map(({ id }) => id)).toEqual(ids.slice(0, 3));
   await limit({});
   await finish(leases.slice(0, 2));
-  expect((await advanceGroups(deps, 100)).ready).toEqual([]);
+  expect(await status(ids[3])).toBe("blocked");
   await finish(leases.slice(2));
-  expect((await advanceGroups(deps, 100)).ready.map(({ id }) => id)).toEqual([ids[3]]);
+  expect(await status(ids[3])).toBe("queued");
 });
 
 test("a lowered limit holds for the next claims; a removed one is gone", async () => {

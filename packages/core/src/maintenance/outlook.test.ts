@@ -16,15 +16,15 @@ test("a part not answered in time leaves the others answered", async () => {
   const outlook = createOutlook(deps);
   expect(Object.keys(await outlook.look())).toHaveLength(12);
   await own.database.sql.begin(async (lock) => {
-    await lock`LOCK TABLE lease_batches, group_handovers IN ACCESS EXCLUSIVE MODE`;
+    await lock`LOCK TABLE lease_batches, job_groups IN ACCESS EXCLUSIVE MODE`;
     const found = await outlook.look();
     expect(found).toMatchObject({ any_queued: true, any_changes: true, due_in_ms: null, newest_dead: null });
     expect(found).not.toHaveProperty("lease_check_in_ms");
     // Whether the server has just started is still known.
     expect(found).toHaveProperty("server_settled");
-    expect(found).not.toHaveProperty("any_handovers");
+    expect(found).not.toHaveProperty("any_overdue_groups");
   });
-  expect(await outlook.look()).toMatchObject({ any_queued: true, any_handovers: false });
+  expect(await outlook.look()).toMatchObject({ any_queued: true, any_overdue_groups: false });
 });
 
 test("when the database is away no part is answered, and that is an error", async () => {

@@ -18,7 +18,7 @@ export type SweepOutlook = {
   any_queued: boolean;
   any_changes: boolean;
   newest_dead: Date | null;
-  any_handovers: boolean;
+  any_overdue_groups: boolean;
   any_arrivals: boolean;
   any_outbox: boolean;
 };
@@ -42,7 +42,8 @@ const parts: Record<keyof SweepOutlook, string> = {
   any_queued: "(SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
   any_changes: "EXISTS (SELECT FROM queue_changes)",
   newest_dead: "(SELECT max(dead_at) FROM jobs)",
-  any_handovers: "EXISTS (SELECT FROM group_handovers)",
+  any_overdue_groups:
+    "(SELECT true FROM job_groups WHERE overdue_at <= now() ORDER BY tenant, overdue_at LIMIT 1) IS NOT NULL",
   any_arrivals: "EXISTS (SELECT FROM arrivals)",
   any_outbox: "EXISTS (SELECT FROM outbox)",
 };

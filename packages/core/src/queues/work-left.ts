@@ -5,8 +5,8 @@ import type { Deps } from "../deps.ts";
 export type WorkOf = { tenant: string; queues: readonly string[]; worker_id: string; due_within_seconds: number };
 
 /**
- * Whether a worker has anything left to do in its queues: ready jobs, jobs ready soon, arrivals, groups being handed
- * on, children of jobs that have ended, and what it runs itself. One snapshot, so a job on its way from the queue to the worker is in one of the two.
+ * Whether a worker has anything left to do in its queues: ready jobs, jobs ready soon, arrivals, overdue groups,
+ * children of jobs that have ended, and what it runs itself. One snapshot, so a job on its way from the queue to the worker is in one of the two.
  * What others run does not count, nor what is paused.
  *
  * @example
@@ -34,7 +34,7 @@ const text = `
            WHERE due_at IS NOT NULL AND (tenant, jobs.queue, due_at) >= ($1, served.queue, '-infinity')
              AND (tenant, jobs.queue, due_at) <= ($1, served.queue, now() + make_interval(secs => $4::float8))
            ORDER BY tenant, jobs.queue, due_at LIMIT 1) AS due)
-      OR EXISTS (SELECT FROM group_handovers WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
+      OR EXISTS (SELECT FROM job_groups WHERE tenant = $1 AND overdue_at IS NOT NULL AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM arrivals WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM outbox WHERE tenant = $1)
       OR EXISTS (SELECT FROM lease_batches CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN jobs ON jobs.id = member.id

@@ -43,6 +43,6 @@ async function succeed(
   if (outcome.kind === "refused") return outcome.refusal;
   if (outcome.kind !== "applied") return outcome.kind;
   deps.followUps.submitted(outcome.children);
-  await deps.followUps.settled([settledAs(lease, "succeeded", outcome.has_children)]);
+  await deps.followUps.settled([settledAs(lease, "succeeded", outcome)]);
   return "succeeded";
 }

@@ -1,6 +1,6 @@
 import { inOneTurn } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
-import type { HandedJob, Lease, LeasedJob } from "../lease/lease.ts";
+import type { HandedJob, LeasedJob } from "../lease/lease.ts";
 import type { LeaseReturns } from "../lease/returns.ts";
 import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
 import type { Completion, SettleOutcome } from "../settle/complete.ts";
@@ -15,8 +15,8 @@ export type GoOn = {
   returns: Pick<LeaseReturns, "unanswered" | "giveBack" | "full">;
 };
 
-/** `went_on` has the leases whose groups have gone on, `next` the jobs that may be handed over. */
-export type GoneOn = { outcomes: SettleOutcome[]; went_on: ReadonlySet<Lease>; next: HandedJob[] };
+/** `next` are the jobs that may be handed over. */
+export type GoneOn = { outcomes: SettleOutcome[]; next: HandedJob[] };
 
 /**
  * `complete`, and the next job of each one's group is leased to whoever asked for it, as `completeAndTakeNext` does for
@@ -50,6 +50,6 @@ export async function completeAndGoOn(
       deps.observe({ event: "groups_failed", error: String(error) });
       return [];
     });
-    return { outcomes, went_on: new Set(next.keys()), next: jobs };
+    return { outcomes, next: jobs };
   });
 }

@@ -17,7 +17,7 @@ const main = { tenant: "default", queue: "default" };
 
 let signal: Signal;
 beforeEach(async () => {
-  await sql()`TRUNCATE job_groups, group_handovers, idempotency_keys, queue_counts, queue_changes, queue_starts`;
+  await sql()`TRUNCATE job_groups, idempotency_keys, queue_counts, queue_changes, queue_starts`;
   open((signal = memorySignal()));
 });
 

@@ -112,14 +112,14 @@ async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[], next: Ha
   const completions = known.map(({ item, lease }): Completion => ({ lease, result: item.result ?? null }));
   const done: GoneOn = go_on
     ? await completeAndGoOn(deps, completions, go_on)
-    : { outcomes: await complete(deps, completions), went_on: new Set(), next: [] };
-  const { outcomes, went_on } = done;
+    : { outcomes: await complete(deps, completions), next: [] };
+  const { outcomes } = done;
   next.push(...done.next);
   await deps.followUps.settled(
     known.flatMap(({ lease }, at) => {
       const outcome = outcomes[at];
       if (outcome?.kind !== "applied") return [];
-      return { ...settledAs(lease, "succeeded", outcome.has_children), went_on: went_on.has(lease) };
+      return settledAs(lease, "succeeded", outcome);
     }),
   );
   return outcomes.map(({ kind }) => (kind === "applied" ? "succeeded" : kind));
@@ -137,7 +137,7 @@ async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]) {
   await deps.followUps.settled(
     failures.flatMap(({ lease, verdict }, at) => {
       const outcome = outcomes[at];
-      if (outcome?.kind === "dead") return settledAs(lease, "dead", outcome.has_children);
+      if (outcome?.kind === "dead") return settledAs(lease, "dead", outcome);
       if (outcome?.kind === "retrying" && verdict.kind === "retry")
         return settledAs(lease, { due_in_ms: verdict.delay_ms });
       return [];
@@ -146,13 +146,18 @@ async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]) {
   return outcomes.map(({ kind }) => (kind === "retrying" ? "failed" : kind));
 }
 
-export function settledAs(lease: Known<unknown>["lease"], became: Settled["became"], has_children?: boolean): Settled {
+export function settledAs(
+  lease: Known<unknown>["lease"],
+  became: Settled["became"],
+  { has_children, ready }: Pick<Settled, "has_children" | "ready"> = {},
+): Settled {
   const { ran_ms, lease_token } = lease;
   // One that was not running any more was counted when it ended.
   return {
     job: lease,
     became,
     has_children,
+    ready,
     claim: lease_token,
     ...(ran_ms === null ? { repeated: true } : { ran_ms }),
   };

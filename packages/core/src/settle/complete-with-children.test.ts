@@ -3,7 +3,6 @@ import { addFlow } from "../../test/add-flow.ts";
 import { spawnHarness } from "../../test/spawn-harness.ts";
 import { parentsOf } from "../flows/parents.ts";
 import { viewFlow } from "../flows/show-flow.ts";
-import { advanceGroups } from "../groups/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { fail } from "./fail.ts";
 import type { Lease } from "../lease/lease.ts";
@@ -140,8 +139,6 @@ test("a child may wait for jobs that exist, and naming the job that adds it chan
 test("children in the group of the job have their turn when it is settled, in their order", async () => {
   const lease = await take(await add({ group: "g" }));
   const [first = "", second = ""] = await spawned(lease, [child({}, { group: "g" }), child({}, { group: "g" })]);
-  expect([await status(first), await status(second)]).toEqual(["blocked", "blocked"]);
-  await advanceGroups(deps, 100);
   expect([await status(first), await status(second)]).toEqual(["queued", "blocked"]);
   await countsAreTrue();
 });

@@ -22,7 +22,16 @@ import { draftsOf } from "../submit/drafts.ts";
 import { lookAgain } from "../submit/look-again.ts";
 import type { EnqueueOutcome } from "../submit/outcome.ts";
 import { sendAll } from "../tracing/send.ts";
-import { settlementOf, tellSettled, type Completion, type SettleOutcome, type Settlement } from "./complete.ts";
+import { advanceIn, lockGroups, readyOf, type LetThrough } from "../groups/advance.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import {
+  inGroups,
+  settlementOf,
+  tellSettled,
+  type Completion,
+  type SettleOutcome,
+  type Settlement,
+} from "./complete.ts";
 import { settledBefore } from "./settled-before.ts";
 
 /** Tries at what is locked: the settler comes back soon, and holds up nothing else meanwhile. */
@@ -46,8 +55,8 @@ export type SpawnRefusal =
   | { kind: "too_many_to_tell" };
 
 export type SpawnOutcome =
-  /** `children` is empty when it was settled before, under this very lease. */
-  | { kind: "applied"; has_children: boolean; children: readonly EnqueueOutcome[] }
+  /** `children` is empty when it was settled before, under this very lease; `ready` are the next jobs of its group. */
+  | { kind: "applied"; has_children: boolean; children: readonly EnqueueOutcome[]; ready?: readonly ReadyJob[] }
   | Exclude<SettleOutcome, { kind: "applied" }>
   | { kind: "refused"; refusal: SpawnRefusal };
 
@@ -86,9 +95,9 @@ export async function completeWithChildren(
       case "stored": {
         const answer = answerFlow(deps, written.drafted, written.stored);
         if (answer.kind !== "stored") return { kind: "refused", refusal: answer };
-        const { has_children } = written;
+        const { has_children, through } = written;
         tellSettled(deps, lease, "succeeded", has_children);
-        return { kind: "applied", has_children, children: answer.outcomes };
+        return { kind: "applied", has_children, children: answer.outcomes, ready: readyOf(deps, through) };
       }
       default:
         return written satisfies never;
@@ -100,7 +109,7 @@ type Written =
   | { kind: "not_held" }
   | Extract<SpawnOutcome, { kind: "refused" }>
   /** Or refused: only when each was created. */
-  | { kind: "stored"; drafted: DraftedFlow; stored: StoredFlow; has_children: boolean };
+  | { kind: "stored"; drafted: DraftedFlow; stored: StoredFlow; has_children: boolean; through: LetThrough[] };
 
 /**
  * Children that are refused write nothing, so the job is only settled when they are stored. Undefined if nothing was
@@ -133,7 +142,7 @@ async function complete(
   const drafted = { flow, submissions, drafts: tied(flow, drafts, parts) };
   const [stored] = await storeFlows(execute, [drafted], { idempotency_ttl_seconds: 0 });
   if (!stored) return undefined;
-  if (!allCreated(stored)) return { kind: "stored", drafted, stored, has_children };
+  if (!allCreated(stored)) return { kind: "stored", drafted, stored, has_children, through: [] };
   if (is_new) await beginFlow(execute, id, flow_id);
   if (dependants.length > 0)
     await haveDependantsWait(
@@ -143,7 +152,9 @@ async function complete(
     );
   const [settlement] = await execute<Settlement>(settlementOf([completion]).quick);
   if (settlement?.refused) throw new Error("a job whose row was locked could not be settled");
-  return { kind: "stored", drafted, stored, has_children };
+  const groups = inGroups([completion]);
+  if (groups.length > 0) await execute(lockGroups(groups));
+  return { kind: "stored", drafted, stored, has_children, through: await advanceIn(execute, groups) };
 }
 
 type Held = { flow_id: string | null; has_children: boolean | null };

@@ -5,7 +5,9 @@ import type { Deps } from "../deps.ts";
 import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import { countMoves } from "../counts/changes.ts";
 import { noteParents } from "../flows/note-parents.ts";
-import { handOver } from "../groups/join.ts";
+import { endInGroups, sharedOut, type LetThrough } from "../groups/advance.ts";
+import { groupIsFree } from "../groups/join.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 import { byJob, holdsLease, leaseInput, leaseParameters, leaseParams, ofJob, textOfJob } from "../lease/fence.ts";
 import { afterSome } from "../database/errors.ts";
 import { settledBefore } from "./settled-before.ts";
@@ -14,32 +16,48 @@ import { impatient, isFree, lockFree, passingOverLocked, type Form } from "../da
 /** `log` is what the handler logged, if anything. */
 export type Completion = { lease: Lease; result: Json; log?: readonly LogLine[] | undefined };
 /**
- * What happened to each settlement, in the order given; other jobs wait for one that `has_children`. `locked`: nothing yet, as another transaction has the job's row
+ * What happened to each settlement, in the order given; other jobs wait for one that `has_children`, and `ready` are those
+ * of its group to be signalled. `locked`: nothing yet, as another transaction has the row of the job or of its group
  * locked; repeat it.
  */
-export type SettleOutcome = { kind: "applied"; has_children?: boolean } | { kind: "lease_lost" } | { kind: "locked" };
+export type SettleOutcome =
+  | { kind: "applied"; has_children?: boolean; ready?: readonly ReadyJob[] }
+  | { kind: "lease_lost" }
+  | { kind: "locked" };
 
 const applied: SettleOutcome = { kind: "applied" };
 const applied_parent: SettleOutcome = { kind: "applied", has_children: true };
 
 /**
- * running → succeeded. Only the holder of the current lease may do this; others get `lease_lost` and their result is
- * not stored. Results must be storable (see `findFaults`).
+ * running → succeeded, and blocked → queued | scheduled for the next jobs of their groups. Only the holder of the current
+ * lease may do this; others get `lease_lost` and their result is not stored. Results must be storable (see `findFaults`).
  *
  * @example
  * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
  */
 export async function complete(deps: Deps, completions: readonly Completion[]): Promise<SettleOutcome[]> {
   const statements = settlementOf(completions);
-  const [answer] = await passingOverLocked((form) => executeOn(deps.database)<Settlement>(statements[form]));
-  return tellAll(deps, completions, answer);
+  const grouped = inGroups(completions);
+  if (grouped.length === 0) {
+    const [answer] = await passingOverLocked((form) => executeOn(deps.database)<Settlement>(statements[form]));
+    return tellAll(deps, completions, answer);
+  }
+  const { rows, ready } = await endInGroups<Settlement>(deps, grouped, statements, ([answer]) =>
+    grouped.filter(({ id }) => !answer?.refused?.includes(id)),
+  );
+  return tellAll(deps, completions, rows[0], ready);
 }
+
+/** The leases of those that are in groups. */
+export const inGroups = (completions: readonly Completion[]): Lease[] =>
+  completions.flatMap(({ lease }) => (lease.group_key === null ? [] : [lease]));
 
 /** What became of them, by the statement's answer. */
 export async function tellAll(
   deps: Deps,
   completions: readonly Completion[],
   answer: Settlement | undefined,
+  ready?: readonly LetThrough[],
 ): Promise<SettleOutcome[]> {
   const leases = completions.map(({ lease }) => lease);
   const refused = new Set(answer?.refused);
@@ -48,9 +66,11 @@ export async function tellAll(
     deps,
     leases.filter(({ id }) => refused.has(id)),
   ).catch(afterSome(refused.size < leases.length));
-  return leases.map((lease) =>
-    tellSettled(deps, lease, refused.has(lease.id) ? before.get(lease.id)?.status : "succeeded", parents.has(lease.id)),
-  );
+  const readyAfter = ready && sharedOut(leases, ready);
+  return leases.map((lease) => {
+    const status = refused.has(lease.id) ? before.get(lease.id)?.status : "succeeded";
+    return tellSettled(deps, lease, status, parents.has(lease.id), readyAfter);
+  });
 }
 
 /** What the statement answers: the jobs it did not settle, and those it did that have children. */
@@ -64,7 +84,7 @@ export function settlementOf(completions: readonly Completion[]): Record<Form, S
 }
 
 /** What a batch of jobs has, and so which statement settles it, and that statement's parameters. */
-export function settlementParams(completions: readonly Completion[]): { kind: Kind; params: string[] } {
+function settlementParams(completions: readonly Completion[]): { kind: Kind; params: string[] } {
   const leases = completions.map(({ lease }) => lease);
   const with_results = completions.some(({ result }) => result !== null);
   const results = with_results ? [byJob(leases, (at) => resultOf(completions[at]))] : [];
@@ -85,6 +105,7 @@ export function tellSettled(
   lease: Lease,
   status: JobStatus | undefined,
   has_children: boolean,
+  readyAfter?: (lease: Lease) => readonly ReadyJob[],
 ): SettleOutcome {
   if (status === "running") return { kind: "locked" };
   if (status !== "succeeded") {
@@ -92,6 +113,8 @@ export function tellSettled(
     return { kind: "lease_lost" };
   }
   observe(leaseEvent("job_succeeded", lease));
+  const ready = readyAfter?.(lease) ?? [];
+  if (ready.length > 0) return { kind: "applied", has_children, ready };
   return has_children ? applied_parent : applied;
 }
 
@@ -99,20 +122,22 @@ export function tellSettled(
 // them costs, so they are counted first. An attempt that logged nothing leaves no row. Without results none is looked
 // for: even that is 2 % of a settlement.
 const settling = (kind: Kind, form: Form) => `
-  WITH ${settledPart(kind, form)}, ${countMoves("settled", "running", "succeeded")} ${kind.grouped ? `, ${handOver("settled")}` : ""}
+  WITH ${settledPart(kind, form)}, ${countMoves("settled", "running", "succeeded")}
   ${answerOf}`;
 
+const inFreeGroup = `(group_key IS NULL OR ${groupIsFree("jobs")})`;
+
 /** A part of a WITH, `settled`: the jobs that are settled. */
-export const settledPart = ({ grouped, logged, with_results }: Kind, form: Form) => `
-  ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")},` : ""} settled AS (
+const settledPart = ({ grouped, logged, with_results }: Kind, form: Form) => `
+  ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held", grouped ? inFreeGroup : undefined)},` : ""} settled AS (
     UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     ${grouped ? "holds_group = NULL," : ""} result = ${with_results ? `${textOfJob("$4")}::json` : "NULL"}
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
-    RETURNING jobs.id, tenant, queue, has_children ${grouped ? ", group_key" : ""} ${logged ? ", attempts, worker_id, started_at" : ""}
+    RETURNING jobs.id, tenant, queue, has_children ${logged ? ", attempts, worker_id, started_at" : ""}
   ), ${noteParents("settled")} ${logged ? `, ${history(with_results ? "$5" : "$4")}` : ""}`;
 
 /** The end of the statement: a `Settlement`. */
-export const answerOf = `SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents FROM ${leaseInput}
+const answerOf = `SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents FROM ${leaseInput}
   WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled)`;
 
 const history = (logs: string) => `history AS (
@@ -122,13 +147,13 @@ const history = (logs: string) => `history AS (
   )`;
 
 /** What the jobs of a batch, or some of them, have. */
-export type Kind = { grouped: boolean; logged: boolean; with_results: boolean };
+type Kind = { grouped: boolean; logged: boolean; with_results: boolean };
 
 const nameOf = ({ grouped, logged, with_results }: Kind) =>
   `settle/complete${grouped ? "-grouped" : ""}${logged ? "-logged" : ""}${with_results ? "" : "-empty"}`;
 
 /** The names of what `settlementParams` returns. */
-export const settlementParameters = ({ with_results, logged }: Kind) => [
+const settlementParameters = ({ with_results, logged }: Kind) => [
   ...leaseParameters,
   ...(with_results ? ["results"] : []),
   ...(logged ? ["logs"] : []),

@@ -1,13 +1,15 @@
 import { composed } from "../database/composed.ts";
 import type { DeadResult, Json, LogLine } from "@atlasqueue/contract";
-import { executeOn } from "../database/statement.ts";
+import { executeOn, type Statement } from "../database/statement.ts";
 import { fingerprintOf } from "../dead-letters/fingerprint.ts";
 import type { Deps } from "../deps.ts";
 import type { Verdict } from "./verdict.ts";
 import { aboutLease, type Lease } from "../lease/lease.ts";
 import { countChanges } from "../counts/changes.ts";
 import { noteParents } from "../flows/note-parents.ts";
-import { handOver } from "../groups/join.ts";
+import { endInGroups, sharedOut } from "../groups/advance.ts";
+import { groupIsFree } from "../groups/join.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 import { byJob, holdsLease, leaseParameters, leaseParams, ofJob } from "../lease/fence.ts";
 import { afterSome } from "../database/errors.ts";
 import { settledBefore, type SettledJob } from "./settled-before.ts";
@@ -21,15 +23,18 @@ export type Failure = {
   verdict: Verdict;
   log?: readonly LogLine[] | undefined;
 };
-/** `locked`: nothing happened yet, as another transaction has the job's row locked; repeat it. */
+/**
+ * `ready` are the jobs of its group to be signalled. `locked`: nothing happened yet, as another transaction has the row of
+ * the job or of its group locked; repeat it.
+ */
 export type FailOutcome =
   | { kind: "retrying"; run_at: Date }
-  | { kind: "dead"; has_children: boolean }
+  | { kind: "dead"; has_children: boolean; ready?: readonly ReadyJob[] }
   | { kind: "lease_lost" }
   | { kind: "locked" };
 
 /**
- * running → failed (until `run_at`) or dead, as the verdict says. The attempt goes to the history in the same
+ * running → failed (until `run_at`) or dead, as the verdict says; after a dead one the next of its group may go. The attempt goes to the history in the same
  * statement. Only the holder of the current lease may do this; repeated, as its answer may get lost, it changes nothing
  * and answers the same. Outcomes are in the order of the failures.
  *
@@ -48,26 +53,42 @@ export async function fail(deps: Deps, failures: Failure[]): Promise<FailOutcome
   });
   const logs = failures.some(({ log }) => log) ? byJob(leases, (at) => failures[at]?.log) : undefined;
   const params = [...leaseParams(leases), verdicts, ...(logs === undefined ? [] : [logs])];
-  const applied = await passingOverLocked((form) =>
-    executeOn(deps.database)<SettledJob>({ text: settling(logs !== undefined, form), params }),
+  const forms = statementsFor(logs !== undefined, params);
+  const ending = failures.flatMap(({ lease, verdict }) =>
+    verdict.kind === "dead" && lease.group_key !== null ? [lease] : [],
   );
+  const { rows: applied, ready } =
+    ending.length === 0
+      ? { rows: await passingOverLocked((form) => executeOn(deps.database)<SettledJob>(forms[form])), ready: [] }
+      : await endInGroups<SettledJob>(deps, ending, forms, (rows) => {
+          const dead = new Set(rows.flatMap(({ id, status }) => (status === "dead" ? [id] : [])));
+          return ending.filter(({ id }) => dead.has(id));
+        });
   const byId = new Map(applied.map((row) => [row.id, row]));
   const before = await settledBefore(
     deps,
     leases.filter(({ id }) => !byId.has(id)),
   ).catch(afterSome(byId.size > 0));
+  const readyAfter = sharedOut(ending, ready);
   return failures.map((failure) =>
-    outcomeOf(deps, failure, byId.get(failure.lease.id) ?? before.get(failure.lease.id)),
+    outcomeOf(deps, failure, byId.get(failure.lease.id) ?? before.get(failure.lease.id), readyAfter),
   );
 }
 
 /** What the row says, as a repetition may carry a different delay from the one stored. */
-function outcomeOf(deps: Deps, { lease, error, verdict }: Failure, row: SettledJob | undefined): FailOutcome {
+function outcomeOf(
+  deps: Deps,
+  { lease, error, verdict }: Failure,
+  row: SettledJob | undefined,
+  readyAfter: (lease: Lease) => readonly ReadyJob[],
+): FailOutcome {
   const about = aboutLease(lease);
+  const ready = readyAfter(lease);
+  const next = ready.length > 0 && { ready };
   switch (row?.status) {
     case "dead":
       deps.observe({ event: "job_dead", ...about, error, reason: row.dead_reason ?? "" });
-      return { kind: "dead", has_children: row.has_children ?? false };
+      return { kind: "dead", has_children: row.has_children ?? false, ...next };
     case "failed":
     case "queued":
       deps.observe({
@@ -95,8 +116,10 @@ const counted = countChanges("settled", {
   dead: "count(*) FILTER (WHERE status = 'dead')",
 });
 
+const staysOrIsFree = `(group_key IS NULL OR ${verdict("reason")} IS NULL OR ${groupIsFree("jobs")})`;
+
 const statement = (logged: boolean, form: Form) => `
-  WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")},` : ""} settled AS (
+  WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held", staysOrIsFree)},` : ""} settled AS (
     UPDATE jobs SET status = CASE WHEN ${verdict("reason")} IS NULL THEN 'failed' ELSE 'dead' END,
                     dead_reason = ${verdict("reason")}, run_at = coalesce(${retryAt}, run_at), due_at = ${retryAt},
                     dead_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
@@ -104,14 +127,14 @@ const statement = (logged: boolean, form: Form) => `
                     holds_group = CASE WHEN ${verdict("reason")} IS NULL THEN holds_group END,
                     error_fingerprint = ${verdict("fingerprint")}, last_error = ${verdict("error")}, result = ${verdict("result")}::json, updated_at = now(), locked_until = NULL
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
-    RETURNING jobs.id, tenant, queue, group_key, status, attempts, worker_id, started_at, run_at, dead_reason, last_error, has_children
+    RETURNING jobs.id, tenant, queue, status, attempts, worker_id, started_at, run_at, dead_reason, last_error, has_children
   ), ${counted}, history AS (
     INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error ${logged ? ", logs" : ""})
     SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error ${logged ? `, ${ofJob("$5", "id")}::json` : ""}
     FROM settled
   ), dead AS (
-    SELECT id, tenant, queue, group_key, has_children FROM settled WHERE status = 'dead'
-  ), ${handOver("dead")}, ${noteParents("dead")}
+    SELECT id, tenant, has_children FROM settled WHERE status = 'dead'
+  ), ${noteParents("dead")}
   SELECT id, status, run_at, dead_reason, has_children FROM settled`;
 
 const bothForms = (logged: boolean): Record<Form, string> => {
@@ -124,4 +147,7 @@ const bothForms = (logged: boolean): Record<Form, string> => {
 };
 const plain = bothForms(false);
 const withLogs = bothForms(true);
-const settling = (logged: boolean, form: Form) => (logged ? withLogs : plain)[form];
+function statementsFor(logged: boolean, params: readonly string[]): Record<Form, Statement> {
+  const { quick, careful } = logged ? withLogs : plain;
+  return { quick: { text: quick, params }, careful: { text: careful, params } };
+}

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { claimer, tenant } from "../../test/engine-harness.ts";
 import { stepsHarness } from "../../test/steps-harness.ts";
-import { advanceGroups } from "../groups/advance.ts";
 import { claim } from "../lease/claim.ts";
 import { setLimits } from "../limits/set.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
@@ -107,11 +106,9 @@ test("the time counts from the first time a job is parked, however early it was 
 test("a job that is parked keeps its turn in its group", async () => {
   const [first = "", second = ""] = await add({ group: "g" }, { group: "g" });
   await park(deps, await take(first), "go", 60);
-  await advanceGroups(deps, 10);
   expect(await read(second)).toMatchObject({ status: "blocked" });
   await signal(first);
   await complete(deps, [{ lease: await take(first), result: null }]);
-  await advanceGroups(deps, 10);
   expect(await read(second)).toMatchObject({ status: "queued" });
   await counts();
 });

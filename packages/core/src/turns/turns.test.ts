@@ -11,7 +11,6 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
 import { createFollowUps, type FollowUps } from "../follow-ups.ts";
-import { advanceAll } from "../groups/advance-all.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { setLimits } from "../limits/set.ts";
@@ -19,6 +18,7 @@ import { rebuildSignals } from "../maintenance/rebuild-signals.ts";
 import { resignalOrphans } from "../maintenance/resignal.ts";
 import { readyAmong } from "../queues/ready-queues.ts";
 import { complete } from "../settle/complete.ts";
+import { announce } from "../signal/announce.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`
-    TRUNCATE jobs, lease_batches, idempotency_keys, queues, queue_counts, queue_changes, job_groups, group_handovers`;
+    TRUNCATE jobs, lease_batches, idempotency_keys, queues, queue_counts, queue_changes, job_groups`;
   const { jobsKey, dlqKey } = uniqueKeys();
   const signal = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   deps = { database: own.database, observe: recordEvents().observe, signal };
@@ -259,11 +259,11 @@ test("the next of an ordered group waits for its turn behind the other groups", 
   const ids = await deps.signal.take([main], 1);
   expect(groupsOf(ids)).toEqual(["a"]);
   const leases = await claim(deps, ids, claimer);
-  await complete(
+  const [outcome] = await complete(
     deps,
     leases.map((lease) => ({ lease, result: null })),
   );
-  await advanceAll(deps);
+  await announce(deps, outcome?.kind === "applied" ? (outcome.ready ?? []) : []);
   expect(await take(10)).toEqual(["b", "c", "a"]);
 });
 

@@ -2,7 +2,7 @@ import { closeEdges, releaseChildren } from "../advance.ts";
 import { admitAll } from "../../src/submit/arrivals/admitter.ts";
 import { expect } from "vitest";
 import { countDrift } from "../../src/counts/drift.ts";
-import { advanceGroups } from "../../src/groups/advance.ts";
+import { advanceOverdue } from "../../src/groups/overdue.ts";
 import { claimReady } from "../../src/lease/claim.ts";
 import type { Lease } from "../../src/lease/lease.ts";
 import { recoverExpired } from "../../src/lease/recover.ts";
@@ -79,9 +79,9 @@ export async function holdsAfter(world: World): Promise<void> {
   await releaseChildren(world.deps, 100);
   expect(await sql`SELECT kind, key FROM outbox`, "rows that are never acted on").toEqual([]);
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
-  await advanceGroups(world.deps, 100);
+  await world.deps.database.sql`UPDATE job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
+  await advanceOverdue(world.deps, 100);
   expect(await sql`SELECT group_key FROM job_groups`, "groups without jobs").toEqual([]);
-  expect(await sql`SELECT group_key FROM group_handovers`, "handovers that are never dealt with").toEqual([]);
 }
 
 /** Run everything that is ready to its end, as workers and the sweep would, and give those that are parked their signal. Returns what is left after many rounds. */
@@ -104,7 +104,8 @@ async function runOut(world: World): Promise<readonly { id: string; status: stri
     await releaseChildren(deps, 100);
     await admitAll({ ...deps, followUps: { admitted: async () => {} } });
     await promoteDue(deps, 50);
-    await advanceGroups(deps, 100);
+    await deps.database.sql`UPDATE job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
+    await advanceOverdue(deps, 100);
     const next = await claimReady(deps, 50, claimer);
     if (next.length > 0) await done(next);
     const left = await deps.database.sql<{ id: string; status: string }[]>`

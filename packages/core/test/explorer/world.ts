@@ -8,7 +8,6 @@ import type { Claimer, Lease } from "../../src/lease/lease.ts";
 import { enqueue } from "../../src/submit/enqueue.ts";
 import { fail } from "../../src/settle/fail.ts";
 import { setLimits } from "../../src/limits/set.ts";
-import { advanceGroups } from "../../src/groups/advance.ts";
 import { executeIn } from "../../src/database/caller-transaction.ts";
 import { complete } from "../../src/settle/complete.ts";
 import { randomUUID } from "node:crypto";
@@ -103,7 +102,6 @@ async function makeWorld(database: Database) {
   // Of two groups, one of which nobody will have a job in, and one like the others.
   const dead_letters = await add({ group: "g" }, { group: "nobody's" }, {});
   await die(...dead_letters);
-  await advanceGroups(deps, 10);
   const plain = await add({}, {}, {});
   const [held, expired, dead] = await add({}, {}, { max_attempts: 1 });
   const group = await add({ group: "g" }, { group: "g" }, { group: "g" });

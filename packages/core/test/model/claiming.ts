@@ -1,6 +1,5 @@
-import type { Taken } from "./leasing.ts";
 import { groupRoom, isLimited, noteStarts, roomOf } from "./rates.ts";
-import { byAge, queueOf, type Model, type ModelJob, type ModelQueue } from "./state.ts";
+import { byAge, groupOf, queueOf, type Model, type ModelJob, type ModelQueue, type Taken } from "./state.ts";
 import { nextInTurns } from "./turns.ts";
 
 /** Who claims, for how long. */
@@ -18,7 +17,7 @@ function take(model: Model, jobs: readonly ModelJob[], { worker, seconds }: Clai
   return jobs.map((job) => {
     const attempts = job.attempts + 1;
     Object.assign(job, { status: "running", ready_at: null, attempts, token, locked_until: until });
-    model.leases.push({ job: job.n, token });
+    model.leases.push({ job: job.n, token, ...(job.group !== null && { group: groupOf(job.queue, job.group) }) });
     return { job: job.n, token };
   });
 }

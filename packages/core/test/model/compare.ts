@@ -39,7 +39,7 @@ function readModel(model: Model): Known {
       locked_until: ago(job.locked_until),
     })),
     groups: sorted([...model.groups].map(([name, { last_seq, heads }]) => [name, last_seq, heads.toSorted()])),
-    handovers: sorted(model.handovers),
+    overdue: sorted(model.overdue),
     claims: sorted(
       [...model.claims].map(([token, { check_at, jobs, worker }]) => [token, ago(check_at), jobs.toSorted(), worker]),
     ),
@@ -98,7 +98,7 @@ async function readReal(model: Model, real: Real): Promise<Known> {
     groups: sorted(
       rows("groups").map(([name, last_seq, heads]) => [name, last_seq, (heads as string[]).map(n).toSorted()]),
     ),
-    handovers: sorted(rows("handovers").map(([name]) => name)),
+    overdue: sorted(rows("overdue").map(([name]) => name)),
     claims: sorted(
       rows("claims").map(([token, check_at, jobs, worker]) => [
         claimOf(token),
@@ -140,7 +140,7 @@ const readAll = `
              coalesce((SELECT cancelled_by IS NOT NULL FROM flow_jobs WHERE job_id = jobs.id), false) AS cancelled_by_parent
       FROM jobs WHERE tenant = '${tenant}') AS one),
     'groups', ${list("queue || '/' || group_key, last_seq, heads", "job_groups")},
-    'handovers', ${list("name", "(SELECT DISTINCT queue || '/' || group_key AS name FROM group_handovers) AS noted")},
+    'overdue', ${list("queue || '/' || group_key", "job_groups WHERE overdue_at IS NOT NULL")},
     'claims', ${list(`token, ${ms("check_at")}, job_ids, worker_id`, "lease_batches")},
     'starts', ${list(
       "name, at, count",

@@ -1,6 +1,6 @@
 import { isFinal } from "@atlasqueue/contract";
 import { ended, inOrder, joinGroup, type Model, type ModelJob } from "./state.ts";
-import { flowIsOver, remove } from "./upkeep.ts";
+import { advanceEnded, flowIsOver, remove } from "./upkeep.ts";
 
 export function cancel(model: Model, n: number): string {
   const job = model.jobs.get(n);
@@ -19,6 +19,7 @@ export function cancel(model: Model, n: number): string {
     waits_for: null,
   });
   ended(model, job, had_its_turn);
+  advanceEnded(model);
   return "cancelled";
 }
 

@@ -1,6 +1,5 @@
-import { ended, held, type Model, type ModelJob } from "./state.ts";
-
-export type Taken = { job: number; token: number };
+import { ended, held, type Model, type ModelJob, type Taken } from "./state.ts";
+import { advanceEnded } from "./upkeep.ts";
 
 /** Renew leases. Returns the jobs that are lost. */
 export function extend(model: Model, leases: readonly Taken[], seconds: number): number[] {
@@ -34,18 +33,20 @@ export const settledUnder = (model: Model, { job, token }: Taken) =>
   model.jobs.get(job)?.token === token ? model.jobs.get(job)?.status : undefined;
 
 export function complete(model: Model, leases: readonly Taken[]): string[] {
-  return leases.map((lease) => {
+  const outcomes = leases.map((lease) => {
     const job = held(model, lease);
     if (!job) return settledUnder(model, lease) === "succeeded" ? "applied" : "lease_lost";
     Object.assign(job, { status: "succeeded", finished_at: model.now, locked_until: null, holds_group: false });
     ended(model, job);
     return "applied";
   });
+  advanceEnded(model, leases);
+  return outcomes;
 }
 
 /** Each is dead, or tried again after a delay. */
 export function fail(model: Model, leases: readonly Taken[], delay_ms: number | "dead"): string[] {
-  return leases.map((lease) => {
+  const outcomes = leases.map((lease) => {
     const job = held(model, lease);
     if (!job) {
       const status = settledUnder(model, lease);
@@ -57,6 +58,8 @@ export function fail(model: Model, leases: readonly Taken[], delay_ms: number | 
     Object.assign(job, { status: "failed", run_at: model.now + delay_ms, due_at: model.now + delay_ms });
     return "retrying";
   });
+  if (delay_ms === "dead") advanceEnded(model, leases);
+  return outcomes;
 }
 
 function die(model: Model, job: ModelJob): string {
@@ -105,6 +108,7 @@ export function recover(model: Model): void {
     if (left.length === 0) model.claims.delete(token);
     else claimed.check_at = Math.max(next, model.now + 1_000);
   }
+  advanceEnded(model);
 }
 
 /** The leases of a worker whose process has ended end now. */

@@ -8,7 +8,10 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
     "last_error = $2, lease_token = NULL",
     "last_error = $2, attempts = attempts - 1, lease_token = NULL",
   ],
-  "a job cancelled in its turn hands nothing over": ["FROM open WHERE status <> 'blocked'", "FROM open WHERE false"],
+  "a job cancelled in its turn hands nothing over": [
+    "IS NOT NULL AND status <> 'blocked' AND",
+    "IS NULL AND false AND",
+  ],
   "a child is released before its last parent ended": [
     "flow_edges WHERE flow_edges.child = child.id LIMIT 1) AS waits",
     "flow_edges WHERE flow_edges.child = child.id AND random() < 0.5 LIMIT 1) AS waits",

@@ -45,7 +45,7 @@ export function newReal(database: Database, clock: SimulatedClock): Real {
 /** Nothing is left of an earlier run. */
 export const emptyTables = (sql: Sql) => sql`
   TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, flows, flow_jobs, flow_edges,
-           outbox, job_groups, group_handovers, queues, queue_starts, queue_counts, queue_changes, job_steps,
+           outbox, job_groups, queues, queue_starts, queue_counts, queue_changes, job_steps,
            job_signals, job_waits`;
 
 /** A submission as the model has it. */

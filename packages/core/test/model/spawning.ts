@@ -1,5 +1,6 @@
-import { settledUnder, type Taken } from "./leasing.ts";
-import { ended, held, type Model } from "./state.ts";
+import { settledUnder } from "./leasing.ts";
+import { ended, held, type Model, type Taken } from "./state.ts";
+import { advanceEnded } from "./upkeep.ts";
 import { submitFlow, type AskedOfFlow } from "./submitting.ts";
 
 /** running → succeeded, with the jobs that it adds to its flow; what waits for it waits for them too, if it says so. */
@@ -25,5 +26,6 @@ export function spawn(
   }
   Object.assign(job, { status: "succeeded", finished_at: model.now, locked_until: null, holds_group: false });
   ended(model, job);
+  advanceEnded(model);
   return { kind: "applied", has_children: job.has_children, made };
 }

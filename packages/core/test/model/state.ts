@@ -46,6 +46,9 @@ export type ModelQueue = {
 /** A job that came in with a caller's transaction, with what it asks for, and is not admitted yet. */
 type Arrival = { key: string | null; asks: string };
 
+/** A lease of a job, and the group that the job is in. */
+export type Taken = { job: number; token: number; group?: string };
+
 /**
  * The whole state machine in a few maps: what packages/core promises of its tables, written down once more without SQL,
  * locks or clocks.
@@ -59,8 +62,10 @@ export type Model = {
   queues: Map<string, ModelQueue>;
   /** By queue and group. */
   groups: Map<string, ModelGroup>;
-  /** Groups in which a job has ended. */
-  handovers: Set<string>;
+  /** Groups in which a job has ended in this move. */
+  ended: Set<string>;
+  /** Groups that have room for jobs which wait in them. */
+  overdue: Set<string>;
   claims: Map<number, { check_at: number; jobs: number[]; worker: string }>;
   /** How many jobs started by when, in each queue with a rate and in each group of one with a rate of groups. */
   starts: Map<string, Map<number, number>>;
@@ -75,7 +80,7 @@ export type Model = {
   signals: Set<string>;
   waits: Map<string, number>;
   /** Every lease ever given: old ones are used again, and must be refused. */
-  leases: { job: number; token: number }[];
+  leases: Taken[];
 };
 
 export function newModel(now: number): Model {
@@ -85,7 +90,8 @@ export function newModel(now: number): Model {
     jobs: new Map(),
     queues: new Map(),
     groups: new Map(),
-    handovers: new Set(),
+    ended: new Set(),
+    overdue: new Set(),
     claims: new Map(),
     starts: new Map(),
     turns: new Map(),
@@ -127,7 +133,7 @@ export function held(model: Model, { job, token }: { job: number; token: number 
 
 /** A job that may run has ended, or was cancelled: the next of its group may go, and its children must hear of it. */
 export function ended(model: Model, job: ModelJob, had_its_turn = true): void {
-  if (job.group !== null && had_its_turn) model.handovers.add(groupOf(job.queue, job.group));
+  if (job.group !== null && had_its_turn) model.ended.add(groupOf(job.queue, job.group));
   if (job.has_children) model.notes.parent.add(job.n);
 }
 
@@ -136,7 +142,7 @@ export function joinGroup(model: Model, { n, queue, group }: Pick<ModelJob, "n" 
   const name = groupOf(queue, group);
   const known = model.groups.get(name) ?? { last_seq: 0, heads: [] };
   const slots = slotsOf(model, queue);
-  const may_run = known.heads.length < slots;
+  const may_run = !model.overdue.has(name) && known.heads.length < slots;
   model.groups.set(name, { last_seq: known.last_seq + 1, heads: may_run ? [...known.heads, n] : known.heads });
   return { may_run, seq: known.last_seq + 1, holds_group: may_run && slots === 1 };
 }

@@ -1,5 +1,16 @@
 import { isFinal } from "@atlasqueue/contract";
-import { groupOf, held, inOrder, isOpen, isOver, slotsOf, statusOf, type Model, type ModelJob } from "./state.ts";
+import {
+  groupOf,
+  held,
+  inOrder,
+  isOpen,
+  isOver,
+  slotsOf,
+  statusOf,
+  type Model,
+  type ModelJob,
+  type Taken,
+} from "./state.ts";
 
 /** scheduled | failed → queued, for those whose time has come. */
 export function promote(model: Model): void {
@@ -8,18 +19,19 @@ export function promote(model: Model): void {
       Object.assign(job, { status: "queued", ready_at: job.due_at, due_at: null, waits_for: null });
 }
 
-/** The next of each group in which one has ended. Groups without jobs are forgotten. */
-export function advanceGroups(model: Model): void {
-  for (const name of model.handovers) {
+/** The next of groups, of which a job has ended or which are overdue. Groups without jobs are forgotten. */
+export function advanceGroups(model: Model, names: Iterable<string>): void {
+  for (const name of names) {
     const group = model.groups.get(name);
     if (!group) continue;
-    const members = inOrder(model.jobs.values()).filter((job) => groupOf(job.queue, job.group ?? "") === name);
-    const still = members.filter((job) => group.heads.includes(job.n) && isOpen(job));
     const queue = name.slice(0, name.indexOf("/"));
+    const slots = slotsOf(model, queue);
+    const members = inOrder(model.jobs.values()).filter((job) => groupOf(job.queue, job.group ?? "") === name);
+    const still = members.filter((job) => (group.heads.includes(job.n) || job.holds_group) && isOpen(job));
     const next = members
       .filter(({ blocked_seq }) => (blocked_seq ?? 0) > 0)
       .toSorted((a, b) => Number(a.blocked_seq) - Number(b.blocked_seq))
-      .slice(0, Math.max(0, slotsOf(model, queue) - still.length));
+      .slice(0, Math.max(0, slots - still.length));
     for (const job of next) {
       const later = job.run_at > model.now;
       Object.assign(job, {
@@ -27,20 +39,28 @@ export function advanceGroups(model: Model): void {
         blocked_seq: null,
         ready_at: later ? null : model.now,
         due_at: later ? job.run_at : null,
-        holds_group: slotsOf(model, queue) === 1,
+        holds_group: slots === 1,
       });
     }
-    group.heads = [...still, ...next].map(({ n }) => n);
-    if (group.heads.length === 0) model.groups.delete(name);
+    const heads = [...still, ...next].map(({ n }) => n);
+    const passes_on = slots === 1 && group.heads.length === 1 && heads.length === 1 && !model.overdue.has(name);
+    if (heads.length === 0) model.groups.delete(name);
+    else if (!passes_on) group.heads = heads;
+    model.overdue.delete(name);
   }
-  model.handovers.clear();
 }
 
-/** When more jobs of a group may run, every group of the queue with blocked jobs is looked at. */
-export function noteBlockedGroups(model: Model, queue: string): void {
+/** At the end of a move that ended jobs; and of the groups of all that it was asked to end. */
+export function advanceEnded(model: Model, leases: readonly Taken[] = []): void {
+  advanceGroups(model, new Set([...model.ended, ...leases.flatMap(({ group }) => group ?? [])]));
+  model.ended.clear();
+}
+
+/** When more jobs of a group may run, every group of the queue with blocked jobs is overdue. */
+export function markBlockedGroups(model: Model, queue: string): void {
   for (const job of model.jobs.values())
     if (job.queue === queue && job.group !== null && (job.blocked_seq ?? 0) > 0)
-      model.handovers.add(groupOf(queue, job.group));
+      model.overdue.add(groupOf(queue, job.group));
 }
 
 const failed = (status: string) => ["dead", "cancelled", "gone"].includes(status);

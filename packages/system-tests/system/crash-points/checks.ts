@@ -15,7 +15,7 @@ export async function whenQuiet({ sql, bare }: World): Promise<void> {
     const [left] = await sql`
       SELECT FROM jobs WHERE status = ANY(${open})
       UNION ALL SELECT FROM arrivals UNION ALL SELECT FROM outbox UNION ALL SELECT FROM flow_edges
-      UNION ALL SELECT FROM group_handovers UNION ALL SELECT FROM operations WHERE status = 'running' LIMIT 1`;
+      UNION ALL SELECT FROM job_groups UNION ALL SELECT FROM operations WHERE status = 'running' LIMIT 1`;
     return !left;
   });
   const isTheirs = async () => {

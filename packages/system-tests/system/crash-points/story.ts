@@ -212,7 +212,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
     await Promise.all([
       (async () => {
         const outcome = await insist(() => cancel(deps, tenant, id("cancelled")));
-        if (outcome.kind === "cancelled") await followUps.cancelled([outcome.job]);
+        if (outcome.kind === "cancelled") await followUps.cancelled([outcome.job], outcome.ready);
       })(),
       (async () => {
         await whenIs("deleted", "succeeded");

@@ -54,7 +54,7 @@ export async function leftToDo({ system, queue }: Pick<World, "system" | "queue"
     SELECT (SELECT count(*)::int FROM jobs WHERE queue = ${queue}
             AND status NOT IN ('blocked', 'succeeded', 'dead', 'cancelled')) AS jobs,
            (SELECT count(*)::int FROM outbox) AS notes, (SELECT count(*)::int FROM arrivals) AS arrivals,
-           (SELECT count(*)::int FROM group_handovers) AS handovers`;
+           (SELECT count(*)::int FROM job_groups WHERE overdue_at IS NOT NULL) AS overdue`;
   return left ?? {};
 }
 

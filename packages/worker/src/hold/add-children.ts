@@ -4,6 +4,7 @@ import {
   completeWithChildren,
   flowOf,
   unknownParent,
+  type SpawnOutcome,
   type SpawnRefusal,
 } from "@atlasqueue/core/internal";
 import type { RunningJob } from "../consume/running-jobs.ts";
@@ -21,7 +22,10 @@ export type Success = {
  * Settle a job together with the jobs that its handler added. `unfit`: they cannot be stored, and the job is not settled
  * yet.
  */
-export async function addChildren(deps: MovingDeps, { job, result, log, spawned }: Success) {
+export async function addChildren(
+  deps: MovingDeps,
+  { job, result, log, spawned }: Success,
+): Promise<Exclude<SpawnOutcome, { kind: "refused" }> | ReturnType<typeof unfit>> {
   const { lease } = job;
   const by = { tenant: lease.tenant, trace: traceOf(job) };
   const children = flowOf({ jobs: spawned?.children ?? [] }, by).jobs;

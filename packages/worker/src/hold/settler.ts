@@ -106,9 +106,8 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       const one = next.get(job.lease);
       if (one) started.set(one, nextOf(job.run));
       if (outcome?.kind !== "applied") continue;
-      const { has_children } = outcome;
-      const went_on = one !== undefined;
-      settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children, went_on });
+      const { has_children, ready } = outcome;
+      settled.push({ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children, ready });
     }
     // In this turn, before anything else finds the slots free.
     if (started.size > 0) goingOn.start(started, asked_at);
@@ -123,9 +122,9 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       return await inBatch([{ job, error: outcome.error, retryable: true, log: success.log }], failAll);
     ended(job, outcome.kind);
     if (outcome.kind !== "applied") return;
-    const { has_children } = outcome;
+    const { has_children, ready } = outcome;
     deps.followUps.submitted(outcome.children);
-    follow([{ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children }]);
+    follow([{ job: job.lease, became: "succeeded", ran_ms: job.ran_ms, has_children, ready }]);
   };
 
   const failAll = async (faults: Fault[]): Promise<void> => {
@@ -136,8 +135,10 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       failures.flatMap(({ lease, verdict }, at): Settled[] => {
         const outcome = outcomes[at];
         const ran_ms = faults[at]?.job.ran_ms;
-        if (outcome?.kind === "dead")
-          return [{ job: lease, became: "dead", ran_ms, has_children: outcome.has_children }];
+        if (outcome?.kind === "dead") {
+          const { has_children, ready } = outcome;
+          return [{ job: lease, became: "dead", ran_ms, has_children, ready }];
+        }
         if (outcome?.kind !== "retrying" || verdict.kind !== "retry") return [];
         return [{ job: lease, became: { due_in_ms: verdict.delay_ms }, ran_ms }];
       }),

@@ -6,7 +6,6 @@ export async function oneGroup(scene: Scene): Promise<void> {
   const ids: string[] = [];
   for (const nonce of ["g1", "g2", "g3", "g4"]) ids.push(await scene.submit(nonce, { group: "g" }));
   for (let round = 0; round < ids.length; round += 1) {
-    await scene.core.advanceAll(scene.deps);
     // The last first: whoever may not run yet is not to be had.
     const held = [];
     for (const id of ids.toReversed()) {

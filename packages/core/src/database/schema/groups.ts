@@ -1,4 +1,5 @@
-import { sql, bigint, boolean, index, integer, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
+import { sql, bigint, index, integer, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
+import { time } from "./columns.ts";
 
 /**
  * The groups with unfinished jobs. Adding a job locks its group's row until the commit, so that the order in the group
@@ -16,24 +17,13 @@ export const jobGroups = pgTable(
     admitted: integer().notNull(),
     /** The jobs let through that may not have finished yet. */
     heads: uuid().array().notNull(),
+    /** It has room for jobs that wait in it, but was not given them. From then on the sweep looks at it, and others queue up behind. */
+    overdue_at: time(),
   },
-  (group) => [primaryKey({ columns: [group.tenant, group.queue, group.group_key] })],
-);
-
-/** Groups in which a job has finished: written together with that, deleted when the next job is let through. */
-export const groupHandovers = pgTable(
-  "group_handovers",
-  {
-    tenant: text().notNull(),
-    queue: text().notNull(),
-    group_key: text().notNull(),
-    /** It was one of a page full of notes whose groups could not go on: from then on it is looked at in turn. */
-    aside: boolean().notNull().default(false),
-  },
-  // Not of all of them: most notes live for milliseconds, and an index would keep their dead entries for open snapshots.
-  (note) => [
-    index("group_handovers_aside")
-      .on(note.tenant, note.queue, note.group_key)
-      .where(sql`aside`),
+  (group) => [
+    primaryKey({ columns: [group.tenant, group.queue, group.group_key] }),
+    index("job_groups_overdue")
+      .on(group.tenant, group.overdue_at)
+      .where(sql`overdue_at IS NOT NULL`),
   ],
 );

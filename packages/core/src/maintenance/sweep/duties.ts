@@ -2,8 +2,7 @@ import { isUnavailable } from "../../database/errors.ts";
 import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, staleTables } from "../../database/server/refresh-statistics.ts";
 import { carryOnOperations } from "../../operations/carry-on.ts";
-import { advanceAll } from "../../groups/advance-all.ts";
-import { createAsideRound } from "../../groups/advance-aside.ts";
+import { advanceAllOverdue } from "../../groups/overdue.ts";
 import { type SweepOutlook } from "../outlook.ts";
 import { createDueRound } from "../due-round.ts";
 import { promoteAll } from "../promote.ts";
@@ -46,7 +45,6 @@ export function createDuties(
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
   const goRoundDue = createDueRound(deps);
-  const goRoundAside = createAsideRound(deps);
   const recover = createRecovery(deps, outage);
   const arrivals = newArrivalsCursor();
   const underWay = new Set<string>();
@@ -98,7 +96,7 @@ export function createDuties(
      */
     async start(outlook: Partial<SweepOutlook>, { asked, settled_in }: SweepMoment): Promise<Swept> {
       const { any_queued = true, any_changes = true, newest_dead } = outlook;
-      const { any_handovers = true, any_arrivals = true, any_outbox = true } = outlook;
+      const { any_overdue_groups = true, any_arrivals = true, any_outbox = true } = outlook;
       const ready = any_queued && !asked;
       if (ready) await markReady(deps);
       // It may take hours, so the sweep does not wait for it.
@@ -115,8 +113,7 @@ export function createDuties(
         duty("arrivals", async () => {
           if (any_arrivals) deps.followUps.arrived((await admitAll(deps, arrivals)).held);
         }),
-        duty("groups", async () => void (any_handovers && (await advanceAll(deps)))),
-        duty("groups set aside", async () => any_handovers && (await goRoundAside())),
+        duty("groups", async () => any_overdue_groups && (await advanceAllOverdue(deps))),
         duty("outbox", async () => any_outbox && deps.followUps.drain()),
         newest_dead !== undefined &&
           duty("dead letters", () => hint(deps.observe, "dead letters", () => checkDeadLetters(newest_dead))),

@@ -19,8 +19,9 @@ const always = () => Promise.resolve(true);
 export async function recoverAll(deps: SweepDeps, jobs_max = recovered_max, mayGoOn = always): Promise<number> {
   let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
-    const { requeued, dead, more } = await recoverExpired(deps, claims_max, jobs_max);
+    const { requeued, dead, ready, more } = await recoverExpired(deps, claims_max, jobs_max);
     await announce(deps, requeued, "front");
+    await announce(deps, ready);
     deps.followUps.requeued(requeued);
     // Whether their queues have limits was not looked up.
     await deps.followUps.settled(

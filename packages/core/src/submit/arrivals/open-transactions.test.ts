@@ -10,7 +10,6 @@ import { findJob } from "../../jobs/find.ts";
 import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
-import { advanceGroups } from "../../groups/advance.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { claim } from "../../lease/claim.ts";
 import type { Lease } from "../../lease/lease.ts";
@@ -49,7 +48,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, group_handovers, schedules, queue_counts, queue_changes`,
+      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, schedules, queue_counts, queue_changes`,
 );
 
 const submissionOf = ({ idempotency_key, ...request }: QueueJob) => submission(request, idempotency_key);
@@ -83,8 +82,9 @@ async function everythingElse(round: number): Promise<void> {
   const leases = await take([first]);
   expect(await extendLeases(deps, leases, 30)).toMatchObject({ lost: [], locked: [] });
   expect(await cancel(deps, "default", second)).toMatchObject({ kind: "cancelled" });
-  expect(await complete(deps, [{ lease: leases[0] as Lease, result: null }])).toEqual([{ kind: "applied" }]);
-  expect((await advanceGroups(deps, 500)).ready.map(({ id }) => id)).toContain(third);
+  expect(await complete(deps, [{ lease: leases[0] as Lease, result: null }])).toMatchObject([
+    { kind: "applied", ready: [{ id: third }] },
+  ]);
   expect(await retry(deps, "default", second)).toMatchObject({ kind: "retried", job: { status: "blocked" } });
   await recoverExpired(deps, 50);
   await admitAll(deps);
@@ -140,11 +140,11 @@ test("twenty other groups go on while a transaction adds to one and replaces a j
   const leases = await take(heads);
   const submitted = await own.database.sql.begin(async (tx) => {
     const answers = [await queue.submitIn(tx, held), await queue.submitIn(tx, { type: "noop", group: "g0" })];
-    await complete(
+    const outcomes = await complete(
       deps,
       leases.map((lease) => ({ lease, result: null })),
     );
-    const { ready } = await advanceGroups(deps, 500);
+    const ready = outcomes.flatMap((one) => (one.kind === "applied" && one.ready) || []);
     expect(ready.map(({ id }) => id).toSorted()).toEqual(nexts.toSorted());
     return answers;
   });

@@ -1,4 +1,3 @@
-import { advanceGroups } from "../../../src/groups/advance.ts";
 import { adoptStrays } from "../../../src/lease/adopt-strays.ts";
 import { claim, claimReady } from "../../../src/lease/claim.ts";
 import { endLeases } from "../../../src/lease/end-leases.ts";
@@ -55,13 +54,6 @@ export const leaseMoves: Moves = {
           log: [{ at: "2026-01-01T00:00:00.000Z", line: "x" }],
         })),
       ),
-    "complete and hand over": async ({ leases }, deps) => {
-      await complete(
-        deps,
-        leases.map((lease) => ({ lease, result: null })),
-      );
-      await advanceGroups(deps, 100);
-    },
     "complete and take the next": async ({ leases, taken, claimer }, deps) => {
       const completions = leases.map((lease) => ({ lease, result: 1 }));
       const done = await completeAndTakeNext(deps, completions, { ...claimer, after: leases.map(({ id }) => id) });

@@ -9,7 +9,7 @@ import { cancel } from "../../../src/jobs/cancel.ts";
 import { deleteFinished } from "../../../src/jobs/delete.ts";
 import { editAndRetry } from "../../../src/jobs/edit-and-retry.ts";
 import { retry } from "../../../src/jobs/retry.ts";
-import { noteBlockedGroups } from "../../../src/groups/widen.ts";
+import { markBlockedGroups } from "../../../src/groups/widen.ts";
 import { setLimits } from "../../../src/limits/set.ts";
 import { pauseQueue, resumeQueue } from "../../../src/queues/pause.ts";
 import { memorySignal } from "../../../src/signal/memory/signal.ts";
@@ -99,6 +99,6 @@ export const peopleMoves: Moves = {
     },
   }),
   ...ofMany({
-    "note blocked groups": ({ tenant }, deps) => noteBlockedGroups(deps, { tenant, queue: "q" }, "", 100),
+    "mark blocked groups": ({ tenant }, deps) => markBlockedGroups(deps, { tenant, queue: "q" }, "", 100),
   }),
 };

@@ -1,7 +1,7 @@
 import { closeEdges, releaseChildren } from "../../advance.ts";
 import { foldCounts, forgetEmptyQueues } from "../../../src/counts/fold.ts";
 import { forgetEmptyFlows } from "../../../src/flows/keeping/forget-empty.ts";
-import { advanceGroups } from "../../../src/groups/advance.ts";
+import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
 import { clearResults } from "../../../src/maintenance/clear-results.ts";
 import { promoteDue, promoteDueOf } from "../../../src/maintenance/promote-due.ts";
@@ -15,7 +15,7 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** What the sweep and the cleaner do: they wait for nothing. */
 export const sweepMoves: Moves = ofMany({
-  "advance groups": (_world, deps) => advanceGroups(deps, 100),
+  "advance overdue groups": (_world, deps) => advanceOverdue(deps, 100),
   "close edges": (_world, deps) => closeEdges(deps, 100),
   "put off rows of the outbox": (_world, deps) =>
     drainPage(deps, { parent_ended: { version: 1, handle: async (_execute, rows) => ({ later: [...rows] }) } }, 100),

@@ -5,7 +5,7 @@ import { replay } from "../../../src/dead-letters/replay.ts";
 import { cancel } from "../../../src/jobs/cancel.ts";
 import { deleteFinished } from "../../../src/jobs/delete.ts";
 import { retry } from "../../../src/jobs/retry.ts";
-import { noteBlockedGroups } from "../../../src/groups/widen.ts";
+import { markBlockedGroups } from "../../../src/groups/widen.ts";
 import { setLimits } from "../../../src/limits/set.ts";
 import { pauseQueue, resumeQueue } from "../../../src/queues/pause.ts";
 import { memorySignal } from "../../../src/signal/memory/signal.ts";
@@ -31,8 +31,8 @@ async function limit(model: Model, real: Real, queue: string, change: Partial<Mo
   expect(turns).toBe(in_turns === before.in_turns ? undefined : in_turns ? "begin" : "end");
   expect(groups_widened).toBe((group_concurrency ?? 1) > (before.group_concurrency ?? 1));
   if (!groups_widened) return;
-  upkeep.noteBlockedGroups(model, queue);
-  await noteBlockedGroups(real.deps, { tenant, queue }, "", 100);
+  upkeep.markBlockedGroups(model, queue);
+  await markBlockedGroups(real.deps, { tenant, queue }, "", 100);
 }
 
 const rates = [null, { limit: 1, period_seconds: 10 }, { limit: 3, period_seconds: 40 }];

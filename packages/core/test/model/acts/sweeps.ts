@@ -1,7 +1,7 @@
 import { closeEdges, releaseChildren } from "../../advance.ts";
 import { expect } from "vitest";
 import { foldCounts } from "../../../src/counts/fold.ts";
-import { advanceGroups } from "../../../src/groups/advance.ts";
+import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
 import { endLeases } from "../../../src/lease/end-leases.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
@@ -44,9 +44,9 @@ export const sweeps: Record<string, Act> = {
     upkeep.promote(model);
     await promoteDue(real.deps, 500);
   },
-  "advance groups": async (model, real) => {
-    upkeep.advanceGroups(model);
-    await advanceGroups(real.deps, 500);
+  "advance overdue groups": async (model, real) => {
+    upkeep.advanceGroups(model, [...model.overdue]);
+    await advanceOverdue(real.deps, 500);
   },
   "close edges": async (model, real) => {
     upkeep.closeEdges(model);
