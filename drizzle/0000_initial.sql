@@ -66,15 +66,6 @@ CREATE TABLE "flows" (
 );
 --> statement-breakpoint
 CREATE INDEX "flows_of_tenant" ON "flows" USING btree ("tenant","id");--> statement-breakpoint
-CREATE TABLE "group_handovers" (
-	"tenant" text COLLATE "C" NOT NULL,
-	"queue" text COLLATE "C" NOT NULL,
-	"group_key" text COLLATE "C" NOT NULL,
-	"aside" boolean DEFAULT false NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX "group_handovers_aside" ON "group_handovers" USING btree ("tenant","queue","group_key") WHERE aside;--> statement-breakpoint
-ALTER TABLE "group_handovers" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
 CREATE TABLE "hour_rollups" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
@@ -131,9 +122,11 @@ CREATE TABLE "job_groups" (
 	"last_seq" bigint NOT NULL,
 	"admitted" integer NOT NULL,
 	"heads" uuid[] NOT NULL,
+	"overdue_at" timestamp (6) with time zone,
 	CONSTRAINT "job_groups_tenant_queue_group_key_pk" PRIMARY KEY("tenant","queue","group_key")
 );
 --> statement-breakpoint
+CREATE INDEX "job_groups_overdue" ON "job_groups" USING btree ("tenant","overdue_at") WHERE overdue_at IS NOT NULL;--> statement-breakpoint
 ALTER TABLE "job_groups" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
 CREATE TABLE "job_signals" (
 	"job_id" uuid NOT NULL,
@@ -417,7 +410,6 @@ ALTER TABLE "tokens" ADD CONSTRAINT "tokens_tenant_tenants_tenant_fk" FOREIGN KE
 ALTER TABLE "tokens" ADD CONSTRAINT "tokens_rotated_to_tokens_id_fk" FOREIGN KEY ("rotated_to") REFERENCES "tokens"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 -- Tables without a key: PostgreSQL updates and deletes none of their rows while a publication has them.
-ALTER TABLE "group_handovers" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "inside_submissions" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "queue_changes" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "queue_starts" REPLICA IDENTITY FULL;--> statement-breakpoint
