@@ -47,7 +47,6 @@ export { answerOf, flowOf, isFlow, type Flow, type FlowJob } from "./flows/flow.
 export { childrenFaults, flowFaults, unknownParent } from "./flows/flow-faults.ts";
 export { submitFlow, type FlowOutcome } from "./flows/submit-flow.ts";
 export { tiesOf, underOneKey } from "./flows/under-one-key.ts";
-export { advanceAllOverdue } from "./groups/overdue.ts";
 export { listAttempts } from "./jobs/attempts.ts";
 export { heldGroups } from "./groups/held.ts";
 export { startsOf } from "./limits/starts.ts";

@@ -125,7 +125,6 @@ export function openScene(core: Core, url: string, folder: string): Scene {
       for (let round = 0; round < rounds_max; round += 1) {
         await sql`UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL`;
         await core.promoteAll(deps);
-        await core.advanceAllOverdue(deps);
         const ready = await sql<
           { id: string }[]
         >`SELECT id FROM jobs WHERE status = 'queued' ORDER BY ready_at, id LIMIT 100`;

@@ -23,8 +23,8 @@ const rest_ms_max = 500;
  * outage.
  *
  * @example
- * const groups = createAdvancer(deps, "handing groups on", () => advanceAll(deps), report);
- * groups.kick();
+ * const flows = createAdvancer(deps, "releasing children", () => advanceFlows(deps, cursor), report);
+ * flows.kick();
  */
 export function createAdvancer(
   deps: Pick<Deps, "observe">,

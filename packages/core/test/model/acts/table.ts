@@ -24,7 +24,7 @@ const weights: Record<string, number> = {
   "time passes": 5,
   recover: 3,
   promote: 5,
-  "advance overdue groups": 2,
+  "advance overdue groups": 6,
   "close edges": 5,
   "release children": 5,
   admit: 4,
