@@ -92,7 +92,10 @@ test.each([
   [{}, '/kind is required: "cancel", "retry", "delete" or "purge"'],
   [{ kind: "replay", all: true }, '/kind must be "cancel", "retry", "delete" or "purge"; got "replay"'],
   [{ kind: "cancel" }, "must not be without a choice"],
-  [{ kind: "cancel", filter: {} }, "/filter must be an object with at least one of the fields of the jobs list; got {}"],
+  [
+    { kind: "cancel", filter: {} },
+    "/filter must be an object with at least one of the fields of the jobs list; got {}",
+  ],
   [{ kind: "cancel", filter: { queue: "a" }, all: true }, "must not choose in several ways"],
   [{ kind: "cancel", all: false }, "true, when every job is meant"],
   [{ kind: "cancel", filter: { status: "gone" } }, "one of "],
