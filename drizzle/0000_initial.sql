@@ -1,7 +1,7 @@
 -- Kept by hand for what drizzle cannot express: COLLATE "C", storage settings and REPLICA IDENTITY.
 -- Names and keys are compared byte by byte (COLLATE "C"): a locale's order costs a third more for each key, and an index in it
 -- breaks when the system's library changes its rules.
-CREATE TABLE "arrivals" (
+CREATE TABLE "atlasqueue"."arrivals" (
 	"job_id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
@@ -14,10 +14,10 @@ CREATE TABLE "arrivals" (
 	"key_ttl_seconds" double precision
 );
 --> statement-breakpoint
-CREATE INDEX "arrivals_group" ON "arrivals" USING btree ("tenant","queue","group_key","job_id") WHERE group_key IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "arrivals_key" ON "arrivals" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "arrivals_tenant" ON "arrivals" USING btree ("tenant","job_id");--> statement-breakpoint
-CREATE TABLE "audit_log" (
+CREATE INDEX "arrivals_group" ON "atlasqueue"."arrivals" USING btree ("tenant","queue","group_key","job_id") WHERE group_key IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "arrivals_key" ON "atlasqueue"."arrivals" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "arrivals_tenant" ON "atlasqueue"."arrivals" USING btree ("tenant","job_id");--> statement-breakpoint
+CREATE TABLE "atlasqueue"."audit_log" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
 	"at" timestamp (6) with time zone DEFAULT now() NOT NULL,
@@ -35,10 +35,10 @@ CREATE TABLE "audit_log" (
 	"fingerprint" text
 );
 --> statement-breakpoint
-CREATE INDEX "audit_log_tenant" ON "audit_log" USING btree ("tenant","id");--> statement-breakpoint
-CREATE INDEX "audit_log_at" ON "audit_log" USING btree ("at");--> statement-breakpoint
-CREATE UNIQUE INDEX "audit_log_key" ON "audit_log" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
-CREATE TABLE "flow_edges" (
+CREATE INDEX "audit_log_tenant" ON "atlasqueue"."audit_log" USING btree ("tenant","id");--> statement-breakpoint
+CREATE INDEX "audit_log_at" ON "atlasqueue"."audit_log" USING btree ("at");--> statement-breakpoint
+CREATE UNIQUE INDEX "audit_log_key" ON "atlasqueue"."audit_log" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
+CREATE TABLE "atlasqueue"."flow_edges" (
 	"parent" uuid NOT NULL,
 	"child" uuid NOT NULL,
 	"on_parent_failure" text NOT NULL,
@@ -46,9 +46,9 @@ CREATE TABLE "flow_edges" (
 	CONSTRAINT "flow_edges_parent_child_pk" PRIMARY KEY("parent","child")
 );
 --> statement-breakpoint
-CREATE INDEX "flow_edges_of_child" ON "flow_edges" USING btree ("child");--> statement-breakpoint
-CREATE INDEX "flow_edges_failed" ON "flow_edges" USING btree ("child") WHERE failed;--> statement-breakpoint
-CREATE TABLE "flow_jobs" (
+CREATE INDEX "flow_edges_of_child" ON "atlasqueue"."flow_edges" USING btree ("child");--> statement-breakpoint
+CREATE INDEX "flow_edges_failed" ON "atlasqueue"."flow_edges" USING btree ("child") WHERE failed;--> statement-breakpoint
+CREATE TABLE "atlasqueue"."flow_jobs" (
 	"job_id" uuid PRIMARY KEY NOT NULL,
 	"flow_id" uuid NOT NULL,
 	"place" integer NOT NULL,
@@ -58,15 +58,15 @@ CREATE TABLE "flow_jobs" (
 	"cancelled_by" uuid
 );
 --> statement-breakpoint
-CREATE INDEX "flow_jobs_of_flow" ON "flow_jobs" USING btree ("flow_id","place");--> statement-breakpoint
-CREATE TABLE "flows" (
+CREATE INDEX "flow_jobs_of_flow" ON "atlasqueue"."flow_jobs" USING btree ("flow_id","place");--> statement-breakpoint
+CREATE TABLE "atlasqueue"."flows" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
 	"created_at" timestamp (6) with time zone NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX "flows_of_tenant" ON "flows" USING btree ("tenant","id");--> statement-breakpoint
-CREATE TABLE "hour_rollups" (
+CREATE INDEX "flows_of_tenant" ON "atlasqueue"."flows" USING btree ("tenant","id");--> statement-breakpoint
+CREATE TABLE "atlasqueue"."hour_rollups" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
 	"type" text COLLATE "C" NOT NULL,
@@ -81,8 +81,8 @@ CREATE TABLE "hour_rollups" (
 	CONSTRAINT "hour_rollups_tenant_queue_type_at_pk" PRIMARY KEY("tenant","queue","type","at")
 );
 --> statement-breakpoint
-CREATE INDEX "hour_rollups_at" ON "hour_rollups" USING btree ("at");--> statement-breakpoint
-CREATE TABLE "idempotency_keys" (
+CREATE INDEX "hour_rollups_at" ON "atlasqueue"."hour_rollups" USING btree ("at");--> statement-breakpoint
+CREATE TABLE "atlasqueue"."idempotency_keys" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"key" text COLLATE "C" NOT NULL,
 	"request_hash" "bytea" NOT NULL,
@@ -92,16 +92,16 @@ CREATE TABLE "idempotency_keys" (
 	CONSTRAINT "idempotency_keys_tenant_key_pk" PRIMARY KEY("tenant","key")
 );
 --> statement-breakpoint
-CREATE INDEX "idempotency_keys_expiry" ON "idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
-CREATE INDEX "idempotency_keys_noted" ON "idempotency_keys" USING btree ("job_id") WHERE noted;--> statement-breakpoint
-CREATE TABLE "inside_submissions" (
+CREATE INDEX "idempotency_keys_expiry" ON "atlasqueue"."idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "idempotency_keys_noted" ON "atlasqueue"."idempotency_keys" USING btree ("job_id") WHERE noted;--> statement-breakpoint
+CREATE TABLE "atlasqueue"."inside_submissions" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
 	"type" text COLLATE "C" NOT NULL,
 	"count" integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "job_attempts" (
+CREATE TABLE "atlasqueue"."job_attempts" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"job_id" uuid NOT NULL,
 	"attempt" smallint NOT NULL,
@@ -113,9 +113,9 @@ CREATE TABLE "job_attempts" (
 	"logs" json
 );
 --> statement-breakpoint
-CREATE INDEX "job_attempts_job" ON "job_attempts" USING btree ("job_id","id");--> statement-breakpoint
+CREATE INDEX "job_attempts_job" ON "atlasqueue"."job_attempts" USING btree ("job_id","id");--> statement-breakpoint
 -- Each job of a group writes the group's row: with free space on its page, no index changes.
-CREATE TABLE "job_groups" (
+CREATE TABLE "atlasqueue"."job_groups" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
 	"group_key" text COLLATE "C" NOT NULL,
@@ -126,9 +126,9 @@ CREATE TABLE "job_groups" (
 	CONSTRAINT "job_groups_tenant_queue_group_key_pk" PRIMARY KEY("tenant","queue","group_key")
 );
 --> statement-breakpoint
-CREATE INDEX "job_groups_overdue" ON "job_groups" USING btree ("tenant","overdue_at") WHERE overdue_at IS NOT NULL;--> statement-breakpoint
-ALTER TABLE "job_groups" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
-CREATE TABLE "job_signals" (
+CREATE INDEX "job_groups_overdue" ON "atlasqueue"."job_groups" USING btree ("tenant","overdue_at") WHERE overdue_at IS NOT NULL;--> statement-breakpoint
+ALTER TABLE "atlasqueue"."job_groups" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
+CREATE TABLE "atlasqueue"."job_signals" (
 	"job_id" uuid NOT NULL,
 	"name" text NOT NULL,
 	"payload" json NOT NULL,
@@ -136,7 +136,7 @@ CREATE TABLE "job_signals" (
 	CONSTRAINT "job_signals_job_id_name_pk" PRIMARY KEY("job_id","name")
 );
 --> statement-breakpoint
-CREATE TABLE "job_steps" (
+CREATE TABLE "atlasqueue"."job_steps" (
 	"job_id" uuid NOT NULL,
 	"name" text NOT NULL,
 	"result" json NOT NULL,
@@ -145,7 +145,7 @@ CREATE TABLE "job_steps" (
 	CONSTRAINT "job_steps_job_id_name_pk" PRIMARY KEY("job_id","name")
 );
 --> statement-breakpoint
-CREATE TABLE "job_waits" (
+CREATE TABLE "atlasqueue"."job_waits" (
 	"job_id" uuid NOT NULL,
 	"name" text NOT NULL,
 	"until" timestamp (6) with time zone NOT NULL,
@@ -155,7 +155,7 @@ CREATE TABLE "job_waits" (
 --> statement-breakpoint
 -- Free space on each page for the row versions of a claim and a settlement: packages/core/decisions/2026-11-20-storage.md.
 -- Dead row versions come at the rate of the jobs, so a share of a large history would start autovacuum too late.
-CREATE TABLE "jobs" (
+CREATE TABLE "atlasqueue"."jobs" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"queue" text COLLATE "C" DEFAULT 'default' NOT NULL,
@@ -201,17 +201,17 @@ CREATE TABLE "jobs" (
 	CONSTRAINT "jobs_holds_group_open" CHECK (holds_group IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed'))
 );
 --> statement-breakpoint
-CREATE INDEX "jobs_ready" ON "jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_due" ON "jobs" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_dead" ON "jobs" USING btree ("dead_at","id") WHERE dead_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_blocked" ON "jobs" USING btree ("tenant","queue","group_key","blocked_seq") WHERE blocked_seq IS NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX "jobs_holds_group" ON "jobs" USING btree ("tenant","queue","holds_group") WHERE holds_group IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_dead_groups" ON "jobs" USING btree ("tenant","type","error_fingerprint","dead_at","id") WHERE dead_at IS NOT NULL AND error_fingerprint IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_due_turns" ON "jobs" USING btree ("tenant","queue","due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_waiting_of_flow" ON "jobs" USING btree ("flow_id") WHERE flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL);--> statement-breakpoint
-ALTER TABLE "jobs" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);--> statement-breakpoint
+CREATE INDEX "jobs_ready" ON "atlasqueue"."jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_due" ON "atlasqueue"."jobs" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_dead" ON "atlasqueue"."jobs" USING btree ("dead_at","id") WHERE dead_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_blocked" ON "atlasqueue"."jobs" USING btree ("tenant","queue","group_key","blocked_seq") WHERE blocked_seq IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX "jobs_holds_group" ON "atlasqueue"."jobs" USING btree ("tenant","queue","holds_group") WHERE holds_group IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_dead_groups" ON "atlasqueue"."jobs" USING btree ("tenant","type","error_fingerprint","dead_at","id") WHERE dead_at IS NOT NULL AND error_fingerprint IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_due_turns" ON "atlasqueue"."jobs" USING btree ("tenant","queue","due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_waiting_of_flow" ON "atlasqueue"."jobs" USING btree ("flow_id") WHERE flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL);--> statement-breakpoint
+ALTER TABLE "atlasqueue"."jobs" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);--> statement-breakpoint
 -- A claim's ids (4 kB of 250) stay in its row: PostgreSQL would compress and move them, and the row is soon deleted.
-CREATE TABLE "lease_batches" (
+CREATE TABLE "atlasqueue"."lease_batches" (
 	"token" uuid PRIMARY KEY NOT NULL,
 	"worker_id" text NOT NULL,
 	"check_at" timestamp (6) with time zone NOT NULL,
@@ -219,9 +219,9 @@ CREATE TABLE "lease_batches" (
 	"put_off_at" timestamp (6) with time zone
 );
 --> statement-breakpoint
-CREATE INDEX "lease_batches_check" ON "lease_batches" USING btree ("check_at");--> statement-breakpoint
-ALTER TABLE "lease_batches" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, toast_tuple_target = 8160);--> statement-breakpoint
-CREATE TABLE "minute_rollups" (
+CREATE INDEX "lease_batches_check" ON "atlasqueue"."lease_batches" USING btree ("check_at");--> statement-breakpoint
+ALTER TABLE "atlasqueue"."lease_batches" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, toast_tuple_target = 8160);--> statement-breakpoint
+CREATE TABLE "atlasqueue"."minute_rollups" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
 	"type" text COLLATE "C" NOT NULL,
@@ -236,8 +236,8 @@ CREATE TABLE "minute_rollups" (
 	CONSTRAINT "minute_rollups_tenant_queue_type_at_pk" PRIMARY KEY("tenant","queue","type","at")
 );
 --> statement-breakpoint
-CREATE INDEX "minute_rollups_at" ON "minute_rollups" USING btree ("at");--> statement-breakpoint
-CREATE TABLE "operations" (
+CREATE INDEX "minute_rollups_at" ON "atlasqueue"."minute_rollups" USING btree ("at");--> statement-breakpoint
+CREATE TABLE "atlasqueue"."operations" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
 	"kind" text NOT NULL,
@@ -263,9 +263,9 @@ CREATE TABLE "operations" (
 	CONSTRAINT "operations_status" CHECK (status IN ('running', 'paused', 'done', 'cancelled'))
 );
 --> statement-breakpoint
-CREATE INDEX "operations_tenant" ON "operations" USING btree ("tenant","id");--> statement-breakpoint
-CREATE INDEX "operations_next" ON "operations" USING btree ("next_at") WHERE status = 'running';--> statement-breakpoint
-CREATE TABLE "outbox" (
+CREATE INDEX "operations_tenant" ON "atlasqueue"."operations" USING btree ("tenant","id");--> statement-breakpoint
+CREATE INDEX "operations_next" ON "atlasqueue"."operations" USING btree ("next_at") WHERE status = 'running';--> statement-breakpoint
+CREATE TABLE "atlasqueue"."outbox" (
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"kind" text COLLATE "C" NOT NULL,
 	"version" smallint DEFAULT 1 NOT NULL,
@@ -275,9 +275,9 @@ CREATE TABLE "outbox" (
 	"not_before" timestamp (6) with time zone
 );
 --> statement-breakpoint
-CREATE INDEX "outbox_due" ON "outbox" USING btree ("tenant",coalesce(not_before, '-infinity'::timestamptz),"id");--> statement-breakpoint
-ALTER TABLE "outbox" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
-CREATE TABLE "queue_changes" (
+CREATE INDEX "outbox_due" ON "atlasqueue"."outbox" USING btree ("tenant",coalesce(not_before, '-infinity'::timestamptz),"id");--> statement-breakpoint
+ALTER TABLE "atlasqueue"."outbox" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
+CREATE TABLE "atlasqueue"."queue_changes" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
 	"scheduled" integer DEFAULT 0 NOT NULL,
@@ -290,8 +290,8 @@ CREATE TABLE "queue_changes" (
 	"cancelled" integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
-ALTER TABLE "queue_changes" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
-CREATE TABLE "queue_counts" (
+ALTER TABLE "atlasqueue"."queue_changes" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
+CREATE TABLE "atlasqueue"."queue_counts" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
 	"scheduled" bigint DEFAULT 0 NOT NULL,
@@ -305,7 +305,7 @@ CREATE TABLE "queue_counts" (
 	CONSTRAINT "queue_counts_tenant_queue_pk" PRIMARY KEY("tenant","queue")
 );
 --> statement-breakpoint
-CREATE TABLE "queue_starts" (
+CREATE TABLE "atlasqueue"."queue_starts" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
 	"group_key" text COLLATE "C",
@@ -313,8 +313,8 @@ CREATE TABLE "queue_starts" (
 	"count" integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX "queue_starts_window" ON "queue_starts" USING btree ("tenant","queue","group_key","started_at");--> statement-breakpoint
-CREATE TABLE "queues" (
+CREATE INDEX "queue_starts_window" ON "atlasqueue"."queue_starts" USING btree ("tenant","queue","group_key","started_at");--> statement-breakpoint
+CREATE TABLE "atlasqueue"."queues" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
 	"paused_at" timestamp (6) with time zone,
@@ -328,7 +328,7 @@ CREATE TABLE "queues" (
 	CONSTRAINT "queues_tenant_queue_pk" PRIMARY KEY("tenant","queue")
 );
 --> statement-breakpoint
-CREATE TABLE "redis_owner" (
+CREATE TABLE "atlasqueue"."redis_owner" (
 	"one" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"nonces" text[] NOT NULL,
 	"renewed_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
@@ -336,7 +336,7 @@ CREATE TABLE "redis_owner" (
 	"refused_until" timestamp (6) with time zone
 );
 --> statement-breakpoint
-CREATE TABLE "schedules" (
+CREATE TABLE "atlasqueue"."schedules" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"name" text COLLATE "C" NOT NULL,
 	"cron" text NOT NULL,
@@ -355,29 +355,29 @@ CREATE TABLE "schedules" (
 	CONSTRAINT "schedules_catch_up_known" CHECK (catch_up IN ('none', 'one', 'all'))
 );
 --> statement-breakpoint
-CREATE INDEX "schedules_next" ON "schedules" USING btree ("next_at") WHERE paused_at IS NULL;--> statement-breakpoint
-CREATE TABLE "sessions" (
+CREATE INDEX "schedules_next" ON "atlasqueue"."schedules" USING btree ("next_at") WHERE paused_at IS NULL;--> statement-breakpoint
+CREATE TABLE "atlasqueue"."sessions" (
 	"hash" "bytea" PRIMARY KEY NOT NULL,
 	"token_id" uuid NOT NULL,
 	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
 	"expires_at" timestamp (6) with time zone NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX "sessions_token" ON "sessions" USING btree ("token_id","created_at");--> statement-breakpoint
-CREATE TABLE "signing_keys" (
+CREATE INDEX "sessions_token" ON "atlasqueue"."sessions" USING btree ("token_id","created_at");--> statement-breakpoint
+CREATE TABLE "atlasqueue"."signing_keys" (
 	"name" text PRIMARY KEY NOT NULL,
 	"key" "bytea" NOT NULL,
 	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "tenants" (
+CREATE TABLE "atlasqueue"."tenants" (
 	"tenant" text PRIMARY KEY NOT NULL,
 	"email" text,
 	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "tenants_email_unique" UNIQUE("email")
 );
 --> statement-breakpoint
-CREATE TABLE "tokens" (
+CREATE TABLE "atlasqueue"."tokens" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text NOT NULL,
 	"name" text NOT NULL,
@@ -392,9 +392,9 @@ CREATE TABLE "tokens" (
 	CONSTRAINT "tokens_hash_unique" UNIQUE("hash")
 );
 --> statement-breakpoint
-CREATE INDEX "tokens_tenant" ON "tokens" USING btree ("tenant","id");--> statement-breakpoint
-CREATE INDEX "tokens_rotated_to" ON "tokens" USING btree ("rotated_to") WHERE "tokens"."rotated_to" IS NOT NULL;--> statement-breakpoint
-CREATE TABLE "unique_keys" (
+CREATE INDEX "tokens_tenant" ON "atlasqueue"."tokens" USING btree ("tenant","id");--> statement-breakpoint
+CREATE INDEX "tokens_rotated_to" ON "atlasqueue"."tokens" USING btree ("rotated_to") WHERE rotated_to IS NOT NULL;--> statement-breakpoint
+CREATE TABLE "atlasqueue"."unique_keys" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
 	"key" text COLLATE "C" NOT NULL,
@@ -404,13 +404,13 @@ CREATE TABLE "unique_keys" (
 	CONSTRAINT "unique_keys_tenant_queue_key_pk" PRIMARY KEY("tenant","queue","key")
 );
 --> statement-breakpoint
-CREATE INDEX "unique_keys_check" ON "unique_keys" USING btree ("check_at");--> statement-breakpoint
-CREATE INDEX "unique_keys_window" ON "unique_keys" USING btree ("job_id") WHERE window_ends_at IS NOT NULL;--> statement-breakpoint
-ALTER TABLE "tokens" ADD CONSTRAINT "tokens_tenant_tenants_tenant_fk" FOREIGN KEY ("tenant") REFERENCES "tenants"("tenant") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "tokens" ADD CONSTRAINT "tokens_rotated_to_tokens_id_fk" FOREIGN KEY ("rotated_to") REFERENCES "tokens"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "unique_keys_check" ON "atlasqueue"."unique_keys" USING btree ("check_at");--> statement-breakpoint
+CREATE INDEX "unique_keys_window" ON "atlasqueue"."unique_keys" USING btree ("job_id") WHERE window_ends_at IS NOT NULL;--> statement-breakpoint
+ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_tenant_tenants_tenant_fk" FOREIGN KEY ("tenant") REFERENCES "atlasqueue"."tenants"("tenant") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_rotated_to_tokens_id_fk" FOREIGN KEY ("rotated_to") REFERENCES "atlasqueue"."tokens"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "atlasqueue"."sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "atlasqueue"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 -- Tables without a key: PostgreSQL updates and deletes none of their rows while a publication has them.
-ALTER TABLE "inside_submissions" REPLICA IDENTITY FULL;--> statement-breakpoint
-ALTER TABLE "queue_changes" REPLICA IDENTITY FULL;--> statement-breakpoint
-ALTER TABLE "queue_starts" REPLICA IDENTITY FULL;--> statement-breakpoint
-INSERT INTO "tenants" ("tenant") VALUES ('default');
+ALTER TABLE "atlasqueue"."inside_submissions" REPLICA IDENTITY FULL;--> statement-breakpoint
+ALTER TABLE "atlasqueue"."queue_changes" REPLICA IDENTITY FULL;--> statement-breakpoint
+ALTER TABLE "atlasqueue"."queue_starts" REPLICA IDENTITY FULL;--> statement-breakpoint
+INSERT INTO "atlasqueue"."tenants" ("tenant") VALUES ('default');

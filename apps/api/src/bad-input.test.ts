@@ -157,8 +157,10 @@ test("the limits are the operator's", async () => {
 
 test("no refused request left a job or burned a key", async () => {
   const { sql } = api.deps.database;
-  expect(await sql`SELECT key FROM idempotency_keys WHERE key IN ('type', 'gzip', 'long', 'none')`).toEqual([]);
-  expect(await sql`SELECT id FROM jobs WHERE queue = 'batch'`).toEqual([]);
+  expect(await sql`SELECT key FROM atlasqueue.idempotency_keys WHERE key IN ('type', 'gzip', 'long', 'none')`).toEqual(
+    [],
+  );
+  expect(await sql`SELECT id FROM atlasqueue.jobs WHERE queue = 'batch'`).toEqual([]);
 });
 
 test("no row was answered with a 5xx, and the process is up", async () => {

@@ -9,7 +9,7 @@ beforeAll(async () => {
   own = await testDatabase();
 });
 afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, job_groups, operations`);
+beforeEach(() => own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_groups, atlasqueue.operations`);
 
 /** The API with this database: what it answers to a POST. */
 async function answerTo(path: string, body: object | undefined, database: Database) {
@@ -20,16 +20,17 @@ async function answerTo(path: string, body: object | undefined, database: Databa
   return { status: answer.status, maybe_done: problem.maybe_done ?? false };
 }
 const replay = ["/v1/dlq/replays", { filter: { all: true } }] as const;
-const count = async (status: string) => (await own.database.sql`SELECT FROM jobs WHERE status = ${status}`).length;
+const count = async (status: string) =>
+  (await own.database.sql`SELECT FROM atlasqueue.jobs WHERE status = ${status}`).length;
 const breakingAt = (breaks: (step: Step, text: string) => boolean) =>
   steppingDatabase(own.database, (step, _number, text) => {
     if (breaks(step, text)) throw brokenConnection();
   });
 
 test("a request whose last answer from the database was lost says that it may have been done", async () => {
-  const lost = breakingAt((step, text) => step === "answer" && text.includes("INSERT INTO operations"));
+  const lost = breakingAt((step, text) => step === "answer" && text.includes("INSERT INTO atlasqueue.operations"));
   expect(await answerTo(...replay, lost)).toEqual({ status: 503, maybe_done: true });
-  expect(await own.database.sql`SELECT FROM operations`).toHaveLength(1);
+  expect(await own.database.sql`SELECT FROM atlasqueue.operations`).toHaveLength(1);
 });
 
 test("one that found no database says nothing of the kind", async () => {
@@ -40,25 +41,27 @@ test("one that found no database says nothing of the kind", async () => {
 
 test("a call for jobs does not: whatever it may have leased goes back", async () => {
   await own.database.sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, ready_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, ready_at, payload)
     SELECT gen_random_uuid(), 'noop', 'queued', now(), now(), now(), now(), '{}'`;
   const lost = breakingAt((step, text) => step === "answer" && text.includes("attempts = attempts + 1"));
   const call = { worker_id: "w", wait_seconds: 0 };
-  const ids = await own.database.sql`SELECT id FROM jobs`;
+  const ids = await own.database.sql`SELECT id FROM atlasqueue.jobs`;
   const api = await testApp({ database: lost });
   await api.deps.signal.push([{ tenant: "default", queue: "default", id: String(ids[0]?.["id"]), priority: 0 }]);
   const answer = await api.send("POST", "/v1/queues/default/lease", undefined, call);
   expect(answer.status).toBe(503);
   expect(await answer.json()).not.toHaveProperty("maybe_done");
   await api.stop();
-  expect(await own.database.sql`SELECT attempts, status FROM jobs`).toEqual([{ attempts: 0, status: "queued" }]);
+  expect(await own.database.sql`SELECT attempts, status FROM atlasqueue.jobs`).toEqual([
+    { attempts: 0, status: "queued" },
+  ]);
 });
 
 test("a settlement whose acks were refused says so when it is not known of its nacks", async () => {
   let leased = false;
   const database = steppingDatabase(own.database, (step, _number, text) => {
     if (!leased) return;
-    if (step === "statement" && text.includes("UPDATE jobs SET status = 'succeeded'"))
+    if (step === "statement" && text.includes("UPDATE atlasqueue.jobs SET status = 'succeeded'"))
       throw Object.assign(new Error("out of room"), { code: "53100", severity: "ERROR" });
     if (step === "answer" && text.includes("ELSE 'dead' END")) throw brokenConnection();
   });

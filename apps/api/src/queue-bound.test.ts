@@ -36,7 +36,7 @@ const ways: Record<string, (queue: string) => Promise<Response>> = {
 
 const rows = async () => {
   const [row] = await api.deps.database.sql<{ rows: number }[]>`
-    SELECT ((SELECT count(*) FROM jobs) + (SELECT count(*) FROM queues) + (SELECT count(*) FROM schedules))::int AS rows`;
+    SELECT ((SELECT count(*) FROM atlasqueue.jobs) + (SELECT count(*) FROM atlasqueue.queues) + (SELECT count(*) FROM atlasqueue.schedules))::int AS rows`;
   return row?.rows;
 };
 

@@ -20,8 +20,10 @@ afterAll(async () => {
 /** Every row of every table, as text. */
 async function wholeDatabase(): Promise<string> {
   const { sql } = api.deps.database;
-  const tables = await sql<{ name: string }[]>`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`;
-  const rows = await Promise.all(tables.map(({ name }) => sql`SELECT row::text AS text FROM ${sql(name)} AS row`));
+  const tables = await sql<{ name: string }[]>`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'atlasqueue'`;
+  const rows = await Promise.all(
+    tables.map(({ name }) => sql`SELECT row::text AS text FROM ${sql(`atlasqueue.${name}`)} AS row`),
+  );
   return rows
     .flat()
     .map(({ text }) => String(text))
@@ -61,9 +63,9 @@ test("no token or secret appears in a log line, a table, a metric or an error, w
   // A bug, whose stack is logged.
   const { sql } = api.deps.database;
   api.clock.ms += 5_000;
-  await sql`ALTER TABLE tokens RENAME COLUMN hash TO digest`;
+  await sql`ALTER TABLE atlasqueue.tokens RENAME COLUMN hash TO digest`;
   expect((await send("GET", "/v1/tokens", token)).status).toBe(500);
-  await sql`ALTER TABLE tokens RENAME COLUMN digest TO hash`;
+  await sql`ALTER TABLE atlasqueue.tokens RENAME COLUMN digest TO hash`;
 
   const operator = await api.token("admin");
   const secrets = [operator.token, token, made["token"], rotated["token"], guess, admin_secret, near].map(

@@ -55,7 +55,7 @@ async function heldApi(env: Record<string, string> = {}) {
       await sql.unsafe(`
         CREATE FUNCTION wait_here() RETURNS trigger LANGUAGE plpgsql AS
           $$ BEGIN PERFORM set_config('lock_timeout', '0', true), pg_advisory_xact_lock_shared(17); RETURN NEW; END $$;
-        CREATE TRIGGER wait_here BEFORE INSERT OR UPDATE ON ${table} FOR EACH ROW WHEN (${when})
+        CREATE TRIGGER wait_here BEFORE INSERT OR UPDATE ON atlasqueue.${table} FOR EACH ROW WHEN (${when})
           EXECUTE FUNCTION wait_here()`);
       const holder = await sql.reserve();
       await holder`SELECT pg_advisory_lock(17)`;
@@ -81,7 +81,7 @@ async function heldApi(env: Record<string, string> = {}) {
       await gone;
       return { stopped };
     },
-    job: async (id: string) => (await sql`SELECT status, attempts FROM jobs WHERE id = ${id}`)[0],
+    job: async (id: string) => (await sql`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${id}`)[0],
   };
 }
 type Api = Awaited<ReturnType<typeof heldApi>>;
@@ -172,7 +172,7 @@ test.each(acts)("an act whose client hangs up as the API stops is finished: %s",
   // Otherwise it would be done again under its key.
   const headers = { "idempotency-key": "k" };
   await hangUpOn(api, letGo, (signal) => api.call(path, undefined, { signal, headers }));
-  const entries = await api.sql`SELECT finished FROM audit_log WHERE action = ${action}`;
+  const entries = await api.sql`SELECT finished FROM atlasqueue.audit_log WHERE action = ${action}`;
   expect(entries).toMatchObject([{ finished: true }]);
 });
 
@@ -181,7 +181,7 @@ test("a submission that waits for somebody's lock is not waited for", async () =
   await add({ queue: "q", group: "g" });
   const stranger = await sql.reserve();
   await stranger`BEGIN`;
-  await stranger`SELECT FROM job_groups FOR UPDATE`;
+  await stranger`SELECT FROM atlasqueue.job_groups FOR UPDATE`;
   const job = { type: "a", queue: "q", group: "g" };
   const sent = call("/v1/jobs", job, { headers: { "idempotency-key": "k" } });
   const lost = expect(sent).rejects.toThrow("fetch failed");

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await putSchedule(api.deps, tenant, createSchedule.parse({ name: "old", ...template }));
   other = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
   await api.deps.database.sql`
-    INSERT INTO jobs (id, tenant, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload)
+    INSERT INTO atlasqueue.jobs (id, tenant, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload)
     SELECT gen_random_uuid(), ${tenant}, 'noop', 'dead', now(), now(), now(), now(), now(), '{}' FROM generate_series(1, 100)`;
   const first = await submit(token, "first");
   expect(first.status).toBe(201);
@@ -51,8 +51,8 @@ const ways: Record<string, () => Promise<Response>> = {
 
 const rows = async () => {
   const [row] = await api.deps.database.sql<{ rows: number }[]>`
-    SELECT ((SELECT count(*) FROM jobs) + (SELECT count(*) FROM schedules) + (SELECT count(*) FROM idempotency_keys)
-            + (SELECT count(*) FROM operations))::int AS rows`;
+    SELECT ((SELECT count(*) FROM atlasqueue.jobs) + (SELECT count(*) FROM atlasqueue.schedules) + (SELECT count(*) FROM atlasqueue.idempotency_keys)
+            + (SELECT count(*) FROM atlasqueue.operations))::int AS rows`;
   return row?.rows;
 };
 

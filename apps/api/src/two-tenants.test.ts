@@ -85,17 +85,17 @@ beforeAll(async () => {
   expect((await api.send("POST", "/v1/schedules", token, schedule)).status).toBe(201);
 });
 /** Otherwise the intruder's own schedules of the same name would be found. */
-afterEach(async () => void (await api.deps.database.sql`DELETE FROM schedules WHERE tenant <> ${tenant}`));
+afterEach(async () => void (await api.deps.database.sql`DELETE FROM atlasqueue.schedules WHERE tenant <> ${tenant}`));
 afterAll(() => api.stop());
 
 const everything = async () => {
   const { sql } = api.deps.database;
   const rows = await sql`
-    SELECT jobs::text AS row FROM jobs WHERE tenant = ${tenant}
-    UNION ALL SELECT concat(id, ' ', expires_at) FROM tokens WHERE tenant = ${tenant}
-    UNION ALL SELECT operations::text FROM operations WHERE tenant = ${tenant}
-    UNION ALL SELECT schedules::text FROM schedules WHERE tenant = ${tenant}
-    UNION ALL SELECT queues::text FROM queues WHERE tenant = ${tenant} ORDER BY 1`;
+    SELECT jobs::text AS row FROM atlasqueue.jobs WHERE tenant = ${tenant}
+    UNION ALL SELECT concat(id, ' ', expires_at) FROM atlasqueue.tokens WHERE tenant = ${tenant}
+    UNION ALL SELECT operations::text FROM atlasqueue.operations WHERE tenant = ${tenant}
+    UNION ALL SELECT schedules::text FROM atlasqueue.schedules WHERE tenant = ${tenant}
+    UNION ALL SELECT queues::text FROM atlasqueue.queues WHERE tenant = ${tenant} ORDER BY 1`;
   return rows.map(({ row }) => String(row));
 };
 
@@ -190,5 +190,5 @@ test("another tenant's job is no parent: it is refused like one that does not ex
   for (const [path, foreign, absent] of bodies)
     expect(await refusalOf(path, foreign ?? {}, theirs.job)).toBe(await refusalOf(path, absent ?? {}, nobody));
   expect(await everything()).toEqual(before);
-  expect(await api.deps.database.sql`SELECT FROM outbox WHERE key = ${theirs.job}`).toHaveLength(0);
+  expect(await api.deps.database.sql`SELECT FROM atlasqueue.outbox WHERE key = ${theirs.job}`).toHaveLength(0);
 });

@@ -13,9 +13,9 @@ test("an API removes what has been kept long enough, as its workers may all be r
   for (const type of ["old", "young"]) await submit(deps, [submission({ type })], { idempotency_ttl_seconds: 1 });
   const two_hours_ago = new Date(Date.now() - 7_200_000);
   await database.sql`
-    UPDATE jobs SET id = ${firstIdAt(two_hours_ago)}, status = 'succeeded', ready_at = NULL, kept_until = NULL,
+    UPDATE atlasqueue.jobs SET id = ${firstIdAt(two_hours_ago)}, status = 'succeeded', ready_at = NULL, kept_until = NULL,
                     finished_at = ${two_hours_ago} WHERE type = 'old'`;
-  await database.sql`DELETE FROM idempotency_keys`;
+  await database.sql`DELETE FROM atlasqueue.idempotency_keys`;
   const config = readApiConfig({ DATABASE_URL: own.url, API_PORT: "0", RETENTION_SUCCEEDED_HOURS: "1" });
   const api = await startApi(config, { signal, logger: createLogger("silent", "test") });
   onTestFinished(async () => {
@@ -23,5 +23,7 @@ test("an API removes what has been kept long enough, as its workers may all be r
     await database.close();
     await own.drop();
   });
-  await eventually(async () => expect(await database.sql`SELECT type FROM jobs`).toEqual([{ type: "young" }]));
+  await eventually(async () =>
+    expect(await database.sql`SELECT type FROM atlasqueue.jobs`).toEqual([{ type: "young" }]),
+  );
 });

@@ -11,6 +11,7 @@ export const cliSettings = z.object({
   DATA_DIR: setting.text("the folder for the embedded servers' data").default(".atlasqueue"),
   DATABASE_URL: databaseSettings.DATABASE_URL.optional(),
   DATABASE_TLS_CA_FILE: databaseSettings.DATABASE_TLS_CA_FILE,
+  DATABASE_SCHEMA: databaseSettings.DATABASE_SCHEMA,
   REDIS_URL: setting.redisUrl().optional(),
   ATLASQUEUE_URL: z
     .string()
@@ -29,22 +30,29 @@ export type ServerSettings = {
   /** Absolute. */
   data_dir: string;
   database_url: string | undefined;
+  database_schema: string;
   redis_url: string | undefined;
 };
 
 /** Which servers `start` uses. Throws `SettingError` for a wrong variable. */
 export function readServerSettings(env: Env): ServerSettings {
-  const { DATA_DIR, DATABASE_URL, DATABASE_TLS_CA_FILE, REDIS_URL } = parseSettings(
+  const { DATA_DIR, DATABASE_URL, DATABASE_TLS_CA_FILE, DATABASE_SCHEMA, REDIS_URL } = parseSettings(
     cliSettings.omit({ ATLASQUEUE_URL: true, ATLASQUEUE_TOKEN: true }),
     env,
   );
   const database_url = DATABASE_URL && databaseUrl({ DATABASE_URL, DATABASE_TLS_CA_FILE });
-  return { data_dir: resolve(callersFolder(env), DATA_DIR), database_url, redis_url: REDIS_URL };
+  return {
+    data_dir: resolve(callersFolder(env), DATA_DIR),
+    database_url,
+    database_schema: DATABASE_SCHEMA,
+    redis_url: REDIS_URL,
+  };
 }
 
-/** Throws `SettingError` when there is none. */
-export function readDatabaseUrl(env: Env): string {
-  return databaseUrl(parseSettings(z.object(databaseSettings), env));
+/** The database and its schema. Throws `SettingError` when there is none. */
+export function readDatabase(env: Env): { url: string; schema: string } {
+  const set = parseSettings(z.object(databaseSettings), env);
+  return { url: databaseUrl(set), schema: set.DATABASE_SCHEMA };
 }
 
 /** The API the commands talk to unless `--url` says otherwise. */

@@ -51,20 +51,21 @@ test("with PAUSED_AT_START all queues and schedules are paused before a job runs
   const [outcome] = await submit(deps, [submission()], { idempotency_ttl_seconds: 60 });
   const id = outcome && "job" in outcome ? outcome.job.id : "";
   await copy.database.sql`
-    INSERT INTO schedules (tenant, name, cron, timezone, catch_up, job, next_at, created_at, updated_at)
+    INSERT INTO atlasqueue.schedules (tenant, name, cron, timezone, catch_up, job, next_at, created_at, updated_at)
     VALUES ('default', 'each', '* * * * *', 'UTC', 'none', '{"type":"noop","queue":"other"}', now(), now(), now())`;
   const config = readWorkerConfig({ ...env, DATABASE_URL: copy.url, PAUSED_AT_START: "true" });
   const app = await startWorkerApp(config, { signal });
-  const paused = await copy.database.sql`SELECT queue FROM queues WHERE paused_at IS NOT NULL ORDER BY queue`;
+  const paused = await copy.database
+    .sql`SELECT queue FROM atlasqueue.queues WHERE paused_at IS NOT NULL ORDER BY queue`;
   expect(paused.map(({ queue }) => queue as string)).toEqual(["default", "other"]);
-  expect(await copy.database.sql`SELECT FROM schedules WHERE paused_at IS NULL`).toHaveLength(0);
+  expect(await copy.database.sql`SELECT FROM atlasqueue.schedules WHERE paused_at IS NULL`).toHaveLength(0);
   await resumeQueue(deps, { tenant: "default", queue: "default" });
   await eventually(async () => {
     const [job] = await copy.database
-      .sql`SELECT status, started_at > paused_at AS later FROM jobs, queues WHERE queues.queue = 'other' AND id = ${id}`;
+      .sql`SELECT status, started_at > paused_at AS later FROM atlasqueue.jobs, atlasqueue.queues WHERE queues.queue = 'other' AND id = ${id}`;
     expect(job).toEqual({ status: "succeeded", later: true });
   });
-  expect(await copy.database.sql`SELECT FROM jobs`).toHaveLength(1);
+  expect(await copy.database.sql`SELECT FROM atlasqueue.jobs`).toHaveLength(1);
   await app.stop();
   await copy.drop();
 });

@@ -60,7 +60,7 @@ test("a limited queue's next job is offered when one is cancelled, and when the 
   const [id] = await add({});
   followUps.limitsChanged(main, changed);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
-  const [job] = await deps.database.sql`SELECT * FROM jobs`;
+  const [job] = await deps.database.sql`SELECT * FROM atlasqueue.jobs`;
   await followUps.cancelled([job] as unknown as Parameters<FollowUps["cancelled"]>[0], []);
   await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
 });
@@ -68,7 +68,7 @@ test("a limited queue's next job is offered when one is cancelled, and when the 
 test("when a queue lets more of a group run, every group with waiting jobs is looked at, and no other", async () => {
   const groups = Array.from({ length: 1_200 }, (_, at) => ({ group: `g${at}` }));
   await add(...groups, ...groups.slice(0, 1_100));
-  const overdue = () => deps.database.sql`SELECT FROM job_groups WHERE overdue_at IS NOT NULL`;
+  const overdue = () => deps.database.sql`SELECT FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL`;
   expect(await setLimits(deps, main, { ...unlimited, concurrency: 5_000 })).toEqual({ groups_widened: false });
   expect(await overdue()).toHaveLength(0);
   const changed = await setLimits(deps, main, { ...unlimited, group_concurrency: 2 });
@@ -79,10 +79,10 @@ test("when a queue lets more of a group run, every group with waiting jobs is lo
   expect((await overdue()).length).toBeLessThanOrEqual(1_000);
   expect(await markBlockedGroups(deps, main, first ?? "", 1_000)).toBeUndefined();
   expect(await overdue()).toHaveLength(1_100);
-  await deps.database.sql`UPDATE job_groups SET overdue_at = NULL`;
+  await deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = NULL`;
   followUps.limitsChanged(main, changed);
   await eventually(async () =>
-    expect(await deps.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).toHaveLength(0),
+    expect(await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'blocked'`).toHaveLength(0),
   );
   expect(await setLimits(deps, main, { ...unlimited, group_concurrency: 1 })).toEqual({ groups_widened: false });
 });

@@ -5,7 +5,6 @@ import type { Deps, QueueRef } from "./deps.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { advanceAllOverdue } from "./groups/overdue.ts";
 import { createGroupWidener } from "./groups/widen.ts";
-import { createAdvancer } from "./maintenance/advancer.ts";
 import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createDrainer } from "./outbox/drainer.ts";

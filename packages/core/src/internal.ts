@@ -179,7 +179,7 @@ export { createWaitingRoom, type Place, type WaitingRoom } from "./room/waiting-
 export { withinHeap } from "./room/within-heap.ts";
 export { announce, hint } from "./signal/announce.ts";
 export { dropStale } from "./signal/drop-stale.ts";
-export { defaultKeys, queueKeys } from "./signal/keys.ts";
+export { defaultKeys, keysOf, queueKeys } from "./signal/keys.ts";
 export { clusterKeys, slotOf } from "./signal/redis/cluster-keys.ts";
 export { allTenants, presence_beat_ms, type SeenWorker, type WorkerPresence } from "./signal/presence.ts";
 export { createRedisOwner, redisOwner, refusedOther, requireOwnRedis, sharedRedis } from "./signal/redis-owner.ts";

@@ -74,7 +74,7 @@ test("rates go on while a publication has all tables", async () => {
   await setLimits(deps, { tenant, queue }, queueLimits.parse({ rate: { limit: 2, period_seconds: 3_600 } }));
   // Starts of the same hundredth share a row.
   for (const id of await submit(2, { queue })) await run(id, queue);
-  await database.sql`UPDATE queue_starts SET started_at = started_at - interval '2 hours'`;
+  await database.sql`UPDATE atlasqueue.queue_starts SET started_at = started_at - interval '2 hours'`;
   expect(await forgetPastStarts(deps, 10)).toBeGreaterThan(0);
   for (const id of await submit(2, { queue })) await run(id, queue);
 });
@@ -82,7 +82,7 @@ test("rates go on while a publication has all tables", async () => {
 test("counts go on while a publication has all tables", async () => {
   await submit(2, { queue: "counted" });
   expect(await foldCounts(deps, 1_000)).toBeGreaterThan(0);
-  expect(await database.sql`SELECT FROM queue_changes`).toEqual([]);
+  expect(await database.sql`SELECT FROM atlasqueue.queue_changes`).toEqual([]);
   expect((await countDrift(deps, 1_000)).drifted).toEqual([]);
 });
 
@@ -95,7 +95,7 @@ test("jobs of callers' transactions are admitted and counted while a publication
     await queue.close();
   }
   await admitAll({ ...deps, followUps: { admitted: async () => {} } });
-  expect(await database.sql`SELECT FROM arrivals`).toEqual([]);
+  expect(await database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
   expect(await writeRollups(deps, [], 0)).toBeGreaterThan(0);
-  expect(await database.sql`SELECT FROM inside_submissions`).toEqual([]);
+  expect(await database.sql`SELECT FROM atlasqueue.inside_submissions`).toEqual([]);
 });

@@ -20,7 +20,7 @@ import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
 import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
 import { announce } from "./signal/announce.ts";
-import { defaultKeys, type SignalKeys } from "./signal/keys.ts";
+import { keysOf, type SignalKeys } from "./signal/keys.ts";
 import { noSignal } from "./signal/none.ts";
 import type { RedisTls } from "./signal/redis/dial.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
@@ -35,6 +35,8 @@ import { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "
 
 export type QueueOptions = {
   databaseUrl: string;
+  /** The schema of the tables. Default `atlasqueue`. */
+  schema?: string | undefined;
   /**
    * `redis://`, `redis+sentinel://host:port,host:port/name` or `redis+cluster://host:port,host:port`, or the same with
    * `rediss`. Without it, workers find the jobs by their sweep, within a second or two.
@@ -42,6 +44,7 @@ export type QueueOptions = {
   redisUrl?: string | undefined;
   /** In PEM, for `rediss`: the authorities that its certificate may be from, and our own certificate and key. */
   redisTls?: RedisTls | undefined;
+  /** Names in Redis. Default: `<schema>:jobs` and `<schema>:dlq`. */
   keys?: SignalKeys;
   tenant?: string;
   /** A submit not committed by then rejects. Default 10,000. */
@@ -111,8 +114,8 @@ const announceable_max = 10_000;
 
 /**
  * Submit jobs from your own code, without HTTP. The database must be migrated. Throws a TypeError without a
- * `databaseUrl`, and for a URL that cannot be used. Calls reject with a `SettingError` of one line if PostgreSQL is too
- * old, or the database's encoding is not UTF8.
+ * `databaseUrl`, and for a URL or a schema that cannot be used. Calls reject with a `SettingError` of one line if PostgreSQL
+ * is too old, or the database's encoding is not UTF8.
  *
  * @example
  * const queue = createQueue({ databaseUrl, redisUrl });
@@ -123,6 +126,7 @@ export function createQueue(options: QueueOptions): Queue {
   const observe = options.observe ?? (() => {});
   const connected = connectDatabase({
     url: options.databaseUrl,
+    schema: options.schema,
     connectionsMax: options.connectionsMax ?? 4,
     timeoutMs: options.timeoutMs ?? 10_000,
     preparedStatements: options.preparedStatements ?? true,
@@ -131,7 +135,12 @@ export function createQueue(options: QueueOptions): Queue {
   });
   const database = requiredAtFirstUse(connected);
   const signal: Signal = options.redisUrl
-    ? redisSignal({ url: options.redisUrl, tls: options.redisTls, keys: options.keys ?? defaultKeys, observe })
+    ? redisSignal({
+        url: options.redisUrl,
+        tls: options.redisTls,
+        keys: options.keys ?? keysOf(options.schema),
+        observe,
+      })
     : noSignal();
   const deps = { database, signal, observe, tracing: options.tracing };
   const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };
@@ -203,7 +212,7 @@ export function createQueue(options: QueueOptions): Queue {
     async submitIn(tx, job) {
       const submission = submissionOf(job);
       const { outcome, ready, arrived } = await sendInside(deps, submission, (one) =>
-        submitInside(executeIn(tx), one, enqueueOptions),
+        submitInside(executeIn(tx, database.schema), one, enqueueOptions),
       );
       const submitted = answer(submission, outcome);
       if (ready || arrived) unannounced.set(submitted.id, ready ?? "arrived");

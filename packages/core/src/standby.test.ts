@@ -27,8 +27,9 @@ beforeAll(async () => {
   committer = connectDatabase(direct);
   await admin.sql.unsafe(`
     CREATE ROLE plain LOGIN PASSWORD 'plain';
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO plain;
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO plain`);
+    GRANT USAGE ON SCHEMA atlasqueue TO plain;
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA atlasqueue TO plain;
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA atlasqueue TO plain`);
   const own = new URL(servers.postgres.url);
   own.username = own.password = "plain";
   url = own.href;
@@ -106,7 +107,7 @@ const submit = (key?: string, unique?: string) =>
     idempotency_ttl_seconds: 60,
   });
 const kindOf = async (work: ReturnType<typeof submit>) => (await work)[0]?.kind;
-const stored = async (): Promise<number> => (await admin.sql`SELECT FROM jobs`).length;
+const stored = async (): Promise<number> => (await admin.sql`SELECT FROM atlasqueue.jobs`).length;
 
 test("a cancelled wait for the standby is an error that leaves the outcome unknown", async () => {
   await admin.sql`CREATE TABLE noted (at int); GRANT INSERT ON noted TO plain`.simple();

@@ -46,35 +46,36 @@ export async function addFlow<Ref extends string>(
   }));
   const from = (rows: unknown) => JSON.stringify(rows);
   await sql.begin(async (tx) => {
-    await tx`INSERT INTO flows (id, tenant, created_at) VALUES (${flow_id}, ${tenant}, now())`;
-    await tx`UPDATE jobs SET flow_id = ${flow_id} WHERE id = ANY(${uuidArray(Object.values(ids))}::uuid[])`;
+    await tx`INSERT INTO atlasqueue.flows (id, tenant, created_at) VALUES (${flow_id}, ${tenant}, now())`;
+    await tx`UPDATE atlasqueue.jobs SET flow_id = ${flow_id} WHERE id = ANY(${uuidArray(Object.values(ids))}::uuid[])`;
     await tx`
-      INSERT INTO jobs (id, tenant, queue, type, status, priority, max_attempts, run_at, created_at, updated_at, blocked_seq,
+      INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, priority, max_attempts, run_at, created_at, updated_at, blocked_seq,
                         group_key, payload, flow_id)
       SELECT id, ${tenant}, queue, type, 'blocked', priority, max_attempts,
              now() + make_interval(secs => coalesce(delay_seconds, 0)), now(), now(), 0, "group", payload, ${flow_id}
       FROM json_to_recordset(${from(children)}::text::json) AS child(
         id uuid, queue text, type text, priority smallint, max_attempts smallint, delay_seconds float8, "group" text, payload json)`;
     await tx`
-      INSERT INTO queue_changes (tenant, queue, blocked)
-      SELECT tenant, queue, count(*) FROM jobs WHERE id = ANY(${uuidArray(children.map(({ id }) => String(id)))}::uuid[])
+      INSERT INTO atlasqueue.queue_changes (tenant, queue, blocked)
+      SELECT tenant, queue, count(*) FROM atlasqueue.jobs WHERE id = ANY(${uuidArray(children.map(({ id }) => String(id)))}::uuid[])
       GROUP BY tenant, queue`;
     await tx`
-      INSERT INTO flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
+      INSERT INTO atlasqueue.flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
       SELECT id, ${flow_id}, place, ref, on_parent_failure, parents FROM json_to_recordset(${from(places)}::text::json)
         AS member(id uuid, place int, ref text, on_parent_failure text, parents json)`;
     await tx`
-      INSERT INTO flow_edges (parent, child, on_parent_failure)
+      INSERT INTO atlasqueue.flow_edges (parent, child, on_parent_failure)
       SELECT (parent ->> 'id')::uuid, job_id, on_parent_failure
-      FROM flow_jobs, json_array_elements(parents) AS parent WHERE flow_id = ${flow_id}`;
+      FROM atlasqueue.flow_jobs, json_array_elements(parents) AS parent WHERE flow_id = ${flow_id}`;
     const parents = await tx<{ id: string }[]>`
-      UPDATE jobs SET has_children = true
-      WHERE id IN (SELECT parent FROM flow_edges JOIN flow_jobs ON job_id = child WHERE flow_jobs.flow_id = ${flow_id})
+      UPDATE atlasqueue.jobs SET has_children = true
+      WHERE id IN (SELECT parent FROM atlasqueue.flow_edges JOIN atlasqueue.flow_jobs ON job_id = child WHERE flow_jobs.flow_id = ${flow_id})
       RETURNING id`;
     // Those that were there before may have ended.
     const known = new Set(Object.values(ids));
     for (const { id } of parents)
-      if (!known.has(id)) await tx`INSERT INTO outbox (kind, tenant, key) VALUES ('parent_ended', ${tenant}, ${id})`;
+      if (!known.has(id))
+        await tx`INSERT INTO atlasqueue.outbox (kind, tenant, key) VALUES ('parent_ended', ${tenant}, ${id})`;
   });
   return ids as Record<Ref, string>;
 }

@@ -38,9 +38,9 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     // A statement that the last test gave up may still be under way, and takes the tables in another order: a deadlock.
     await eventually(
       () => deps.database.sql`
-        TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups,
-                 job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, outbox,
-                 queues, queue_starts, queue_counts, queue_changes`,
+        TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.arrivals, atlasqueue.job_groups,
+                 atlasqueue.job_steps, atlasqueue.job_signals, atlasqueue.job_waits, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox,
+                 atlasqueue.queues, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes`,
     );
     recorded.events.length = 0;
     deps.signal = memorySignal();
@@ -71,7 +71,7 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     async addUsedUp(count: number, priority = 0): Promise<void> {
       await add(...Array.from({ length: count }, (_, at) => ({ group: `used up, of ${priority}: ${at}`, priority })));
       await deps.database.sql`
-        INSERT INTO queue_starts SELECT tenant, queue, group_key, statement_timestamp(), 1 FROM jobs
+        INSERT INTO atlasqueue.queue_starts SELECT tenant, queue, group_key, statement_timestamp(), 1 FROM atlasqueue.jobs
         WHERE priority = ${priority} AND group_key LIKE 'used up%'`;
     },
     take,
@@ -86,8 +86,8 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     /** Its lease has just ended. */
     async expire(id: string): Promise<void> {
       const { sql } = deps.database;
-      await sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
-      await sql`UPDATE lease_batches SET check_at = now() - interval '1 ms' WHERE ${id}::uuid = ANY(job_ids)`;
+      await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
+      await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms' WHERE ${id}::uuid = ANY(job_ids)`;
     },
   };
 }

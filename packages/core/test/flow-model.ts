@@ -70,7 +70,7 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
 
   const look = async (): Promise<State> => {
     const rows = await sql<{ id: string; status: JobStatus; attempts: number; blocked_seq: string | null }[]>`
-      SELECT id, status, attempts, blocked_seq FROM jobs WHERE id = ANY(${`{${[...parentsOf.keys()].join()}}`}::uuid[])`;
+      SELECT id, status, attempts, blocked_seq FROM atlasqueue.jobs WHERE id = ANY(${`{${[...parentsOf.keys()].join()}}`}::uuid[])`;
     const state: State = new Map(rows.map((row) => [row.id, row]));
     for (const { id, status } of rows) if (isFinal(status)) ended.add(id);
     // Even if it was revived before this look.
@@ -102,10 +102,10 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
   const passAll = async () => {
     for (;;) {
       // Rows that met a lock are due later.
-      await sql`UPDATE outbox SET not_before = NULL`;
+      await sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
       for (const pass of passes.slice(0, 1).concat(passes.slice(2))) await pass();
       const [left] = await sql`
-        SELECT FROM outbox UNION ALL SELECT FROM arrivals UNION ALL SELECT FROM job_groups WHERE overdue_at IS NOT NULL LIMIT 1`;
+        SELECT FROM atlasqueue.outbox UNION ALL SELECT FROM atlasqueue.arrivals UNION ALL SELECT FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL LIMIT 1`;
       if (!left) return;
     }
   };
@@ -154,7 +154,7 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
     const id = pick(stopped);
     // One that was started anew itself is waited for, although its mark may still be there.
     for (const { parent } of await sql`
-      SELECT parent FROM flow_edges JOIN jobs ON jobs.id = parent AND jobs.status IN ('dead', 'cancelled')
+      SELECT parent FROM atlasqueue.flow_edges JOIN atlasqueue.jobs ON jobs.id = parent AND jobs.status IN ('dead', 'cancelled')
       WHERE child = ${id} AND failed`)
       does_without.add(`${id} ${String(parent)}`);
     await retry(deps, "default", id);
@@ -165,7 +165,7 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
   const endAtOnce = async () => {
     await passAll();
     const [pair] = await sql<{ parents: string[] }[]>`
-      SELECT json_agg(parent) AS parents FROM flow_edges JOIN jobs ON id = parent
+      SELECT json_agg(parent) AS parents FROM atlasqueue.flow_edges JOIN atlasqueue.jobs ON id = parent
       GROUP BY child HAVING count(*) = 2 AND bool_and(status = 'queued') ORDER BY child LIMIT 1`;
     if (!pair) return;
     for (const lease of await claim(deps, pair.parents, claimer)) await complete(deps, [{ lease, result: null }]);

@@ -36,7 +36,7 @@ const deletes_max = 40;
 export async function keepTables(sql: Sql): Promise<() => Promise<void>> {
   await sql`CREATE SCHEMA kept`;
   await sql`CREATE TABLE kept.since AS SELECT now() AS at`;
-  for (const table of keptTables) await sql`CREATE TABLE kept.${sql(table)} AS TABLE ${sql(table)}`;
+  for (const table of keptTables) await sql`CREATE TABLE kept.${sql(table)} AS TABLE ${sql(`atlasqueue.${table}`)}`;
   const columns = await sql<{ table_name: string; column_name: string; data_type: string }[]>`
     SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'kept'`;
   const insert = keptTables.map((table) => {
@@ -45,15 +45,15 @@ export async function keepTables(sql: Sql): Promise<() => Promise<void>> {
       data_type === "timestamp with time zone" ? `${column_name} + (now() - since.at)` : column_name,
     );
     const names = own.map(({ column_name }) => column_name);
-    return `INSERT INTO ${table} (${names.join(", ")}) SELECT ${values.join(", ")} FROM kept.${table}, kept.since`;
+    return `INSERT INTO atlasqueue.${table} (${names.join(", ")}) SELECT ${values.join(", ")} FROM kept.${table}, kept.since`;
   });
   let times = 0;
   return async () => {
     times += 1;
     const empty =
       times % deletes_max === 0
-        ? [`TRUNCATE ${keptTables.join(", ")}`]
-        : keptTables.map((table) => `DELETE FROM ${table}`);
+        ? [`TRUNCATE ${keptTables.map((table) => `atlasqueue.${table}`).join(", ")}`]
+        : keptTables.map((table) => `DELETE FROM atlasqueue.${table}`);
     await sql.unsafe([...empty, ...insert].join(";\n"));
   };
 }

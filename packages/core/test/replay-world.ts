@@ -20,11 +20,15 @@ export function replayWorld() {
     deps = { database: own.database, observe: recordEvents().observe };
   });
   afterAll(() => own.drop());
-  beforeEach(() => own.database.sql`TRUNCATE jobs, job_attempts, lease_batches, operations, job_groups`);
+  beforeEach(
+    () =>
+      own.database
+        .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_attempts, atlasqueue.lease_batches, atlasqueue.operations, atlasqueue.job_groups`,
+  );
 
   /** Jobs that died one after another, each with its number as payload. */
   const dead = (count: number, { type = "mail", error = "E", of = tenant } = {}) => own.database.sql`
-    INSERT INTO jobs (id, tenant, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, last_error, error_fingerprint)
+    INSERT INTO atlasqueue.jobs (id, tenant, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, last_error, error_fingerprint)
     SELECT gen_random_uuid(), ${of}, ${type}, 'dead', now(), now(), now(), now(), now() - (1 + n) * interval '1 second',
            json_build_object('n', n, 'old', true), ${error}, ${fingerprintOf(error)}
     FROM generate_series(1, ${count}::int) AS n`;
@@ -38,7 +42,7 @@ export function replayWorld() {
   /** Pages until none is due, as if no time passed between them. */
   const carryOut = async (on: Deps = deps): Promise<void> => {
     for (let page = 0; page < 100; page += 1) {
-      await own.database.sql`UPDATE operations SET next_at = least(next_at, now())`;
+      await own.database.sql`UPDATE atlasqueue.operations SET next_at = least(next_at, now())`;
       if (!(await step(on))) return;
     }
     throw new Error("no end");
@@ -46,7 +50,7 @@ export function replayWorld() {
   const look = async ({ id }: OperationRow) => (await findOperation(deps, tenant, id)) as OperationRow;
   const statuses = async (of = tenant) => {
     const rows = await own.database
-      .sql`SELECT status, count(*)::int AS count FROM jobs WHERE tenant = ${of} GROUP BY status`;
+      .sql`SELECT status, count(*)::int AS count FROM atlasqueue.jobs WHERE tenant = ${of} GROUP BY status`;
     return Object.fromEntries(rows.map(({ status, count }) => [String(status), Number(count)]));
   };
   return {

@@ -41,10 +41,10 @@ export function spawnHarness() {
       return outcome.children.flatMap((one) => ("job" in one ? [one.job.id] : []));
     },
     advance: async () => void (await advanceAndAdmit(deps)),
-    jobs: async () => (await deps.database.sql`SELECT FROM jobs`).length,
+    jobs: async () => (await deps.database.sql`SELECT FROM atlasqueue.jobs`).length,
     async edges() {
       const rows = await deps.database
-        .sql`SELECT parent, child, on_parent_failure FROM flow_edges ORDER BY child, parent`;
+        .sql`SELECT parent, child, on_parent_failure FROM atlasqueue.flow_edges ORDER BY child, parent`;
       return rows.map(({ parent, child: of, on_parent_failure }) => [parent, of, on_parent_failure] as string[]);
     },
     async countsAreTrue() {

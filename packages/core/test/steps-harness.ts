@@ -26,8 +26,8 @@ export function stepsHarness() {
     async timeIsOver(id: string): Promise<void> {
       const { sql } = deps.database;
       await sql`
-        UPDATE jobs SET due_at = now() - interval '1 s', run_at = now() - interval '1 s' WHERE id = ${id} AND due_at > now()`;
-      await sql`UPDATE job_waits SET until = now() - interval '1 s' WHERE job_id = ${id}`;
+        UPDATE atlasqueue.jobs SET due_at = now() - interval '1 s', run_at = now() - interval '1 s' WHERE id = ${id} AND due_at > now()`;
+      await sql`UPDATE atlasqueue.job_waits SET until = now() - interval '1 s' WHERE job_id = ${id}`;
     },
     die: (lease: Lease) => fail(deps, [{ lease, error: "E: no", verdict: { kind: "dead", reason: "not_retryable" } }]),
     counts: async () => expect((await countDrift(deps, 1_000)).drifted).toEqual([]),

@@ -27,11 +27,12 @@ export function uniqueHarness() {
       if (!outcome) throw new Error("no outcome");
       return outcome;
     },
-    keys: () => deps.database.sql`SELECT key, job_id FROM unique_keys ORDER BY key`,
-    jobs: async () => (await deps.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => id as string),
+    keys: () => deps.database.sql`SELECT key, job_id FROM atlasqueue.unique_keys ORDER BY key`,
+    jobs: async () =>
+      (await deps.database.sql`SELECT id FROM atlasqueue.jobs ORDER BY id`).map(({ id }) => id as string),
     /** What the queue's counts say is what there is. */
     async countsAreTrue(): Promise<void> {
-      const rows = await deps.database.sql`SELECT status, count(*)::int AS count FROM jobs GROUP BY status`;
+      const rows = await deps.database.sql`SELECT status, count(*)::int AS count FROM atlasqueue.jobs GROUP BY status`;
       const counts = (await queueStats(deps, tenant))[0]?.counts ?? {};
       const some = Object.fromEntries(Object.entries(counts).filter((one) => Number(one[1]) > 0));
       expect(some).toEqual(Object.fromEntries(rows.map(({ status, count }) => [status as string, count as number])));

@@ -108,11 +108,13 @@ test.each(inPages("sql"))("%s: the statement %s", async (_page, _first, statemen
 test("the counts that a runbook makes anew are those of the jobs", { tags: ["slow"] }, async () => {
   const { sql } = store.database;
   await paste(`npx -y pnpm -s atlasqueue submit noop --queue nobodys`);
-  await sql`UPDATE queue_counts SET queued = queued + 3, dead = dead + 1`;
-  await sql`INSERT INTO queue_counts (tenant, queue, dead) VALUES ('default', 'gone', 7)`;
+  await sql`UPDATE atlasqueue.queue_counts SET queued = queued + 3, dead = dead + 1`;
+  await sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, dead) VALUES ('default', 'gone', 7)`;
   const doctor = () => paste("npx -y pnpm -s atlasqueue doctor");
   expect(await doctor()).toMatchObject({ code: 1, said: expect.stringMatching(/^✗ counts /m) });
-  const repair = blocks("runbooks.md", "sql").find((statement) => statement.includes("DELETE FROM queue_counts"));
+  const repair = blocks("runbooks.md", "sql").find((statement) =>
+    statement.includes("DELETE FROM atlasqueue.queue_counts"),
+  );
   // While jobs come and run.
   let on = true;
   const lane = async (name: number) => {
@@ -133,7 +135,7 @@ test("the counts that a runbook makes anew are those of the jobs", { tags: ["slo
   await eventually(async () => {
     const [row] = await sql<
       { left: number }[]
-    >`SELECT count(*)::int AS left FROM jobs WHERE type = 'noop' AND status <> 'succeeded' AND queue = 'default'`;
+    >`SELECT count(*)::int AS left FROM atlasqueue.jobs WHERE type = 'noop' AND status <> 'succeeded' AND queue = 'default'`;
     expect(row?.left).toBe(0);
   });
   expect(await doctor()).toMatchObject({ code: 0, said: expect.stringMatching(/^✓ counts /m) });

@@ -30,8 +30,8 @@ test("a role with only the rights of the page runs a job, and may use tables tha
   await eventually(async () => {
     expect(await (await fetch(`${api.url}/v1/jobs/${id}`)).json()).toMatchObject({ status: "succeeded" });
   });
-  await sql`CREATE TABLE later (id bigserial PRIMARY KEY)`;
+  await sql`CREATE TABLE atlasqueue.later (id bigserial PRIMARY KEY)`;
   const [rights] = await sql`
-    SELECT has_table_privilege(${role}, 'later', 'DELETE') AS rows, has_sequence_privilege(${role}, 'later_id_seq', 'USAGE') AS ids`;
+    SELECT has_table_privilege(${role}, 'atlasqueue.later', 'DELETE') AS rows, has_sequence_privilege(${role}, 'atlasqueue.later_id_seq', 'USAGE') AS ids`;
   expect(rights).toEqual({ rows: true, ids: true });
 });

@@ -31,7 +31,7 @@ test("a worker killed in mid-handler: its job succeeds on another within the lea
     // By the database's clock, so that the job's own time does not count as the sweep's lateness.
     const [late] = await system.sql<{ ms: number }[]>`
       SELECT 1000 * extract(epoch FROM jobs.started_at - (lost.started_at + make_interval(secs => ${lease_seconds})))::float8 AS ms
-      FROM jobs JOIN job_attempts AS lost ON lost.job_id = jobs.id WHERE jobs.id = ${id}`;
+      FROM atlasqueue.jobs JOIN atlasqueue.job_attempts AS lost ON lost.job_id = jobs.id WHERE jobs.id = ${id}`;
     await eventually(async () => expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 2 }));
     return late?.ms ?? Infinity;
   });
@@ -51,6 +51,6 @@ test("a job that kills every worker is dead at max_attempts, and once in the lis
     expect(await api.read(id)).toMatchObject({ status: "dead", attempts: 2, dead_reason: "lease_lost" });
     expect(await system.redis.lrange("atlasqueue:dlq", 0, -1)).toEqual([id]);
   });
-  const outcomes = await system.sql`SELECT outcome FROM job_attempts WHERE job_id = ${id}`;
+  const outcomes = await system.sql`SELECT outcome FROM atlasqueue.job_attempts WHERE job_id = ${id}`;
   expect(outcomes.map((row) => row["outcome"])).toEqual(["lost", "lost"]);
 });

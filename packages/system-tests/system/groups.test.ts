@@ -97,7 +97,7 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
     }
     await eventually(async () => {
       const [left] = await system.sql`
-        SELECT count(*)::int AS groups FROM job_groups`;
+        SELECT count(*)::int AS groups FROM atlasqueue.job_groups`;
       expect(left).toEqual({ groups: 0 });
     });
     await Promise.all([...workers, api.process].map((one) => one.stop()));
@@ -106,7 +106,11 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
 
 const runCount = async () => Number((await system.sql`SELECT count(*)::int AS n FROM runs`)[0]?.["n"]);
 const openJobs = async () =>
-  Number((await system.sql`SELECT count(*)::int AS n FROM jobs WHERE status NOT IN ('succeeded', 'dead')`)[0]?.["n"]);
+  Number(
+    (await system.sql`SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status NOT IN ('succeeded', 'dead')`)[0]?.[
+      "n"
+    ],
+  );
 
 /** A killed run has no end; whatever comes after it came after its lease. */
 function expectNoOverlap(runs: readonly Run[]): void {

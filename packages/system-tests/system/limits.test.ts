@@ -41,8 +41,8 @@ test("a limit of 7 never becomes 8, even when workers are killed in the middle o
 
   let most = 0;
   const seen: Promise<void> = (async () => {
-    while ((await count("SELECT count(*)::int AS n FROM jobs WHERE status <> 'succeeded'")) > 0)
-      most = Math.max(most, await count("SELECT count(*)::int AS n FROM jobs WHERE status = 'running'"));
+    while ((await count("SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status <> 'succeeded'")) > 0)
+      most = Math.max(most, await count("SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status = 'running'"));
   })();
   for (let kill = 0; kill < kills; kill += 1) {
     const enough = ((kill + 1) / (kills + 1)) * jobs;

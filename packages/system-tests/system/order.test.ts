@@ -20,11 +20,13 @@ test("a queue that is never empty still runs its due retries", async () => {
   // Fresh jobs keep coming until a retry has run: no pop ever times out, and the sweep has to bring the retries itself.
   const left = async () => {
     const [open] = await system.sql`
-      SELECT count(*)::int AS n FROM jobs WHERE id = ANY(${retries}::uuid[]) AND status <> 'succeeded'`;
+      SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE id = ANY(${retries}::uuid[]) AND status <> 'succeeded'`;
     return Number(open?.["n"]);
   };
   while ((await left()) > 0) await inParallel(200, 20, () => api.create({ type: "noop" }));
-  const ran = await system.sql<{ attempts: number }[]>`SELECT attempts FROM jobs WHERE id = ANY(${retries}::uuid[])`;
+  const ran = await system.sql<
+    { attempts: number }[]
+  >`SELECT attempts FROM atlasqueue.jobs WHERE id = ANY(${retries}::uuid[])`;
   expect(ran.map(({ attempts }) => attempts)).toEqual(retries.map(() => 2));
 });
 
@@ -34,7 +36,7 @@ test("jobs queued in a backlog start oldest first", { tags: ["slow"] }, async ()
   for (let at = 0; at < 100; at += 1) ids.push(await api.create({ type: "noop" }));
   const worker = await system.startWorker({ WORKER_CONCURRENCY: "1" });
   await eventually(async () => {
-    const [open] = await system.sql`SELECT count(*)::int AS n FROM jobs WHERE status <> 'succeeded'`;
+    const [open] = await system.sql`SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status <> 'succeeded'`;
     expect(open?.["n"]).toBe(0);
   });
   // Its last line may still be on its way to us. The previous test may have left older jobs.

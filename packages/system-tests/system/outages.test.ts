@@ -51,7 +51,7 @@ test("Redis flushed, then gone under load, then Postgres restarted: nothing is l
     async () => {
       const rows = await system.sql<
         { status: string; n: number }[]
-      >`SELECT status, count(*)::int AS n FROM jobs GROUP BY status`;
+      >`SELECT status, count(*)::int AS n FROM atlasqueue.jobs GROUP BY status`;
       expect(rows).toEqual([{ status: "succeeded", n: new Set(created).size }]);
     },
     { timeout_ms: 60_000 },

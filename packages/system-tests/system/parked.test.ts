@@ -31,7 +31,7 @@ beforeAll(async () => {
     CREATE TABLE step_runs (id bigserial PRIMARY KEY, job_id uuid, step text);
     CREATE TABLE at_once (queue text, running int);
     CREATE FUNCTION note_running() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      INSERT INTO at_once SELECT NEW.queue, count(*) FROM jobs WHERE queue = NEW.queue AND status = 'running';
+      INSERT INTO at_once SELECT NEW.queue, count(*) FROM atlasqueue.jobs WHERE queue = NEW.queue AND status = 'running';
       RETURN NULL;
     END $$;
     CREATE TRIGGER note_running AFTER UPDATE OF status ON jobs FOR EACH ROW
@@ -73,8 +73,8 @@ const openJobs = async ({ queue }: World) =>
   Number(
     (
       await sql`
-    SELECT count(*)::int AS n FROM jobs
-    WHERE queue = ${queue} AND (status NOT IN ('succeeded', 'cancelled', 'dead') OR EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = jobs.id))`
+    SELECT count(*)::int AS n FROM atlasqueue.jobs
+    WHERE queue = ${queue} AND (status NOT IN ('succeeded', 'cancelled', 'dead') OR EXISTS (SELECT FROM atlasqueue.arrivals WHERE arrivals.job_id = jobs.id))`
     )[0]?.["n"],
   );
 
@@ -151,8 +151,8 @@ test.each(seeds)(
         steps: { [name: string]: string };
       }[]
     >`
-      SELECT id, status, result, (SELECT json_object_agg(name, job_steps.result) FROM job_steps WHERE job_id = jobs.id) AS steps
-      FROM jobs WHERE queue = ${queue}`;
+      SELECT id, status, result, (SELECT json_object_agg(name, job_steps.result) FROM atlasqueue.job_steps WHERE job_id = jobs.id) AS steps
+      FROM atlasqueue.jobs WHERE queue = ${queue}`;
     expect(rows).toHaveLength(jobs_count);
     for (const { id, status, result, steps } of rows) {
       const unsure = half.includes(id) && status === "cancelled";

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 beforeEach(async () => {
-  await system.sql`TRUNCATE jobs, lease_batches`;
+  await system.sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches`;
   await system.redis.flushall();
 });
 
@@ -79,7 +79,9 @@ test("SIGTERM while a hundred calls wait: they are answered at once with no jobs
   const watching = createMany(api.url, 1, { queue: "watched" }).then(([id]) =>
     fetch(`${api.url}/v1/jobs/${id}?wait_seconds=30`),
   );
-  await eventually(async () => expect(await system.sql`SELECT FROM jobs WHERE queue = 'watched'`).toHaveLength(1));
+  await eventually(async () =>
+    expect(await system.sql`SELECT FROM atlasqueue.jobs WHERE queue = 'watched'`).toHaveLength(1),
+  );
   const started = performance.now();
   api.process.kill("SIGTERM");
   expect((await Promise.all(calls)).flat()).toEqual([]);
@@ -111,7 +113,7 @@ test("clients that hang up in the middle of a wait cost no job and no attempt", 
       // Those whose answer was already written: only the lease shows that no one read it. Some of them are still on their
       // way back, and come in the next round.
       const unread = await system.sql<{ id: string }[]>`
-        SELECT id FROM jobs WHERE id = ANY(${ids}::uuid[]) AND worker_id = 'gone'`;
+        SELECT id FROM atlasqueue.jobs WHERE id = ANY(${ids}::uuid[]) AND worker_id = 'gone'`;
       for (const { id } of unread) seen.add(id);
       expect(ids.filter((id) => !seen.has(id))).toEqual([]);
     });

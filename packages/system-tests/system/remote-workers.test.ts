@@ -94,7 +94,7 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
   expect(vanished).toBeGreaterThan(0);
   expect([...succeeded].sort()).toEqual(ids.toSorted());
   const rows = await system.sql<{ status: string; n: number }[]>`
-    SELECT status, count(*)::int AS n FROM jobs GROUP BY status`;
+    SELECT status, count(*)::int AS n FROM atlasqueue.jobs GROUP BY status`;
   expect(rows).toEqual([{ status: "succeeded", n: jobs }]);
 
   // What this process saw: no two runs of a job at the same time, and no attempt twice.
@@ -111,8 +111,8 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
   // began a moment before.
   const [record] = await system.sql<{ gaps: number; overlaps: number; lost: number }[]>`
     WITH all_attempts AS (
-      SELECT job_id, attempt, started_at, finished_at, outcome FROM job_attempts
-      UNION ALL SELECT id, attempts, started_at, finished_at, status FROM jobs
+      SELECT job_id, attempt, started_at, finished_at, outcome FROM atlasqueue.job_attempts
+      UNION ALL SELECT id, attempts, started_at, finished_at, status FROM atlasqueue.jobs
     ), neighbours AS (
       SELECT *, lag(attempt, 1, 0::smallint) OVER of_job AS before, lag(finished_at) OVER of_job AS before_finished
       FROM all_attempts WINDOW of_job AS (PARTITION BY job_id ORDER BY attempt)
@@ -125,6 +125,6 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
 
   // Claims are cleared away when they are settled; one that came too late for its call is left to the sweep.
   await eventually(async () =>
-    expect((await system.sql`SELECT token FROM lease_batches`).length).toBeLessThanOrEqual(workers),
+    expect((await system.sql`SELECT token FROM atlasqueue.lease_batches`).length).toBeLessThanOrEqual(workers),
   );
 });

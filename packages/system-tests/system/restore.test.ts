@@ -55,7 +55,8 @@ test.each(["as it went on", "emptied"])(
       const answer = await api.submit({ type: "demo.echo", payload: { key }, ...job }, key);
       return { status: answer.status, id: ((await answer.json()) as Job).id };
     };
-    const comesDue = (id: string) => system.sql`UPDATE jobs SET run_at = now(), due_at = now() WHERE id = ${id}`;
+    const comesDue = (id: string) =>
+      system.sql`UPDATE atlasqueue.jobs SET run_at = now(), due_at = now() WHERE id = ${id}`;
     const done = (await submit("done", {})).id;
     await settled(api, done, "succeeded");
     const post = (path: string, body?: object) =>
@@ -94,8 +95,8 @@ test.each(["as it went on", "emptied"])(
     await putBack(system, backup);
     // What time does.
     await comesDue(due);
-    await system.sql`UPDATE jobs SET locked_until = now() WHERE id = ${running}`;
-    await system.sql`UPDATE lease_batches SET check_at = now()`;
+    await system.sql`UPDATE atlasqueue.jobs SET locked_until = now() WHERE id = ${running}`;
+    await system.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
     if (redis === "emptied") await system.redis.flushall();
     api = await system.startApi();
     worker = await system.startWorker({ WORKER_QUEUES: "default,remote" });

@@ -18,17 +18,17 @@ async function expandSchema(): Promise<void> {
   const { sql } = system;
   const tables = await sql<{ name: string; key: string }[]>`
     SELECT relname AS name, (SELECT attname FROM pg_attribute WHERE attrelid = pg_class.oid AND attnum = 1) AS key
-    FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname`;
+    FROM pg_class WHERE relkind = 'r' AND relnamespace = 'atlasqueue'::regnamespace AND relname <> 'migrations' ORDER BY relname`;
   expect(tables.length).toBeGreaterThan(15);
   for (const { name, key } of tables)
     await sql.begin(async (tx) => {
-      await tx`ALTER TABLE ${tx(name)} ADD COLUMN coming text`;
-      await tx`ALTER TABLE ${tx(name)} ADD COLUMN coming_flag boolean NOT NULL DEFAULT false`;
-      await tx`CREATE INDEX ${tx(`${name}_coming`)} ON ${tx(name)} (coming, ${tx(key)})`;
+      await tx`ALTER TABLE ${tx(`atlasqueue.${name}`)} ADD COLUMN coming text`;
+      await tx`ALTER TABLE ${tx(`atlasqueue.${name}`)} ADD COLUMN coming_flag boolean NOT NULL DEFAULT false`;
+      await tx`CREATE INDEX ${tx(`${name}_coming`)} ON ${tx(`atlasqueue.${name}`)} (coming, ${tx(key)})`;
     });
   // Read together with a table that does not have it.
-  await sql`ALTER TABLE queue_changes ADD COLUMN coming_total int NOT NULL DEFAULT 0`;
-  await sql`CREATE TABLE coming (id uuid PRIMARY KEY, job_id uuid NOT NULL)`;
+  await sql`ALTER TABLE atlasqueue.queue_changes ADD COLUMN coming_total int NOT NULL DEFAULT 0`;
+  await sql`CREATE TABLE atlasqueue.coming (id uuid PRIMARY KEY, job_id uuid NOT NULL)`;
 }
 
 /** Calls whichever APIs are ready, as a Service does, from several connections, until told to stop. */
@@ -116,7 +116,7 @@ test("a newer schema under the running version, then new processes one by one: n
     "wait 200",
   ]);
   const states = () => system.sql<{ status: string; attempts: number; jobs: number }[]>`
-    SELECT status, attempts, count(*)::int AS jobs FROM jobs WHERE type = 'demo.sleep'
+    SELECT status, attempts, count(*)::int AS jobs FROM atlasqueue.jobs WHERE type = 'demo.sleep'
     GROUP BY status, attempts`;
   await eventually(async () =>
     expect([...(await states())]).toEqual([{ status: "succeeded", attempts: 1, jobs: load.ids.length }]),

@@ -27,7 +27,7 @@ const put = (api: Api, name: string, body: object) =>
 /** The slots that were fired, in UTC, repeated for each extra job. */
 const slotsOf = async (name: string) => {
   const rows = await system.sql<{ key: string }[]>`
-    SELECT key FROM jobs LEFT JOIN idempotency_keys ON job_id = id WHERE payload->>'of' = ${name} ORDER BY key`;
+    SELECT key FROM atlasqueue.jobs LEFT JOIN atlasqueue.idempotency_keys ON job_id = id WHERE payload->>'of' = ${name} ORDER BY key`;
   return rows.map(({ key }) => key.slice(`schedule:${name}:2025-`.length, -8));
 };
 
@@ -37,7 +37,8 @@ async function walk(from: string, to: string, step_minutes: number): Promise<voi
   for (let at = Date.parse(from); at <= end; at += step_minutes * 60_000) {
     await clock.set(new Date(at));
     await eventually(async () => {
-      const due = await system.sql`SELECT name FROM schedules WHERE next_at <= ${new Date(at).toISOString()}`;
+      const due =
+        await system.sql`SELECT name FROM atlasqueue.schedules WHERE next_at <= ${new Date(at).toISOString()}`;
       expect(due).toEqual([]);
     });
   }
@@ -76,7 +77,7 @@ test.each([
     await walk(from, to, 15);
     for (const [name, [, slots]] of names) expect([name, await slotsOf(name)]).toEqual([name, slots]);
     await eventually(async () => {
-      const open = await system.sql`SELECT id FROM jobs WHERE status <> 'succeeded'`;
+      const open = await system.sql`SELECT id FROM atlasqueue.jobs WHERE status <> 'succeeded'`;
       expect(open).toEqual([]);
     });
     const shown = await Promise.all(
@@ -85,7 +86,7 @@ test.each([
     for (const one of shown) expect(one.next_runs).toHaveLength(5);
     expect(new Set(shown.map((one) => JSON.stringify(one.next_runs))).size).toBe(1);
     await Promise.all(workers.map((worker) => worker.stop()));
-    await system.sql`DELETE FROM schedules`;
+    await system.sql`DELETE FROM atlasqueue.schedules`;
   },
   120_000,
 );

@@ -41,7 +41,7 @@ test("Redis flushed, stopped for ten seconds, started again: nothing is taken fr
 
   for (const id of ids)
     await eventually(async () => expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 }));
-  expect(await system.sql`SELECT FROM job_attempts WHERE job_id = ANY(${ids})`).toHaveLength(0);
+  expect(await system.sql`SELECT FROM atlasqueue.job_attempts WHERE job_id = ANY(${ids})`).toHaveLength(0);
 });
 
 test("a live worker cut off from both servers by resets keeps its jobs, well within their leases", async () => {

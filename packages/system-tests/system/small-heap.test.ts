@@ -124,9 +124,11 @@ test(
     await many("GET", "/v1/schedules?limit=200");
     await many("GET", "/v1/jobs?queue=tiny&limit=200");
     await many("GET", "/jobs?queue_name=tiny&limit=200");
-    const [{ id } = {}] = await system.sql<{ id: string }[]>`SELECT id FROM jobs WHERE queue = 'tiny' LIMIT 1`;
+    const [{ id } = {}] = await system.sql<
+      { id: string }[]
+    >`SELECT id FROM atlasqueue.jobs WHERE queue = 'tiny' LIMIT 1`;
     await system.sql`
-    INSERT INTO job_steps (job_id, name, result, attempt, finished_at)
+    INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at)
     SELECT ${id ?? ""}, at::text, ('[' || repeat('{},', 80000) || '1]')::json, 1, now() FROM generate_series(1, 16) AS at`;
     await many("GET", `/v1/jobs/${id}/steps`);
     await many("POST", "/v1/queues/tiny/lease", '{"worker_id":"w","max_jobs":4}');
@@ -147,7 +149,7 @@ test(
     });
     const { jobs } = (await submitted.json()) as { jobs: { id: string }[] };
     const [parent = "", child = ""] = jobs.map(({ id }) => id);
-    await system.sql`UPDATE jobs SET result = payload WHERE id = ${parent}`;
+    await system.sql`UPDATE atlasqueue.jobs SET result = payload WHERE id = ${parent}`;
     const many = (path: string) =>
       Promise.all(
         Array.from({ length: 80 }, async () => {

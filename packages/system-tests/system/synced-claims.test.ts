@@ -38,7 +38,7 @@ test("a crash of PostgreSQL forgets no claim of a limited queue or a group: noth
   await servers.postgres.restart();
   const status = async (ids: string[]) => {
     const rows = await database.sql<{ status: string }[]>`
-      SELECT status FROM jobs WHERE id = ANY(${`{${ids.join(",")}}`}::uuid[]) ORDER BY id`;
+      SELECT status FROM atlasqueue.jobs WHERE id = ANY(${`{${ids.join(",")}}`}::uuid[]) ORDER BY id`;
     return rows.map((row) => row.status);
   };
   await database.close();
@@ -70,7 +70,9 @@ test("a crash of PostgreSQL forgets no renewal that a lease hangs on: its holder
     await servers.postgres.restart();
     await database.close();
     database = connect();
-    const [row] = await database.sql<{ locked_until: Date }[]>`SELECT locked_until FROM jobs WHERE id = ${of}`;
+    const [row] = await database.sql<
+      { locked_until: Date }[]
+    >`SELECT locked_until FROM atlasqueue.jobs WHERE id = ${of}`;
     expect(row?.locked_until).toBeInstanceOf(Date);
     expect(renewed).toMatchObject({ locked_until: row?.locked_until });
   };

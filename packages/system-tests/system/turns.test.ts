@@ -59,7 +59,7 @@ const someRan = (counter: string, least: number) =>
 async function overtakenBy(counter: string): Promise<number> {
   await someRan(counter, few);
   const [row] = await system.sql`
-    SELECT count(*)::int AS n FROM runs, (SELECT min(created_at) AS at FROM jobs WHERE payload->>'counter' = ${counter}) AS began,
+    SELECT count(*)::int AS n FROM runs, (SELECT min(created_at) AS at FROM atlasqueue.jobs WHERE payload->>'counter' = ${counter}) AS began,
            (SELECT max(started_at) AS at FROM runs WHERE counter = ${counter}) AS last
     WHERE runs.counter = 'crowd' AND runs.started_at BETWEEN began.at AND last.at`;
   return Number(row?.["n"]);

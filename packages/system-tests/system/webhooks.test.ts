@@ -42,7 +42,7 @@ test("a thousand webhooks from a file reach a receiver that fails one in ten, an
     async () => {
       const found = await system.sql<
         { id: string; status: string; attempts: number }[]
-      >`SELECT id, status, attempts FROM jobs`;
+      >`SELECT id, status, attempts FROM atlasqueue.jobs`;
       expect(found.filter(({ status }) => status === "succeeded")).toHaveLength(jobs);
       return found;
     },

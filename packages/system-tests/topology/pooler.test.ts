@@ -42,11 +42,11 @@ coreSuite({
       const waiting = async () => {
         const rows = await system.sql<{ one: string }[]>`
           SELECT pid || ' ' || query_start AS one FROM pg_stat_activity
-          WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO jobs%'`;
+          WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO atlasqueue.jobs%'`;
         return rows.map(({ one }) => one);
       };
       await system.sql.begin(async (lock) => {
-        await lock`LOCK TABLE jobs IN EXCLUSIVE MODE`;
+        await lock`LOCK TABLE atlasqueue.jobs IN EXCLUSIVE MODE`;
         const asked = ask(apis[0]?.url ?? "", "POST", "/v1/jobs", { type: "topology.step" });
         const met = await eventually(async () => {
           const found = await waiting();
@@ -86,7 +86,7 @@ coreSuite({
       url.pathname = `/${created.name}`;
       await migrateDatabase(url.href);
       const sql = postgres(created.url, { max: 1 });
-      expect(await sql`SELECT count(*)::int AS n FROM jobs`).toEqual([{ n: 0 }]);
+      expect(await sql`SELECT count(*)::int AS n FROM atlasqueue.jobs`).toEqual([{ n: 0 }]);
       await sql.end();
     });
   },

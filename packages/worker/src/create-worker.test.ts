@@ -15,12 +15,13 @@ afterAll(() => own.drop());
 beforeEach(async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
   keys = { jobs: jobsKey, deadLetters: dlqKey };
-  await own.database.sql`TRUNCATE jobs`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs`;
 });
 
 const any = z.looseObject({});
 const silent = createLogger("silent", "test");
-const statuses = async () => (await own.database.sql`SELECT status FROM jobs`).map(({ status }) => status as string);
+const statuses = async () =>
+  (await own.database.sql`SELECT status FROM atlasqueue.jobs`).map(({ status }) => status as string);
 /** Of our worker to our database. */
 const connections = async () => {
   const [row] = await own.database.sql<{ count: number }[]>`

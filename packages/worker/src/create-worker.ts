@@ -10,12 +10,14 @@ import {
   type Observe,
   type QueueOptions,
 } from "@atlasqueue/core";
-import { asOption, requirePostgres } from "@atlasqueue/core/internal";
+import { asOption, keysOf, requirePostgres } from "@atlasqueue/core/internal";
 import { handlersByType, newWorkerId, startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
 
 export type WorkerOptions = WorkerConfig & {
   /** Such as `postgres://localhost/atlasqueue`. */
   databaseUrl: string;
+  /** The schema of the tables: the same as the queue's. Default `atlasqueue`. */
+  schema?: string | undefined;
   /**
    * As `createQueue` takes it. Without it, or when it is empty, the worker looks for jobs in the database, and finds them
    * within a second or two.
@@ -23,7 +25,7 @@ export type WorkerOptions = WorkerConfig & {
   redisUrl?: string | undefined;
   /** In PEM, for `rediss`: the authorities that its certificate may be from, and our own certificate and key. */
   redisTls?: QueueOptions["redisTls"];
-  /** The names of the keys in Redis: the same as the queue's. */
+  /** The names of the keys in Redis: the same as the queue's. Default: `<schema>:jobs` and `<schema>:dlq`. */
   keys?: NonNullable<QueueOptions["keys"]>;
   /** Milliseconds after which a query without an answer has failed. Default 5,000. */
   timeoutMs?: number;
@@ -54,12 +56,14 @@ export type WorkerOptions = WorkerConfig & {
  * process.once("SIGTERM", () => worker.stop());
  */
 export function createWorker(options: WorkerOptions): Worker {
-  const { databaseUrl, redisUrl, redisTls, keys, timeoutMs, connectionsMax, preparedStatements, ...rest } = options;
+  const { databaseUrl, schema, redisUrl, redisTls, keys, timeoutMs, connectionsMax, preparedStatements, ...rest } =
+    options;
   const { logger = createLogger("warn", "atlasqueue-worker"), observe: hear, tracing, ...config } = rest;
   const observe = hear ? observeAll(logEvents(logger), hear) : logEvents(logger);
   handlersByType(config.handlers);
   const database = connectDatabase({
     url: databaseUrl,
+    schema,
     connectionsMax: connectionsMax ?? 5,
     timeoutMs: timeoutMs ?? 5_000,
     preparedStatements: preparedStatements ?? true,
@@ -68,7 +72,7 @@ export function createWorker(options: WorkerOptions): Worker {
   });
   // Not `noSignal`, on which nothing can wait: the worker would report it as an outage.
   const signal = redisUrl
-    ? redisSignal({ url: redisUrl, tls: redisTls, ...(keys && { keys }), observe })
+    ? redisSignal({ url: redisUrl, tls: redisTls, keys: keys ?? keysOf(schema), observe })
     : memorySignal();
   const close = async () => void (await Promise.all([database.close(), signal.close()]));
 

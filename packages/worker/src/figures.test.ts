@@ -31,7 +31,8 @@ test("a program that submits and works by itself leaves its figures when it stop
   const worker = startWorker(deps, { handlers, pollTimeoutSeconds: 1 });
   await queue.submitMany([{ type: "works" }, { type: "works" }, { type: "fails", max_attempts: 1 }]);
   await eventually(async () => {
-    const [row] = await own.database.sql`SELECT count(*)::int AS over FROM jobs WHERE status IN ('succeeded', 'dead')`;
+    const [row] = await own.database
+      .sql`SELECT count(*)::int AS over FROM atlasqueue.jobs WHERE status IN ('succeeded', 'dead')`;
     expect(row?.over).toBe(3);
   });
   // What was submitted is the queue's to tell, what became of it the worker's; each has some seconds of it in memory.

@@ -59,7 +59,7 @@ test("a limit of 1 never lets 2 run, however many workers there are", async () =
   await eventually(
     async () => {
       const [row] = await own.database.sql<{ done: number }[]>`
-        SELECT count(*)::int AS done FROM jobs WHERE status = 'succeeded' AND attempts = 1`;
+        SELECT count(*)::int AS done FROM atlasqueue.jobs WHERE status = 'succeeded' AND attempts = 1`;
       expect(row?.done).toBe(jobs);
     },
     { timeout_ms: 60_000 },
@@ -99,7 +99,7 @@ test("a caller's transaction with an older snapshot can still submit, and the fi
   const { plain, keyed, grouped, holder } = await deps.database.sql.begin(
     "isolation level repeatable read",
     async (tx) => {
-      await tx`SELECT count(*) FROM jobs`;
+      await tx`SELECT count(*) FROM atlasqueue.jobs`;
       // Something the caller's transaction can no longer see.
       const before = await queue.submit({ type: "noop", idempotency_key: "meanwhile" });
       await queue.submit({ type: "noop", queue: "ordered", group: "g" });

@@ -22,7 +22,7 @@ const signals: Record<string, () => Signal> = {
 describe.each(Object.entries(signals))("with %s", (_name, driver) => {
   beforeEach(async () => {
     useSignal(driver);
-    await sql()`TRUNCATE queues, queue_starts`;
+    await sql()`TRUNCATE atlasqueue.queues, atlasqueue.queue_starts`;
   });
   const limit = (limits: QueueLimitsInput) => setLimits(deps(), main, queueLimits.parse(limits));
 
@@ -47,7 +47,7 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
     work([defineHandler("noop", any, () => {})], { pollTimeoutSeconds: 1 });
     const jobs = await add({}, {}, {}, {}, {});
     for (const id of jobs) await becomes(id, { status: "succeeded" });
-    const rows = await sql()<{ started_at: Date }[]>`SELECT started_at FROM jobs ORDER BY started_at`;
+    const rows = await sql()<{ started_at: Date }[]>`SELECT started_at FROM atlasqueue.jobs ORDER BY started_at`;
     const times = rows.map(({ started_at }) => started_at.getTime());
     // Of any three in a row, the first and the last are a period apart, give or take the wait for the lock.
     for (let at = 2; at < times.length; at += 1)

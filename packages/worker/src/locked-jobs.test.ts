@@ -12,16 +12,18 @@ import { startWorker, type Worker } from "./start-worker.ts";
 const { add, deps, sql, work } = workerHarness();
 const noop = defineHandler("noop", z.looseObject({}), () => {});
 const succeeded = async () =>
-  (await sql()<{ tenant: string }[]>`SELECT tenant FROM jobs WHERE status = 'succeeded'`).map(({ tenant }) => tenant);
+  (await sql()<{ tenant: string }[]>`SELECT tenant FROM atlasqueue.jobs WHERE status = 'succeeded'`).map(
+    ({ tenant }) => tenant,
+  );
 let worker: Worker | undefined;
 afterEach(() => worker?.stop({ deadlineMs: 0 }));
 
 test("a thousand waiting jobs in an open transaction keep none of those behind them waiting", async () => {
   await add(...Array.from({ length: 1_000 }, () => ({})));
-  await sql()`UPDATE jobs SET ready_at = ready_at - interval '1 minute', updated_at = updated_at - interval '1 minute'`;
+  await sql()`UPDATE atlasqueue.jobs SET ready_at = ready_at - interval '1 minute', updated_at = updated_at - interval '1 minute'`;
   const taken = vi.spyOn(deps().signal, "take");
   await sql().begin(async (stranger) => {
-    await stranger`SELECT FROM jobs FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs FOR UPDATE`;
     work([noop], { concurrency: 10 });
     for (let done = 100; done <= 300; done += 100) {
       await add(...Array.from({ length: 100 }, () => ({})));
@@ -48,7 +50,7 @@ test("while somebody holds the row of a limited queue, claims of a worker wait f
     if (step === "commit") committed += 1;
   });
   await sql().begin(async (stranger) => {
-    await stranger`SELECT FROM queues WHERE tenant = 'held' FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.queues WHERE tenant = 'held' FOR UPDATE`;
     worker = startWorker({ ...deps(), database }, { handlers: [noop], tenants: ["held", "other"], concurrency: 10 });
     await eventually(async () => expect(await succeeded()).toEqual(Array.from({ length: 200 }, () => "other")));
     await eventually(() => expect(tried).toBeGreaterThan(10));

@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop({ deadlineMs: 0 })));
   await database.close();
-  await harness.sql()`TRUNCATE job_steps, job_attempts`;
+  await harness.sql()`TRUNCATE atlasqueue.job_steps, atlasqueue.job_attempts`;
 });
 
 /** With the few connections that a worker has by default. */
@@ -39,7 +39,7 @@ const sweep = () =>
 
 async function whileLocked(table: string, check: () => Promise<void>): Promise<void> {
   await harness.sql().begin(async (stranger) => {
-    await stranger.unsafe(`LOCK TABLE ${table}`);
+    await stranger.unsafe(`LOCK TABLE atlasqueue.${table}`);
     await check();
   });
 }
@@ -64,9 +64,9 @@ test("handlers whose steps wait for a locked table, however many, leave the rene
     const [{ then } = { then: new Date() }] = await harness.sql()<{ then: Date }[]>`
       SELECT now() + make_interval(secs => ${3 * lease_seconds}) AS then`;
     const ended = async () =>
-      harness.sql()`SELECT status FROM jobs WHERE status <> 'running' OR attempts > 1 OR locked_until > ${then}`;
+      harness.sql()`SELECT status FROM atlasqueue.jobs WHERE status <> 'running' OR attempts > 1 OR locked_until > ${then}`;
     await eventually(async () => expect((await ended()).length).toBe(ids.length), { timeout_ms: 30_000 });
-    expect(await harness.sql()`SELECT DISTINCT status, attempts FROM jobs`).toEqual([
+    expect(await harness.sql()`SELECT DISTINCT status, attempts FROM atlasqueue.jobs`).toEqual([
       { status: "running", attempts: 1 },
     ]);
   });
@@ -94,7 +94,9 @@ test("failures that cannot be stored for a locked table of attempts hold up no s
     await Promise.all(held.map((id) => harness.becomes(id, { status: "running", attempts: 1 })));
   });
   await eventually(async () =>
-    expect(await harness.sql()`SELECT type, status, count(*)::int AS jobs FROM jobs GROUP BY 1, 2 ORDER BY 1`).toEqual([
+    expect(
+      await harness.sql()`SELECT type, status, count(*)::int AS jobs FROM atlasqueue.jobs GROUP BY 1, 2 ORDER BY 1`,
+    ).toEqual([
       { type: "fails", status: "dead", jobs: 5 },
       { type: "logs", status: "succeeded", jobs: 5 },
       { type: "noop", status: "succeeded", jobs: 15 },

@@ -33,10 +33,10 @@ test("ten thousand parked jobs cost an idle worker nothing: no statement more, a
     // What a worker does when it starts is among it.
     const before = await whileIdle();
     await harness.sql()`
-      INSERT INTO jobs (id, type, status, run_at, due_at, created_at, updated_at, payload, waits_for, has_steps)
+      INSERT INTO atlasqueue.jobs (id, type, status, run_at, due_at, created_at, updated_at, payload, waits_for, has_steps)
       SELECT gen_random_uuid(), 'noop', 'scheduled', now() + interval '1 h', now() + interval '1 h', now(), now(), '{}', 'go', true
       FROM generate_series(1, 10000)`;
-    await harness.sql()`INSERT INTO job_waits SELECT id, 'go', run_at FROM jobs`;
+    await harness.sql()`INSERT INTO atlasqueue.job_waits SELECT id, 'go', run_at FROM atlasqueue.jobs`;
     await whileIdle();
     const read = await readRows();
     const after = await whileIdle();
@@ -48,6 +48,6 @@ test("ten thousand parked jobs cost an idle worker nothing: no statement more, a
     expect((await readRows()) - read, "rows of jobs").toBeLessThan(100);
   } finally {
     await worker.stop({ deadlineMs: 0 });
-    await harness.sql()`TRUNCATE job_waits`;
+    await harness.sql()`TRUNCATE atlasqueue.job_waits`;
   }
 });

@@ -19,7 +19,7 @@ const signals: Record<string, () => Signal> = {
 describe.each(Object.entries(signals))("with %s", (_name, driver) => {
   beforeEach(async () => {
     useSignal(driver);
-    await sql()`TRUNCATE queues`;
+    await sql()`TRUNCATE atlasqueue.queues`;
   });
 
   test(
@@ -70,9 +70,9 @@ test("the jobs of a paused queue are not signalled again and again", async () =>
   // Popped in vain, as one of the queue's workers would.
   const [id = ""] = await deps().signal.take([main], 10);
   expect(await claim(deps(), [id], { ...main, queues: ["default"], worker_id: "w", lease_seconds: 30 })).toEqual([]);
-  await sql()`UPDATE jobs SET ready_at = ready_at - interval '1 minute', updated_at = updated_at - interval '1 minute'`;
+  await sql()`UPDATE atlasqueue.jobs SET ready_at = ready_at - interval '1 minute', updated_at = updated_at - interval '1 minute'`;
   // A job that only a sweep can find shows that one has passed.
-  await sql()`INSERT INTO jobs (id, queue, type, status, run_at, ready_at, created_at, updated_at, payload)
+  await sql()`INSERT INTO atlasqueue.jobs (id, queue, type, status, run_at, ready_at, created_at, updated_at, payload)
     VALUES (gen_random_uuid(), 'mail', 'noop', 'queued', now(), now(), now(), now() - interval '1 minute', '{}')`;
   await eventually(() => opened);
   expect((await deps().signal.look(main)).length).toBe(0);

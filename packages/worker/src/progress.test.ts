@@ -40,7 +40,7 @@ test("progress is stored beside a job whose row is locked, whose own is stored o
   await eventually(() => expect(begun.size).toBe(2));
   const halfway = { done: 0.5, note: "halfway" };
   await sql().begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
     said.open();
     await eventually(async () => expect((await read(other))?.progress).toEqual(halfway));
     expect((await read(locked))?.progress).toBeNull();
@@ -75,7 +75,7 @@ test("what a handler logs is kept with its attempt, bounded, and a succeeded att
     expect(Date.parse(log[0]?.at ?? "")).toBeGreaterThan(Date.now() - 60_000);
   }
   expect(await attempts(silent)).toMatchObject([{ attempt: 1, outcome: "succeeded", log: [] }]);
-  expect(await sql()`SELECT FROM job_attempts WHERE job_id = ${silent ?? ""}`).toHaveLength(0);
+  expect(await sql()`SELECT FROM atlasqueue.job_attempts WHERE job_id = ${silent ?? ""}`).toHaveLength(0);
 });
 
 test("jobs of a group keep their log too", async () => {

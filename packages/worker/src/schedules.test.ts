@@ -101,7 +101,7 @@ test("while a schedule cannot be fired, the sweep goes on once a second, no fast
   onTestFinished(() => queue.close());
   await clock.set("2026-11-21T08:30:00Z");
   await queue.schedules.put({ name: "broken", cron: "0 * * * *", job: { type: "tick" } });
-  await database.sql`UPDATE schedules SET cron = 'x' WHERE name = 'broken'`;
+  await database.sql`UPDATE atlasqueue.schedules SET cron = 'x' WHERE name = 'broken'`;
   await clock.set("2026-11-21T09:00:00Z");
   const recorded = work(() => {});
   await eventually(() => expect(recorded.named("schedule_failed").length).toBeGreaterThanOrEqual(2));

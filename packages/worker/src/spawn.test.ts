@@ -11,7 +11,7 @@ const { add, becomes, deps, named, read, sql, work } = workerHarness();
 const any = z.looseObject({});
 const jobsOf = async (type: string) =>
   await sql()<{ id: string; status: string; result: unknown; flow_id: string | null }[]>`
-    SELECT id, status, result, flow_id FROM jobs WHERE type = ${type} ORDER BY id`;
+    SELECT id, status, result, flow_id FROM atlasqueue.jobs WHERE type = ${type} ORDER BY id`;
 const addFlow = async (batch: SubmitBatchInput): Promise<string[]> => {
   const flow = flowOf(submitBatch.parse(batch), { tenant: "default" });
   const outcome = await submitFlow(deps(), flow, { idempotency_ttl_seconds: 60 });
@@ -48,7 +48,9 @@ test("a handler that throws adds nothing, and one that succeeds later adds what 
   work([handler]);
   const [id] = await add({ type: "fails-once" });
   await becomes(id, { status: "succeeded", attempts: 2 });
-  expect(await sql()`SELECT payload FROM jobs WHERE type = 'unhandled'`).toEqual([{ payload: { attempt: 2 } }]);
+  expect(await sql()`SELECT payload FROM atlasqueue.jobs WHERE type = 'unhandled'`).toEqual([
+    { payload: { attempt: 2 } },
+  ]);
 });
 
 test("jobs that cannot be added fail the attempt, and say which", async () => {
@@ -121,7 +123,7 @@ test("an outcome with children waits for a row that another transaction has lock
   const [id = ""] = await add({ type: "held-up" });
   await began.promise;
   await sql().begin(async (tx) => {
-    await tx`SELECT FROM jobs WHERE id = ${id} FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.jobs WHERE id = ${id} FOR UPDATE`;
     locked.resolve();
     await eventually(async () => expect(await tx`SELECT FROM pg_locks WHERE NOT granted`).not.toHaveLength(0), {
       interval_ms: 5,
@@ -146,7 +148,7 @@ test("outcomes whose children must wait for a stranger's lock hold up no other o
   work(handlers, { concurrency: gates.length + 2 });
   for (const id of held) await becomes(id, { status: "running" });
   await sql().begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${parent} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${parent} FOR UPDATE`;
     const began = performance.now();
     for (let round = 0; round < 20; round += 1) {
       gates[round]?.open();

@@ -6,7 +6,7 @@ import { gate, workerHarness } from "../test/harness.ts";
 import { defineHandler, type HandlerFunction } from "./handler.ts";
 
 const harness = workerHarness();
-beforeEach(async () => void (await harness.sql()`TRUNCATE job_steps`));
+beforeEach(async () => void (await harness.sql()`TRUNCATE atlasqueue.job_steps`));
 
 const work = (run: HandlerFunction<unknown>) => harness.work([defineHandler("noop", z.looseObject({}), run)]);
 
@@ -84,9 +84,9 @@ test("a step whose lease is lost meanwhile is not stored, and its handler is tol
   });
   const [id = ""] = await harness.add({});
   await inside.opened;
-  await harness.sql()`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${id}`;
+  await harness.sql()`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid() WHERE id = ${id}`;
   go.open();
   await told.opened;
-  expect(await harness.sql()`SELECT FROM job_steps`).toEqual([]);
+  expect(await harness.sql()`SELECT FROM atlasqueue.job_steps`).toEqual([]);
   expect(harness.named("lease_lost")).toMatchObject([{ during: "step" }]);
 });

@@ -12,7 +12,7 @@ const any = z.looseObject({});
 let followUps: FollowUps;
 beforeEach(async () => {
   await harness.sql()`
-    TRUNCATE job_steps, job_signals, job_waits, queues, queue_counts, queue_changes, job_groups`;
+    TRUNCATE atlasqueue.job_steps, atlasqueue.job_signals, atlasqueue.job_waits, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_groups`;
   followUps = createFollowUps(harness.deps());
 });
 afterEach(() => followUps.stop());
@@ -46,8 +46,8 @@ test("a job waits for its signal without a slot, and goes on after the step befo
     await harness.becomes(id, { status: "succeeded", attempts: 1, result: { timed_out: false, payload: { at } } });
   expect(done).toHaveLength(6);
   expect(harness.named("handler_error")).toEqual([]);
-  expect(await harness.sql()`SELECT FROM job_attempts`).toEqual([]);
-  await eventually(async () => expect(await harness.sql()`SELECT FROM lease_batches`).toEqual([]));
+  expect(await harness.sql()`SELECT FROM atlasqueue.job_attempts`).toEqual([]);
+  await eventually(async () => expect(await harness.sql()`SELECT FROM atlasqueue.lease_batches`).toEqual([]));
 });
 
 test("when its time is over the handler is told, and again in a later attempt", async () => {
@@ -170,8 +170,8 @@ test("a job woken by its time alone is found by the sweep's promotion", async ()
   work(async (_payload, { waitFor }) => waitFor("go", { timeoutSeconds: 3_600 }));
   const [id = ""] = await harness.add({});
   await harness.becomes(id, { status: "scheduled" });
-  await harness.sql()`UPDATE job_waits SET until = now()`;
-  await harness.sql()`UPDATE jobs SET due_at = now(), run_at = now()`;
+  await harness.sql()`UPDATE atlasqueue.job_waits SET until = now()`;
+  await harness.sql()`UPDATE atlasqueue.jobs SET due_at = now(), run_at = now()`;
   await promoteAll(harness.deps());
   await harness.becomes(id, { status: "succeeded", result: { timed_out: true } });
 });

@@ -57,7 +57,7 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     const [id] = await add({ type: "flaky" });
     await becomes(id, { status: "succeeded", attempts: 3, result: "TypeError: attempt 2" });
     const history =
-      await sql()`SELECT attempt, outcome, error FROM job_attempts WHERE job_id = ${id ?? ""} ORDER BY id`;
+      await sql()`SELECT attempt, outcome, error FROM atlasqueue.job_attempts WHERE job_id = ${id ?? ""} ORDER BY id`;
     expect(history).toEqual([
       { attempt: 1, outcome: "failed", error: "TypeError: attempt 1" },
       { attempt: 2, outcome: "failed", error: "TypeError: attempt 2" },
@@ -140,7 +140,7 @@ describe("leases", () => {
     );
     const [id] = await add({});
     await becomes(id, { status: "running" });
-    await sql()`UPDATE jobs SET status = 'queued', ready_at = now(), lease_token = NULL WHERE id = ${id ?? ""}`;
+    await sql()`UPDATE atlasqueue.jobs SET status = 'queued', ready_at = now(), lease_token = NULL WHERE id = ${id ?? ""}`;
     await aborted.opened;
     expect(named("lease_lost")).toHaveLength(1);
     await becomes(id, { status: "succeeded", result: "second", attempts: 2 });
@@ -159,7 +159,7 @@ test("claims settled to the last job are forgotten, so that the sweep has nothin
   work([defineHandler("noop", any, () => null)]);
   const ids = await add(...Array.from({ length: 30 }, () => ({})));
   for (const id of ids) await becomes(id, { status: "succeeded" });
-  await eventually(async () => expect(await sql()`SELECT FROM lease_batches`).toHaveLength(0));
+  await eventually(async () => expect(await sql()`SELECT FROM atlasqueue.lease_batches`).toHaveLength(0));
 });
 
 describe("a stopping worker", () => {
@@ -210,7 +210,7 @@ test("results are cleared when their time is up", async () => {
   await becomes(id, { status: "succeeded", result: "kept for a minute" });
   // As if it had been submitted and finished an hour ago.
   const hour_ago = firstIdAt(new Date(Date.now() - 3_600_000));
-  await sql()`UPDATE jobs SET finished_at = finished_at - interval '1 hour', id = ${hour_ago} WHERE id = ${id ?? ""}`;
+  await sql()`UPDATE atlasqueue.jobs SET finished_at = finished_at - interval '1 hour', id = ${hour_ago} WHERE id = ${id ?? ""}`;
   // Another fleet, in which the cleaner's turn is still free.
   useSignal(memorySignal);
   work([], { resultTtlSeconds: 60 });

@@ -29,7 +29,7 @@ const lose = async (...queues: string[]): Promise<void> => {
     queues.map((queue) => submission({ queue })),
     { idempotency_ttl_seconds: 60 },
   );
-  await harness.sql()`UPDATE jobs SET updated_at = updated_at - interval '1 minute'`;
+  await harness.sql()`UPDATE atlasqueue.jobs SET updated_at = updated_at - interval '1 minute'`;
 };
 
 test("no lease is ended while it is unknown whether the server has just started", async () => {
@@ -37,8 +37,8 @@ test("no lease is ended while it is unknown whether the server has just started"
   const [id = ""] = await harness.add({});
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
   expect(await claim(deps, [id], claimer)).toHaveLength(1);
-  await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
-  await harness.sql()`UPDATE lease_batches SET check_at = now()`;
+  await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
+  await harness.sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
   const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, outage);
   expect(await duties.start({}, moment)).toMatchObject({ recovered: 0 });
   expect(await duties.start({ server_settled: false }, moment)).toMatchObject({ recovered: 0 });
@@ -71,15 +71,15 @@ test("an overdue group goes on with the next sweep once it can", async () => {
   const deps = { ...harness.deps(), followUps };
   const sql = harness.sql();
   const [first = "", next = ""] = await harness.add({ group: "g" }, { group: "g" });
-  await sql`UPDATE jobs SET status = 'cancelled', finished_at = now(), ready_at = NULL, holds_group = NULL WHERE id = ${first}`;
-  const overdue = () => sql`UPDATE job_groups SET overdue_at = now()`;
+  await sql`UPDATE atlasqueue.jobs SET status = 'cancelled', finished_at = now(), ready_at = NULL, holds_group = NULL WHERE id = ${first}`;
+  const overdue = () => sql`UPDATE atlasqueue.job_groups SET overdue_at = now()`;
   await overdue();
   const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, outage);
   await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${next} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${next} FOR UPDATE`;
     await duties.start({}, moment);
   });
-  const status = async () => (await sql`SELECT status FROM jobs WHERE id = ${next}`)[0]?.["status"];
+  const status = async () => (await sql`SELECT status FROM atlasqueue.jobs WHERE id = ${next}`)[0]?.["status"];
   expect(await status()).toBe("blocked");
   await overdue();
   await duties.start({}, moment);

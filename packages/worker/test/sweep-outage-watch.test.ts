@@ -51,7 +51,7 @@ test(
       await eventually(
         async () =>
           expect(
-            await harness.sql()`SELECT FROM jobs WHERE id = ${id} AND status = 'running' AND locked_until > now()`,
+            await harness.sql()`SELECT FROM atlasqueue.jobs WHERE id = ${id} AND status = 'running' AND locked_until > now()`,
           ).toHaveLength(0),
         { timeout_ms: 10_000 },
       );
@@ -139,8 +139,8 @@ test("after a full disk, whoever holds a lease that ran out has the first word",
   const sweep = async () =>
     (await duties.start({ server_settled: true }, { asked: false, settled_in: true })).recovered;
   const end = async () => {
-    await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
-    await harness.sql()`UPDATE lease_batches SET check_at = now()`;
+    await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
+    await harness.sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
   };
   await end();
   await refuseWrites("53100");
@@ -172,9 +172,9 @@ test("after a full disk leases are put off once, however many sweepers have met 
   );
   const sweep = async (nth: number) =>
     (await fleet[nth]?.start({ server_settled: true }, { asked: false, settled_in: true }))?.recovered;
-  const end = () => harness.sql()`UPDATE lease_batches SET check_at = now()`;
+  const end = () => harness.sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
   await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
-  await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
+  await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
   await end();
   await refuseWrites("53100");
   expect([await sweep(0), await sweep(1), await sweep(2)]).toEqual([0, 0, 0]);
@@ -197,8 +197,8 @@ test("a lock that somebody holds is no outage: what it kept from being recovered
   const sweep = async () =>
     (await duties.start({ server_settled: true }, { asked: false, settled_in: true })).recovered;
   await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
-  await harness.sql()`UPDATE jobs SET locked_until = now() WHERE status = 'running'`;
-  await harness.sql()`UPDATE lease_batches SET check_at = now()`;
+  await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
+  await harness.sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
   await refuseWrites("55P03");
   expect(await sweep()).toBe(0);
   await acceptWrites();
@@ -213,8 +213,8 @@ const refuseWrites = (code: string) =>
   harness.sql().unsafe(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       'BEGIN RAISE EXCEPTION ''refused'' USING ERRCODE = ''${code}''; END';
-    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON lease_batches EXECUTE FUNCTION refuse();
-    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON jobs EXECUTE FUNCTION refuse()`);
+    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON atlasqueue.lease_batches EXECUTE FUNCTION refuse();
+    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON atlasqueue.jobs EXECUTE FUNCTION refuse()`);
 const acceptWrites = () => harness.sql().unsafe("DROP FUNCTION refuse CASCADE");
 
 test(
@@ -242,7 +242,7 @@ test(
       await clock.set(new Date(Date.now() + 3_600_000));
       await swept();
       expect(recorded.named("lease_expired")).toEqual([]);
-      expect(await database.sql`SELECT FROM jobs WHERE id = ${id} AND status = 'running'`).toHaveLength(1);
+      expect(await database.sql`SELECT FROM atlasqueue.jobs WHERE id = ${id} AND status = 'running'`).toHaveLength(1);
     } finally {
       stop.abort();
       await running;

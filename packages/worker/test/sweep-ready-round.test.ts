@@ -16,7 +16,7 @@ const lose = async (tenant: string, queues: readonly string[]): Promise<void> =>
     await enqueue(harness.deps(), part, { idempotency_ttl_seconds: 60 });
   }
   // Past the time in which a signal may still be on its way.
-  await harness.sql()`UPDATE jobs SET updated_at = updated_at - interval '1 minute' WHERE tenant = ${tenant}`;
+  await harness.sql()`UPDATE atlasqueue.jobs SET updated_at = updated_at - interval '1 minute' WHERE tenant = ${tenant}`;
 };
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
 const lengthOf = async (signal: Signal, tenant: string, queue: string) => (await signal.look({ tenant, queue })).length;
@@ -32,7 +32,7 @@ test.each(["redis", "memory"])(
     await eventually(
       async () => {
         const [row] = await harness.sql()<{ done: number }[]>`
-        SELECT count(*)::int AS done FROM jobs WHERE status = 'succeeded'`;
+        SELECT count(*)::int AS done FROM atlasqueue.jobs WHERE status = 'succeeded'`;
         expect(row?.done).toBe(20);
       },
       { timeout_ms: 10_000 },

@@ -50,9 +50,9 @@ test("an unknown token is 401, and looked up only once in a while", async () => 
   const response = await api.send("GET", anId, guess);
   expect(response.status).toBe(401);
   expect(await response.text()).not.toContain(guess);
-  await api.deps.database.sql`ALTER TABLE tokens RENAME TO hidden`;
+  await api.deps.database.sql`ALTER TABLE atlasqueue.tokens RENAME TO hidden`;
   expect(await status(guess)).toBe(401);
-  await api.deps.database.sql`ALTER TABLE hidden RENAME TO tokens`;
+  await api.deps.database.sql`ALTER TABLE atlasqueue.hidden RENAME TO tokens`;
 });
 
 test("the scheme's case does not matter, the token's does", async () => {
@@ -97,7 +97,7 @@ test("the few seconds count from the moment of asking, so a slow database does n
   const locked = Promise.withResolvers<void>();
   const unlock = Promise.withResolvers<void>();
   const holding = sql.begin(async (tx) => {
-    await tx`LOCK TABLE tokens IN ACCESS EXCLUSIVE MODE`;
+    await tx`LOCK TABLE atlasqueue.tokens IN ACCESS EXCLUSIVE MODE`;
     locked.resolve();
     await unlock.promise;
   });
@@ -105,14 +105,14 @@ test("the few seconds count from the moment of asking, so a slow database does n
   const slow = status(token);
   await eventually(async () => {
     const waiting =
-      await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ILIKE '%FROM tokens%'`;
+      await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ILIKE '%FROM atlasqueue.tokens%'`;
     return waiting.length > 0;
   });
   api.clock.ms += 4_000;
   unlock.resolve();
   await holding;
   expect(await slow).toBe(200);
-  await sql`DELETE FROM tokens WHERE hint = ${token.slice(0, 9)}`;
+  await sql`DELETE FROM atlasqueue.tokens WHERE hint = ${token.slice(0, 9)}`;
   expect(await status(token)).toBe(200);
   api.clock.ms += 600;
   expect(await status(token)).toBe(401);
@@ -183,7 +183,7 @@ test("made-up tokens, however many, refuse no valid one, and cost the database a
 test("a token from before checksums works", async () => {
   const { id, token } = await api.token("admin");
   const old = token.slice(0, 46);
-  await api.deps.database.sql`UPDATE tokens SET hash = decode(${hashToken(old)}, 'hex') WHERE id = ${id}`;
+  await api.deps.database.sql`UPDATE atlasqueue.tokens SET hash = decode(${hashToken(old)}, 'hex') WHERE id = ${id}`;
   expect(await status(old)).toBe(200);
 });
 

@@ -52,7 +52,7 @@ test("a request whose caller is gone before its whole body was read ends", async
     eventually(() => expect(api.events).toContainEqual(expect.objectContaining({ caller_request_id: "vanished" })));
   // The token is not known yet: to let it in takes a question, which waits.
   await api.deps.database.sql.begin(async (sql) => {
-    await sql`LOCK TABLE tokens IN ACCESS EXCLUSIVE MODE`;
+    await sql`LOCK TABLE atlasqueue.tokens IN ACCESS EXCLUSIVE MODE`;
     const socket = await rawSocket(server.port);
     await socket.writeAll(head(token, "X-Request-ID: vanished\r\n") + body);
     const [waiting] = await eventually(async () => {

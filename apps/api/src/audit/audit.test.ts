@@ -8,18 +8,23 @@ beforeAll(async () => {
   api = await testApp();
 });
 afterAll(() => api.stop());
-beforeEach(() => api.deps.database.sql`TRUNCATE audit_log, queues, jobs, queue_counts, queue_changes`);
+beforeEach(
+  () =>
+    api.deps.database
+      .sql`TRUNCATE atlasqueue.audit_log, atlasqueue.queues, atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes`,
+);
 
 const entries = async () => ((await (await api.get("/v1/audit")).json()) as { items: AuditEntry[] }).items;
 const pause = (queue: string) => api.send("POST", `/v1/queues/${queue}/pause`);
-const paused = async () => (await api.deps.database.sql`SELECT queue FROM queues`).map(({ queue }) => queue as string);
+const paused = async () =>
+  (await api.deps.database.sql`SELECT queue FROM atlasqueue.queues`).map(({ queue }) => queue as string);
 
 test("an act is in the trail before it is done, and completed when it is", async () => {
   const { sql } = api.deps.database;
   let answer: Promise<Response> | undefined;
   // The act stops at its own statement for as long as this holds the table.
   await sql.begin(async (other) => {
-    await other`LOCK TABLE queues`;
+    await other`LOCK TABLE atlasqueue.queues`;
     answer = pause("mails");
     await eventually(async () =>
       expect(await entries()).toMatchObject([{ action: "queue.pause", target: "mails", finished: false }]),
@@ -33,7 +38,7 @@ test("what is cut off after the act is in the trail, as begun, with what was ask
   const { sql } = api.deps.database;
   await api.post("one", { type: "a", queue: "mails", delay_seconds: 60 });
   await sql`CREATE FUNCTION away() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''away''; END'`;
-  await sql`CREATE TRIGGER away BEFORE UPDATE ON audit_log EXECUTE FUNCTION away()`;
+  await sql`CREATE TRIGGER away BEFORE UPDATE ON atlasqueue.audit_log EXECUTE FUNCTION away()`;
   try {
     await pause("mails");
     await api.send("POST", "/v1/jobs/bulk", undefined, { action: "cancel", filter: { queue: "mails" } });
@@ -41,7 +46,7 @@ test("what is cut off after the act is in the trail, as begun, with what was ask
     await sql`DROP FUNCTION away CASCADE`;
   }
   expect(await paused()).toEqual(["mails"]);
-  expect(await sql`SELECT status FROM jobs`).toMatchObject([{ status: "cancelled" }]);
+  expect(await sql`SELECT status FROM atlasqueue.jobs`).toMatchObject([{ status: "cancelled" }]);
   expect(await entries()).toMatchObject([
     { action: "jobs.bulk", count: null, detail: { action: "cancel", queue: "mails" }, finished: false },
     { action: "queue.pause", target: "mails", finished: false },
@@ -50,11 +55,11 @@ test("what is cut off after the act is in the trail, as begun, with what was ask
 
 test("what cannot be put into the trail is not done", async () => {
   const { sql } = api.deps.database;
-  await sql`ALTER TABLE audit_log RENAME TO elsewhere`;
+  await sql`ALTER TABLE atlasqueue.audit_log RENAME TO elsewhere`;
   try {
     expect((await pause("mails")).status).toBe(500);
   } finally {
-    await sql`ALTER TABLE elsewhere RENAME TO audit_log`;
+    await sql`ALTER TABLE atlasqueue.elsewhere RENAME TO audit_log`;
   }
   expect(await paused()).toEqual([]);
 });
@@ -70,11 +75,11 @@ test("refusals and dry runs leave no entry", async () => {
 
 test("an act that failed in the middle stays as begun: some of it may have been done", async () => {
   const { sql } = api.deps.database;
-  await sql`ALTER TABLE queues RENAME TO elsewhere`;
+  await sql`ALTER TABLE atlasqueue.queues RENAME TO elsewhere`;
   try {
     expect((await pause("mails")).status).toBe(500);
   } finally {
-    await sql`ALTER TABLE elsewhere RENAME TO queues`;
+    await sql`ALTER TABLE atlasqueue.elsewhere RENAME TO queues`;
   }
   expect(await entries()).toMatchObject([{ action: "queue.pause", finished: false }]);
 });

@@ -12,7 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 beforeEach(
-  () => api.deps.database.sql`TRUNCATE audit_log, queues, jobs, idempotency_keys, queue_counts, queue_changes`,
+  () =>
+    api.deps.database
+      .sql`TRUNCATE atlasqueue.audit_log, atlasqueue.queues, atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.queue_counts, atlasqueue.queue_changes`,
 );
 
 const act = (path: string, key: string, body?: object, as = token) =>
@@ -134,7 +136,7 @@ test("while the first is under way, the same again is told so", async () => {
   const { sql } = api.deps.database;
   let first: Promise<Response> | undefined;
   await sql.begin(async (other) => {
-    await other`LOCK TABLE queues`;
+    await other`LOCK TABLE atlasqueue.queues`;
     first = pause("mails", "slow");
     await eventually(async () => expect(await entries()).toMatchObject([{ finished: false }]));
     const again = await pause("mails", "slow");
@@ -147,7 +149,7 @@ test("while the first is under way, the same again is told so", async () => {
 test("one whose process died between the act and its end is done again after a minute, by one of many", async () => {
   const { sql } = api.deps.database;
   await sql`CREATE FUNCTION away() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''away''; END'`;
-  await sql`CREATE TRIGGER away BEFORE UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION away()`;
+  await sql`CREATE TRIGGER away BEFORE UPDATE ON atlasqueue.audit_log FOR EACH ROW EXECUTE FUNCTION away()`;
   try {
     await pause("mails", "cut off");
   } finally {
@@ -155,7 +157,7 @@ test("one whose process died between the act and its end is done again after a m
   }
   await resume("mails");
   expect((await pause("mails", "cut off")).status).toBe(409);
-  await sql`UPDATE audit_log SET at = at - interval '1 minute'`;
+  await sql`UPDATE atlasqueue.audit_log SET at = at - interval '1 minute'`;
   expect((await pause("letters", "cut off")).status).toBe(422);
   const answers = await Promise.all(Array.from({ length: 10 }, () => pause("mails", "cut off")));
   expect(answers.filter((one) => one.status === 200 && replayed(one) === null)).toHaveLength(1);
@@ -170,11 +172,11 @@ test("one that was refused, or failed where its process lives on, leaves its key
   expect((await retry()).status).toBe(409);
   await api.send("POST", `/v1/jobs/${id}/cancel`, token);
   expect((await retry()).status).toBe(200);
-  await sql`ALTER TABLE queues RENAME TO elsewhere`;
+  await sql`ALTER TABLE atlasqueue.queues RENAME TO elsewhere`;
   try {
     expect((await pause("mails", "broken")).status).toBe(500);
   } finally {
-    await sql`ALTER TABLE elsewhere RENAME TO queues`;
+    await sql`ALTER TABLE atlasqueue.elsewhere RENAME TO queues`;
   }
   const again = await pause("mails", "broken");
   expect([again.status, replayed(again)]).toEqual([200, null]);
@@ -182,6 +184,6 @@ test("one that was refused, or failed where its process lives on, leaves its key
 
 test("a key is known as long as its entry is kept", async () => {
   await pause("mails", "old");
-  await api.deps.database.sql`DELETE FROM audit_log`;
+  await api.deps.database.sql`DELETE FROM atlasqueue.audit_log`;
   expect(replayed(await pause("mails", "old"))).toBeNull();
 });

@@ -21,7 +21,7 @@ const act = {
   refused: null,
 } as const;
 const input = { path: { queue: "mails" }, body: undefined } as never;
-const entries = async () => (await api.deps.database.sql`SELECT id, idempotency_key FROM audit_log`).length;
+const entries = async () => (await api.deps.database.sql`SELECT id, idempotency_key FROM atlasqueue.audit_log`).length;
 
 test("a process that stood still until another may have taken over the key does nothing under it", async () => {
   const auditor = createAuditor(api.deps);
@@ -44,7 +44,8 @@ test("a process that stood still until another may have taken over the key does 
     ...auditor,
     async beginOnce(one: KeyedAct): Promise<BegunOnce> {
       const begun = await frozen.beginOnce(one);
-      await api.deps.database.sql`UPDATE audit_log SET at = now() - interval '61 seconds' WHERE id = ${one.id}`;
+      await api.deps.database
+        .sql`UPDATE atlasqueue.audit_log SET at = now() - interval '61 seconds' WHERE id = ${one.id}`;
       expect(await auditor.beginOnce({ ...one, id: newId() })).toEqual({ kind: "begun" });
       return begun;
     },
@@ -57,6 +58,7 @@ test("an act that was never finished has its key for a minute, though the databa
   const auditor = createAuditor(api.deps);
   await begunUnderKey(auditor, act, "back", input);
   await expect(begunUnderKey(auditor, act, "back", input)).rejects.toMatchObject({ kind: "idempotency_under_way" });
-  await api.deps.database.sql`UPDATE audit_log SET at = at + interval '1 hour' WHERE idempotency_key = 'back'`;
+  await api.deps.database
+    .sql`UPDATE atlasqueue.audit_log SET at = at + interval '1 hour' WHERE idempotency_key = 'back'`;
   expect(await begunUnderKey(auditor, act, "back", input)).toMatchObject({ begun: { target: "mails" } });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   [admin, reader] = [await api.token("admin"), await api.token("read")];
 });
 afterAll(() => api.stop());
-beforeEach(() => api.deps.database.sql`TRUNCATE audit_log`);
+beforeEach(() => api.deps.database.sql`TRUNCATE atlasqueue.audit_log`);
 
 /** From the address above, under an id that the caller chose. */
 async function ask(method: string, path: string, token: string, headers: Record<string, string> = {}) {
@@ -76,7 +76,7 @@ test("an unknown token leaves no entry", async () => {
   const revoked = await api.token("admin");
   await api.send("DELETE", `/v1/tokens/${revoked.id}`, admin.token);
   api.clock.ms += 6_000;
-  await api.deps.database.sql`TRUNCATE audit_log`;
+  await api.deps.database.sql`TRUNCATE atlasqueue.audit_log`;
   expect((await ask("POST", "/v1/queues/mails/pause", revoked.token)).status).toBe(401);
   expect(await entries()).toEqual([]);
 });
@@ -121,6 +121,6 @@ test("a tenant that is provisioned has an entry with the address and the request
     200,
   );
   const logged = api.events.slice(before).find(({ event }) => event === "http_request");
-  const [entry] = await api.deps.database.sql`SELECT address, request_id FROM audit_log`;
+  const [entry] = await api.deps.database.sql`SELECT address, request_id FROM atlasqueue.audit_log`;
   expect(entry).toMatchObject({ address, request_id: (logged as { request_id: string }).request_id });
 });

@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
-  await api.deps.database.sql`TRUNCATE jobs, job_attempts, queue_counts, queue_changes, job_groups`;
+  await api.deps.database
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_attempts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_groups`;
   await signal.deadLetters.clear();
 });
 
@@ -59,7 +60,7 @@ test("the list shows the most recently dead first, by queue and type, page by pa
 
 test("jobs that died in the same instant are each on one page", async () => {
   const ids = await dead({}, {}, {}, {}, {});
-  await api.deps.database.sql`UPDATE jobs SET dead_at = now()`;
+  await api.deps.database.sql`UPDATE atlasqueue.jobs SET dead_at = now()`;
   const seen: string[] = [];
   for (let cursor: string | null = ""; cursor !== null;) {
     const at: string = cursor === "" ? "" : `&cursor=${cursor}`;
@@ -108,7 +109,7 @@ test("a purge removes what matches, with its attempts; its key is free again", a
   expect(await bulk("purge", { queue: "mail" })).toEqual({ matched: 1, changed: 1 });
   expect((await api.get(`/v1/jobs/${a}`)).status).toBe(404);
   const { sql } = api.deps.database;
-  expect(await sql`SELECT DISTINCT job_id FROM job_attempts`).toEqual([{ job_id: b }]);
+  expect(await sql`SELECT DISTINCT job_id FROM atlasqueue.job_attempts`).toEqual([{ job_id: b }]);
   expect(await signal.deadLetters.page(0, 10)).toEqual([b]);
   expect(Object.keys(await counts())).toEqual(["default"]);
   expect((await api.post(`dead-${made - 1}`, { type: "a", queue: "mail" })).status).toBe(201);
@@ -118,7 +119,7 @@ test("a purge removes what matches, with its attempts; its key is free again", a
 test.each(["replay", "purge"] as const)("a dry run of %s counts exactly and changes nothing", async (what) => {
   const ids = await dead({ queue: "mail" }, { type: "b" }, {});
   const { sql } = api.deps.database;
-  const before = await sql`SELECT * FROM jobs ORDER BY id`;
+  const before = await sql`SELECT * FROM atlasqueue.jobs ORDER BY id`;
   expect(await bulk(what, { queue: "mail", dry_run: true })).toMatchObject({ matched: 1, changed: 0 });
   expect(await bulk(what, { type: "a", dry_run: true })).toMatchObject({ matched: 2, changed: 0 });
   expect(await bulk(what, { all: true, dry_run: true })).toMatchObject({ matched: 3, changed: 0 });
@@ -126,19 +127,19 @@ test.each(["replay", "purge"] as const)("a dry run of %s counts exactly and chan
     matched: 1,
     changed: 0,
   });
-  expect(await sql`SELECT * FROM jobs ORDER BY id`).toEqual(before);
+  expect(await sql`SELECT * FROM atlasqueue.jobs ORDER BY id`).toEqual(before);
   expect((await signal.deadLetters.look()).length).toBe(3);
 });
 
 test("by ids, only dead jobs count: not live, unknown or another tenant's", async () => {
   const [a, b, foreign] = await dead({}, {}, {});
   const alive = job.parse(await (await api.post(`alive-${made}`, { type: "a" })).json()).id;
-  await api.deps.database.sql`UPDATE jobs SET tenant = 'acme' WHERE id = ${foreign ?? ""}`;
+  await api.deps.database.sql`UPDATE atlasqueue.jobs SET tenant = 'acme' WHERE id = ${foreign ?? ""}`;
   const ids = [a, b, foreign, alive, "01920000-0000-7000-8000-000000000000"];
   expect(await bulk("replay", { ids })).toEqual({ matched: 2, changed: 2 });
   expect(await bulk("purge", { ids })).toEqual({ matched: 0, changed: 0 });
   expect(await bulk("replay", { all: true })).toEqual({ matched: 0, changed: 0 });
-  const rows = await api.deps.database.sql`SELECT id FROM jobs WHERE status = 'dead'`;
+  const rows = await api.deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'dead'`;
   expect(rows).toEqual([{ id: foreign }]);
 });
 
@@ -155,7 +156,8 @@ test("replayed jobs of a group go one at a time, in the order they died, behind 
   const ahead = job.parse(await (await api.post(`ahead-${made}`, { type: "x", group: "g" })).json());
   expect(ahead.status).toBe("queued");
   expect(await bulk("replay", { type: "a" })).toEqual({ matched: 3, changed: 3 });
-  const blocked = await api.deps.database.sql`SELECT id FROM jobs WHERE status = 'blocked' ORDER BY blocked_seq`;
+  const blocked = await api.deps.database
+    .sql`SELECT id FROM atlasqueue.jobs WHERE status = 'blocked' ORDER BY blocked_seq`;
   expect(blocked.map(({ id }) => id as string)).toEqual([a, b, c]);
   expect(await signal.take([{ tenant: "default", queue: "default" }], 10)).toEqual([ahead.id]);
 });
@@ -163,11 +165,13 @@ test("replayed jobs of a group go one at a time, in the order they died, behind 
 test("a group to which an open transaction is adding is skipped, and the others are not", async () => {
   const [, free] = await dead({ group: "held" }, {});
   const { sql } = api.deps.database;
-  await sql`INSERT INTO job_groups (tenant, queue, group_key, last_seq, admitted, heads) VALUES ('default', 'default', 'held', 1, 0, '{}')`;
+  await sql`INSERT INTO atlasqueue.job_groups (tenant, queue, group_key, last_seq, admitted, heads) VALUES ('default', 'default', 'held', 1, 0, '{}')`;
   await sql.begin(async (tx) => {
-    await tx`SELECT FROM job_groups FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.job_groups FOR UPDATE`;
     expect(await bulk("replay", { all: true })).toEqual({ matched: 2, changed: 1 });
-    expect((await sql`SELECT id FROM jobs WHERE status = 'queued'`).map(({ id }) => id as string)).toEqual([free]);
+    expect((await sql`SELECT id FROM atlasqueue.jobs WHERE status = 'queued'`).map(({ id }) => id as string)).toEqual([
+      free,
+    ]);
   });
   expect(await bulk("replay", { all: true })).toEqual({ matched: 1, changed: 1 });
 });
@@ -175,7 +179,7 @@ test("a group to which an open transaction is adding is skipped, and the others 
 test("a locked job is matched but not changed", async () => {
   const [held] = await dead({}, {});
   await api.deps.database.sql.begin(async (tx) => {
-    await tx`SELECT FROM jobs WHERE id = ${held ?? ""} FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.jobs WHERE id = ${held ?? ""} FOR UPDATE`;
     expect(await bulk("purge", { all: true })).toEqual({ matched: 2, changed: 1 });
   });
   expect(await bulk("purge", { all: true })).toEqual({ matched: 1, changed: 1 });
@@ -211,7 +215,7 @@ test.each(["replay", "purge"])("POST %s refuses a body that does not say which, 
 test("dead letters are grouped by type and error, and a group is listed, replayed or purged by its fingerprint", async () => {
   await dead({}, {}, { type: "b" });
   const { sql } = api.deps.database;
-  await sql`UPDATE jobs SET error_fingerprint = 'ffffffffffffffff', last_error = 'Odd' WHERE type = 'b'`;
+  await sql`UPDATE atlasqueue.jobs SET error_fingerprint = 'ffffffffffffffff', last_error = 'Odd' WHERE type = 'b'`;
   const answer = await api.get("/v1/dlq/groups");
   const { items, next_cursor } = deadGroupPage.parse(await answer.json());
   expect(next_cursor).toBeNull();
@@ -236,11 +240,11 @@ test("dead letters are grouped by type and error, and a group is listed, replaye
 test("a dry run says until when it counted, and a purge by that time spares what died since", async () => {
   await dead({ type: "a" }, { type: "a" });
   const { sql } = api.deps.database;
-  await sql`UPDATE jobs SET dead_at = dead_at - interval '1 minute'`;
+  await sql`UPDATE atlasqueue.jobs SET dead_at = dead_at - interval '1 minute'`;
   const look = await bulk("purge", { type: "a", dry_run: true });
   expect(look).toEqual({ matched: 2, changed: 0, complete: true, died_before: expect.any(String) });
   await dead({ type: "a" });
-  await sql`UPDATE jobs SET dead_at = now() + interval '1 second' WHERE dead_at > now() - interval '30 seconds'`;
+  await sql`UPDATE atlasqueue.jobs SET dead_at = now() + interval '1 second' WHERE dead_at > now() - interval '30 seconds'`;
   expect(await bulk("purge", { type: "a", died_before: look.died_before })).toEqual({ matched: 2, changed: 2 });
   expect(await idsOf()).toHaveLength(1);
   const earlier = "2026-01-02T00:00:00.000Z";
@@ -252,7 +256,7 @@ test("dead letters are chosen by when they died, both ends included", async () =
   const ids = await dead({}, {}, {});
   const { sql } = api.deps.database;
   for (const [at, id] of ids.entries())
-    await sql`UPDATE jobs SET dead_at = ${`2026-01-0${at + 1}T00:00:00Z`} WHERE id = ${id}`;
+    await sql`UPDATE atlasqueue.jobs SET dead_at = ${`2026-01-0${at + 1}T00:00:00Z`} WHERE id = ${id}`;
   const count = async (choice: object) => (await bulk("replay", { ...choice, dry_run: true })).matched;
   expect(await count({ died_after: "2026-01-02T00:00:00Z" })).toBe(2);
   expect(await count({ died_before: "2026-01-02T01:00:00+01:00" })).toBe(2);

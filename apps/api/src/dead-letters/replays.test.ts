@@ -12,10 +12,10 @@ beforeAll(async () => {
   api = await testApp();
 });
 afterAll(() => api.stop());
-beforeEach(() => api.deps.database.sql`TRUNCATE jobs, operations`);
+beforeEach(() => api.deps.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.operations`);
 
 const dead = (count: number) => api.deps.database.sql`
-  INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload)
+  INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload)
   SELECT gen_random_uuid(), 'mail', 'dead', now(), now(), now(), now(), now(), json_build_object('n', n)
   FROM generate_series(1, ${count}::int) AS n`;
 const path = "/v1/dlq/replays";
@@ -82,7 +82,7 @@ test("PAYLOAD_BYTES_MAX bounds patched payloads too, in the look at one and in t
 test("a page of replays with large patches is cut at its bytes, and goes on there", async () => {
   const patch = JSON.stringify({ fill: "x".repeat(500_000) });
   await api.deps.database.sql`
-    INSERT INTO operations (id, tenant, kind, status, filter, patch, total, total_complete, until_us, cursor, next_at, made_by, payload_bytes_max, created_at, updated_at)
+    INSERT INTO atlasqueue.operations (id, tenant, kind, status, filter, patch, total, total_complete, until_us, cursor, next_at, made_by, payload_bytes_max, created_at, updated_at)
     SELECT gen_random_uuid(), 'default', 'replay', 'done', '{"all":true}', ${patch}::text::json, 0, true, 0, '{"start":true}', now(),
            '{"kind":"anybody","token_id":null,"name":null}', 1000000, now(), now() FROM generate_series(1, 20)`;
   const seen: string[] = [];

@@ -50,7 +50,7 @@ const countsOfApi = async () => {
   return items[0]?.counts;
 };
 const countsOfTable = async () => {
-  const rows = await api.deps.database.sql`SELECT status, count(*)::int AS count FROM jobs GROUP BY status`;
+  const rows = await api.deps.database.sql`SELECT status, count(*)::int AS count FROM atlasqueue.jobs GROUP BY status`;
   return Object.fromEntries(rows.map(({ status, count }) => [status as string, count as number]));
 };
 const idsOfApi = async () => {
@@ -64,7 +64,9 @@ const idsOfApi = async () => {
   return ids;
 };
 const deadInTable = async () =>
-  (await api.deps.database.sql`SELECT id FROM jobs WHERE status = 'dead' ORDER BY id`).map(({ id }) => id as string);
+  (await api.deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'dead' ORDER BY id`).map(
+    ({ id }) => id as string,
+  );
 const listIsExact = async () => {
   const dead = await deadInTable();
   expect((await redis.lrange(dlqKey, 0, -1)).sort()).toEqual(dead);
@@ -96,7 +98,7 @@ test(
     expect(await countsOfApi()).toMatchObject({ succeeded: 600, dead: 600, queued: 0, running: 0, failed: 0 });
     await eventually(listIsExact, slow);
     const spent = await api.deps.database
-      .sql`SELECT DISTINCT attempts, last_error FROM jobs WHERE status = 'succeeded'`;
+      .sql`SELECT DISTINCT attempts, last_error FROM atlasqueue.jobs WHERE status = 'succeeded'`;
     expect(spent).toEqual([{ attempts: 1, last_error: null }]);
   },
 );

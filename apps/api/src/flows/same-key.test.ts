@@ -49,5 +49,5 @@ test("of two flows under one key at the same time one is stored whole, and nothi
     expect([first.status, second.status].toSorted()).toEqual([201, 422]);
     if (second.status === 201) stored += 1;
   }
-  expect(await one.deps.database.sql`SELECT FROM jobs WHERE type = 'extra'`).toHaveLength(stored);
+  expect(await one.deps.database.sql`SELECT FROM atlasqueue.jobs WHERE type = 'extra'`).toHaveLength(stored);
 });

@@ -18,6 +18,8 @@ export async function requireDatabase(database: Database): Promise<void> {
     await askDatabase(database);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined_table) throw error;
-    throw new SettingError("the database in DATABASE_URL has no AtlasQueue tables; run `atlasqueue migrate` first");
+    throw new SettingError(
+      `the schema ${database.schema.name} in DATABASE_URL has no AtlasQueue tables; run \`atlasqueue migrate\` first`,
+    );
   }
 }

@@ -8,7 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 beforeEach(
-  () => api.deps.database.sql`TRUNCATE jobs, job_attempts, idempotency_keys, queue_counts, queue_changes, job_groups`,
+  () =>
+    api.deps.database
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_groups`,
 );
 
 let made = 0;

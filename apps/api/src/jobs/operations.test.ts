@@ -10,7 +10,11 @@ beforeAll(async () => {
   api = await testApp();
 });
 afterAll(() => api.stop());
-beforeEach(() => api.deps.database.sql`TRUNCATE jobs, operations, audit_log, queue_counts, queue_changes`);
+beforeEach(
+  () =>
+    api.deps.database
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.operations, atlasqueue.audit_log, atlasqueue.queue_counts, atlasqueue.queue_changes`,
+);
 
 let made = 0;
 const submit = async (queue: string): Promise<string> => {

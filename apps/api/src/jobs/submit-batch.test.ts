@@ -11,7 +11,8 @@ const send = (jobs: object[], key?: string) =>
 const answerOf = async (response: Response) => submittedBatch.parse(await response.json()).jobs;
 const problemOf = async (response: Response) => (await response.json()) as Problem;
 const replayed = (response: Response) => response.headers.get("idempotency-replayed");
-const stored = async (queue: string) => (await api.deps.database.sql`SELECT FROM jobs WHERE queue = ${queue}`).length;
+const stored = async (queue: string) =>
+  (await api.deps.database.sql`SELECT FROM atlasqueue.jobs WHERE queue = ${queue}`).length;
 const jobsOf = (queue: string, count = 3) =>
   Array.from({ length: count }, (_, n) => ({ type: "a", queue, payload: { n } }));
 

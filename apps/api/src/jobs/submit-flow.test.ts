@@ -201,7 +201,7 @@ function refs(count: number): string[] {
 describe("nothing is stored of a flow with", () => {
   test.each(refused)("%s", async (_what, body, errors) => {
     expect(await problemOf(await send(body))).toEqual({ status: 422, type: "/problems/validation", errors });
-    expect(await api.deps.database.sql`SELECT FROM jobs WHERE queue = 'refused'`).toHaveLength(0);
+    expect(await api.deps.database.sql`SELECT FROM atlasqueue.jobs WHERE queue = 'refused'`).toHaveLength(0);
   });
 
   test("no key", async () => {

@@ -74,7 +74,7 @@ test("50 submitters of one key at once get one job: one 201, the rest 200", asyn
   const ids = new Set(await Promise.all(responses.map(async (response) => (await jobOf(response)).id)));
   expect(ids.size).toBe(1);
   const { sql } = api.deps.database;
-  expect(await sql`SELECT id FROM jobs WHERE queue = 'race'`).toHaveLength(1);
+  expect(await sql`SELECT id FROM atlasqueue.jobs WHERE queue = 'race'`).toHaveLength(1);
   expect(await signal.take([queueOf("race")], 100)).toEqual([...ids]);
 });
 
@@ -88,7 +88,7 @@ test("a request that is refused burns no key", async () => {
 test("a key that expired may be used again", async () => {
   const first = await jobOf(await api.post("expiring", { type: "a" }));
   const { sql } = api.deps.database;
-  await sql`UPDATE idempotency_keys SET expires_at = now() WHERE key = 'expiring'`;
+  await sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now() WHERE key = 'expiring'`;
   const second = await api.post("expiring", { type: "b" });
   expect(second.status).toBe(201);
   expect((await jobOf(second)).id).not.toBe(first.id);
@@ -97,7 +97,7 @@ test("a key that expired may be used again", async () => {
 test("an unknown id is 404, and so is another tenant's, with the same body", async () => {
   const { id } = await jobOf(await api.post("foreign", { type: "a" }));
   const { sql } = api.deps.database;
-  await sql`UPDATE jobs SET tenant = 'other' WHERE id = ${id}`;
+  await sql`UPDATE atlasqueue.jobs SET tenant = 'other' WHERE id = ${id}`;
   const [foreign, unknown] = await Promise.all(
     [id, "00000000-0000-0000-0000-000000000000"].map((at) => api.get(`/v1/jobs/${at}`, { "x-request-id": "same" })),
   );

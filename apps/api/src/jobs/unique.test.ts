@@ -74,7 +74,7 @@ test.each([
   const seen: Record<string, number> = {};
   for (const { status } of responses) seen[status] = (seen[status] ?? 0) + 1;
   expect(seen).toEqual(statuses);
-  const rows = await api.deps.database.sql`SELECT id FROM jobs WHERE queue = ${queue}`;
+  const rows = await api.deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE queue = ${queue}`;
   expect(rows).toHaveLength(1);
   expect(new Set(await signalled(queue))).toEqual(new Set([rows[0]?.["id"]]));
 });
@@ -95,7 +95,7 @@ test("a batch says which of its jobs already existed; a refused one stores none"
     type: "/problems/unique-conflict",
     errors: [{ pointer: "/jobs/1/unique", message: `is held by the job ${jobs[0]?.id}` }],
   });
-  expect(await api.deps.database.sql`SELECT id FROM jobs WHERE queue = 'q4'`).toHaveLength(2);
+  expect(await api.deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE queue = 'q4'`).toHaveLength(2);
 });
 
 test.each([

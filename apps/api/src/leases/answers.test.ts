@@ -30,7 +30,7 @@ const add = async (queue: string, count: number, bytes: number): Promise<string[
 const statuses = async (queue: string) => {
   const { sql } = api.deps.database;
   return sql<{ status: string; attempts: number; jobs: number }[]>`
-    SELECT status, attempts, count(*)::int AS jobs FROM jobs WHERE queue = ${queue} GROUP BY 1, 2 ORDER BY 1`;
+    SELECT status, attempts, count(*)::int AS jobs FROM atlasqueue.jobs WHERE queue = ${queue} GROUP BY 1, 2 ORDER BY 1`;
 };
 
 test(

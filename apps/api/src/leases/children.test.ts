@@ -176,7 +176,7 @@ test("another tenant's job is no parent, and another tenant's lease adds nothing
   const children = [{ type: "x", depends_on: [theirs.id] }];
   expect((await ack(held, { children })).status).toBe(422);
   expect((await ack(held, { children: [{ type: "x" }] }, other)).status).toBe(404);
-  expect(await api.deps.database.sql`SELECT FROM outbox WHERE key = ${theirs.id}`).toHaveLength(0);
+  expect(await api.deps.database.sql`SELECT FROM atlasqueue.outbox WHERE key = ${theirs.id}`).toHaveLength(0);
   expect(jobWithParents.parse(await read(`/jobs/${held.id}`)).status).toBe("running");
 });
 

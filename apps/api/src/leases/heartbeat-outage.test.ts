@@ -84,7 +84,7 @@ test("one whose row somebody has locked does not: the database is there", async 
   onTestFinished(() => database.close());
   const { id, beat, isMarked } = await holding(database);
   await own.database.sql.begin(async (sql) => {
-    await sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE`;
+    await sql`SELECT FROM atlasqueue.jobs WHERE id = ${id} FOR UPDATE`;
     expect(await beat()).toBe(503);
   });
   expect(await isMarked()).toBe(false);

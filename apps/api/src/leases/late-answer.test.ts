@@ -34,13 +34,13 @@ beforeEach(() => {
 afterEach(async () => {
   meanwhile = async () => {};
   claimed = () => {};
-  await own.database.sql`DELETE FROM jobs`;
+  await own.database.sql`DELETE FROM atlasqueue.jobs`;
 });
 
 /** More than a third of the lease passes, and the rest soon after. */
 const ends = async () => {
   gone_by_ms += 1_050;
-  await own.database.sql`UPDATE jobs SET locked_until = now()`;
+  await own.database.sql`UPDATE atlasqueue.jobs SET locked_until = now()`;
 };
 let keys = 0;
 const submit = () => api.post(`late-${(keys += 1)}`, { type: "a", queue: "q" });
@@ -48,15 +48,16 @@ const lease = (more: object = {}) =>
   api.send("POST", "/v1/queues/q/lease", undefined, { worker_id: "w", lease_seconds, ...more });
 const leaseOne = async (more: object = {}) => {
   await submit();
-  await own.database.sql`UPDATE jobs SET has_steps = true`;
+  await own.database.sql`UPDATE atlasqueue.jobs SET has_steps = true`;
   return lease(more);
 };
 const stored = async () => {
-  const [row] = await own.database.sql`SELECT locked_until, worker_id FROM jobs`;
+  const [row] = await own.database.sql`SELECT locked_until, worker_id FROM atlasqueue.jobs`;
   return row;
 };
 const isRenewed = async () => {
-  const [row] = await own.database.sql`SELECT locked_until > started_at + interval '3 s' AS renewed FROM jobs`;
+  const [row] = await own.database
+    .sql`SELECT locked_until > started_at + interval '3 s' AS renewed FROM atlasqueue.jobs`;
   return row?.["renewed"] as boolean | undefined;
 };
 
@@ -106,7 +107,7 @@ test("where the claim was so late that it was renewed, it counts until the renew
 
 const taken = async () => {
   await ends();
-  await own.database.sql`UPDATE jobs SET lease_token = gen_random_uuid(), worker_id = 'other'`;
+  await own.database.sql`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid(), worker_id = 'other'`;
 };
 
 test("a job that another worker has by then is not handed over", async () => {

@@ -75,7 +75,7 @@ test("a job that cannot be given back, as its row is locked, does not keep the a
   }));
   if (!done || !kept) throw new Error("two were to be leased");
   const asked = await api.deps.database.sql.begin(async (tx) => {
-    await tx`SELECT FROM jobs WHERE id = ${kept.id} FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.jobs WHERE id = ${kept.id} FOR UPDATE`;
     return post("/leases/settle", { acks: [done], releases: [kept] });
   });
   expect(asked.status).toBe(503);
@@ -154,6 +154,6 @@ test("a heartbeat may shorten a lease, and the sweep will look in time", async (
   expect((await post(`/jobs/${id}/heartbeat`, { lease_token, lease_seconds: 5 })).status).toBe(200);
   const { sql } = api.deps.database;
   const [batch] = await sql<{ soon: boolean }[]>`
-    SELECT check_at <= now() + interval '5 seconds' AS soon FROM lease_batches WHERE token = ${lease_token}`;
+    SELECT check_at <= now() + interval '5 seconds' AS soon FROM atlasqueue.lease_batches WHERE token = ${lease_token}`;
   expect(batch?.soon).toBe(true);
 });

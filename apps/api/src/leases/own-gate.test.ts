@@ -17,7 +17,7 @@ async function holding(changes: Changes, onOther = (_text: string) => {}) {
   let stopped = false;
   const over = Promise.withResolvers<void>();
   const stepped = steppingDatabase(own.database, (_step, _number, text) => {
-    if (stopped && text.includes("INSERT INTO jobs")) return over.promise;
+    if (stopped && text.includes("INSERT INTO atlasqueue.jobs")) return over.promise;
     if (stopped) onOther(text);
   });
   const api = await testApp({ ...changes, database: { ...stepped, timeout_ms: 60_000 } });

@@ -47,7 +47,7 @@ test("a call whose wait ends during its claim has its room until its jobs are re
   answered.resolve();
   await eventually(() => expect(isFree()).toBe(true));
   await eventually(async () => {
-    const [job] = await own.database.sql`SELECT status, attempts FROM jobs`;
+    const [job] = await own.database.sql`SELECT status, attempts FROM atlasqueue.jobs`;
     expect(job).toEqual({ status: "queued", attempts: 0 });
   });
 });

@@ -203,7 +203,8 @@ test("flows are answered as documented", () => tourFlows(call));
 
 test("pausing and resuming is answered as documented", () => {
   const { sql } = api.deps.database;
-  const unfinish = (key: string) => sql`UPDATE audit_log SET finished = false WHERE idempotency_key = ${key}`;
+  const unfinish = (key: string) =>
+    sql`UPDATE atlasqueue.audit_log SET finished = false WHERE idempotency_key = ${key}`;
   return tourPauses(call, submit, unfinish);
 });
 

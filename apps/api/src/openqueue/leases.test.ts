@@ -20,7 +20,8 @@ const hold = async (queue: string, fields: object = {}) => {
 };
 /** The job's time has come. */
 const ripen = async (id: string) => {
-  await api.deps.database.sql`UPDATE jobs SET run_at = now(), due_at = now() WHERE id = ${id} AND status = 'failed'`;
+  await api.deps.database
+    .sql`UPDATE atlasqueue.jobs SET run_at = now(), due_at = now() WHERE id = ${id} AND status = 'failed'`;
   await promoteAll(api.deps);
 };
 

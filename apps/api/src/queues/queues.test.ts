@@ -71,7 +71,7 @@ test.each(["pause", "resume"])("POST %s refuses an impossible queue name", async
 
 test("the queues come in pages, in the order of their names, with a cursor that is good for nothing else", async () => {
   const sql = api.deps.database.sql;
-  await sql`INSERT INTO queue_counts (tenant, queue, succeeded) SELECT 'default', 'page-' || n, 1 FROM generate_series(1, 1005) AS n`;
+  await sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) SELECT 'default', 'page-' || n, 1 FROM generate_series(1, 1005) AS n`;
   const page = async (query: string) => queuePage.parse(await (await api.get(`/v1/queues${query}`)).json());
   const first = await page("");
   expect(first.items).toHaveLength(1_000);
@@ -84,5 +84,5 @@ test("the queues come in pages, in the order of their names, with a cursor that 
   expect((await api.get("/v1/queues?limit=0")).status).toBe(422);
   expect((await api.get("/v1/queues?limit=1001")).status).toBe(422);
   expect((await api.get(`/v1/jobs?cursor=${first.next_cursor}`)).status).toBe(400);
-  await sql`DELETE FROM queue_counts WHERE queue LIKE 'page-%'`;
+  await sql`DELETE FROM atlasqueue.queue_counts WHERE queue LIKE 'page-%'`;
 });

@@ -21,7 +21,7 @@ const submit = async (queue: string, jobs: number) => {
   for (let at = 0; at < jobs; at += 1) await api.post(`${queue}-${at}`, { type: "a", queue });
 };
 const age = (queue: string, seconds: number) => api.deps.database.sql`
-  UPDATE jobs SET ready_at = now() - ${seconds} * interval '1 second' WHERE queue = ${queue} AND ready_at IS NOT NULL`;
+  UPDATE atlasqueue.jobs SET ready_at = now() - ${seconds} * interval '1 second' WHERE queue = ${queue} AND ready_at IS NOT NULL`;
 const lease = (queue: string) => send("POST", `/queues/${queue}/lease`, { worker_id: "w" });
 const waits = { oldest_ready_seconds: expect.closeTo(300, -2) as number };
 

@@ -109,13 +109,13 @@ test("the list is ordered by name, page by page", async () => {
 
 test("a tenant has at most a thousand, and those can still be replaced", async () => {
   const { sql } = api.deps.database;
-  await sql`INSERT INTO schedules (tenant, name, cron, timezone, catch_up, job, next_at, created_at, updated_at)
+  await sql`INSERT INTO atlasqueue.schedules (tenant, name, cron, timezone, catch_up, job, next_at, created_at, updated_at)
     SELECT 'default', 'many-' || n, '0 0 * * *', 'UTC', 'none', '{"type":"a","payload":{}}', now() + interval '1 day', now(), now()
     FROM generate_series(1, 1000) AS n`;
   const refused = await send("POST", "", nightly("one-more"));
   expect([refused.status, await kindOf(refused)]).toEqual([409, "/problems/too-many-schedules"]);
   expect((await send("PUT", "/many-7", nightly("many-7"))).status).toBe(200);
-  await sql`DELETE FROM schedules WHERE name LIKE 'many-%'`;
+  await sql`DELETE FROM atlasqueue.schedules WHERE name LIKE 'many-%'`;
 });
 
 const bad: [string, object, string][] = [

@@ -119,7 +119,7 @@ test.each([
     "is rotated, even with an overlap",
     (id: string) => rotateToken(api.deps, { tenant: "default", id, overlap_seconds: 60 }),
   ],
-  ["expires", (id: string) => api.deps.database.sql`UPDATE tokens SET expires_at = now() WHERE id = ${id}`],
+  ["expires", (id: string) => api.deps.database.sql`UPDATE atlasqueue.tokens SET expires_at = now() WHERE id = ${id}`],
 ])("the session ends when its token %s", async (_what, ending) => {
   const { cookie, token, id } = await signedIn("read");
   await ending(id);
@@ -133,11 +133,11 @@ test.each([
 test("the session ends after its time, and is never longer than its token", async () => {
   const { cookie, id } = await signedIn("read");
   const { sql } = api.deps.database;
-  await sql`UPDATE sessions SET expires_at = now() WHERE token_id = ${id}`;
+  await sql`UPDATE atlasqueue.sessions SET expires_at = now() WHERE token_id = ${id}`;
   api.clock.ms += 5_000;
   expect((await call("GET", "/v1/jobs", cookie)).status).toBe(401);
   const short = await api.token("read");
-  await sql`UPDATE tokens SET expires_at = now() + interval '100 seconds' WHERE id = ${short.id}`;
+  await sql`UPDATE atlasqueue.tokens SET expires_at = now() + interval '100 seconds' WHERE id = ${short.id}`;
   expect(Number(/Max-Age=(\d+)/.exec(setCookie(await signIn(short.token)))?.[1])).toBeLessThanOrEqual(100);
 });
 
@@ -168,10 +168,10 @@ test("the database has no text of a session, only its hash, and at most a hundre
   const { id, token, cookie } = await signedIn("read");
   const { sql } = api.deps.database;
   await sql`
-    INSERT INTO sessions SELECT decode(md5(n::text), 'hex'), ${id}, now() - interval '1 hour', now() + interval '1 hour'
+    INSERT INTO atlasqueue.sessions SELECT decode(md5(n::text), 'hex'), ${id}, now() - interval '1 hour', now() + interval '1 hour'
     FROM generate_series(1, 150) AS n`;
   await signIn(token);
-  const rows = await sql`SELECT encode(hash, 'escape') AS hash FROM sessions WHERE token_id = ${id}`;
+  const rows = await sql`SELECT encode(hash, 'escape') AS hash FROM atlasqueue.sessions WHERE token_id = ${id}`;
   expect(rows).toHaveLength(100);
   expect(JSON.stringify(rows)).not.toContain(cookie.cookie.slice(-20));
   expect((await call("GET", "/v1/jobs", cookie, anotherProcess())).status).toBe(200);

@@ -194,7 +194,7 @@ test("counts are serialised once a look, however many listen", async () => {
   onTestFinished(() => shared.stop());
   const { token } = await makeToken(shared.deps, ["read"]);
   const { sql } = shared.deps.database;
-  await sql`INSERT INTO queue_counts (tenant, queue, queued) SELECT 'default', 'shared-' || n, n FROM generate_series(1, 50) AS n`;
+  await sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, queued) SELECT 'default', 'shared-' || n, n FROM generate_series(1, 50) AS n`;
   const stringify = vi.spyOn(JSON, "stringify");
   onTestFinished(() => stringify.mockRestore());
   const listeners = await Promise.all(

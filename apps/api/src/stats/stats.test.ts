@@ -37,7 +37,7 @@ test.each(["window=2h", "queue=", "queue=a%20b", "type=", "from=now"])("a series
 test("a throughput has the last hour of each queue asked for, in their order, and zeros where nothing was", async () => {
   const { sql } = api.deps.database;
   await sql`
-    INSERT INTO minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
+    INSERT INTO atlasqueue.minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
     SELECT tenant, 'busy', type, date_trunc('minute', now(), 'UTC') - ago * interval '1 minute', 1, 10, 2, 0, 0, '{}', '{}'
     FROM (VALUES ('default', ''), ('default', 'a'), ('acme', '')) AS of(tenant, type), generate_series(0, 90) AS ago`;
   const seen = throughput.parse(await (await api.get("/v1/stats/throughput?queues=quiet,busy")).json());
@@ -69,7 +69,7 @@ test("the overview tells jobs, queues, workers and what is wrong", async () => {
     problems: [],
   });
   const { sql } = api.deps.database;
-  await sql`UPDATE jobs SET ready_at = now() - interval '2 minutes' WHERE queue = 'reports'`;
+  await sql`UPDATE atlasqueue.jobs SET ready_at = now() - interval '2 minutes' WHERE queue = 'reports'`;
   const later = overview.parse(await (await api.get("/v1/overview")).json());
   expect(later.oldest_queued).toMatchObject({ queue: "reports" });
   expect(later.problems).toMatchObject([{ code: "queue_without_workers", queue: "reports", count: 1 }]);

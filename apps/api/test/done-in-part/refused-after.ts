@@ -45,7 +45,7 @@ export async function refusedAfter(
   const before = await digestOf(sql, tables);
   // A tenant's is made after the act.
   const entries = async () =>
-    Number((await sql`SELECT count(*) FROM audit_log WHERE action <> 'tenant.provision'`)[0]?.["count"]);
+    Number((await sql`SELECT count(*) FROM atlasqueue.audit_log WHERE action <> 'tenant.provision'`)[0]?.["count"]);
   const entries_before = await entries();
   let left: number | undefined;
   let refused = 0;

@@ -14,7 +14,7 @@ const unsynced = "(SELECT set_config('synchronous_commit', 'off', true)) = 'off'
 /** $1 … $11: a column each. */
 export const insert = `
   WITH made AS (
-    INSERT INTO jobs (id, tenant, queue, type, status, priority, max_attempts, timeout_seconds, backoff,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, priority, max_attempts, timeout_seconds, backoff,
                       run_at, ready_at, due_at, created_at, updated_at, payload)
     SELECT id, tenant, queue, type, CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END, priority, max_attempts,
            timeout_seconds, CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END,
@@ -22,7 +22,7 @@ export const insert = `
            CASE WHEN starts_at > now() THEN starts_at END, now(), now(), payload
     FROM ${input} RETURNING id, tenant, queue, due_at
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, queued, scheduled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled)
     SELECT tenant, queue, count(*) - count(due_at), count(due_at)
     FROM made GROUP BY tenant, queue
   )
@@ -32,21 +32,21 @@ export const insert = `
 
 const served = `ARRAY(
       SELECT queue FROM unnest($5::text[]) AS wanted(queue)
-      WHERE NOT EXISTS (SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND paused_at IS NOT NULL))`;
+      WHERE NOT EXISTS (SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND paused_at IS NOT NULL))`;
 
 /** $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 queues, $6 ids. A crash may forget it, so it is not synced. */
 export const claim = `
   WITH leased AS (
-    UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
+    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = now(), updated_at = now(),
                     locked_until = now() + make_interval(secs => $3::float8)
     WHERE id = ANY((SELECT $6::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(${served}) AND status = 'queued' AND ${unsynced}
     RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error
   ), batch AS (
-    INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, now() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, queued, running)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, running)
     SELECT tenant, queue, -count(*), count(*) FROM (SELECT $4 AS tenant, queue FROM leased) AS leased GROUP BY tenant, queue
   )
   SELECT * FROM leased`;
@@ -54,18 +54,18 @@ export const claim = `
 /** $1 ids, $2 for each the place of its token in $3, $4 results. */
 export const settle = `
   WITH settled AS (
-    UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
+    UPDATE atlasqueue.jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     result = CASE WHEN json_typeof(input.result) = 'null' THEN NULL ELSE input.result END
     FROM ROWS FROM (unnest($1::uuid[], $2::int[]), json_array_elements($4::text::json)) AS input(id, token, result)
     WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.id = input.id AND jobs.status = 'running'
       AND jobs.lease_token = ($3::uuid[])[input.token]
     RETURNING jobs.id, tenant, jobs.queue
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, running, succeeded)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, running, succeeded)
     SELECT tenant, queue, -count(*), count(*) FROM settled GROUP BY tenant, queue
   )
   SELECT json_agg(input.id) AS refused FROM unnest($1::uuid[], $2::int[]) AS input(id, token)
   WHERE input.id NOT IN (SELECT id FROM settled)`;
 
 /** $1 tokens of claims settled to the last job. */
-export const forget = `DELETE FROM lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}`;
+export const forget = `DELETE FROM atlasqueue.lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}`;

@@ -119,7 +119,7 @@ test(
     const older = await testDatabase();
     const { sql } = older.database;
     await sql`
-    UPDATE drizzle.atlasqueue_migrations SET created_at = created_at - 1`;
+    UPDATE atlasqueue.migrations SET created_at = created_at - 1`;
     for (const program of ["api", "worker"]) {
       const { waitForExit, errorLines } = await start({ DATABASE_URL: older.url, WORKER_METRICS_PORT: "0" }, program);
       expect(await waitForExit()).toEqual({ code: 1, signal: null });
@@ -137,8 +137,8 @@ test("a database that is a version ahead is served", { tags: ["slow"] }, async (
   const newer = await testDatabase();
   const { sql } = newer.database;
   await sql`
-    INSERT INTO drizzle.atlasqueue_migrations (hash, created_at)
-    SELECT 'of a later version', max(created_at) + 1 FROM drizzle.atlasqueue_migrations`;
+    INSERT INTO atlasqueue.migrations (hash, created_at)
+    SELECT 'of a later version', max(created_at) + 1 FROM atlasqueue.migrations`;
   const api = await start({ DATABASE_URL: newer.url });
   await api.waitForLine("api_started");
   api.kill("SIGTERM");
@@ -153,8 +153,9 @@ test("a role that may not look at the migrations is served", { tags: ["slow"] },
   const url = new URL(own.url);
   await sql.unsafe(`
     CREATE ROLE ${role} LOGIN PASSWORD 'limited';
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role};
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role}`);
+    GRANT USAGE ON SCHEMA atlasqueue TO ${role};
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA atlasqueue TO ${role};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA atlasqueue TO ${role}`);
   [url.username, url.password] = [role, "limited"];
   const api = await start({ DATABASE_URL: url.href });
   await api.waitForLine("api_started");

@@ -1,14 +1,14 @@
 import type { Command } from "@commander-js/extra-typings";
-import { readDatabaseUrl, type Env } from "../config.ts";
+import { readDatabase, type Env } from "../config.ts";
 import { orExit } from "../exit.ts";
 
 export function defineMigrate(command: Command, env: Env): void {
   command.action(() =>
     orExit(async () => {
-      const url = readDatabaseUrl(env);
+      const { url, schema } = readDatabase(env);
       const { migrateDatabase } = await import("@atlasqueue/core");
-      await migrateDatabase(url, { tell: (line) => void process.stderr.write(`${line}\n`) });
-      process.stdout.write(`${placeOf(url)} has the newest schema\n`);
+      await migrateDatabase(url, { schema, tell: (line) => void process.stderr.write(`${line}\n`) });
+      process.stdout.write(`${placeOf(url)} has the newest tables in the schema ${schema}\n`);
     }),
   );
 }

@@ -24,11 +24,11 @@ export const checkSchema: Look = async ({ database }) => {
   const { kind, applied, shipped, at, needs } = await schemaState(database);
   switch (kind) {
     case "current":
-      return ok("schema", `the newest, ${applied} migrations`);
+      return ok("schema", `the newest tables, in the schema ${database.schema.name}`);
     case "behind":
       return wrong("schema", `at migration ${at}, this version needs ${needs}; run \`atlasqueue migrate\``);
     case "missing":
-      return wrong("schema", "there are no AtlasQueue tables; run `atlasqueue migrate`");
+      return wrong("schema", `the schema ${database.schema.name} has no AtlasQueue tables; run \`atlasqueue migrate\``);
     case "ahead":
       return wrong("schema", `the database is newer than this program (${applied} migrations, here ${shipped})`);
     default:

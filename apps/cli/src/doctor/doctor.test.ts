@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 const doctor = async (...words: string[]) => {
   // However slow the machine, only jobs that a test left waiting count as waiting.
-  await store.database.sql`UPDATE jobs SET ready_at = now() WHERE ready_at IS NOT NULL AND queue <> 'left'`;
+  await store.database.sql`UPDATE atlasqueue.jobs SET ready_at = now() WHERE ready_at IS NOT NULL AND queue <> 'left'`;
   return runCli(["doctor", ...words], env);
 };
 
@@ -93,10 +93,10 @@ test("signals lost by Redis are found, and rebuilt in order", async () => {
 test("disagreements are named: dead letters, counts, due jobs not promoted, groups not handed over", async () => {
   const { sql } = store.database;
   await signal.deadLetters.add(["00000000-0000-4000-8000-000000000000"]);
-  await sql`INSERT INTO queue_changes (tenant, queue, running) VALUES ('default', 'well', 1)`;
+  await sql`INSERT INTO atlasqueue.queue_changes (tenant, queue, running) VALUES ('default', 'well', 1)`;
   const { id } = await queue.submit({ type: "a", queue: "well", delay_seconds: 3_600 });
-  await sql`UPDATE jobs SET due_at = now() - interval '2 hours' WHERE id = ${id}`;
-  await sql`INSERT INTO job_groups VALUES ('default', 'well', 'g', 1, 1, '{}', now())`;
+  await sql`UPDATE atlasqueue.jobs SET due_at = now() - interval '2 hours' WHERE id = ${id}`;
+  await sql`INSERT INTO atlasqueue.job_groups VALUES ('default', 'well', 'g', 1, 1, '{}', now())`;
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
   expect(stdout).toMatch(/^✗ sweep +jobs are due and not promoted for 2h 0m: does a worker or an API run\?$/m);
@@ -111,7 +111,7 @@ test("a job that waits for one which has ended is found", async () => {
   const one = { type: "a", queue: "well", ref: "one" };
   const { jobs } = await queue.submitFlow({ jobs: [one, { type: "a", queue: "well", depends_on: ["one"] }] });
   const [first, second] = jobs;
-  await sql`UPDATE jobs SET status = 'cancelled', ready_at = NULL, finished_at = now() - interval '1 hour' WHERE id = ${first?.id ?? ""}`;
+  await sql`UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, finished_at = now() - interval '1 hour' WHERE id = ${first?.id ?? ""}`;
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
   expect(stdout).toMatch(new RegExp(`^✗ flows +1 waits .* such as that of ${second?.id} for ${first?.id}: does`, "m"));
@@ -119,12 +119,12 @@ test("a job that waits for one which has ended is found", async () => {
 
 test("another database on the same Redis is named, on both sides", async () => {
   const { sql } = store.database;
-  onTestFinished(async () => void (await sql`DELETE FROM redis_owner`));
+  onTestFinished(async () => void (await sql`DELETE FROM atlasqueue.redis_owner`));
   await signal.mark("redis-shared", 60_000);
   expect((await doctor()).stdout).toMatch(
     /^✗ Redis owner +another database used this Redis with the same keys, and was/m,
   );
-  await sql`INSERT INTO redis_owner (nonces, refused_until) VALUES ('{}', now() + interval '1 minute')`;
+  await sql`INSERT INTO atlasqueue.redis_owner (nonces, refused_until) VALUES ('{}', now() + interval '1 minute')`;
   expect((await doctor()).stdout).toMatch(/^✗ Redis owner +REDIS_URL: another database uses this Redis with the same/m);
   await signal.mark("redis-shared", 1);
 });
@@ -133,7 +133,7 @@ test("jobs no worker takes are found, and live workers that take nothing", { tag
   const { sql } = store.database;
   const waits = async (name: string) => {
     const { id } = await queue.submit({ type: "a", queue: name });
-    await sql`UPDATE jobs SET ready_at = now() - interval '2 hours' WHERE id = ${id}`;
+    await sql`UPDATE atlasqueue.jobs SET ready_at = now() - interval '2 hours' WHERE id = ${id}`;
   };
   const says = async () => {
     const { checks } = JSON.parse((await doctor("--json")).stdout) as { checks: Check[] };
@@ -162,9 +162,9 @@ test("jobs no worker takes are found, and live workers that take nothing", { tag
   });
   clearInterval(beat);
   for (const id of living.keys()) await signal.presence.withdraw({ tenant: "default", id });
-  await sql`DELETE FROM jobs WHERE queue = 'left'`;
-  await sql`DELETE FROM queue_counts WHERE queue = 'left'`;
-  await sql`DELETE FROM queue_changes WHERE queue = 'left'`;
+  await sql`DELETE FROM atlasqueue.jobs WHERE queue = 'left'`;
+  await sql`DELETE FROM atlasqueue.queue_counts WHERE queue = 'left'`;
+  await sql`DELETE FROM atlasqueue.queue_changes WHERE queue = 'left'`;
 });
 
 test("workers are counted though there are no jobs", { tags: ["slow"] }, async () => {
@@ -247,7 +247,7 @@ test(
 test("a database that lacks a migration is reported with the one that is needed", async () => {
   const older = await testDatabase();
   await older.database.sql`
-    UPDATE drizzle.atlasqueue_migrations SET created_at = created_at - 1`;
+    UPDATE atlasqueue.migrations SET created_at = created_at - 1`;
   const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: older.url, REDIS_URL: "" });
   expect(code).toBe(1);
   expect(stdout).toMatch(/^✗ schema +at migration \d{4}_\w+, this version needs \d{4}_\w+; run `atlasqueue migrate`$/m);
@@ -259,9 +259,10 @@ test("a right that the role lacks is reported", async () => {
   const role = `doctored_${process.pid}`;
   await own.database.sql.unsafe(`
     CREATE ROLE ${role} LOGIN PASSWORD 'doctored';
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role};
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role};
-    REVOKE DELETE ON jobs, tokens FROM ${role}`);
+    GRANT USAGE ON SCHEMA atlasqueue TO ${role};
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA atlasqueue TO ${role};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA atlasqueue TO ${role};
+    REVOKE DELETE ON atlasqueue.jobs, atlasqueue.tokens FROM ${role}`);
   const url = Object.assign(new URL(own.url), { username: role, password: "doctored" });
   const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: url.href, REDIS_URL: "" });
   expect(code).toBe(1);

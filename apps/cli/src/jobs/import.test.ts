@@ -35,7 +35,7 @@ function file(...lines: string[]): { path: string; folder: string } {
   return { path, folder: folder.path };
 }
 
-const count = async () => Number((await database.database.sql`SELECT count(*) FROM jobs`)[0]?.["count"]);
+const count = async () => Number((await database.database.sql`SELECT count(*) FROM atlasqueue.jobs`)[0]?.["count"]);
 
 test("a file of ten thousand lines is stored once, and again nothing is", { tags: ["slow"] }, async () => {
   const { path } = file(...Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ type: "row", payload: { n } })));

@@ -68,7 +68,7 @@ describe.each(transports)("over %s", (transport) => {
     if (held) await queueClient.ack(held, {});
     const text = `${orders}${hidden}`;
     const value = JSON.stringify({ text: text.repeat(Math.ceil(1_048_576 / Buffer.byteLength(text))) });
-    await world.sql`UPDATE jobs SET payload = ${value}::json, result = ${value}::json WHERE id = ${job_id}`;
+    await world.sql`UPDATE atlasqueue.jobs SET payload = ${value}::json, result = ${value}::json WHERE id = ${job_id}`;
     const shown = await speaker.call("get_job_details", { job_id });
     holds(shown, 16_000);
     expect(shown.data.cut).toEqual([

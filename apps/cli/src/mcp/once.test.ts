@@ -30,12 +30,12 @@ describe.each(transports)("over %s", (transport) => {
       const pause = { queue_name: `${queue}-died`, idempotency_key: `died-${queue}` };
       await speaker.call("pause_queue", pause);
       await speaker.call("resume_queue", { ...pause, idempotency_key: `up-${queue}` });
-      await world.sql`UPDATE audit_log SET finished = false WHERE idempotency_key = ${pause.idempotency_key}`;
+      await world.sql`UPDATE atlasqueue.audit_log SET finished = false WHERE idempotency_key = ${pause.idempotency_key}`;
       const { text, isError } = await speaker.call("pause_queue", pause);
       expect(isError).toBe(true);
       expect(text).toMatch(/under way.*Wait 1 s, then call again with the same arguments/);
       await world.sql`
-      UPDATE audit_log SET at = at - interval '1 minute' WHERE idempotency_key = ${pause.idempotency_key}`;
+      UPDATE atlasqueue.audit_log SET at = at - interval '1 minute' WHERE idempotency_key = ${pause.idempotency_key}`;
       expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: true });
       expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: false });
     },

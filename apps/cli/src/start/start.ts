@@ -46,7 +46,11 @@ export async function startSystem(given: Env, { stdout, stop }: StartOptions): P
     const redis = await redisServer(settings, undo, logger);
     // Our reader may leave (`start | head`): a queue goes on without an audience.
     stdout.on("error", () => {});
-    await migrateDatabase(database.url, { stop, tell: (line) => void stdout.write(`${line}\n`) });
+    await migrateDatabase(database.url, {
+      schema: settings.database_schema,
+      stop,
+      tell: (line) => void stdout.write(`${line}\n`),
+    });
     if (stop.aborted) return await undo.run().then(() => undefined);
 
     const urls = { DATABASE_URL: database.url, REDIS_URL: redis.kind === "none" ? undefined : redis.url };

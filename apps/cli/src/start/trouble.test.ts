@@ -67,7 +67,7 @@ test("start with a database that is away is one line", { tags: ["slow"] }, async
 test("migrate says what it did, and what it needs", { tags: ["slow"] }, async () => {
   const migrated = await spawnProcess(mainFile, { args: ["migrate"], env: given() });
   expect(await migrated.waitForExit()).toEqual({ code: 0, signal: null });
-  expect(migrated.lines).toEqual([expect.stringMatching(/has the newest schema$/)]);
+  expect(migrated.lines).toEqual([expect.stringMatching(/has the newest tables in the schema atlasqueue$/)]);
   expect(await failure(["migrate"], {})).toMatch(/^DATABASE_URL is not set; it must be a URL/);
   expect(await failure(["migrate"], { DATABASE_URL: "postgres://127.0.0.1:1/x" })).toContain("cannot be reached");
 });
@@ -81,7 +81,7 @@ test(
     const DATABASE_URL = `postgres://${username}:${password}@${hosts}?application_name=x`;
     const migrated = await spawnProcess(mainFile, { args: ["migrate"], env: { DATABASE_URL } });
     expect(await migrated.waitForExit()).toEqual({ code: 0, signal: null });
-    expect(migrated.lines).toEqual([`${hosts} has the newest schema`]);
+    expect(migrated.lines).toEqual([`${hosts} has the newest tables in the schema atlasqueue`]);
   },
 );
 

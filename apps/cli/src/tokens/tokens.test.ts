@@ -50,14 +50,14 @@ test("a token is made, listed, rotated and revoked, in JSON", { tags: ["slow"] }
 
 test("a token is printed though its audit entry cannot be written", { tags: ["slow"] }, async () => {
   const { sql } = store.database;
-  await sql`ALTER TABLE audit_log RENAME TO audit_log_away`;
+  await sql`ALTER TABLE atlasqueue.audit_log RENAME TO audit_log_away`;
   try {
     const made = await run(["create", "--name", "unnoted", "--scopes", "read"]);
     expect(made.code).toBe(0);
     expect(await find(made.stdout.trim())).toBeDefined();
     expect(made.stderr).toContain("the audit log does not say so");
   } finally {
-    await sql`ALTER TABLE audit_log_away RENAME TO audit_log`;
+    await sql`ALTER TABLE atlasqueue.audit_log_away RENAME TO audit_log`;
   }
 });
 

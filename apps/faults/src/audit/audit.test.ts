@@ -34,8 +34,8 @@ async function movesOf(id: string): Promise<Moved[]> {
   return moves;
 }
 const endLeases = () => own.database.sql`
-  WITH due AS (UPDATE lease_batches SET check_at = now())
-  UPDATE jobs SET locked_until = now() - interval '1 second' WHERE status = 'running'`;
+  WITH due AS (UPDATE atlasqueue.lease_batches SET check_at = now())
+  UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE status = 'running'`;
 
 test("each move of a job is noted with the token it was made under", async () => {
   const id = await add("one");
@@ -64,12 +64,12 @@ test("what is rolled back is not noted, and what is removed is", async () => {
   const id = await add("two");
   await own.database.sql
     .begin(async (tx) => {
-      await tx`DELETE FROM jobs WHERE id = ${id}`;
+      await tx`DELETE FROM atlasqueue.jobs WHERE id = ${id}`;
       throw new Error("no");
     })
     .catch(() => {});
   expect(await movesOf(id)).toHaveLength(1);
-  await own.database.sql`DELETE FROM jobs WHERE id = ${id}`;
+  await own.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${id}`;
   expect(await movesOf(id)).toMatchObject([{ was: null }, { was: "queued", status: null }]);
 });
 
@@ -91,6 +91,6 @@ test("what is left says which jobs wait for a stated reason, and which are dead"
       { id: waiting, tenant: "default", status: "queued", why: null },
     ]),
   );
-  await own.database.sql`INSERT INTO queues (tenant, queue, paused_at) VALUES ('default', 'default', now())`;
+  await own.database.sql`INSERT INTO atlasqueue.queues (tenant, queue, paused_at) VALUES ('default', 'default', now())`;
   expect(await seen()).toContainEqual({ id: waiting, tenant: "default", status: "queued", why: "its queue is paused" });
 });

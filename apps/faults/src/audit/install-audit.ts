@@ -66,8 +66,8 @@ const note = `
   END $$`;
 
 const trigger = `
-  CREATE OR REPLACE TRIGGER faults_note_made AFTER INSERT OR DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION faults_note();
-  CREATE OR REPLACE TRIGGER faults_note_moved AFTER UPDATE ON jobs FOR EACH ROW
+  CREATE OR REPLACE TRIGGER faults_note_made AFTER INSERT OR DELETE ON atlasqueue.jobs FOR EACH ROW EXECUTE FUNCTION faults_note();
+  CREATE OR REPLACE TRIGGER faults_note_moved AFTER UPDATE ON atlasqueue.jobs FOR EACH ROW
   WHEN ((OLD.status, OLD.attempts, OLD.tenant) IS DISTINCT FROM (NEW.status, NEW.attempts, NEW.tenant)
         OR OLD.status = 'running' AND OLD.lease_token IS DISTINCT FROM NEW.lease_token)
   EXECUTE FUNCTION faults_note()`;

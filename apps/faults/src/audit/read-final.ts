@@ -26,18 +26,20 @@ export async function readFinal(sql: Sql, dead_list?: string[]): Promise<Final> 
       SELECT id, tenant, status, CASE
         WHEN status IN ('dead', 'cancelled') THEN NULL
         WHEN waits_for IS NOT NULL THEN 'waits for a signal'
-        WHEN EXISTS (SELECT FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND paused_at IS NOT NULL)
+        WHEN EXISTS (SELECT FROM atlasqueue.queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND paused_at IS NOT NULL)
           THEN 'its queue is paused'
         WHEN status IN ('scheduled', 'failed') AND due_at > now() + interval '2 seconds' THEN 'its time has not come'
         WHEN status = 'blocked' AND EXISTS (
-          SELECT FROM jobs AS head WHERE head.tenant = jobs.tenant AND head.queue = jobs.queue AND head.holds_group = jobs.group_key
+          SELECT FROM atlasqueue.jobs AS head WHERE head.tenant = jobs.tenant AND head.queue = jobs.queue AND head.holds_group = jobs.group_key
             AND (head.waits_for IS NOT NULL OR head.due_at > now() + interval '2 seconds')) THEN 'its group waits'
         WHEN status = 'blocked' AND EXISTS (
-          SELECT FROM flow_edges JOIN jobs AS parent ON parent.id = flow_edges.parent
+          SELECT FROM atlasqueue.flow_edges JOIN atlasqueue.jobs AS parent ON parent.id = flow_edges.parent
           WHERE flow_edges.child = jobs.id AND (parent.waits_for IS NOT NULL OR parent.due_at > now() + interval '2 seconds'))
           THEN 'its parent waits' END AS why
-      FROM jobs WHERE status <> 'succeeded' LIMIT ${rows_max}`;
-    const keys = await tx<Final["keys"]>`SELECT tenant, key, job_id AS job FROM idempotency_keys LIMIT ${rows_max}`;
+      FROM atlasqueue.jobs WHERE status <> 'succeeded' LIMIT ${rows_max}`;
+    const keys = await tx<
+      Final["keys"]
+    >`SELECT tenant, key, job_id AS job FROM atlasqueue.idempotency_keys LIMIT ${rows_max}`;
     const [callers] = await tx<{ known: boolean }[]>`SELECT to_regclass('caller_rows') IS NOT NULL AS known`;
     const rows = callers?.known ? await tx<{ nonce: string }[]>`SELECT nonce FROM caller_rows LIMIT ${rows_max}` : [];
     return { open: [...open], keys: [...keys], dead_list, rows: rows.map(({ nonce }) => nonce) };

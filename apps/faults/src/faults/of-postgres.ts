@@ -109,7 +109,7 @@ async function lockJobs({ postgres: { asAdmin } }: Rig, hold_ms: number): Promis
     const got = await asAdmin(async (sql) => {
       return sql.begin(async (lock) => {
         await lock`SET LOCAL lock_timeout = '2s'`;
-        await lock`LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE`;
+        await lock`LOCK TABLE atlasqueue.jobs IN ACCESS EXCLUSIVE MODE`;
         await delay(hold_ms);
         return true;
       });

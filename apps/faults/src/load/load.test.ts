@@ -96,11 +96,14 @@ async function startAll(): Promise<{ submitter: SpawnedProcess; remote: SpawnedP
 }
 
 const unfinished = async () =>
-  (await sql`SELECT status, count(*)::int FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled') GROUP BY 1`)
-    .length;
+  (
+    await sql`SELECT status, count(*)::int FROM atlasqueue.jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled') GROUP BY 1`
+  ).length;
 
 async function endsByNonce(): Promise<Map<string, string>> {
-  const rows = await sql<{ nonce: string; status: string }[]>`SELECT payload->>'nonce' AS nonce, status FROM jobs`;
+  const rows = await sql<
+    { nonce: string; status: string }[]
+  >`SELECT payload->>'nonce' AS nonce, status FROM atlasqueue.jobs`;
   return new Map(rows.map(({ nonce, status }) => [nonce, status]));
 }
 

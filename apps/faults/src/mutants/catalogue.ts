@@ -162,8 +162,8 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "queue.ts",
-        find: "submitInside(executeIn(tx), one",
-        put: "submitInside(executeIn(deps.database.sql), one",
+        find: "submitInside(executeIn(tx, database.schema), one",
+        put: "submitInside(executeIn(database.sql, database.schema), one",
       },
     ],
     scenario: insideTransactions,
@@ -184,8 +184,8 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "maintenance/promote-due.ts",
-        find: "SELECT id, status FROM jobs WHERE due_at <= now()",
-        put: "SELECT id, status FROM jobs WHERE due_at < created_at",
+        find: "SELECT id, status FROM atlasqueue.jobs WHERE due_at <= now()",
+        put: "SELECT id, status FROM atlasqueue.jobs WHERE due_at < created_at",
       },
     ],
     scenario: dueLater,

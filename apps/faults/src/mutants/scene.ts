@@ -118,16 +118,16 @@ export function openScene(core: Core, url: string, folder: string): Scene {
       await scene.complete(lease);
     },
     async endLeases() {
-      await sql`UPDATE jobs SET locked_until = now() - interval '10 milliseconds' WHERE status = 'running'`;
-      await sql`UPDATE lease_batches SET check_at = now() - interval '10 milliseconds'`;
+      await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '10 milliseconds' WHERE status = 'running'`;
+      await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '10 milliseconds'`;
     },
     async drain() {
       for (let round = 0; round < rounds_max; round += 1) {
-        await sql`UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL`;
+        await sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE due_at IS NOT NULL`;
         await core.promoteAll(deps);
         const ready = await sql<
           { id: string }[]
-        >`SELECT id FROM jobs WHERE status = 'queued' ORDER BY ready_at, id LIMIT 100`;
+        >`SELECT id FROM atlasqueue.jobs WHERE status = 'queued' ORDER BY ready_at, id LIMIT 100`;
         if (ready.length === 0) return;
         for (const { id } of ready) await scene.work(id);
       }
@@ -144,7 +144,7 @@ export function openScene(core: Core, url: string, folder: string): Scene {
 /** A signal that comes before its job's commit sends a worker to find nothing. */
 async function noteUncommitted(sql: Sql, history: History, jobs: readonly { id: string }[]): Promise<void> {
   const ids = jobs.map(({ id }) => id);
-  const found = await sql`SELECT FROM jobs WHERE id = ANY(${ids})`;
+  const found = await sql`SELECT FROM atlasqueue.jobs WHERE id = ANY(${ids})`;
   const name = "jobs signalled before their commit";
   history.invoke("sample", { of: "number", name, value: ids.length - found.length, bound: 0 }).ok({});
 }

@@ -39,7 +39,7 @@ export async function settle(
 ): Promise<Left> {
   await processes.end("submitter", submitters_ms_max, signal);
   // Otherwise a slot may come between the last look and the workers' end.
-  await postgres.asAdmin((sql) => sql`DELETE FROM schedules`);
+  await postgres.asAdmin((sql) => sql`DELETE FROM atlasqueue.schedules`);
   const begun = performance.now();
   let fewest = Infinity;
   let fewer_at = begun;
@@ -58,6 +58,6 @@ export async function settle(
 async function openJobs(sql: Sql): Promise<{ count: number; first: Left }> {
   const first = await sql<Record<string, unknown>[]>`
     SELECT *, now() AS at, count(*) OVER ()::int AS open
-    FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled') LIMIT 100`;
+    FROM atlasqueue.jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled') LIMIT 100`;
   return { count: Number(first[0]?.["open"] ?? 0), first };
 }

@@ -33,7 +33,7 @@ export async function sample({ processes, postgres, redis }: Rig, history: Histo
         (sql) =>
           sql<
             { count: number }[]
-          >`SELECT count(*)::int AS count FROM jobs WHERE status IN ('queued', 'dead', 'running')`,
+          >`SELECT count(*)::int AS count FROM atlasqueue.jobs WHERE status IN ('queued', 'dead', 'running')`,
       );
       for (const [key, entries] of lists) note("list_entries", key, entries, bounds.list_entries + (row?.count ?? 0));
     }),

@@ -9,7 +9,7 @@ export async function makeTokens(url: string, tenants: readonly string[]): Promi
   try {
     const pairs: string[] = [];
     for (const tenant of tenants) {
-      await database.sql`INSERT INTO tenants (tenant) VALUES (${tenant}) ON CONFLICT DO NOTHING`;
+      await database.sql`INSERT INTO atlasqueue.tenants (tenant) VALUES (${tenant}) ON CONFLICT DO NOTHING`;
       const made = await createToken(deps, { tenant, name: "faults", scopes });
       if (made.kind !== "created") throw new Error(`no token for ${tenant}: ${made.kind}`);
       pairs.push(`${tenant}=${made.token}`);

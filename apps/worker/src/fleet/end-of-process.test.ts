@@ -38,13 +38,14 @@ test.each(["with Redis", "without Redis"])(
     const { id } = await queue.submit({ type: "exits-at-first", max_attempts: 2 });
     await eventually(
       async () =>
-        expect(await own.database.sql`SELECT status, attempts FROM jobs WHERE id = ${id}`, lines.join("")).toEqual([
-          { status: "succeeded", attempts: 2 },
-        ]),
+        expect(
+          await own.database.sql`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${id}`,
+          lines.join(""),
+        ).toEqual([{ status: "succeeded", attempts: 2 }]),
       { timeout_ms: 60_000 },
     );
     const [lost] = await own.database.sql<{ seconds: number }[]>`
-      SELECT extract(epoch FROM finished_at - started_at)::float8 AS seconds FROM job_attempts WHERE job_id = ${id}`;
+      SELECT extract(epoch FROM finished_at - started_at)::float8 AS seconds FROM atlasqueue.job_attempts WHERE job_id = ${id}`;
     expect(lost?.seconds).toBeLessThan(30);
     expect(lines.filter((line) => line.includes('"event":"leases_ended"'))).toHaveLength(1);
   },

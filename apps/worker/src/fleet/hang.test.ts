@@ -38,7 +38,9 @@ test(
     const { id } = await queue.submit({ type: "blocks-at-first", max_attempts: 10 });
     await eventually(
       async () =>
-        expect(await own.database.sql`SELECT status FROM jobs WHERE id = ${id}`).toEqual([{ status: "succeeded" }]),
+        expect(await own.database.sql`SELECT status FROM atlasqueue.jobs WHERE id = ${id}`).toEqual([
+          { status: "succeeded" },
+        ]),
       { timeout_ms: 120_000 },
     );
     expect(events).toContain("process_hung");

@@ -4,13 +4,13 @@
 -- $4 fingerprint
 -- $5 act_seconds_max
 WITH left_over AS (
-    UPDATE audit_log SET idempotency_key = NULL
+    UPDATE atlasqueue.audit_log SET idempotency_key = NULL
     WHERE tenant = $2 AND idempotency_key = $3 AND fingerprint = $4 AND NOT finished
       AND (at < now() - make_interval(secs => $5::float8) OR at > now() + make_interval(secs => $5::float8))
     RETURNING 1
   )
   
-  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused,
+  INSERT INTO atlasqueue.audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused,
                          idempotency_key, fingerprint, finished)
   SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused, idempotency_key,
          fingerprint, false

@@ -1,5 +1,5 @@
 -- $1 acts
-INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused,
+INSERT INTO atlasqueue.audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused,
                          idempotency_key, fingerprint, finished)
   SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused, idempotency_key,
          fingerprint, false

@@ -1,3 +1,3 @@
 -- $1 tenant
 -- $2 id
-UPDATE audit_log SET idempotency_key = NULL WHERE tenant = $1 AND id = $2 AND NOT finished;
+UPDATE atlasqueue.audit_log SET idempotency_key = NULL WHERE tenant = $1 AND id = $2 AND NOT finished;

@@ -1,10 +1,10 @@
 -- $1 jobs_max
-WITH looked AS MATERIALIZED (SELECT tenant, queue, status FROM jobs LIMIT $1::int + 1),
+WITH looked AS MATERIALIZED (SELECT tenant, queue, status FROM atlasqueue.jobs LIMIT $1::int + 1),
   total AS (SELECT count(*)::int AS jobs FROM looked),
   truth AS (SELECT tenant, queue, status, count(*) AS jobs FROM looked GROUP BY tenant, queue, status),
   kept AS (
     SELECT tenant, queue, status, sum(jobs) AS jobs
-    FROM (SELECT tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM queue_counts UNION ALL SELECT tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM queue_changes) AS known,
+    FROM (SELECT tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM atlasqueue.queue_counts UNION ALL SELECT tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM atlasqueue.queue_changes) AS known,
          LATERAL (VALUES ('scheduled', scheduled), ('blocked', blocked), ('queued', queued), ('running', running), ('failed', failed), ('succeeded', succeeded), ('dead', dead), ('cancelled', cancelled)) AS of(status, jobs)
     GROUP BY tenant, queue, status
   ), drifted AS (

@@ -1,16 +1,16 @@
 -- $1 rows_max
 WITH 
   free AS MATERIALIZED (
-    SELECT tenant, queue FROM queue_counts FOR NO KEY UPDATE SKIP LOCKED
+    SELECT tenant, queue FROM atlasqueue.queue_counts FOR NO KEY UPDATE SKIP LOCKED
   ), locked AS MATERIALIZED (
-    SELECT tenant, queue FROM queue_counts EXCEPT SELECT tenant, queue FROM free
+    SELECT tenant, queue FROM atlasqueue.queue_counts EXCEPT SELECT tenant, queue FROM free
   ), taken AS (
-    DELETE FROM queue_changes WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND ctid = ANY(ARRAY(
-      SELECT ctid FROM queue_changes WHERE (tenant, queue) NOT IN (SELECT tenant, queue FROM locked)
+    DELETE FROM atlasqueue.queue_changes WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.queue_changes WHERE (tenant, queue) NOT IN (SELECT tenant, queue FROM locked)
       LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING *
   ), added AS (
-    INSERT INTO queue_counts AS total (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_counts AS total (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, sum(scheduled), sum(blocked), sum(queued), sum(running), sum(failed), sum(succeeded), sum(dead), sum(cancelled) FROM taken GROUP BY tenant, queue ORDER BY tenant, queue
     ON CONFLICT (tenant, queue) DO UPDATE SET scheduled = total.scheduled + excluded.scheduled, blocked = total.blocked + excluded.blocked, queued = total.queued + excluded.queued, running = total.running + excluded.running, failed = total.failed + excluded.failed, succeeded = total.succeeded + excluded.succeeded, dead = total.dead + excluded.dead, cancelled = total.cancelled + excluded.cancelled
   )

@@ -6,7 +6,7 @@
 -- $6 until_us
 -- $7 fingerprint
 WITH stretch AS MATERIALIZED (
-      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AND ($7 = '' OR error_fingerprint = $7) AS found FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond')
+      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AND ($7 = '' OR error_fingerprint = $7) AS found FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond')
       ORDER BY dead_at, id LIMIT 20000
     )
     SELECT count(*) FILTER (WHERE found)::int AS count,

@@ -9,7 +9,7 @@ WITH RECURSIVE page AS MATERIALIZED (
     SELECT id, dead_at FROM (
       SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
                           AND ($7 = '' OR error_fingerprint = $7) AS found
-      FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000
+      FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000
     ) AS stretch WHERE found ORDER BY dead_at DESC, id DESC LIMIT $6::int
   ), 
   in_order AS MATERIALIZED (
@@ -25,14 +25,14 @@ WITH RECURSIVE page AS MATERIALIZED (
       CASE WHEN pg_column_compression(progress) IS NULL THEN coalesce(pg_column_size(progress), 0)
            ELSE octet_length(progress::text) END + 
       CASE WHEN pg_column_compression(last_error) IS NULL THEN coalesce(pg_column_size(last_error), 0)
-           ELSE octet_length(last_error::text) END FROM jobs WHERE id = keys[nth + 1])
+           ELSE octet_length(last_error::text) END FROM atlasqueue.jobs WHERE id = keys[nth + 1])
     FROM weighed, in_order WHERE weighed.bytes < 4194304 AND nth < cardinality(keys)
   ), fitting AS MATERIALIZED (
     SELECT keys[nth] AS id, bytes FROM weighed, in_order WHERE nth > 0
   )
   SELECT jobs.*, CASE WHEN id IS NOT NULL THEN json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) END AS place, ends.reached, ends.cut FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
-      SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC OFFSET 19999 LIMIT 1) END AS reached,
+      SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC OFFSET 19999 LIMIT 1) END AS reached,
       (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut
-  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, blocked_seq, holds_group, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND (SELECT dead_at) IS NOT NULL) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, blocked_seq, holds_group, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND (SELECT dead_at) IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC;

@@ -5,35 +5,35 @@
 WITH 
   page AS MATERIALIZED (
     SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND (SELECT dead_at) <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AS found FROM jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
+      SELECT id, dead_at, tenant = $1 AND (SELECT dead_at) <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AS found FROM atlasqueue.jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
     ) AS stretch WHERE found ORDER BY dead_at, id LIMIT $4::int),  taken AS MATERIALIZED (
-    SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM jobs
+    SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND (SELECT dead_at) <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND group_key IS NOT NULL AND (SELECT true 
-      FROM job_groups AS known
+      FROM atlasqueue.job_groups AS known
       WHERE known.tenant = jobs.tenant AND known.queue = jobs.queue AND known.group_key = jobs.group_key) IS NULL
     FOR UPDATE SKIP LOCKED
   ),
        
   awaiting AS MATERIALIZED (
-    SELECT id, tenant FROM taken WHERE flow_id IS NOT NULL AND (SELECT true FROM flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL
+    SELECT id, tenant FROM taken WHERE flow_id IS NOT NULL AND (SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL
   ), in_flows AS MATERIALIZED (
     SELECT id FROM taken WHERE flow_id IS NOT NULL
   ), with_steps AS MATERIALIZED (
     SELECT id FROM taken WHERE has_steps
   ), flow_edges_taken AS MATERIALIZED (
-    SELECT child AS owner, locked.place FROM flow_edges
+    SELECT child AS owner, locked.place FROM atlasqueue.flow_edges
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE child = ANY(ARRAY(SELECT id FROM awaiting)) AND failed AND coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
+      SELECT own.ctid AS place FROM atlasqueue.flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+    WHERE child = ANY(ARRAY(SELECT id FROM awaiting)) AND failed AND coalesce((SELECT status FROM atlasqueue.jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), flow_jobs_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM flow_jobs
+    SELECT job_id AS owner, locked.place FROM atlasqueue.flow_jobs
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM flow_jobs AS own WHERE own.ctid = flow_jobs.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.flow_jobs AS own WHERE own.ctid = flow_jobs.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM in_flows)) AND cancelled_by IS NOT NULL
   ), job_waits_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM job_waits
+    SELECT job_id AS owner, locked.place FROM atlasqueue.job_waits
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM job_waits AS own WHERE own.ctid = job_waits.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.job_waits AS own WHERE own.ctid = job_waits.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
   ), held AS MATERIALIZED (
     SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_waits_taken WHERE place IS NULL
@@ -42,43 +42,43 @@ WITH
   ), waiting AS MATERIALIZED (
     SELECT id, tenant, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
   ), done_without AS (
-    DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), forgotten AS (
-    UPDATE flow_jobs SET cancelled_by = NULL WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), waits_gone AS (
-    DELETE FROM job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), noted_children AS (
-    INSERT INTO outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
+    INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
   ), revived AS (
     SELECT id, tenant, has_children FROM able WHERE status <> 'failed'
   ), noted_parents AS (
-    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM revived WHERE has_children
+    INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM revived WHERE has_children
     RETURNING key::uuid AS job_id
   ), 
   members AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
     FROM able WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)), joined AS (
-    INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
+    INSERT INTO atlasqueue.job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
            (array_agg(id ORDER BY place))[1 : least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))]
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))]
     FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant COLLATE "C", members.queue COLLATE "C", members.group_key COLLATE "C"
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
       last_seq = known.last_seq + excluded.last_seq,
       admitted = least(excluded.last_seq, CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END),
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END),
       heads = known.heads || excluded.heads[1 : CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
     RETURNING tenant, queue, group_key, last_seq, admitted
   ), seated AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
            row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), queued AS (
-    UPDATE jobs SET status = CASE WHEN waits OR NOT may_run THEN 'blocked' ELSE 'queued' END,
+    UPDATE atlasqueue.jobs SET status = CASE WHEN waits OR NOT may_run THEN 'blocked' ELSE 'queued' END,
                     ready_at = CASE WHEN waits IS NULL AND may_run IS NOT FALSE THEN now() END,
                     blocked_seq = CASE WHEN waits THEN 0 WHEN NOT may_run THEN seq END,
                     holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,
@@ -91,7 +91,7 @@ WITH
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
   )
   SELECT (SELECT count(*)::int FROM page) AS found, NULL AS reached, (

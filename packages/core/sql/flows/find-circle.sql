@@ -3,10 +3,10 @@
 -- $3 awaited_max
 -- $4 tenant
 WITH RECURSIVE awaited(id) AS (
-    SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $4
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY($1::uuid[]) AND tenant = $4
     UNION
     SELECT edge.parent FROM awaited, LATERAL (
-      SELECT parent FROM flow_edges WHERE child = awaited.id OFFSET 0) AS edge
+      SELECT parent FROM atlasqueue.flow_edges WHERE child = awaited.id OFFSET 0) AS edge
   ), seen AS MATERIALIZED (
     SELECT id FROM awaited LIMIT $3::int
   )

@@ -1,11 +1,11 @@
 -- $1 after
 -- $2 flows_max
 WITH page AS MATERIALIZED (
-    SELECT id FROM flows WHERE id > $1::text::uuid ORDER BY id LIMIT $2::int
+    SELECT id FROM atlasqueue.flows WHERE id > $1::text::uuid ORDER BY id LIMIT $2::int
   ), gone AS (
-    DELETE FROM flows WHERE id = ANY(ARRAY(
-      SELECT id FROM flows WHERE id = ANY(ARRAY(SELECT id FROM page))
-        AND NOT EXISTS (SELECT FROM flow_jobs WHERE flow_id = flows.id) FOR UPDATE SKIP LOCKED))
+    DELETE FROM atlasqueue.flows WHERE id = ANY(ARRAY(
+      SELECT id FROM atlasqueue.flows WHERE id = ANY(ARRAY(SELECT id FROM page))
+        AND NOT EXISTS (SELECT FROM atlasqueue.flow_jobs WHERE flow_id = flows.id) FOR UPDATE SKIP LOCKED))
     RETURNING id
   )
   SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT max(id::text) FROM page) AS last,

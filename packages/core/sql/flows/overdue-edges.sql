@@ -1,11 +1,11 @@
 -- $1 overdue_ms
 -- $2 edges_max
 WITH page AS MATERIALIZED (
-    SELECT parent, child, on_parent_failure, failed FROM flow_edges LIMIT $2::int
+    SELECT parent, child, on_parent_failure, failed FROM atlasqueue.flow_edges LIMIT $2::int
   ), parents AS MATERIALIZED (
     SELECT job.id, job.status
     FROM (SELECT DISTINCT parent AS id FROM page) AS asked, LATERAL (
-      SELECT id, status FROM jobs
+      SELECT id, status FROM atlasqueue.jobs
       WHERE jobs.id = asked.id AND finished_at < now() - $1::float8 * interval '1 millisecond' OFFSET 0) AS job
   ), overdue AS (
     SELECT page.parent, page.child FROM parents JOIN page ON CASE

@@ -5,7 +5,7 @@
 WITH RECURSIVE 
   children AS MATERIALIZED (
     SELECT job_id AS child, parents, json_array_length(parents) AS total, on_parent_failure <> 'run' AS counts_on_it
-    FROM flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
+    FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM atlasqueue.jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
   ), asked AS MATERIALIZED (
     SELECT child, place::int, parent ->> 'ref' AS ref, (parent ->> 'id')::uuid AS id, counts_on_it
     FROM children, json_array_elements(parents) WITH ORDINALITY AS one(parent, place)
@@ -23,13 +23,13 @@ WITH RECURSIVE
       LATERAL (SELECT CASE WHEN before < 1048576 THEN coalesce((
         SELECT 
       CASE WHEN pg_column_compression(result) IS NULL THEN coalesce(pg_column_size(result), 0)
-           ELSE octet_length(result::text) END FROM jobs WHERE id = ids[nth + 1] AND tenant = $1), 0) ELSE 0 END AS bytes OFFSET 0) AS own
+           ELSE octet_length(result::text) END FROM atlasqueue.jobs WHERE id = ids[nth + 1] AND tenant = $1), 0) ELSE 0 END AS bytes OFFSET 0) AS own
     WHERE of_all < 1048576 AND nth < cardinality(ids)
   ), shown AS (
     SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', status,
              'gone', coalesce(cleared, counts_on_it), 'result', result) ORDER BY place) AS parents
     FROM ranged AS one LEFT JOIN LATERAL (
-      SELECT status, result, CASE WHEN pg_column_size(result) > 8 THEN false ELSE coalesce(result::text = 'null', false) END AS cleared FROM jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0) AS job ON true
+      SELECT status, result, CASE WHEN pg_column_size(result) > 8 THEN false ELSE coalesce(result::text = 'null', false) END AS cleared FROM atlasqueue.jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0) AS job ON true
     WHERE nth = ANY(ARRAY(SELECT nth FROM weighed WHERE fits)) GROUP BY child
   )
   SELECT (SELECT total FROM children) AS total, (SELECT parents FROM shown) AS shown;

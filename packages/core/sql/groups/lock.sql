@@ -8,4 +8,4 @@ WITH ordered AS MATERIALIZED (
     GROUP BY tenant, queue, group_key ORDER BY one.tenant COLLATE "C", one.queue COLLATE "C", one.group_key COLLATE "C"
   )
   SELECT count(*)::int AS locked FROM ordered CROSS JOIN LATERAL (
-    SELECT FROM job_groups AS one WHERE one.tenant = ordered.tenant AND one.queue = ordered.queue AND one.group_key = ordered.group_key FOR UPDATE) AS locked;
+    SELECT FROM atlasqueue.job_groups AS one WHERE one.tenant = ordered.tenant AND one.queue = ordered.queue AND one.group_key = ordered.group_key FOR UPDATE) AS locked;

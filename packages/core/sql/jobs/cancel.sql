@@ -4,24 +4,24 @@
 -- $4 with_turn
 WITH found AS MATERIALIZED (
     SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
-    FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
+    FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), open AS MATERIALIZED (
     SELECT * FROM found WHERE status = ANY($3::text[]) AND ($4::text::bool OR NOT has_turn)
   ), cancelled AS (
-    UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
+    UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
     WHERE id = ANY(ARRAY(SELECT id FROM open))
     RETURNING *
   ), history AS (
-    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome)
+    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome)
     SELECT id, attempts, worker_id, started_at, now(), 'cancelled' FROM open WHERE status = 'running'
   ), moved AS (
     SELECT tenant, queue, status AS from_status, 'cancelled' AS to_status FROM open
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
   ), noted_parents AS (
-    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM open WHERE has_children
+    INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM open WHERE has_children
     RETURNING key::uuid AS job_id
   )
   SELECT cancelled.*, false AS has_turn, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id

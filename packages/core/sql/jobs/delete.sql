@@ -1,71 +1,71 @@
 -- $1 tenant
 -- $2 ids
 WITH free AS MATERIALIZED (
-    SELECT id, has_children, has_steps, xmin AS version FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN ('succeeded', 'dead', 'cancelled')
+    SELECT id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN ('succeeded', 'dead', 'cancelled')
     FOR UPDATE SKIP LOCKED
   ), 
   unawaited AS MATERIALIZED (
     SELECT id, has_steps FROM free WHERE has_children IS NULL OR (
-      version = (SELECT xmin FROM jobs AS seen WHERE seen.id = free.id)
-      AND NOT EXISTS (SELECT FROM flow_edges WHERE parent = free.id AND NOT failed))
+      version = (SELECT xmin FROM atlasqueue.jobs AS seen WHERE seen.id = free.id)
+      AND NOT EXISTS (SELECT FROM atlasqueue.flow_edges WHERE parent = free.id AND NOT failed))
   ), with_steps AS MATERIALIZED (
     SELECT id FROM unawaited WHERE has_steps
   ), job_attempts_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM job_attempts
+    SELECT job_id AS owner, locked.place FROM atlasqueue.job_attempts
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM job_attempts AS own WHERE own.ctid = job_attempts.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.job_attempts AS own WHERE own.ctid = job_attempts.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM unawaited))
   ), arrivals_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM arrivals
+    SELECT job_id AS owner, locked.place FROM atlasqueue.arrivals
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM arrivals AS own WHERE own.ctid = arrivals.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.arrivals AS own WHERE own.ctid = arrivals.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM unawaited))
   ), flow_jobs_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM flow_jobs
+    SELECT job_id AS owner, locked.place FROM atlasqueue.flow_jobs
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM flow_jobs AS own WHERE own.ctid = flow_jobs.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.flow_jobs AS own WHERE own.ctid = flow_jobs.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM unawaited))
   ), flow_edges_taken AS MATERIALIZED (
-    SELECT child AS owner, locked.place FROM flow_edges
+    SELECT child AS owner, locked.place FROM atlasqueue.flow_edges
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE child = ANY(ARRAY(SELECT id FROM unawaited))
   ), job_steps_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM job_steps
+    SELECT job_id AS owner, locked.place FROM atlasqueue.job_steps
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM job_steps AS own WHERE own.ctid = job_steps.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.job_steps AS own WHERE own.ctid = job_steps.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
   ), job_signals_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM job_signals
+    SELECT job_id AS owner, locked.place FROM atlasqueue.job_signals
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM job_signals AS own WHERE own.ctid = job_signals.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.job_signals AS own WHERE own.ctid = job_signals.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
   ), job_waits_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM job_waits
+    SELECT job_id AS owner, locked.place FROM atlasqueue.job_waits
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM job_waits AS own WHERE own.ctid = job_waits.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.job_waits AS own WHERE own.ctid = job_waits.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
   ), held AS MATERIALIZED (
     SELECT owner FROM job_attempts_taken WHERE place IS NULL UNION ALL SELECT owner FROM arrivals_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_steps_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_signals_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_waits_taken WHERE place IS NULL
   ), job_attempts_gone AS (
-    DELETE FROM job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), arrivals_gone AS (
-    DELETE FROM arrivals WHERE ctid = ANY(ARRAY(SELECT place FROM arrivals_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.arrivals WHERE ctid = ANY(ARRAY(SELECT place FROM arrivals_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), flow_jobs_gone AS (
-    DELETE FROM flow_jobs WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.flow_jobs WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), flow_edges_gone AS (
-    DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), job_steps_gone AS (
-    DELETE FROM job_steps WHERE ctid = ANY(ARRAY(SELECT place FROM job_steps_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_steps WHERE ctid = ANY(ARRAY(SELECT place FROM job_steps_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), job_signals_gone AS (
-    DELETE FROM job_signals WHERE ctid = ANY(ARRAY(SELECT place FROM job_signals_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_signals WHERE ctid = ANY(ARRAY(SELECT place FROM job_signals_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), job_waits_gone AS (
-    DELETE FROM job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), gone AS (
-    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited WHERE id NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited WHERE id NOT IN (SELECT owner FROM held)))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM gone GROUP BY tenant, queue
   )
   SELECT (SELECT json_agg(json_build_object('id', id, 'dead', status = 'dead')) FROM gone) AS gone,

@@ -8,8 +8,8 @@
 -- $8 fingerprint
 -- $9 above
 -- $10 worker
-WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM jobs WHERE blocked_seq IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') LIMIT 100001)), page AS MATERIALIZED (
-    SELECT id FROM jobs
+WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM atlasqueue.jobs WHERE blocked_seq IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') LIMIT 100001)), page AS MATERIALIZED (
+    SELECT id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= 100000)) AND tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))
     ORDER BY id DESC LIMIT $7::int
@@ -27,12 +27,12 @@ WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM jobs WHERE blocked_seq IS NO
       CASE WHEN pg_column_compression(progress) IS NULL THEN coalesce(pg_column_size(progress), 0)
            ELSE octet_length(progress::text) END + 
       CASE WHEN pg_column_compression(last_error) IS NULL THEN coalesce(pg_column_size(last_error), 0)
-           ELSE octet_length(last_error::text) END FROM jobs WHERE id = keys[nth + 1])
+           ELSE octet_length(last_error::text) END FROM atlasqueue.jobs WHERE id = keys[nth + 1])
     FROM weighed, in_order WHERE weighed.bytes < 4194304 AND nth < cardinality(keys)
   ), fitting AS MATERIALIZED (
     SELECT keys[nth] AS id, bytes FROM weighed, in_order WHERE nth > 0
   )
   SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > 100000 AS too_many, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut FROM few
-  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, blocked_seq, holds_group, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, blocked_seq, holds_group, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC;

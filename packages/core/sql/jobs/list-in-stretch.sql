@@ -13,7 +13,7 @@
 WITH RECURSIVE page AS MATERIALIZED (
     SELECT id FROM (
       SELECT id, tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
-    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AS found FROM jobs
+    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $11::int) AS stretch
     WHERE found LIMIT $7::int
   ), 
@@ -30,14 +30,14 @@ WITH RECURSIVE page AS MATERIALIZED (
       CASE WHEN pg_column_compression(progress) IS NULL THEN coalesce(pg_column_size(progress), 0)
            ELSE octet_length(progress::text) END + 
       CASE WHEN pg_column_compression(last_error) IS NULL THEN coalesce(pg_column_size(last_error), 0)
-           ELSE octet_length(last_error::text) END FROM jobs WHERE id = keys[nth + 1])
+           ELSE octet_length(last_error::text) END FROM atlasqueue.jobs WHERE id = keys[nth + 1])
     FROM weighed, in_order WHERE weighed.bytes < $12::int AND nth < cardinality(keys)
   ), fitting AS MATERIALIZED (
     SELECT keys[nth] AS id, bytes FROM weighed, in_order WHERE nth > 0
   )
   SELECT jobs.*, ends.last, ends.bytes, ends.cut, false AS too_many FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $7::int THEN (
-      SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last,
+      SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last,
       (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut
-  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, blocked_seq, holds_group, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, blocked_seq, holds_group, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC;

@@ -14,11 +14,11 @@
 WITH RECURSIVE candidates AS MATERIALIZED (
     SELECT id FROM (
       SELECT id, tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
-    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AS found FROM jobs
+    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT 20000) AS stretch
     WHERE found LIMIT $12::int
   ), page AS MATERIALIZED (
-    SELECT id FROM jobs
+    SELECT id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM candidates)) AND (
       payload::text ILIKE ANY ($11::text[]) OR last_error ILIKE ANY ($11::text[]) OR result::text ILIKE ANY ($11::text[]))
     ORDER BY id DESC LIMIT $7::int
@@ -36,17 +36,17 @@ WITH RECURSIVE candidates AS MATERIALIZED (
       CASE WHEN pg_column_compression(progress) IS NULL THEN coalesce(pg_column_size(progress), 0)
            ELSE octet_length(progress::text) END + 
       CASE WHEN pg_column_compression(last_error) IS NULL THEN coalesce(pg_column_size(last_error), 0)
-           ELSE octet_length(last_error::text) END FROM jobs WHERE id = keys[nth + 1])
+           ELSE octet_length(last_error::text) END FROM atlasqueue.jobs WHERE id = keys[nth + 1])
     FROM weighed, in_order WHERE weighed.bytes < $13::int AND nth < cardinality(keys)
   ), fitting AS MATERIALIZED (
     SELECT keys[nth] AS id, bytes FROM weighed, in_order WHERE nth > 0
   )
   SELECT jobs.*, ends.last, ends.read, ends.bytes, ends.cut FROM (
     SELECT CASE WHEN count(*) = $12::int THEN min(id::text) ELSE (
-             SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid
+             SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid
              ORDER BY jobs.id DESC OFFSET 19999 LIMIT 1) END AS last,
            count(*)::int AS read,
            (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut
     FROM candidates
-  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, blocked_seq, holds_group, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, blocked_seq, holds_group, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC;

@@ -6,7 +6,7 @@
 -- $6 older
 WITH open AS MATERIALIZED (
     SELECT queues.*, has.room::int AS room FROM json_each_text(nullif(current_setting('atlasqueue.room', true), '')::json) AS has(name, room)
-    JOIN queues ON queues.tenant = $4 AND queues.queue = has.name
+    JOIN atlasqueue.queues ON queues.tenant = $4 AND queues.queue = has.name
   ), candidates AS MATERIALIZED (
     SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, given,
            count(*) FILTER (WHERE given) OVER (PARTITION BY jobs.queue) AS starts,
@@ -14,11 +14,11 @@ WITH open AS MATERIALIZED (
     FROM (
       SELECT id, place, true AS given FROM unnest($5::uuid[]) WITH ORDINALITY AS ids(id, place)
       UNION ALL SELECT id, 0, false FROM unnest($6::uuid[]) AS older(id)) AS wanted
-    JOIN jobs ON jobs.id = wanted.id JOIN open ON open.queue = jobs.queue
+    JOIN atlasqueue.jobs ON jobs.id = wanted.id JOIN open ON open.queue = jobs.queue
     WHERE jobs.tenant = $4 AND jobs.status = 'queued' AND (given OR group_rate_limit IS NULL)), in_group AS (
     SELECT candidates.*, room, fair_by, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
-        SELECT coalesce(sum(count), 0) FROM queue_starts
+        SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
         WHERE 
   queue_starts.tenant = open.tenant AND queue_starts.queue = open.queue AND queue_starts.group_key = candidates.group_key
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => open.group_rate_period_seconds)
@@ -31,20 +31,20 @@ WITH open AS MATERIALIZED (
   ), weighed AS MATERIALIZED (
     SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (
       SELECT jobs.id, place, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
-      ELSE octet_length(payload::text) END AS bytes FROM chosen JOIN jobs ON jobs.id = chosen.id
+      ELSE octet_length(payload::text) END AS bytes FROM chosen JOIN atlasqueue.jobs ON jobs.id = chosen.id
       WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED) AS free
   ), 
   leased AS (
-    UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
+    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
     WHERE id = ANY(ARRAY(SELECT id FROM weighed WHERE before < 4194304)) AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING *
   ), batch AS (
-    INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, queued, running)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, running)
     SELECT tenant, queue, -count(*), count(*) FROM (SELECT $4 AS tenant, queue FROM leased) AS leased GROUP BY tenant, queue
   ), 
   of_queues AS MATERIALIZED (
@@ -60,27 +60,27 @@ WITH open AS MATERIALIZED (
     WHERE group_rate_limit IS NOT NULL AND leased.group_key IS NOT NULL
     GROUP BY leased.queue, leased.group_key, group_rate_period_seconds
   ), more_of_queues AS (
-    UPDATE queue_starts SET count = queue_starts.count + of_queues.count FROM of_queues
+    UPDATE atlasqueue.queue_starts SET count = queue_starts.count + of_queues.count FROM of_queues
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_queues.queue AND queue_starts.group_key IS NULL
       AND queue_starts.started_at = of_queues.ends_at
     RETURNING queue_starts.queue
   ), more_of_groups AS (
-    UPDATE queue_starts SET count = queue_starts.count + of_groups.count FROM of_groups
+    UPDATE atlasqueue.queue_starts SET count = queue_starts.count + of_groups.count FROM of_groups
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_groups.queue AND queue_starts.group_key = of_groups.group_key
       AND queue_starts.started_at = of_groups.ends_at
     RETURNING queue_starts.queue, queue_starts.group_key
   ), started AS (
-    INSERT INTO queue_starts (tenant, queue, group_key, started_at, count)
+    INSERT INTO atlasqueue.queue_starts (tenant, queue, group_key, started_at, count)
     SELECT $4, queue, NULL, ends_at, count FROM of_queues WHERE queue NOT IN (SELECT queue FROM more_of_queues)
     UNION ALL
     SELECT $4, queue, group_key, ends_at, count FROM of_groups
     WHERE (queue, group_key) NOT IN (SELECT queue, group_key FROM more_of_groups)
   ), passed_of_queues AS (
-    DELETE FROM queue_starts USING open
+    DELETE FROM atlasqueue.queue_starts USING open
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = open.queue AND queue_starts.group_key IS NULL
       AND queue_starts.started_at <= statement_timestamp() - make_interval(secs => coalesce(rate_period_seconds, 0))
   ), passed_of_groups AS (
-    DELETE FROM queue_starts USING of_groups
+    DELETE FROM atlasqueue.queue_starts USING of_groups
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_groups.queue AND queue_starts.group_key = of_groups.group_key
       AND queue_starts.started_at <= of_groups.since
   )

@@ -6,23 +6,23 @@
 -- $6 ids
 WITH  
   leased AS (
-    UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
+    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
     WHERE id = ANY((SELECT $6::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds, traceparent, tracestate, run_at > created_at AS delayed, CASE WHEN group_key IS NOT NULL THEN (
-      SELECT true FROM jobs AS behind
+      SELECT true FROM atlasqueue.jobs AS behind
       WHERE behind.tenant = jobs.tenant AND behind.queue = jobs.queue AND behind.group_key = jobs.group_key AND behind.blocked_seq > 0
       ORDER BY behind.blocked_seq LIMIT 1
     ) IS NOT NULL END AS followed
   ), batch AS (
-    INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, queued, running)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, running)
     SELECT tenant, queue, -count(*), count(*) FROM (SELECT $4 AS tenant, queue FROM leased) AS leased GROUP BY tenant, queue
   ) SELECT * FROM leased WHERE (
     SELECT set_config('synchronous_commit',

@@ -2,12 +2,12 @@
 -- $2 token_places
 -- $3 tokens
 -- $4 lease_seconds
-WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM jobs WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
+WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM atlasqueue.jobs WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END), free AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), renewed AS (
-    UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
+    UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8)
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END AND (
@@ -17,9 +17,9 @@ WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM jobs WHERE job
       FROM held) IS NOT NULL
     RETURNING jobs.id, locked_until
   ), sooner AS (
-    UPDATE lease_batches SET check_at = now() + make_interval(secs => $4::float8)
+    UPDATE atlasqueue.lease_batches SET check_at = now() + make_interval(secs => $4::float8)
     WHERE token = ANY(ARRAY(
-      SELECT token FROM lease_batches WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
+      SELECT token FROM atlasqueue.lease_batches WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
       FOR UPDATE SKIP LOCKED))
   )
   SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id;

@@ -4,12 +4,12 @@
 -- $4 lease_seconds
 -- $5 progress
 WITH held AS MATERIALIZED (
-    SELECT id, locked_until FROM jobs
+    SELECT id, locked_until FROM atlasqueue.jobs
     WHERE id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
   ), free AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), beaten AS (
-    UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8),
+    UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8),
                     progress = coalesce(nullif($5, '')::json, progress)
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
       AND (
@@ -19,8 +19,8 @@ WITH held AS MATERIALIZED (
       FROM held) IS NOT NULL
     RETURNING id, locked_until
   ), sooner AS (
-    UPDATE lease_batches SET check_at = beaten.locked_until FROM beaten
+    UPDATE atlasqueue.lease_batches SET check_at = beaten.locked_until FROM beaten
     WHERE token = $3::uuid AND check_at > beaten.locked_until
   )
   SELECT beaten.locked_until, EXISTS (SELECT FROM held) AND NOT EXISTS (SELECT FROM free) AS locked
-  FROM jobs LEFT JOIN beaten ON beaten.id = jobs.id WHERE jobs.id = $1::uuid AND jobs.tenant = $2;
+  FROM atlasqueue.jobs LEFT JOIN beaten ON beaten.id = jobs.id WHERE jobs.id = $1::uuid AND jobs.tenant = $2;

@@ -3,7 +3,7 @@
 -- $3 fingerprint
 -- $4 jobs_max
 WITH due AS MATERIALIZED (
-    SELECT token, job_ids, check_at FROM lease_batches WHERE check_at <= now() AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL
+    SELECT token, job_ids, check_at FROM atlasqueue.lease_batches WHERE check_at <= now() AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), looked_at AS MATERIALIZED (
     SELECT token, job_ids FROM (
@@ -11,15 +11,15 @@ WITH due AS MATERIALIZED (
     ) AS counted WHERE before < $4::int
   ), running AS MATERIALIZED (
     SELECT looked_at.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
-    FROM looked_at CROSS JOIN LATERAL unnest(looked_at.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+    FROM looked_at CROSS JOIN LATERAL unnest(looked_at.job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
     WHERE jobs.lease_token = looked_at.token AND jobs.status = 'running'
   ), ended AS MATERIALIZED (
     SELECT * FROM running WHERE locked_until <= now()
   ), free AS MATERIALIZED (
-    SELECT ended.* FROM ended JOIN jobs ON jobs.id = ended.id WHERE (jobs.group_key IS NULL OR jobs.attempts < jobs.max_attempts OR EXISTS (
-      SELECT FROM job_groups AS one WHERE one.tenant = jobs.tenant AND one.queue = jobs.queue AND one.group_key = jobs.group_key FOR UPDATE SKIP LOCKED)) LIMIT $4::int FOR NO KEY UPDATE OF jobs SKIP LOCKED
+    SELECT ended.* FROM ended JOIN atlasqueue.jobs ON jobs.id = ended.id WHERE (jobs.group_key IS NULL OR jobs.attempts < jobs.max_attempts OR EXISTS (
+      SELECT FROM atlasqueue.job_groups AS one WHERE one.tenant = jobs.tenant AND one.queue = jobs.queue AND one.group_key = jobs.group_key FOR UPDATE SKIP LOCKED)) LIMIT $4::int FOR NO KEY UPDATE OF jobs SKIP LOCKED
   ), recovered AS (
-    UPDATE jobs SET
+    UPDATE atlasqueue.jobs SET
       status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
       ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
       dead_at = CASE WHEN attempts >= max_attempts THEN now() END,
@@ -34,15 +34,15 @@ WITH due AS MATERIALIZED (
               'running' AS from_status, jobs.status AS to_status,
               free.worker_id, free.started_at
   ), history AS (
-    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM recovered GROUP BY tenant, queue
   ), dead AS (
     SELECT id, tenant, has_children FROM recovered WHERE status = 'dead'
   ), noted_parents AS (
-    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM dead WHERE has_children
+    INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM dead WHERE has_children
     RETURNING key::uuid AS job_id
   ), still_open AS (
     SELECT token, CASE WHEN min(locked_until) > now() THEN greatest(min(locked_until), now() + interval '1 second')
@@ -50,10 +50,10 @@ WITH due AS MATERIALIZED (
                        ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
   ), kept AS (
-    UPDATE lease_batches SET check_at = (SELECT check_at FROM still_open WHERE still_open.token = lease_batches.token)
+    UPDATE atlasqueue.lease_batches SET check_at = (SELECT check_at FROM still_open WHERE still_open.token = lease_batches.token)
     WHERE token = ANY(ARRAY(SELECT token FROM still_open))
   ), gone AS (
-    DELETE FROM lease_batches WHERE token = ANY(ARRAY(SELECT token FROM looked_at EXCEPT SELECT token FROM still_open))
+    DELETE FROM atlasqueue.lease_batches WHERE token = ANY(ARRAY(SELECT token FROM looked_at EXCEPT SELECT token FROM still_open))
   )
   SELECT (SELECT count(*)::int FROM looked_at) AS batches,
          (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)

@@ -1,20 +1,20 @@
 -- $1 lease_token
 -- $2 tenant
 WITH held AS MATERIALIZED (
-    SELECT id, tenant, queue, type, priority, attempts, worker_id FROM jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND jobs.lease_token = $1::uuid AND jobs.status = 'running' AND ($2 = '*' OR tenant = $2)
+    SELECT id, tenant, queue, type, priority, attempts, worker_id FROM atlasqueue.jobs
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.lease_batches WHERE token = $1::uuid)) AND jobs.lease_token = $1::uuid AND jobs.status = 'running' AND ($2 = '*' OR tenant = $2)
   ), free AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), given AS (
-    UPDATE jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
+    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
                     worker_id = NULL, updated_at = now() WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.lease_token = $1::uuid AND jobs.status = 'running'
     RETURNING jobs.id, tenant, queue
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, running, queued)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, running, queued)
     SELECT tenant, queue, -count(*), count(*) FROM given GROUP BY tenant, queue
   )
   SELECT held.*, CASE WHEN given.id IS NULL THEN 'locked' ELSE 'given' END AS state
   FROM held LEFT JOIN given ON given.id = held.id
   UNION ALL
-  SELECT id, tenant, queue, type, priority, attempts, '', 'waiting' FROM jobs
-  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches WHERE token = $1::uuid)) AND status = 'queued' AND ($2 = '*' OR tenant = $2);
+  SELECT id, tenant, queue, type, priority, attempts, '', 'waiting' FROM atlasqueue.jobs
+  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.lease_batches WHERE token = $1::uuid)) AND status = 'queued' AND ($2 = '*' OR tenant = $2);

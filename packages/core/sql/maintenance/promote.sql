@@ -1,14 +1,14 @@
 -- $1 jobs_max
 WITH due AS MATERIALIZED (
-    SELECT id, status FROM jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+    SELECT id, status FROM atlasqueue.jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), promoted AS (
-    UPDATE jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
+    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT id FROM due)) AND (SELECT due_at) <= now()
     RETURNING id, tenant, queue, priority, attempts, run_at
   ), moved AS (
     SELECT tenant, queue, due.status AS from_status, 'queued' AS to_status FROM promoted JOIN due USING (id)
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
   )
   SELECT * FROM promoted;

@@ -1,7 +1,7 @@
 -- $1 keys_max
 WITH gone AS (
-    DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
+    DELETE FROM atlasqueue.idempotency_keys WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
       FOR UPDATE SKIP LOCKED))
       AND expires_at <= now()
     RETURNING 1

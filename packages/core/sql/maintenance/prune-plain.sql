@@ -9,36 +9,36 @@ WITH turn AS MATERIALIZED (
     SELECT id, ctid AS lies_at, finished_at, ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
       AND (kept_until IS NULL OR kept_until <= now()) AS over, flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL AS plain
-    FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
+    FROM atlasqueue.jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), named AS MATERIALIZED (
-    SELECT job_id AS id FROM idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND noted AND expires_at > now()
-    UNION ALL SELECT job_id FROM unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > now() - make_interval(secs => 60)
-    UNION ALL SELECT job_id FROM arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM old))
-    UNION ALL SELECT job_id FROM flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))
-    UNION ALL SELECT child FROM flow_edges WHERE child = ANY(ARRAY(SELECT id FROM old))
+    SELECT job_id AS id FROM atlasqueue.idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND noted AND expires_at > now()
+    UNION ALL SELECT job_id FROM atlasqueue.unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > now() - make_interval(secs => 60)
+    UNION ALL SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM old))
+    UNION ALL SELECT job_id FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))
+    UNION ALL SELECT child FROM atlasqueue.flow_edges WHERE child = ANY(ARRAY(SELECT id FROM old))
     UNION ALL SELECT id FROM old WHERE finished_at > now() - make_interval(secs => 60)
   ), alone AS MATERIALIZED (
     SELECT id, lies_at FROM old WHERE over AND plain AND id NOT IN (SELECT id FROM named)
   ), free AS MATERIALIZED (
-    SELECT id, ctid AS lies_at FROM jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM alone)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
+    SELECT id, ctid AS lies_at FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM alone)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
       AND (kept_until IS NULL OR kept_until <= now()) AND flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL
     FOR UPDATE SKIP LOCKED
   ), job_attempts_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM job_attempts
+    SELECT job_id AS owner, locked.place FROM atlasqueue.job_attempts
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM job_attempts AS own WHERE own.ctid = job_attempts.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.job_attempts AS own WHERE own.ctid = job_attempts.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM free))
   ), held AS MATERIALIZED (
     SELECT owner FROM job_attempts_taken WHERE place IS NULL
   ), job_attempts_gone AS (
-    DELETE FROM job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), gone AS (
-    DELETE FROM jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM free WHERE id NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM free WHERE id NOT IN (SELECT owner FROM held)))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM gone GROUP BY tenant, queue
   )
   SELECT (SELECT ours FROM turn) AS ours, (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,

@@ -1,25 +1,25 @@
 -- $1 rows_max
 -- $2 versions
 WITH RECURSIVE lines(tenant) AS (
-    (SELECT tenant FROM outbox WHERE true ORDER BY tenant LIMIT 1)
+    (SELECT tenant FROM atlasqueue.outbox WHERE true ORDER BY tenant LIMIT 1)
     UNION ALL
-    SELECT (SELECT tenant FROM outbox WHERE true AND tenant > lines.tenant ORDER BY tenant LIMIT 1)
+    SELECT (SELECT tenant FROM atlasqueue.outbox WHERE true AND tenant > lines.tenant ORDER BY tenant LIMIT 1)
     FROM lines WHERE tenant IS NOT NULL
   ), turns AS MATERIALIZED (
     SELECT tenant, greatest(1, $1::int / count(*) OVER ()) AS share FROM lines WHERE tenant IS NOT NULL
     ORDER BY random() LIMIT $1::int
   ), page AS MATERIALIZED (
     SELECT one.* FROM turns CROSS JOIN LATERAL (
-      SELECT id, kind, version, tenant, key, payload FROM outbox
+      SELECT id, kind, version, tenant, key, payload FROM atlasqueue.outbox
       WHERE tenant = turns.tenant AND coalesce(not_before, '-infinity'::timestamptz) <= now() AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
         AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL
       ORDER BY coalesce(not_before, '-infinity'::timestamptz), id LIMIT share FOR UPDATE SKIP LOCKED) AS one
   ), tried AS MATERIALIZED (
     SELECT page.*, seen.exists IS NOT NULL AND mine.exists IS NULL AS locked FROM page
-    LEFT JOIN LATERAL (SELECT true AS exists FROM jobs WHERE jobs.id = key::uuid OFFSET 0) AS seen ON true
+    LEFT JOIN LATERAL (SELECT true AS exists FROM atlasqueue.jobs WHERE jobs.id = key::uuid OFFSET 0) AS seen ON true
     LEFT JOIN LATERAL (
-      SELECT true AS exists FROM jobs WHERE jobs.id = key::uuid FOR NO KEY UPDATE SKIP LOCKED) AS mine ON true
+      SELECT true AS exists FROM atlasqueue.jobs WHERE jobs.id = key::uuid FOR NO KEY UPDATE SKIP LOCKED) AS mine ON true
   ), taken AS (
-    DELETE FROM outbox WHERE id = ANY(ARRAY(SELECT id FROM tried))
+    DELETE FROM atlasqueue.outbox WHERE id = ANY(ARRAY(SELECT id FROM tried))
   )
   SELECT id::text, kind, version, tenant, key, payload, locked FROM tried ORDER BY tried.id;

@@ -1,7 +1,7 @@
 -- $1 rows_max
 WITH taken AS (
-    DELETE FROM minute_rollups WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
-      SELECT ctid FROM minute_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '48 hours'
+    DELETE FROM atlasqueue.minute_rollups WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.minute_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '48 hours'
       ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING *
   ), gone AS (
@@ -16,7 +16,7 @@ WITH taken AS (
            coalesce(sum(wait), 0) AS wait, coalesce(sum(run), 0) AS run
     FROM parts GROUP BY tenant, queue, type, at, place
   ), hours AS (
-    INSERT INTO hour_rollups AS known (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
+    INSERT INTO atlasqueue.hour_rollups AS known (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
     SELECT tenant, queue, type, at, sum(submitted), sum(succeeded), sum(failed), sum(dead), sum(retried),
            coalesce(array_agg(wait ORDER BY place) FILTER (WHERE place > 0), '{}'),
            coalesce(array_agg(run ORDER BY place) FILTER (WHERE place > 0), '{}')

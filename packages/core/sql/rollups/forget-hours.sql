@@ -1,7 +1,7 @@
 -- $1 rows_max
 WITH gone AS (
-    DELETE FROM hour_rollups WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
-      SELECT ctid FROM hour_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '30 days'
+    DELETE FROM atlasqueue.hour_rollups WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.hour_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '30 days'
       ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING 1
   )

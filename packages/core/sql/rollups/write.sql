@@ -11,8 +11,8 @@
 -- $11 age_seconds
 -- $12 inside_rows_max
 WITH inside AS (
-    DELETE FROM inside_submissions WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
-      SELECT ctid FROM inside_submissions LIMIT $12::int FOR UPDATE SKIP LOCKED))
+    DELETE FROM atlasqueue.inside_submissions WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.inside_submissions LIMIT $12::int FOR UPDATE SKIP LOCKED))
     RETURNING tenant, queue, type, count
   ), given AS (
     SELECT tenant, queue, type, submitted, succeeded, failed, dead, retried, waits::int8[], runs::int8[]
@@ -22,7 +22,7 @@ WITH inside AS (
     SELECT tenant, of.queue, of.type, count, 0, 0, 0, 0, '{}', '{}'
     FROM inside, LATERAL (VALUES (queue, type), (queue, ''), ('', type), ('', '')) AS of(queue, type)
   ), written AS (
-  INSERT INTO minute_rollups AS known (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
+  INSERT INTO atlasqueue.minute_rollups AS known (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
   SELECT tenant, queue, type, date_trunc('minute', now() - make_interval(secs => $11::float8), 'UTC'),
          sum(submitted), sum(succeeded), sum(failed), sum(dead), sum(retried), max(waits), max(runs)
   FROM given GROUP BY tenant, queue, type

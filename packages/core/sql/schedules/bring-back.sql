@@ -8,8 +8,8 @@ WITH late AS MATERIALIZED (
     SELECT tenant, name, earlier
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
       AS late(tenant, name, cron, timezone, next_at, earlier)
-    JOIN schedules AS known USING (tenant, name, cron, timezone, next_at)
+    JOIN atlasqueue.schedules AS known USING (tenant, name, cron, timezone, next_at)
     WHERE paused_at IS NULL FOR UPDATE OF known SKIP LOCKED
   )
-  UPDATE schedules SET next_at = earlier FROM late
+  UPDATE atlasqueue.schedules SET next_at = earlier FROM late
   WHERE schedules.tenant = late.tenant AND schedules.name = late.name;

@@ -40,7 +40,7 @@ WITH kind AS MATERIALIZED (
            replace(error, '%n', n::text) AS error_text
     FROM planned
   ), made AS (
-    INSERT INTO jobs (id, tenant, queue, type, status, run_at, ready_at, due_at, dead_at, created_at, updated_at, started_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, run_at, ready_at, due_at, dead_at, created_at, updated_at, started_at,
                       finished_at, attempts, max_attempts, worker_id, dead_reason, last_error, error_fingerprint, payload, result)
     SELECT (lpad(to_hex((extract(epoch FROM made_at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8'
     || substr(md5(n::text), 4, 15))::uuid, $3, queue, type, status,
@@ -58,12 +58,12 @@ WITH kind AS MATERIALIZED (
     FROM timed ORDER BY n
     RETURNING id, tenant, queue, status AS to_status, NULL::text AS from_status, status, attempts, worker_id, created_at, last_error
   ), history AS (
-    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempt, worker_id, created_at + attempt * interval '5 seconds', created_at + attempt * interval '5 seconds' + interval '0.4 seconds', 'failed',
            coalesce(last_error, 'HttpError: 502 from https://api.example.com')
     FROM made, generate_series(1, attempts - CASE WHEN status IN ('dead', 'failed') THEN 0 ELSE 1 END) AS attempt
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM made GROUP BY tenant, queue
   )
   SELECT count(*) FROM made;

@@ -9,31 +9,31 @@ WITH
       SELECT count(*) < 1000 AND coalesce(sum(
       CASE WHEN pg_column_compression(payload) IS NULL THEN coalesce(pg_column_size(payload), 0)
            ELSE octet_length(payload::text) END), 0) + octet_length($4) <= 4194304
-      FROM job_signals WHERE job_id = jobs.id) AS has_room
-    FROM jobs LEFT JOIN job_signals AS same ON same.job_id = jobs.id AND same.name = $3
-     LEFT JOIN job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $3 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
+      FROM atlasqueue.job_signals WHERE job_id = jobs.id) AS has_room
+    FROM atlasqueue.jobs LEFT JOIN atlasqueue.job_signals AS same ON same.job_id = jobs.id AND same.name = $3
+     LEFT JOIN atlasqueue.job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $3 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
   ), locked AS MATERIALIZED (
-    SELECT id, xmin AS version FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id, xmin AS version FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
   ), free AS MATERIALIZED (
     SELECT found.* FROM found JOIN locked ON locked.id = found.id AND locked.version = found.version
   ), goes AS MATERIALIZED (
     SELECT free.id, coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $3, false) AS wakes
-    FROM free JOIN jobs ON jobs.id = free.id WHERE NOT (finished OR known OR late) AND has_room
+    FROM free JOIN atlasqueue.jobs ON jobs.id = free.id WHERE NOT (finished OR known OR late) AND has_room
   ), touched AS (
-    UPDATE jobs SET status = CASE WHEN wakes THEN 'queued' ELSE status END, waits_for = CASE WHEN NOT wakes THEN waits_for END,
+    UPDATE atlasqueue.jobs SET status = CASE WHEN wakes THEN 'queued' ELSE status END, waits_for = CASE WHEN NOT wakes THEN waits_for END,
                     ready_at = CASE WHEN wakes THEN now() ELSE ready_at END, due_at = CASE WHEN NOT wakes THEN due_at END,
                     run_at = CASE WHEN wakes THEN now() ELSE run_at END, has_steps = true, updated_at = now()
     FROM goes WHERE jobs.id = goes.id
     RETURNING jobs.*, wakes AS woken
   ), kept AS (
-    INSERT INTO job_signals (job_id, name, payload, sent_at) SELECT id, $3, $4::json, now() FROM goes
+    INSERT INTO atlasqueue.job_signals (job_id, name, payload, sent_at) SELECT id, $3, $4::json, now() FROM goes
   ), woken AS (
     SELECT tenant, queue FROM touched WHERE woken
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, queued)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, queued)
     SELECT tenant, queue, -count(*), count(*) FROM woken GROUP BY tenant, queue
   )
   SELECT touched.*, finished, known, late, has_room FROM touched JOIN found ON found.id = touched.id
   UNION ALL
-  SELECT jobs.*, NULL, finished, known, late, has_room FROM jobs JOIN found ON found.id = jobs.id
+  SELECT jobs.*, NULL, finished, known, late, has_room FROM atlasqueue.jobs JOIN found ON found.id = jobs.id
   WHERE NOT EXISTS (SELECT FROM touched);

@@ -9,18 +9,18 @@ WITH
       SELECT count(*) < 1000 AND coalesce(sum(
       CASE WHEN pg_column_compression(result) IS NULL THEN coalesce(pg_column_size(result), 0)
            ELSE octet_length(result::text) END), 0) + octet_length($5) <= 4194304
-      FROM job_steps WHERE job_id = jobs.id) AS has_room
-    FROM jobs LEFT JOIN job_steps AS same ON same.job_id = jobs.id AND same.name = $4 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
+      FROM atlasqueue.job_steps WHERE job_id = jobs.id) AS has_room
+    FROM atlasqueue.jobs LEFT JOIN atlasqueue.job_steps AS same ON same.job_id = jobs.id AND same.name = $4 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
   ), locked AS MATERIALIZED (
-    SELECT id, xmin AS version FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id, xmin AS version FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
   ), free AS MATERIALIZED (
     SELECT found.* FROM found JOIN locked ON locked.id = found.id AND locked.version = found.version
   ), marked AS (
-    UPDATE jobs SET has_steps = true, updated_at = now() FROM free
+    UPDATE atlasqueue.jobs SET has_steps = true, updated_at = now() FROM free
     WHERE jobs.id = free.id AND held AND has_room AND NOT known
     RETURNING jobs.id, jobs.attempts
   ), stored AS (
-    INSERT INTO job_steps (job_id, name, result, attempt, finished_at)
+    INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at)
     SELECT id, $4, $5::json, attempts, now() FROM marked
   )
   SELECT held, known, result, has_room, EXISTS (SELECT FROM marked) AS is_free FROM found;

@@ -36,9 +36,9 @@ WITH
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
       payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
   ), waiting AS MATERIALIZED (
-    SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
+    SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND (SELECT blocked_seq) = 0
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND (SELECT blocked_seq) = 0
     FOR UPDATE SKIP LOCKED
   ), skipped AS MATERIALIZED (
     SELECT id, tenant, queue, group_key FROM asked
@@ -53,7 +53,7 @@ WITH
   ), 
   
   targets AS MATERIALIZED (
-    SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
       AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
@@ -63,7 +63,7 @@ WITH
         WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (ours.tenant, ours.queue, ours.group_key)
           AND earlier.id < ours.id AND earlier.target IS NOT NULL AND earlier.target NOT IN (SELECT id FROM targets))
   ), named AS (
-    INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
+    INSERT INTO atlasqueue.unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
     SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
            clock_timestamp() + make_interval(secs => coalesce(window_seconds, 600))
     FROM able WHERE unique_key IS NOT NULL
@@ -78,7 +78,7 @@ WITH
   ), own AS MATERIALIZED (
     SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
   ), new_keys AS (
-    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
     FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
@@ -91,23 +91,23 @@ WITH
       
   ), 
   members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL), joined AS (
-    INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
+    INSERT INTO atlasqueue.job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
            (array_agg(id ORDER BY place))[1 : least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))]
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))]
     FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant COLLATE "C", members.queue COLLATE "C", members.group_key COLLATE "C"
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
       last_seq = known.last_seq + excluded.last_seq,
       admitted = least(excluded.last_seq, CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END),
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END),
       heads = known.heads || excluded.heads[1 : CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
     RETURNING tenant, queue, group_key, last_seq, admitted
   ), seated AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
            row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), 
@@ -119,25 +119,25 @@ WITH
     group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group
     FROM makes LEFT JOIN seated USING (id)
   ), made AS (
-    UPDATE jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, blocked_seq = seats.blocked_seq,
+    UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, blocked_seq = seats.blocked_seq,
                     holds_group = seats.holds_group, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
     FROM seats WHERE jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
-    UPDATE jobs SET status = 'cancelled', blocked_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
+    UPDATE atlasqueue.jobs SET status = 'cancelled', blocked_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
     FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
   ), noted_parents AS (
-    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM ended WHERE has_children
+    INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM ended WHERE has_children
     RETURNING key::uuid AS job_id
   ), dealt_with AS (
-    DELETE FROM arrivals WHERE job_id = ANY(ARRAY(
+    DELETE FROM atlasqueue.arrivals WHERE job_id = ANY(ARRAY(
       SELECT id FROM made UNION ALL SELECT id FROM ended UNION ALL SELECT id FROM clear WHERE role = 'note'))
   ), contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
   ), 
   replaced AS (
-    UPDATE jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
+    UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
                     timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
                     run_at = content.starts_at,
@@ -156,7 +156,7 @@ WITH
     UNION ALL SELECT tenant, queue, 'blocked', 'cancelled' FROM ended
     UNION ALL SELECT tenant, queue, was, status FROM replaced
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
   ), settled AS MATERIALIZED (
     SELECT id FROM made UNION ALL SELECT id FROM clear WHERE role <> 'make'

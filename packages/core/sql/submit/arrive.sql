@@ -26,17 +26,17 @@ WITH asked AS MATERIALIZED (SELECT * FROM (
     json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])
   ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate)
 ) AS input), made AS (
-    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, status, blocked_seq, group_key)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, 'blocked', 0, group_key
     FROM asked
     RETURNING tenant, queue
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, blocked)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, blocked)
     SELECT tenant, queue, count(*) FROM made GROUP BY tenant, queue
   ), arrived AS (
-    INSERT INTO arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
+    INSERT INTO atlasqueue.arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
                           idempotency_key, request_hash, key_ttl_seconds)
     SELECT id, tenant, queue, group_key, unique_key, on_conflict, window_seconds, key, decode(hash, 'hex'), $17::float8
     FROM asked JOIN unnest($1::uuid[], $15::text[], $16::text[], $18::text[], $19::text[], $20::float8[])

@@ -5,6 +5,6 @@ SELECT first.key, first.request_hash, (
                 ELSE pg_logical_emit_message(true, 'atlasqueue', '') IS NOT NULL END) AS replicated, jobs.id, jobs.tenant, jobs.queue, jobs.type, jobs.status, jobs.priority, jobs.attempts, jobs.max_attempts, jobs.timeout_seconds, jobs.run_at, jobs.ready_at, jobs.due_at, jobs.dead_at, jobs.blocked_seq, jobs.holds_group, jobs.created_at, jobs.updated_at, jobs.started_at, jobs.finished_at, jobs.kept_until, jobs.lease_token, jobs.locked_until, jobs.worker_id, jobs.group_key, jobs.dead_reason, jobs.error_fingerprint, jobs.backoff, jobs.traceparent, jobs.tracestate, jobs.flow_id, jobs.has_children, jobs.waits_for, jobs.has_steps
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key), LATERAL (
     SELECT idempotency_key AS key, encode(request_hash, 'hex') AS request_hash, job_id FROM (
-      SELECT * FROM arrivals WHERE arrivals.tenant = wanted.tenant AND idempotency_key = wanted.key OFFSET 0) AS named
+      SELECT * FROM atlasqueue.arrivals WHERE arrivals.tenant = wanted.tenant AND idempotency_key = wanted.key OFFSET 0) AS named
     ORDER BY job_id LIMIT 1) AS first
-  JOIN jobs ON jobs.id = first.job_id;
+  JOIN atlasqueue.jobs ON jobs.id = first.job_id;

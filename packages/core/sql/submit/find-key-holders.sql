@@ -10,8 +10,8 @@ SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(ke
                 ELSE pg_logical_emit_message(true, 'atlasqueue', '') IS NOT NULL END) AS replicated, jobs.id, jobs.tenant, jobs.queue, jobs.type, jobs.status, jobs.priority, jobs.attempts, jobs.max_attempts, jobs.timeout_seconds, jobs.run_at, jobs.ready_at, jobs.due_at, jobs.dead_at, jobs.blocked_seq, jobs.holds_group, jobs.created_at, jobs.updated_at, jobs.started_at, jobs.finished_at, jobs.kept_until, jobs.lease_token, jobs.locked_until, jobs.worker_id, jobs.group_key, jobs.dead_reason, jobs.error_fingerprint, jobs.backoff, jobs.traceparent, jobs.tracestate, jobs.flow_id, jobs.has_children, jobs.waits_for, jobs.has_steps
   FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
   CROSS JOIN LATERAL (
-    SELECT * FROM idempotency_keys AS one WHERE one.tenant = wanted.tenant AND one.key = wanted.key OFFSET 0) AS keys
-  LEFT JOIN jobs ON jobs.id = keys.job_id
+    SELECT * FROM atlasqueue.idempotency_keys AS one WHERE one.tenant = wanted.tenant AND one.key = wanted.key OFFSET 0) AS keys
+  LEFT JOIN atlasqueue.jobs ON jobs.id = keys.job_id
   UNION ALL
   SELECT names.tenant, names.queue, names.key, NULL, false, names.window_ends_at <= now(), names.job_id, names.check_at::text,
          (
@@ -19,6 +19,6 @@ SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(ke
                 ELSE pg_logical_emit_message(true, 'atlasqueue', '') IS NOT NULL END) AS replicated, jobs.id, jobs.tenant, jobs.queue, jobs.type, jobs.status, jobs.priority, jobs.attempts, jobs.max_attempts, jobs.timeout_seconds, jobs.run_at, jobs.ready_at, jobs.due_at, jobs.dead_at, jobs.blocked_seq, jobs.holds_group, jobs.created_at, jobs.updated_at, jobs.started_at, jobs.finished_at, jobs.kept_until, jobs.lease_token, jobs.locked_until, jobs.worker_id, jobs.group_key, jobs.dead_reason, jobs.error_fingerprint, jobs.backoff, jobs.traceparent, jobs.tracestate, jobs.flow_id, jobs.has_children, jobs.waits_for, jobs.has_steps
   FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
   CROSS JOIN LATERAL (
-    SELECT * FROM unique_keys AS one
+    SELECT * FROM atlasqueue.unique_keys AS one
     WHERE one.tenant = wanted.tenant AND one.queue = wanted.queue AND one.key = wanted.key OFFSET 0) AS names
-  LEFT JOIN jobs ON jobs.id = names.job_id;
+  LEFT JOIN atlasqueue.jobs ON jobs.id = names.job_id;

@@ -7,19 +7,19 @@ WITH wanted AS MATERIALIZED (
   ), of_groups AS MATERIALIZED (
   SELECT place::int FROM wanted
   LEFT JOIN LATERAL (
-    SELECT true AS exists FROM job_groups AS known
+    SELECT true AS exists FROM atlasqueue.job_groups AS known
     WHERE (known.tenant, known.queue, known.group_key) = (wanted.tenant, wanted.queue, wanted.name) OFFSET 0) AS seen ON true
   LEFT JOIN LATERAL (
-    SELECT true AS free FROM job_groups AS known
+    SELECT true AS free FROM atlasqueue.job_groups AS known
     WHERE (known.tenant, known.queue, known.group_key) = (wanted.tenant, wanted.queue, wanted.name) FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
   WHERE wanted.of = 'group' AND seen.exists IS DISTINCT FROM part.free
   ), of_keys AS MATERIALIZED (
   SELECT place::int FROM wanted
   LEFT JOIN LATERAL (
-    SELECT true AS exists FROM unique_keys AS known
+    SELECT true AS exists FROM atlasqueue.unique_keys AS known
     WHERE (known.tenant, known.queue, known.key) = (wanted.tenant, wanted.queue, wanted.name) OFFSET 0) AS seen ON true
   LEFT JOIN LATERAL (
-    SELECT true AS free FROM unique_keys AS known
+    SELECT true AS free FROM atlasqueue.unique_keys AS known
     WHERE (known.tenant, known.queue, known.key) = (wanted.tenant, wanted.queue, wanted.name) FOR NO KEY UPDATE SKIP LOCKED) AS part ON true
   WHERE wanted.of = 'unique' AND seen.exists IS DISTINCT FROM part.free
   )

@@ -20,7 +20,7 @@ WITH
     SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL
   ), new_keys AS (
-    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $17::float8) FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING job_id
@@ -41,28 +41,28 @@ WITH
       AS member(id, tenant, queue, group_key, place)
     WHERE group_key IS NOT NULL AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
       AND id NOT IN (SELECT id FROM taken)), joined AS (
-    INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
+    INSERT INTO atlasqueue.job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
            (array_agg(id ORDER BY place))[1 : least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))]
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))]
     FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant COLLATE "C", members.queue COLLATE "C", members.group_key COLLATE "C"
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
       last_seq = known.last_seq + excluded.last_seq,
       admitted = least(excluded.last_seq, CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END),
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END),
       heads = known.heads || excluded.heads[1 : CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
     RETURNING tenant, queue, group_key, last_seq, admitted
   ), seated AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
            row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), 
   made AS (
-    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, status, ready_at, due_at , group_key, blocked_seq, holds_group , kept_until)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
            CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
@@ -82,7 +82,7 @@ WITH
     WHERE id NOT IN (SELECT id FROM taken)
     RETURNING id, tenant, queue, run_at, ready_at, due_at  , blocked_seq
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, queued, scheduled, blocked)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled, blocked)
     SELECT tenant, queue, count(ready_at), count(due_at), count(blocked_seq) FROM made GROUP BY tenant, queue
   ) 
   SELECT now() AS created_at, (SELECT json_agg(id) FROM taken) AS taken,

@@ -20,7 +20,7 @@ WITH
     SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL
   ), new_keys AS (
-    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $17::float8) FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING job_id
@@ -28,7 +28,7 @@ WITH
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
   ),  
   made AS (
-    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, status, ready_at, due_at  , kept_until)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
            CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
@@ -46,7 +46,7 @@ WITH
     WHERE id NOT IN (SELECT id FROM taken)
     RETURNING id, tenant, queue, run_at, ready_at, due_at  
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, queued, scheduled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled)
     SELECT tenant, queue, count(ready_at), count(due_at) FROM made GROUP BY tenant, queue
   ) 
   SELECT now() AS created_at, (SELECT json_agg(id) FROM taken) AS taken,

@@ -38,14 +38,14 @@ WITH
   ), ours AS MATERIALIZED (SELECT * FROM asked), 
   
   targets AS MATERIALIZED (
-    SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
       AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
     SELECT *, coalesce(target, id) AS holder FROM ours WHERE (target IS NULL OR target IN (SELECT id FROM targets))
       
   ), named AS (
-    INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
+    INSERT INTO atlasqueue.unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
     SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
            clock_timestamp() + make_interval(secs => coalesce(window_seconds, 600))
     FROM able WHERE unique_key IS NOT NULL
@@ -60,7 +60,7 @@ WITH
   ), own AS MATERIALIZED (
     SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
   ), new_keys AS (
-    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
     FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
@@ -76,28 +76,28 @@ WITH
           AND earlier.id < clear.id AND earlier.id NOT IN (SELECT id FROM clear))
   ), 
   members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL), joined AS (
-    INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
+    INSERT INTO atlasqueue.job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
            (array_agg(id ORDER BY place))[1 : least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))]
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))]
     FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY members.tenant COLLATE "C", members.queue COLLATE "C", members.group_key COLLATE "C"
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET
       last_seq = known.last_seq + excluded.last_seq,
       admitted = least(excluded.last_seq, CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END),
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END),
       heads = known.heads || excluded.heads[1 : CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
     RETURNING tenant, queue, group_key, last_seq, admitted
   ), seated AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
            row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, least(10000, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), 
   made AS (
-    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END, 
@@ -111,7 +111,7 @@ WITH
     SELECT * FROM clear WHERE writes
   ), 
   replaced AS (
-    UPDATE jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
+    UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
                     timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
                     run_at = content.starts_at,
@@ -128,7 +128,7 @@ WITH
     SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made
     UNION ALL SELECT tenant, queue, was, status FROM replaced
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
   ), settled AS MATERIALIZED (
     SELECT id FROM made UNION ALL SELECT id FROM clear WHERE role <> 'make'

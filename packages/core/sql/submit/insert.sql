@@ -14,7 +14,7 @@
 -- $14 tracestates
 WITH   
   made AS (
-    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, status, ready_at, due_at  )
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
            CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
@@ -32,7 +32,7 @@ WITH
     
     RETURNING id, tenant, queue, run_at, ready_at, due_at  
   ), counted AS (
-    INSERT INTO queue_changes (tenant, queue, queued, scheduled)
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled)
     SELECT tenant, queue, count(ready_at), count(due_at) FROM made GROUP BY tenant, queue
   ) 
   SELECT now() AS created_at, NULL AS taken,

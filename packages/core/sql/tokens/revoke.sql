@@ -1,8 +1,8 @@
 -- $1 tenant
 -- $2 id
 WITH gone AS (
-    DELETE FROM tokens WHERE tenant = $1 AND id = $2::text::uuid RETURNING id
+    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid RETURNING id
   ), ended_sessions AS (
-    DELETE FROM sessions WHERE token_id IN (SELECT id FROM tokens WHERE rotated_to IN (SELECT id FROM gone))
+    DELETE FROM atlasqueue.sessions WHERE token_id IN (SELECT id FROM atlasqueue.tokens WHERE rotated_to IN (SELECT id FROM gone))
   )
   SELECT id FROM gone;

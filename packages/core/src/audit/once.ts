@@ -56,7 +56,7 @@ const begin = composed(
   ["acts", "tenant", "idempotency_key", "fingerprint", "act_seconds_max"],
   `
   WITH left_over AS (
-    UPDATE audit_log SET idempotency_key = NULL
+    UPDATE atlasqueue.audit_log SET idempotency_key = NULL
     WHERE tenant = $2 AND idempotency_key = $3 AND fingerprint = $4 AND NOT finished
       AND (at < now() - make_interval(secs => $5::float8) OR at > now() + make_interval(secs => $5::float8))
     RETURNING 1
@@ -66,9 +66,9 @@ const begin = composed(
   RETURNING id`,
 );
 
-const find = `SELECT * FROM audit_log WHERE tenant = $1 AND idempotency_key = $2`;
+const find = `SELECT * FROM atlasqueue.audit_log WHERE tenant = $1 AND idempotency_key = $2`;
 const free = composed(
   "audit/free-key",
   ["tenant", "id"],
-  `UPDATE audit_log SET idempotency_key = NULL WHERE tenant = $1 AND id = $2 AND NOT finished`,
+  `UPDATE atlasqueue.audit_log SET idempotency_key = NULL WHERE tenant = $1 AND id = $2 AND NOT finished`,
 );

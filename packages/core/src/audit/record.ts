@@ -56,7 +56,7 @@ export const rowsOf = (acts: readonly BegunAct[]): string =>
   JSON.stringify(acts.map((act) => ({ ...act, token_id: act.actor.token_id })));
 
 export const insertActs = (finished: string, condition: string) => `
-  INSERT INTO audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused,
+  INSERT INTO atlasqueue.audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused,
                          idempotency_key, fingerprint, finished)
   SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused, idempotency_key,
          fingerprint, ${finished}
@@ -74,8 +74,8 @@ const end = composed(
   WITH ended AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, target text, count int, detail json, done boolean)
   ), forgotten AS (
-    DELETE FROM audit_log USING ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND NOT done
+    DELETE FROM atlasqueue.audit_log USING ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND NOT done
   )
-  UPDATE audit_log SET finished = true, target = ended.target, count = ended.count, detail = ended.detail
+  UPDATE atlasqueue.audit_log SET finished = true, target = ended.target, count = ended.count, detail = ended.detail
   FROM ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND done`,
 );

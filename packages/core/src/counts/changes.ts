@@ -14,7 +14,7 @@ type Changes = Partial<Record<JobStatus, string>>;
  */
 export function countChanges(rows: string, changes: Changes): string {
   return `counted AS (
-    INSERT INTO queue_changes (tenant, queue, ${Object.keys(changes).join(", ")})
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, ${Object.keys(changes).join(", ")})
     SELECT tenant, queue, ${Object.values(changes).join(", ")} FROM ${rows} GROUP BY tenant, queue
   )`;
 }
@@ -23,7 +23,7 @@ export function countChanges(rows: string, changes: Changes): string {
  * The counts, when all of `rows` went the same way.
  *
  * @example
- * `WITH settled AS (UPDATE jobs … RETURNING tenant, queue), ${countMoves("settled", "running", "succeeded")} SELECT …`;
+ * `WITH settled AS (UPDATE atlasqueue.jobs … RETURNING tenant, queue), ${countMoves("settled", "running", "succeeded")} SELECT …`;
  */
 export function countMoves(rows: string, from: JobStatus, to: JobStatus): string {
   return countChanges(rows, { [from]: "-count(*)", [to]: "count(*)" });

@@ -35,7 +35,7 @@ const counted = async (tenant: string) =>
 const truth = async (tenant: string) => {
   const found: Record<string, Counts> = {};
   const rows = await deps.database.sql<{ queue: string; status: JobStatus; count: number }[]>`
-    SELECT queue, status, count(*)::int AS count FROM jobs WHERE tenant = ${tenant} GROUP BY queue, status`;
+    SELECT queue, status, count(*)::int AS count FROM atlasqueue.jobs WHERE tenant = ${tenant} GROUP BY queue, status`;
   for (const { queue, status, count } of rows) (found[queue] ??= none())[status] = count;
   return found;
 };
@@ -73,7 +73,7 @@ function moves(pick: (below: number) => number) {
     async () => void (await enqueue(deps, requests(), options)),
     async () => void held.push(...(await claimReady(deps, 1 + pick(9), claimer()))),
     async () => {
-      const ids = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs ORDER BY id LIMIT 20`;
+      const ids = await deps.database.sql<{ id: string }[]>`SELECT id FROM atlasqueue.jobs ORDER BY id LIMIT 20`;
       held.push(
         ...(await claim(
           deps,
@@ -107,13 +107,13 @@ function moves(pick: (below: number) => number) {
     },
     async () => letGo((await release(deps, some(held))).given),
     async () => {
-      await deps.database.sql`UPDATE jobs SET due_at = now(), run_at = now() WHERE due_at IS NOT NULL`;
+      await deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now(), run_at = now() WHERE due_at IS NOT NULL`;
       await promoteDue(deps, 1 + pick(9));
     },
     async () => {
       await deps.database
-        .sql`UPDATE jobs SET locked_until = now() WHERE status = 'running' AND get_byte(uuid_send(id), 15) < 128`;
-      await deps.database.sql`UPDATE lease_batches SET check_at = now()`;
+        .sql`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running' AND get_byte(uuid_send(id), 15) < 128`;
+      await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
       await recoverExpired(deps, 1 + pick(5));
     },
     async () => void (await prune(deps, { succeededHours: -1, deadHours: -1 }, firstId, 5)),
@@ -137,12 +137,12 @@ test("whatever happens to jobs, in any order, the counts match the table", { tag
   for (let step = 0; step < 400; step += 1) {
     await all[pick(all.length)]?.();
     await countsAreTrue();
-    for (const row of await deps.database.sql<{ status: string }[]>`SELECT DISTINCT status FROM jobs`)
+    for (const row of await deps.database.sql<{ status: string }[]>`SELECT DISTINCT status FROM atlasqueue.jobs`)
       seen.add(row.status);
   }
   expect(seen.size).toBeGreaterThan(5);
   await foldAll(deps);
-  expect(await deps.database.sql`SELECT FROM queue_changes`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.queue_changes`).toHaveLength(0);
   await countsAreTrue();
 });
 
@@ -165,8 +165,8 @@ test("concurrent folds, with writers and readers in between, count each change o
   const read = async () => {
     while (writing) {
       const [row] = await deps.database.sql`
-        SELECT (SELECT count(*)::int FROM jobs WHERE status = 'queued') AS jobs,
-               (SELECT coalesce(sum(queued), 0)::int FROM queue_counts) + (SELECT coalesce(sum(queued), 0)::int FROM queue_changes) AS counted`;
+        SELECT (SELECT count(*)::int FROM atlasqueue.jobs WHERE status = 'queued') AS jobs,
+               (SELECT coalesce(sum(queued), 0)::int FROM atlasqueue.queue_counts) + (SELECT coalesce(sum(queued), 0)::int FROM atlasqueue.queue_changes) AS counted`;
       expect(row?.["counted"]).toBe(row?.["jobs"]);
     }
   };
@@ -185,7 +185,7 @@ test("concurrent folds, with writers and readers in between, count each change o
 test("a caller's transaction that rolls back counts nothing", async () => {
   await deps.database.sql
     .begin(async (tx) => {
-      await tx`INSERT INTO queue_changes (tenant, queue, queued) VALUES ('default', 'default', 5)`;
+      await tx`INSERT INTO atlasqueue.queue_changes (tenant, queue, queued) VALUES ('default', 'default', 5)`;
       throw new Error("no");
     })
     .catch(() => {});
@@ -197,7 +197,7 @@ test("a process that only submits keeps the table of changes short", async () =>
   const submitter = createSubmitter({ ...deps, followUps }, options);
   try {
     for (let at = 0; at < 20; at += 1) await submitter.submit(submission(), 10);
-    await eventually(async () => expect(await deps.database.sql`SELECT FROM queue_changes`).toHaveLength(0));
+    await eventually(async () => expect(await deps.database.sql`SELECT FROM atlasqueue.queue_changes`).toHaveLength(0));
   } finally {
     await submitter.close();
     await followUps.stop();

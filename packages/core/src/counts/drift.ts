@@ -33,12 +33,12 @@ const compare = composed(
   "counts/drift",
   ["jobs_max"],
   `
-  WITH looked AS MATERIALIZED (SELECT tenant, queue, status FROM jobs LIMIT $1::int + 1),
+  WITH looked AS MATERIALIZED (SELECT tenant, queue, status FROM atlasqueue.jobs LIMIT $1::int + 1),
   total AS (SELECT count(*)::int AS jobs FROM looked),
   truth AS (SELECT tenant, queue, status, count(*) AS jobs FROM looked GROUP BY tenant, queue, status),
   kept AS (
     SELECT tenant, queue, status, sum(jobs) AS jobs
-    FROM (SELECT tenant, queue, ${columns} FROM queue_counts UNION ALL SELECT tenant, queue, ${columns} FROM queue_changes) AS known,
+    FROM (SELECT tenant, queue, ${columns} FROM atlasqueue.queue_counts UNION ALL SELECT tenant, queue, ${columns} FROM atlasqueue.queue_changes) AS known,
          LATERAL (VALUES ${perStatus}) AS of(status, jobs)
     GROUP BY tenant, queue, status
   ), drifted AS (

@@ -23,5 +23,5 @@ const text = composed(
   [],
   `
   SELECT ${jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS ${status}`).join(", ")}
-  FROM (SELECT queue, ${columns} FROM queue_counts UNION ALL SELECT queue, ${columns} FROM queue_changes) AS known`,
+  FROM (SELECT queue, ${columns} FROM atlasqueue.queue_counts UNION ALL SELECT queue, ${columns} FROM atlasqueue.queue_changes) AS known`,
 );

@@ -28,12 +28,12 @@ export async function foldCounts(deps: Pick<Deps, "database">, rows_max: number)
 // somebody keep a total locked, the changes of all other queues must not pile up with that one's.
 const folding = (form: Form) => `
   WITH ${form === "careful" ? lockedTotals : ""} taken AS (
-    DELETE FROM queue_changes WHERE ${unsynced} AND ${impatient} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM queue_changes ${form === "careful" ? outsideLocked : ""}
+    DELETE FROM atlasqueue.queue_changes WHERE ${unsynced} AND ${impatient} AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.queue_changes ${form === "careful" ? outsideLocked : ""}
       LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING *
   ), added AS (
-    INSERT INTO queue_counts AS total (tenant, queue, ${jobStatuses.join(", ")})
+    INSERT INTO atlasqueue.queue_counts AS total (tenant, queue, ${jobStatuses.join(", ")})
     SELECT tenant, queue, ${sums} FROM taken GROUP BY tenant, queue ORDER BY tenant, queue
     ON CONFLICT (tenant, queue) DO UPDATE SET ${additions}
   )
@@ -41,9 +41,9 @@ const folding = (form: Form) => `
 
 const lockedTotals = `
   free AS MATERIALIZED (
-    SELECT tenant, queue FROM queue_counts FOR NO KEY UPDATE SKIP LOCKED
+    SELECT tenant, queue FROM atlasqueue.queue_counts FOR NO KEY UPDATE SKIP LOCKED
   ), locked AS MATERIALIZED (
-    SELECT tenant, queue FROM queue_counts EXCEPT SELECT tenant, queue FROM free
+    SELECT tenant, queue FROM atlasqueue.queue_counts EXCEPT SELECT tenant, queue FROM free
   ),`;
 const outsideLocked = "WHERE (tenant, queue) NOT IN (SELECT tenant, queue FROM locked)";
 
@@ -65,8 +65,8 @@ const forget = composed(
   "counts/forget-empty",
   ["queues_max"],
   `
-  DELETE FROM queue_counts WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}
+  DELETE FROM atlasqueue.queue_counts WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM atlasqueue.queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}
   RETURNING 1`,
 );
 

@@ -31,5 +31,5 @@ const text = composed(
   ["tenant", "queue"],
   `
   SELECT ${sums}
-  FROM (SELECT ${columns} FROM queue_counts WHERE ${mine} UNION ALL SELECT ${columns} FROM queue_changes WHERE ${mine}) AS known`,
+  FROM (SELECT ${columns} FROM atlasqueue.queue_counts WHERE ${mine} UNION ALL SELECT ${columns} FROM atlasqueue.queue_changes WHERE ${mine}) AS known`,
 );

@@ -29,10 +29,10 @@ function* walks(plan: Plan & Partial<Record<(typeof conditions)[number], string>
 test("jobs named by their ids are found by them, though the statistics say that no job waits or is dead", async () => {
   const { sql } = own.database;
   await sql`
-    INSERT INTO jobs (id, tenant, queue, type, status, payload, max_attempts, run_at, created_at, updated_at, finished_at)
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, payload, max_attempts, run_at, created_at, updated_at, finished_at)
     SELECT uuidv7(make_interval(secs => -n)), 'default', 'q', 't', 'succeeded', '{}', 5, now(), now(), now(), now()
     FROM generate_series(1, 50000) AS n`;
-  await sql`VACUUM ANALYZE jobs`;
+  await sql`VACUUM ANALYZE atlasqueue.jobs`;
   const found: string[] = [];
   for (const { name, text } of statements) {
     const rows = await sql.unsafe<{ "QUERY PLAN": [{ Plan: Plan }] }[]>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);

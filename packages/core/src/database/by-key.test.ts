@@ -50,10 +50,10 @@ test.each([
   ["unique_keys", "SELECT 'default', 'q', 'k' || n, uuidv7(), now(), now() FROM generate_series(1, 50000) AS n"],
 ])("rows of %s are found by their keys, though the statistics say that hardly any are left", async (table, rows) => {
   const { sql } = own.database;
-  await sql.unsafe(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
-  await sql.unsafe(`INSERT INTO ${table} ${rows}`);
-  await sql.unsafe(`DELETE FROM ${table} WHERE ctid NOT IN (SELECT ctid FROM ${table} LIMIT 1)`);
-  await sql.unsafe(`ANALYZE ${table}`);
+  await sql.unsafe(`ALTER TABLE atlasqueue.${table} SET (autovacuum_enabled = false)`);
+  await sql.unsafe(`INSERT INTO atlasqueue.${table} ${rows}`);
+  await sql.unsafe(`DELETE FROM atlasqueue.${table} WHERE ctid NOT IN (SELECT ctid FROM atlasqueue.${table} LIMIT 1)`);
+  await sql.unsafe(`ANALYZE atlasqueue.${table}`);
   const found: string[] = [];
   for (const { name, text } of statements) {
     const plans = await sql.unsafe<{ "QUERY PLAN": [{ Plan: Plan }] }[]>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);

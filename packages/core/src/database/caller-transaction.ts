@@ -1,5 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import { sql as drizzleSql } from "./drizzle.ts";
+import { schemaNamed, type SchemaName } from "./schema/name.ts";
 import type { Execute, Statement } from "./statement.ts";
 
 type PostgresJs = { unsafe(text: string, params?: never[]): PromiseLike<readonly unknown[]> };
@@ -11,9 +12,9 @@ type Drizzle = { execute(query: never): PromiseLike<unknown> };
 export type CallerTransaction = PostgresJs | NodePostgres | Drizzle;
 
 /** Run our statements on the caller's transaction; the driver is recognized by its methods. */
-export function executeIn(tx: CallerTransaction): Execute {
+export function executeIn(tx: CallerTransaction, { fill }: SchemaName = schemaNamed()): Execute {
   return async <Row>({ text, params }: Statement) => {
-    const answer = await run(tx, { text, params });
+    const answer = await run(tx, { text: fill(text), params });
     return (Array.isArray(answer) ? answer : (answer as { rows: unknown[] }).rows) as Row[];
   };
 }

@@ -5,6 +5,7 @@ import type { Pulse } from "./patience.ts";
 import { createReliedSettings, type Relied } from "./server/relied-settings.ts";
 import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
 import { parseDatabaseUrl } from "./server/connection-string.ts";
+import { schemaNamed, type SchemaName } from "./schema/name.ts";
 import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
@@ -12,6 +13,7 @@ export type Sql = postgres.Sql;
 /** A pool and the deadline for its queries. */
 export type Database = {
   sql: Sql;
+  schema: SchemaName;
   timeout_ms: number;
   /** One connection beside the pool, opened when a late statement must be looked for. */
   control: Sql;
@@ -54,6 +56,8 @@ export type Connections = { open: number; busy: number; max: number; waiting: nu
 export type DatabaseOptions = {
   /** Read as libpq does. It may name several hosts, comma-separated: the one that takes writes is used. */
   url: string;
+  /** The schema that the tables are in. Default `atlasqueue`. */
+  schema?: string | undefined;
   /** Connections at most. */
   connectionsMax: number;
   /** A query sent and not answered by then is cancelled and counts as "database away". */
@@ -83,13 +87,14 @@ const control_idle_seconds = 1;
  * Open a pool. Nothing is sent before the first query; a database that is away makes queries fail, not this call. A
  * connection that failed once is thrown away, and the next query dials again; one that takes no writes, or that the
  * server knows nothing of, takes all the others with it.
- * Throws `DatabaseUrlError`, a TypeError.
+ * Throws `DatabaseUrlError`, a TypeError, and a TypeError for a schema's name that is not accepted.
  *
  * @example
  * const database = connectDatabase({ url, connectionsMax: 10, timeoutMs: 10_000 });
  * await database.close();
  */
 export function connectDatabase(options: DatabaseOptions): Database {
+  const schema = schemaNamed(options.schema);
   const { driver, connect_timeout_seconds, startup, ignored } = parseDatabaseUrl(options.url, options.applicationName);
   if (ignored.length > 0) options.observe?.({ event: "database_url_parameters_ignored", parameters: ignored });
   const silence_ms_max = options.timeoutMs + Math.min(options.timeoutMs, silence_ms_more_max);
@@ -134,6 +139,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const turns = createPoolTurns(options.connectionsMax);
   return {
     sql,
+    schema,
     control,
     spare,
     timeout_ms: options.timeoutMs,

@@ -24,7 +24,7 @@ export const {
   index,
   integer,
   jsonb,
-  pgTable,
+  pgSchema,
   primaryKey,
   smallint,
   text,

@@ -2,24 +2,30 @@ import { executeIn } from "./caller-transaction.ts";
 import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
 import { connectMigrator } from "./migrating/connect.ts";
 import { shippedMigrations } from "./migrating/journal.ts";
+import { schemaNamed } from "./schema/name.ts";
 import { requireVersion } from "./server/version.ts";
 
 /**
  * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those with
  * nothing to do return at once. It waits for tables that others use, half a second at a time, for as long as it takes, and
- * at its end until a synchronous standby has what was applied. Throws `SettingError` when the server is too old, or the
- * database was made by a development version before 0.1.0.
+ * at its end until a synchronous standby has what was applied. Its tables and its journal are in the schema `atlasqueue`,
+ * unless `schema` names another. Throws `SettingError` when the server is too old, or the schema has tables of these names
+ * that AtlasQueue did not make, and a TypeError for a schema's name that is not accepted.
  *
  * @example
  * await migrateDatabase("postgres://localhost/atlasqueue", { tell: console.error });
  */
-export async function migrateDatabase(url: string, { stop, tell }: MigrateOptions = {}): Promise<void> {
+export async function migrateDatabase(
+  url: string,
+  { stop, tell, schema: name }: MigrateOptions & { schema?: string | undefined } = {},
+): Promise<void> {
   stop?.throwIfAborted();
+  const schema = schemaNamed(name);
   const { sql, watch, ignored } = connectMigrator(url);
   if (ignored.length > 0) tell?.(`ignored in the URL of the database: ${ignored.join(", ")}`);
   const work = async () => {
     await requireVersion(executeIn(sql));
-    await applyMissing(sql, shippedMigrations(), { stop, tell, watch });
+    await applyMissing(sql, shippedMigrations(), { stop, tell, watch, schema });
   };
   try {
     await unlessStopped(work(), stop);

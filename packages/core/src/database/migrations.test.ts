@@ -26,11 +26,13 @@ const forbidden: [RegExp, string][] = [
 function faultsOf(text: string): string[] {
   const withoutComments = text.replaceAll(/^\s*--(?!> statement-breakpoint).*$/gm, "");
   const statements = withoutComments.split("--> statement-breakpoint").flatMap((part) => part.split(/;\s*$/m));
-  const made = [...withoutComments.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/gi)].map(([, name]) => name);
+  const made = [...withoutComments.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(?:"atlasqueue"\.)?"?(\w+)"?/gi)].map(
+    ([, name]) => name,
+  );
   return statements
     .map((statement) => statement.trim().replaceAll(/\s+/g, " "))
     .filter((statement) => {
-      const [, table] = /(?:ALTER TABLE(?: ONLY)?|\bON) "?(\w+)"?/i.exec(statement) ?? [];
+      const [, table] = /(?:ALTER TABLE(?: ONLY)?|\bON) (?:"atlasqueue"\.)?"?(\w+)"?/i.exec(statement) ?? [];
       return statement !== "" && !made.includes(table);
     })
     .flatMap((statement) => {
@@ -45,9 +47,13 @@ test("a migration only adds, so that the version before goes on running", () => 
 
 /** The tables that a file changes and does not make, as far as it names them. */
 const changedBy = (text: string): string[] => {
-  const made = [...text.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/gi)].map(([, name]) => name);
+  const made = [...text.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(?:"atlasqueue"\.)?"?(\w+)"?/gi)].map(
+    ([, name]) => name,
+  );
   const named = [
-    ...text.matchAll(/^(?:ALTER TABLE(?: ONLY)?|CREATE (?:UNIQUE )?INDEX \S+ ON|UPDATE|INSERT INTO) "?(\w+)"?/gim),
+    ...text.matchAll(
+      /^(?:ALTER TABLE(?: ONLY)?|CREATE (?:UNIQUE )?INDEX \S+ ON|UPDATE|INSERT INTO) (?:"atlasqueue"\.)?"?(\w+)"?/gim,
+    ),
   ];
   return [...new Set(named.map(([, name = ""]) => name))].filter((name) => !made.includes(name));
 };
@@ -66,9 +72,9 @@ test("each table says which row is meant, as one that a publication has is not w
         WHEN relreplident = 'f' THEN 'row'
         WHEN relreplident = 'd' AND EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary) THEN 'key'
       END AS known_by
-    FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace::regnamespace::text IN ('public', 'drizzle')
+    FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'atlasqueue'::regnamespace
     ORDER BY relname`;
-  expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(["jobs", "atlasqueue_migrations"]));
+  expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(["jobs", "migrations"]));
   expect(tables.filter(({ known_by }) => known_by === null)).toEqual([]);
   // Whoever follows them looks for each row in the whole table, or an index of it: these stay short.
   expect(tables.filter(({ known_by }) => known_by === "row").map(({ name }) => name)).toEqual(short);
@@ -101,7 +107,7 @@ test("each migration has a transaction of its own: one that waits for its table 
   });
   expect(await applying).toMatchObject({ message: expect.stringContaining("wrong") });
   const applied = async () =>
-    (await sql`SELECT hash FROM drizzle.atlasqueue_migrations ORDER BY id`).map(({ hash }) => hash);
+    (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
   expect(await applied()).toEqual(["1", "2"]);
   // What failed left nothing behind, and the next try goes on from there.
   const mended = { sql: ["ALTER TABLE two ADD COLUMN c int"], hash: "3", folderMillis: 3 };

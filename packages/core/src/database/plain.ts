@@ -15,7 +15,7 @@ import { sentWhole } from "./statement.ts";
 export async function plain<T>(database: Database, query: (db: PgRemoteDatabase) => PromiseLike<T>): Promise<T> {
   const db = queryBuilder((text, params: string[]) =>
     inTurn(database, async (began_at) => {
-      const sent = database.sql.unsafe(text, params, sentWhole).values();
+      const sent = database.sql.unsafe(database.schema.fill(text), params, sentWhole).values();
       return { rows: [...(await bounded(database, sent as never, database.timeout_ms, began_at))] };
     }),
   );

@@ -18,8 +18,8 @@ export type SchemaState = {
 const insufficient_privilege = "42501";
 
 /**
- * Compare the migrations that were applied with those that are shipped. Throws `SettingError` when the database was made
- * by a development version before 0.1.0.
+ * Compare the migrations that were applied with those that are shipped. Throws `SettingError` when the schema has
+ * tables of ours that AtlasQueue did not make.
  *
  * @example
  * if ((await schemaState(database)).kind === "behind") await migrateDatabase(url);
@@ -28,7 +28,7 @@ export async function schemaState(database: Database): Promise<SchemaState> {
   const shipped = shippedMigrations();
   const newest = shipped.at(-1);
   const numbers = { shipped: shipped.length, needs: newest?.tag ?? "" };
-  const rows = await appliedMigrations(executeOn(database), shipped);
+  const rows = await appliedMigrations(executeOn(database), shipped, database.schema);
   const last = rows.at(-1)?.made_at ?? 0;
   const wanted = newest?.folderMillis ?? 0;
   const kind = rows.length === 0 ? "missing" : last < wanted ? "behind" : last > wanted ? "ahead" : "current";
@@ -51,6 +51,6 @@ export async function requireSchema(database: Database): Promise<void> {
   if (state?.kind !== "behind") return requireRights(database);
   const { at, needs } = state;
   throw new SettingError(
-    `the database in DATABASE_URL is at migration ${at}, this version needs ${needs}: run \`atlasqueue migrate\` first`,
+    `the schema ${database.schema.name} in DATABASE_URL is at migration ${at}, this version needs ${needs}: run \`atlasqueue migrate\` first`,
   );
 }

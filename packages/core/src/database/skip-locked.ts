@@ -9,7 +9,7 @@ import { unsynced } from "./unsynced.ts";
  * belongs to them is free, too.
  */
 export const lockFree = (rows: string, also?: string) => `free AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM ${rows}))${also ? ` AND ${also}` : ""} FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM ${rows}))${also ? ` AND ${also}` : ""} FOR NO KEY UPDATE SKIP LOCKED
   )`;
 
 export const isFree = "jobs.id = ANY(ARRAY(SELECT id FROM free))";
@@ -20,7 +20,7 @@ export const isFree = "jobs.id = ANY(ARRAY(SELECT id FROM free))";
  * and go through all the ids for each of thousands.
  */
 export const lockFreeOnes = (rows: string, jobs_max?: string, also?: string) => `free AS MATERIALIZED (
-    SELECT ${rows}.* FROM ${rows} JOIN jobs ON jobs.id = ${rows}.id${also ? ` WHERE ${also}` : ""}${jobs_max ? ` LIMIT ${jobs_max}` : ""} FOR NO KEY UPDATE OF jobs SKIP LOCKED
+    SELECT ${rows}.* FROM ${rows} JOIN atlasqueue.jobs ON jobs.id = ${rows}.id${also ? ` WHERE ${also}` : ""}${jobs_max ? ` LIMIT ${jobs_max}` : ""} FOR NO KEY UPDATE OF jobs SKIP LOCKED
   )`;
 
 /**
@@ -29,7 +29,7 @@ export const lockFreeOnes = (rows: string, jobs_max?: string, also?: string) => 
  * which a process that stands still does not read.
  */
 export const heldByNobody = `(jobs.xmax = '0' OR ${unsynced} AND ${notHeldUnread} AND EXISTS (
-      SELECT FROM jobs AS own WHERE own.id = jobs.id FOR NO KEY UPDATE SKIP LOCKED))`;
+      SELECT FROM atlasqueue.jobs AS own WHERE own.id = jobs.id FOR NO KEY UPDATE SKIP LOCKED))`;
 
 /** A condition that is always true: the statement gives up (`isLocked`) after waiting this long for one row. */
 export const impatient = "(SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL";
@@ -68,9 +68,9 @@ export type Belonging = {
 const partOf = ({ table }: Belonging) => `${table}_taken`;
 
 const taken = (one: Belonging) => `${partOf(one)} AS MATERIALIZED (
-    SELECT ${one.column} AS owner, locked.place FROM ${one.table}
+    SELECT ${one.column} AS owner, locked.place FROM atlasqueue.${one.table}
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM ${one.table} AS own WHERE own.ctid = ${one.table}.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.${one.table} AS own WHERE own.ctid = ${one.table}.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE ${one.column} = ANY(ARRAY(SELECT id FROM ${one.of}))${one.when === undefined ? "" : ` AND ${one.when}`}
   )`;
 

@@ -21,7 +21,7 @@ export function executeOn(database: Database): Execute {
   if (database.within) return database.within;
   return <Row>({ text, params }: Statement) =>
     inTurn(database, async (began_at) => {
-      const query = database.sql.unsafe(text, [...params], sentWhole);
+      const query = database.sql.unsafe(database.schema.fill(text), [...params], sentWhole);
       return (await bounded(database, query, database.timeout_ms, began_at)) as unknown as readonly Row[];
     });
 }

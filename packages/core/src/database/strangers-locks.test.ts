@@ -27,7 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, idempotency_keys, lease_batches, queues, queue_counts, queue_changes`;
+  await own.database
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.lease_batches, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;
   database = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: timeout_ms });
   deps = { database, observe: recordEvents().observe };
   const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
@@ -71,7 +72,7 @@ async function allIsWell(): Promise<void> {
 
 test("a locked table of totals holds up only queues with limits, and costs their jobs no attempt", async () => {
   const waiting = await add("limited");
-  await beside("LOCK TABLE queue_counts", async () => {
+  await beside("LOCK TABLE atlasqueue.queue_counts", async () => {
     expect(await runs("free")).toBe(true);
     await refusesInTime(() => take(waiting));
   });
@@ -81,7 +82,7 @@ test("a locked table of totals holds up only queues with limits, and costs their
 
 test("a locked row of a queue holds up only its own claims, if it has limits, and its settings", async () => {
   const waiting = await add("limited");
-  await beside("SELECT FROM queues FOR UPDATE", async () => {
+  await beside("SELECT FROM atlasqueue.queues FOR UPDATE", async () => {
     expect(await runs("free")).toBe(true);
     expect(await take(waiting)).toEqual([]);
     const limits = { concurrency: 5, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
@@ -96,8 +97,10 @@ test("a locked total of one queue leaves the changes of all others to be added t
   while ((await foldCounts(deps, 1_000)) > 0);
   for (const queue of ["held", "free", "held", "new"]) await add(queue);
   const left = async () =>
-    (await own.database.sql<{ queue: string }[]>`SELECT DISTINCT queue FROM queue_changes`).map(({ queue }) => queue);
-  await beside("SELECT FROM queue_counts WHERE queue = 'held' FOR UPDATE", async () => {
+    (await own.database.sql<{ queue: string }[]>`SELECT DISTINCT queue FROM atlasqueue.queue_changes`).map(
+      ({ queue }) => queue,
+    );
+  await beside("SELECT FROM atlasqueue.queue_counts WHERE queue = 'held' FOR UPDATE", async () => {
     while ((await foldCounts(deps, 1)) > 0);
     expect(await left()).toEqual(["held"]);
   });
@@ -129,7 +132,7 @@ test("heartbeats of locked jobs, however many, leave the others a connection", a
     const { id, lease_token } = leases[(next += 1) % leases.length] as (typeof leases)[number];
     return heartbeat(deps, "default", { id, lease_token, lease_seconds: 60 });
   };
-  await beside("SELECT FROM jobs WHERE queue = 'held' FOR UPDATE", () =>
+  await beside("SELECT FROM atlasqueue.jobs WHERE queue = 'held' FOR UPDATE", () =>
     amid(40, beat, async () => {
       await refusesInTime(beat);
       for (let round = 0; round < 10; round += 1) expect(await runs("free")).toBe(true);
@@ -143,7 +146,7 @@ test("a locked table of groups holds up no submission without a group", async ()
   const followUps = createFollowUps({ ...deps, signal });
   const submitter = createSubmitter({ ...deps, followUps }, options);
   const send = (request: Partial<SubmitJobInput>) => submitter.submit(submission({ queue: "free", ...request }), 10);
-  await beside("LOCK TABLE job_groups", () =>
+  await beside("LOCK TABLE atlasqueue.job_groups", () =>
     amid(
       10,
       () => send({ group: "g" }),
@@ -165,13 +168,13 @@ test.each(["queue_changes", "jobs"])(
     const running = await add("free");
     const [lease] = await take(running);
     const waiting = await add("free");
-    await beside(`LOCK TABLE ${table}`, async () => {
+    await beside(`LOCK TABLE atlasqueue.${table}`, async () => {
       await refusesInTime(() => add("free", "order-17"));
       await refusesInTime(() => take(waiting));
       await refusesInTime(() => complete(deps, lease ? [{ lease, result: null }] : []));
     });
     expect(await add("free", "order-17")).toBe(await add("free", "order-17"));
-    expect(await own.database.sql`SELECT FROM idempotency_keys`).toHaveLength(1);
+    expect(await own.database.sql`SELECT FROM atlasqueue.idempotency_keys`).toHaveLength(1);
     expect(await take(waiting)).toMatchObject([{ attempts: 1 }]);
     expect(lease && (await complete(deps, [{ lease, result: null }]))[0]).toEqual({ kind: "applied" });
     await allIsWell();

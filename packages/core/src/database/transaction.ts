@@ -81,7 +81,7 @@ async function transact<T>(
       return left_ms;
     };
     const execute = async <Row>({ text, params }: Statement) => {
-      const query = tx.unsafe(text, [...params], how);
+      const query = tx.unsafe(database.schema.fill(text), [...params], how);
       sent = query as unknown as Sent;
       return (await bounded(database, query, Math.min(timeout_ms, left()))) as unknown as readonly Row[];
     };

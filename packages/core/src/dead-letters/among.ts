@@ -13,5 +13,5 @@ export async function deadAmong(deps: Pick<Deps, "database">, ids: readonly stri
 const text = composed(
   "dead-letters/among",
   ["ids"],
-  `SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND ${unindexed("dead_at")} IS NOT NULL`,
+  `SELECT id FROM atlasqueue.jobs WHERE id = ANY($1::uuid[]) AND ${unindexed("dead_at")} IS NOT NULL`,
 );

@@ -63,14 +63,14 @@ const texts = {
   ids: composed(
     "dead-letters/count-ids",
     pageParameters.ids,
-    `SELECT count(*)::int AS count, NULL AS reached FROM jobs WHERE ${ids.within} AND ${ids.matches}`,
+    `SELECT count(*)::int AS count, NULL AS reached FROM atlasqueue.jobs WHERE ${ids.within} AND ${ids.matches}`,
   ),
   walk: composed(
     "dead-letters/count-page",
     pageParameters.walk,
     `
     WITH stretch AS MATERIALIZED (
-      SELECT id, dead_at, ${walk.matches} AS found FROM jobs WHERE ${walk.within}
+      SELECT id, dead_at, ${walk.matches} AS found FROM atlasqueue.jobs WHERE ${walk.within}
       ORDER BY dead_at, id LIMIT ${stretch_jobs_max}
     )
     SELECT count(*) FILTER (WHERE found)::int AS count,

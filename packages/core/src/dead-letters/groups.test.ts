@@ -31,7 +31,7 @@ const dies = async (type: string, error: string, tenant = "default"): Promise<st
 };
 /** Many dead ones at once, `hours_ago` and a little. */
 const many = (count: number, type: string, error: string, hours_ago = 0) => deps.database.sql`
-  INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, last_error, error_fingerprint)
+  INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, last_error, error_fingerprint)
   SELECT gen_random_uuid(), ${type}, 'dead', now(), now(), now(), now(),
          now() - make_interval(hours => ${hours_ago}, mins => 1), '{}', ${error}, ${fingerprintOf(error)}
   FROM generate_series(1, ${count}::int)`;
@@ -76,8 +76,8 @@ test("a job that is retried leaves its group, and one whose worker was lost has 
   await retry(deps, "default", id);
   expect(await groups()).toEqual([]);
   const lease = await claimed("lost");
-  await deps.database.sql`UPDATE jobs SET locked_until = now() - interval '1 second' WHERE id = ${lease.id}`;
-  await deps.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 second'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE id = ${lease.id}`;
+  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second'`;
   await recoverExpired(deps, 10);
   expect(await groups()).toMatchObject([{ type: "lost", count: 1, error: expect.stringContaining("LeaseLost") }]);
 });
@@ -149,11 +149,11 @@ test(
   async () => {
     const { sql } = deps.database;
     await sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, last_error, error_fingerprint)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, last_error, error_fingerprint)
     SELECT gen_random_uuid(), CASE WHEN n <= 60000 THEN 'audit.ship' ELSE 'type-' || n % 20 END, 'dead', now(), now(),
            now(), now(), now() - n * interval '1 second', '{}', 'E', substr(md5((n % 3)::text), 1, 16)
     FROM generate_series(1, 90000) AS n`;
-    await sql`VACUUM ANALYZE jobs`;
+    await sql`VACUUM ANALYZE atlasqueue.jobs`;
     const jobs_max = 6_000;
     // A look at the sizes, the small groups and the large ones each read so many at most; a group takes four probes more.
     const most = 3 * jobs_max + 4 * 64;

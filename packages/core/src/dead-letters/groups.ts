@@ -64,7 +64,7 @@ const dead = "tenant = $1 AND dead_at IS NOT NULL AND error_fingerprint IS NOT N
 const inGroup = `${dead} AND jobs.type = found.type AND jobs.error_fingerprint = found.error_fingerprint`;
 const newestFirst = "ORDER BY dead_at DESC, id DESC";
 const nextGroup = (after: string) => `
-      SELECT type, error_fingerprint FROM jobs WHERE ${dead} AND ${after}
+      SELECT type, error_fingerprint FROM atlasqueue.jobs WHERE ${dead} AND ${after}
       ORDER BY type, error_fingerprint, dead_at, id LIMIT 1`;
 
 // Each LIMIT and OFFSET is a bound on what is read of the index, whatever else is dead. From group to group it takes one
@@ -86,7 +86,7 @@ const textOf = (name: string, first: string, following: string) =>
     WHERE found.place < $4::int
   ), sized AS MATERIALIZED (
     SELECT type, error_fingerprint, EXISTS (
-      SELECT FROM jobs WHERE ${inGroup} ${newestFirst} OFFSET (SELECT $5::int / count(*) FROM found) LIMIT 1
+      SELECT FROM atlasqueue.jobs WHERE ${inGroup} ${newestFirst} OFFSET (SELECT $5::int / count(*) FROM found) LIMIT 1
     ) AS large FROM found
   ), shared AS MATERIALIZED (
     SELECT greatest($5::int / greatest(count(*) FILTER (WHERE large), 1), 1) AS jobs_max FROM sized
@@ -99,13 +99,13 @@ const textOf = (name: string, first: string, following: string) =>
       SELECT ago, count(*) AS count FROM (
         SELECT CASE WHEN dead_at > now() - interval '${hours} hours'
           THEN least(floor(extract(epoch FROM now() - dead_at) / 3600), ${hours - 1})::int END AS ago
-        FROM jobs WHERE ${inGroup} ${newestFirst} LIMIT shared.jobs_max
+        FROM atlasqueue.jobs WHERE ${inGroup} ${newestFirst} LIMIT shared.jobs_max
       ) AS each GROUP BY ago
     ) AS by_hour
   ) AS counted CROSS JOIN LATERAL (
-    SELECT dead_at FROM jobs WHERE ${inGroup} ORDER BY dead_at, id LIMIT 1
+    SELECT dead_at FROM atlasqueue.jobs WHERE ${inGroup} ORDER BY dead_at, id LIMIT 1
   ) AS oldest CROSS JOIN LATERAL (
-    SELECT id, dead_at, last_error FROM jobs WHERE ${inGroup} ${newestFirst} LIMIT 1
+    SELECT id, dead_at, last_error FROM atlasqueue.jobs WHERE ${inGroup} ${newestFirst} LIMIT 1
   ) AS newest
   ORDER BY found.type, found.error_fingerprint`,
   );

@@ -57,14 +57,14 @@ const textOf = (name: string, where: string) =>
     SELECT id, dead_at FROM (
       SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
                           AND ($7 = '' OR error_fingerprint = $7) AS found
-      FROM jobs WHERE ${where} ${newestFirst} LIMIT ${stretch_jobs_max}
+      FROM atlasqueue.jobs WHERE ${where} ${newestFirst} LIMIT ${stretch_jobs_max}
     ) AS stretch WHERE found ${newestFirst} LIMIT $6::int
   ), ${fitting({ ...weighedJobs, order: "dead_at DESC, id DESC" })}
   SELECT jobs.*, CASE WHEN id IS NOT NULL THEN ${placeOf} END AS place, ends.reached, ends.cut FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
-      SELECT ${placeOf} FROM jobs WHERE ${where} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached,
+      SELECT ${placeOf} FROM atlasqueue.jobs WHERE ${where} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached,
       ${isCut} AS cut
-  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC`,
   );
 const ofAny = textOf("dead-letters/list", within);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await own.drop();
 });
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs`;
   await deps?.signal.close();
   keys = uniqueKeys();
   const signal = redisSignal({
@@ -36,7 +36,7 @@ afterAll(() => deps.signal.close());
 const kill = async (count: number): Promise<string[]> => {
   const dead = Array.from({ length: count }, () => randomUUID());
   await own.database.sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, dead_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, dead_at, payload)
     SELECT id, 'noop', 'dead', now(), now(), now(), now(), '{}' FROM unnest(${`{${dead.join(",")}}`}::uuid[]) AS id`;
   return dead;
 };
@@ -60,7 +60,7 @@ test("the list is rebuilt after Redis loses it, however many died in the same in
 
 test("what died long ago is in the list again, though Redis lost it while the list was being filled", async () => {
   const long_ago = await kill(3);
-  await own.database.sql`UPDATE jobs SET dead_at = dead_at - interval '5 minutes'`;
+  await own.database.sql`UPDATE atlasqueue.jobs SET dead_at = dead_at - interval '5 minutes'`;
   const { deadLetters } = deps.signal;
   for (const begun of [false, true]) {
     const dead = [...long_ago, ...(await kill(1))];
@@ -85,7 +85,7 @@ test("what died long ago is in the list again, though Redis lost it while the li
       expect((await listed()).toSorted(), `flushed before change ${at}`).toEqual(dead.toSorted());
     }
     await flush();
-    await own.database.sql`DELETE FROM jobs WHERE id <> ALL(${`{${long_ago.join(",")}}`}::uuid[])`;
+    await own.database.sql`DELETE FROM atlasqueue.jobs WHERE id <> ALL(${`{${long_ago.join(",")}}`}::uuid[])`;
   }
 });
 
@@ -110,7 +110,7 @@ test("what is no longer dead leaves the list", async () => {
   const dead = await kill(3);
   await rebuildDeadLetterList(deps, 0);
   await own.database
-    .sql`UPDATE jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${dead[1] ?? ""}`;
+    .sql`UPDATE atlasqueue.jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${dead[1] ?? ""}`;
   await deps.signal.deadLetters.add(["junk"]);
   await rebuildDeadLetterList(deps, 1);
   expect((await listed()).sort()).toEqual([dead[0], dead[2]].toSorted());
@@ -120,7 +120,8 @@ test("what is started anew while an empty list is being filled does not stay in 
   const [id = ""] = await kill(1);
   const { deadLetters } = deps.signal;
   const carryOn: typeof deadLetters.carryOn = async (...stretch) => {
-    await own.database.sql`UPDATE jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${id}`;
+    await own.database
+      .sql`UPDATE atlasqueue.jobs SET status = 'queued', ready_at = now(), dead_at = NULL WHERE id = ${id}`;
     return deadLetters.carryOn(...stretch);
   };
   await rebuildDeadLetterList({ ...deps, signal: { ...deps.signal, deadLetters: { ...deadLetters, carryOn } } }, 0);
@@ -136,12 +137,13 @@ test("the list is rebuilt to the end, however many died within a minute", async 
 
 test("what died after the database's clock was set back gets into the list, though the list has come further", async () => {
   const [before] = await kill(1);
-  await own.database.sql`UPDATE jobs SET dead_at = dead_at + interval '1 hour'`;
+  await own.database.sql`UPDATE atlasqueue.jobs SET dead_at = dead_at + interval '1 hour'`;
   const ahead = new Date(Date.now() + 3_600_000);
   await deps.signal.deadLetters.carryOn([before ?? ""], undefined, `${ahead.toISOString()} ${before}`);
   // Its worker could not add it: Redis was away.
   const [after] = await kill(1);
-  await own.database.sql`UPDATE jobs SET dead_at = dead_at - interval '10 minutes' WHERE id = ${after ?? ""}`;
+  await own.database
+    .sql`UPDATE atlasqueue.jobs SET dead_at = dead_at - interval '10 minutes' WHERE id = ${after ?? ""}`;
   await rebuildDeadLetterList(deps, 0);
   expect((await listed()).toSorted()).toEqual([before, after].toSorted());
   // From here on it goes on from now, and does not start over each time.

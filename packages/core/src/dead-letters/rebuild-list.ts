@@ -72,7 +72,7 @@ const diedSince = composed(
   "dead-letters/died-since",
   ["time", "overlap_seconds", "id", "may_be_ahead"],
   `
-  SELECT id, ${shown("dead_at")} AS time, ${shown("least(dead_at, now())")} AS reached FROM jobs
+  SELECT id, ${shown("dead_at")} AS time, ${shown("least(dead_at, now())")} AS reached FROM atlasqueue.jobs
   WHERE dead_at IS NOT NULL AND (dead_at, id) > (
     CASE WHEN $4::text::boolean AND $1::text::timestamptz > now() THEN '-infinity'
          ELSE $1::text::timestamptz - make_interval(secs => $2::float8) END, $3::text::uuid)

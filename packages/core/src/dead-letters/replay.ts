@@ -63,10 +63,10 @@ export function pageOfIds({ kind, tenant, until_us }: StartsPage, ids: readonly 
 type Groups = "absent" | "present";
 
 const rowOf = (row: string) => `
-      FROM job_groups AS known
+      FROM atlasqueue.job_groups AS known
       WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue AND known.group_key = ${row}.group_key`;
 const hasNone = `(SELECT true ${rowOf("jobs")}) IS NULL`;
-const ofPage = "FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL";
+const ofPage = "FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL";
 const choices: Record<Groups, { before: string; only: string }> = {
   present: {
     before: `free_groups AS MATERIALIZED (

@@ -15,7 +15,7 @@ export function takeDead(
 ): string {
   return `
   ${pageBounded(kind, rows_max)}, ${before} taken AS MATERIALIZED (
-    SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM jobs
+    SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${pageConditions[kind].still} AND ${only}
     FOR UPDATE SKIP LOCKED
   )`;
@@ -26,7 +26,7 @@ export function pageBounded(kind: StartsPage["kind"], rows_max: number | string)
   const { within, matches } = pageConditions[kind];
   return `page AS MATERIALIZED (
     SELECT id, dead_at FROM (
-      SELECT id, dead_at, ${matches} AS found FROM jobs WHERE ${within} ORDER BY dead_at, id LIMIT ${stretch_jobs_max}
+      SELECT id, dead_at, ${matches} AS found FROM atlasqueue.jobs WHERE ${within} ORDER BY dead_at, id LIMIT ${stretch_jobs_max}
     ) AS stretch WHERE found ORDER BY dead_at, id LIMIT ${rows_max})`;
 }
 
@@ -36,6 +36,6 @@ export function reachedFrom(kind: StartsPage["kind"], rows_max: number | string)
   const reached = `
     CASE WHEN (SELECT count(*) FROM page) = ${rows_max}
       THEN (SELECT ${placeOf} FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
-      ELSE (SELECT ${placeOf} FROM jobs WHERE ${within} ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) END`;
+      ELSE (SELECT ${placeOf} FROM atlasqueue.jobs WHERE ${within} ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) END`;
   return `(SELECT count(*)::int FROM page) AS found, ${kind === "walk" ? reached : "NULL"} AS reached`;
 }

@@ -60,7 +60,8 @@ test("a child that is retried right after its parent waits for it", async () => 
 const retrying = async (id: string, firstLook: () => Promise<void>): Promise<number> => {
   let looks = 0;
   const database = steppingDatabase(deps.database, async (step, _number, text) => {
-    if (step === "answer" && text.includes("FROM flow_jobs JOIN jobs") && (looks += 1) === 2) await firstLook();
+    if (step === "answer" && text.includes("FROM atlasqueue.flow_jobs JOIN atlasqueue.jobs") && (looks += 1) === 2)
+      await firstLook();
   });
   const nothing = async () => {};
   const followUps = { cancelled: nothing, retried: nothing, noLongerDead: nothing };
@@ -73,7 +74,7 @@ async function lockedByAStranger(id: string): Promise<() => Promise<void>> {
   const locked = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
   const stranger = deps.database.sql.begin(async (sql) => {
-    await sql`SELECT 1 FROM jobs WHERE id = ${id} FOR UPDATE`;
+    await sql`SELECT 1 FROM atlasqueue.jobs WHERE id = ${id} FOR UPDATE`;
     locked.resolve();
     await over.promise;
   });
@@ -126,7 +127,8 @@ test("a job that is adding others while its flow is cancelled does not leave the
   let pages = 0;
   const looking = steppingDatabase(deps.database, (step, _number, text) => {
     // The second page is empty, as what is added is not there yet.
-    if (step === "answer" && text.includes("FROM flow_jobs JOIN jobs") && (pages += 1) === 2) looked.resolve();
+    if (step === "answer" && text.includes("FROM atlasqueue.flow_jobs JOIN atlasqueue.jobs") && (pages += 1) === 2)
+      looked.resolve();
   });
   const flow_id = (await read(a))?.flow_id ?? "";
   const nothing = async () => {};

@@ -11,9 +11,9 @@ const awaited_counted_max = 1_000;
 /** Columns of a statement over `job`, a row of jobs: how many parents it waits for, and the first of them. */
 export const awaitedParents = `
          (SELECT count(*)::int FROM (
-            SELECT FROM flow_edges WHERE child = job.id LIMIT ${awaited_counted_max}) AS open) AS awaited,
+            SELECT FROM atlasqueue.flow_edges WHERE child = job.id LIMIT ${awaited_counted_max}) AS open) AS awaited,
          (SELECT json_agg(json_build_object('id', id, 'status', status, 'on_parent_failure', on_parent_failure) ORDER BY id) FROM (
-            SELECT id, status, on_parent_failure FROM flow_edges JOIN jobs ON jobs.id = parent
+            SELECT id, status, on_parent_failure FROM atlasqueue.flow_edges JOIN atlasqueue.jobs ON jobs.id = parent
             WHERE child = job.id ORDER BY parent LIMIT ${awaited_shown_max}) AS shown) AS parents`;
 
 /**

@@ -35,8 +35,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, queue_counts, queue_changes,
-             flows, flow_jobs, flow_edges, outbox, idempotency_keys`;
+    TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.arrivals, atlasqueue.job_groups, atlasqueue.queue_counts, atlasqueue.queue_changes,
+             atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.idempotency_keys`;
 });
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
@@ -50,7 +50,7 @@ const die = async (id: string) =>
   fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
 const advance = () => advanceAndAdmit(deps);
 const statusOf = async (id: string) =>
-  (await own.database.sql`SELECT status FROM jobs WHERE id = ${id}`)[0]?.status as string;
+  (await own.database.sql`SELECT status FROM atlasqueue.jobs WHERE id = ${id}`)[0]?.status as string;
 const job = (ties: Partial<FlowJob> = {}, request = {}): FlowJob => ({ ...submission(request), ...ties });
 const newSubmitter = () =>
   createSubmitter({ ...deps, followUps: { submitted: () => {}, flowsSubmitted: () => {} } }, options);
@@ -81,7 +81,7 @@ test("two flows of different sizes under one key in one batch: one is stored, of
   await submitter.close();
   const kinds = both.map((one) => (one.status === "fulfilled" ? one.value.kind : String(one.reason)));
   expect(kinds).toEqual(["stored", "mismatch"]);
-  expect((await own.database.sql`SELECT type FROM jobs`).length).toBe(2);
+  expect((await own.database.sql`SELECT type FROM atlasqueue.jobs`).length).toBe(2);
 });
 
 test("a flow under one key, sent to several processes at once, is stored once and answered to all", async () => {
@@ -101,7 +101,7 @@ test("a stranger holds a child's row of flow_jobs: others' children are released
   await die(held.a);
   await succeed(free.a);
   await beside(
-    (sql) => sql`SELECT FROM flow_jobs WHERE job_id = ${held.b} FOR UPDATE`,
+    (sql) => sql`SELECT FROM atlasqueue.flow_jobs WHERE job_id = ${held.b} FOR UPDATE`,
     async () => {
       for (let nth = 0; nth < 2; nth += 1) await advance();
       expect(await statusOf(free.b)).toBe("queued");
@@ -115,7 +115,7 @@ test("a stranger holds a row of the outbox: others' children are released", asyn
   await succeed(held.a);
   await succeed(free.a);
   await beside(
-    (sql) => sql`SELECT FROM outbox WHERE key = ${held.a} FOR UPDATE`,
+    (sql) => sql`SELECT FROM atlasqueue.outbox WHERE key = ${held.a} FOR UPDATE`,
     async () => {
       for (let nth = 0; nth < 2; nth += 1) await advance();
       expect(await statusOf(free.b)).toBe("queued");
@@ -137,11 +137,11 @@ test("a stranger holds a group: children of others are released meanwhile, those
     while ((await drainPage(patient, handlers, 500)).rows > 0);
   };
   await beside(
-    (sql) => sql`SELECT FROM job_groups WHERE group_key = 'held' FOR UPDATE`,
+    (sql) => sql`SELECT FROM atlasqueue.job_groups WHERE group_key = 'held' FOR UPDATE`,
     async () => {
       await drain();
       expect(await statusOf(free.c)).toBe("queued");
-      const arrivals = () => own.database.sql`SELECT job_id FROM arrivals`;
+      const arrivals = () => own.database.sql`SELECT job_id FROM atlasqueue.arrivals`;
       await eventually(async () => expect(await arrivals()).toEqual([{ job_id: held.b }]));
       const late = await flow("free");
       await succeed(late.a);
@@ -153,7 +153,7 @@ test("a stranger holds a group: children of others are released meanwhile, those
     },
   );
   await line.idle();
-  expect(await own.database.sql`SELECT FROM arrivals`).toEqual([]);
+  expect(await own.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
 });
 
 test("a stranger holds 500 edges: others' children are released", async () => {
@@ -168,12 +168,12 @@ test("a stranger holds 500 edges: others' children are released", async () => {
   await addFlow(deps, Object.fromEntries(names));
   const free = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   await own.database
-    .sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE status = 'queued' AND id <> ${free.a}`;
+    .sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE status = 'queued' AND id <> ${free.a}`;
   await own.database
-    .sql`INSERT INTO outbox (kind, tenant, key) SELECT DISTINCT 'parent_ended', 'default', parent::text FROM flow_edges WHERE parent <> ${free.a}`;
+    .sql`INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT DISTINCT 'parent_ended', 'default', parent::text FROM atlasqueue.flow_edges WHERE parent <> ${free.a}`;
   await succeed(free.a);
   await beside(
-    (sql) => sql`SELECT FROM flow_edges WHERE parent <> ${free.a} FOR UPDATE`,
+    (sql) => sql`SELECT FROM atlasqueue.flow_edges WHERE parent <> ${free.a} FOR UPDATE`,
     async () => {
       for (let nth = 0; nth < 5; nth += 1) await advance();
       expect(await statusOf(free.b)).toBe("queued");
@@ -190,8 +190,8 @@ test("of a tenant with 500 parents that ended, each with 100 children, and anoth
     const out = await submitter.submitFlow({ jobs: [...roots, ...children] });
     if (out.kind !== "stored") throw new Error(JSON.stringify(out));
   }
-  await sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE status = 'queued'`;
-  await sql`INSERT INTO outbox (kind, tenant, key) SELECT DISTINCT 'parent_ended', 'default', parent::text FROM flow_edges`;
+  await sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE status = 'queued'`;
+  await sql`INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT DISTINCT 'parent_ended', 'default', parent::text FROM atlasqueue.flow_edges`;
   const free = await submitter.submitFlow({
     jobs: [
       { ...job({ ref: "a" }), tenant: "other" },
@@ -224,5 +224,7 @@ test("a job retried by a person before it comes back with its parent is that per
   await retry(deps, "default", c);
   await advance();
   await cancel(deps, "default", c);
-  expect((await own.database.sql`SELECT cancelled_by FROM flow_jobs WHERE job_id = ${c}`)[0]?.cancelled_by).toBe(null);
+  expect(
+    (await own.database.sql`SELECT cancelled_by FROM atlasqueue.flow_jobs WHERE job_id = ${c}`)[0]?.cancelled_by,
+  ).toBe(null);
 });

@@ -54,27 +54,27 @@ const text = composed(
     SELECT asked.*, job.status, greatest(1, ${edges_max} / (
              count(*) OVER (PARTITION BY tenant) * (SELECT count(DISTINCT tenant) FROM asked))) AS share
     FROM asked
-    CROSS JOIN LATERAL (SELECT status FROM jobs WHERE jobs.id = asked.id OFFSET 0) AS job
+    CROSS JOIN LATERAL (SELECT status FROM atlasqueue.jobs WHERE jobs.id = asked.id OFFSET 0) AS job
   ), looks AS MATERIALIZED (
     SELECT parents.id, status, edge.* FROM parents CROSS JOIN LATERAL (
-      SELECT child, ${isDue("flow_edges")} AS due FROM flow_edges
+      SELECT child, ${isDue("flow_edges")} AS due FROM atlasqueue.flow_edges
       WHERE parent = parents.id AND child > parents.after ORDER BY child LIMIT parents.share) AS edge
   ), due AS MATERIALIZED (
     SELECT edge.* FROM looks AS parents CROSS JOIN LATERAL (
-      SELECT ctid AS edge, ${closes} AS closes FROM flow_edges
+      SELECT ctid AS edge, ${closes} AS closes FROM atlasqueue.flow_edges
       WHERE parent = parents.id AND child = parents.child AND ${isDue("flow_edges")} FOR UPDATE SKIP LOCKED) AS edge
     WHERE parents.due
   ), closed AS (
-    DELETE FROM flow_edges WHERE ctid = ANY(ARRAY(SELECT edge FROM due WHERE closes)) RETURNING parent, child
+    DELETE FROM atlasqueue.flow_edges WHERE ctid = ANY(ARRAY(SELECT edge FROM due WHERE closes)) RETURNING parent, child
   ), marked AS (
-    UPDATE flow_edges SET failed = NOT failed WHERE ctid = ANY(ARRAY(SELECT edge FROM due WHERE NOT closes))
+    UPDATE atlasqueue.flow_edges SET failed = NOT failed WHERE ctid = ANY(ARRAY(SELECT edge FROM due WHERE NOT closes))
     RETURNING parent, child
   ), done AS MATERIALIZED (
     SELECT parent, child, tenant FROM (SELECT * FROM closed UNION ALL SELECT * FROM marked) AS edge JOIN parents ON parents.id = edge.parent
   ), rechecks AS (
-    INSERT INTO outbox (kind, tenant, key) SELECT DISTINCT 'recheck_child', tenant, child::text FROM done
+    INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT DISTINCT 'recheck_child', tenant, child::text FROM done
   )
-  SELECT id, skipped, CASE WHEN (SELECT true FROM flow_edges WHERE parent = id AND child > reached LIMIT 1) THEN reached END AS reached
+  SELECT id, skipped, CASE WHEN (SELECT true FROM atlasqueue.flow_edges WHERE parent = id AND child > reached LIMIT 1) THEN reached END AS reached
   FROM (
     SELECT parents.id, (array_agg(child ORDER BY child DESC))[1] AS reached,
            coalesce(bool_or(due AND (id, child) NOT IN (SELECT parent, child FROM done)), false) AS skipped

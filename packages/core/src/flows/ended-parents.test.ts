@@ -23,15 +23,18 @@ const submit = async (...jobs: FlowJob[]): Promise<string[]> => {
   return outcome.outcomes.flatMap((one) => ("job" in one ? [one.job.id] : []));
 };
 const notes = async () =>
-  (await deps.database.sql`SELECT key, kind FROM outbox ORDER BY id`).map((row) => ({ ...row }));
+  (await deps.database.sql`SELECT key, kind FROM atlasqueue.outbox ORDER BY id`).map((row) => ({ ...row }));
 const edges = async () =>
-  (await deps.database.sql`SELECT parent, failed FROM flow_edges`).map(({ parent, failed }) => [parent, failed]);
+  (await deps.database.sql`SELECT parent, failed FROM atlasqueue.flow_edges`).map(({ parent, failed }) => [
+    parent,
+    failed,
+  ]);
 const one = async () => (await add({}))[0] ?? "";
 const advance = async () => void (await advanceAndAdmit(deps));
 
 test("a job that waits for very many that are over asks for one look, so that others' children do not wait for them all", async () => {
   const parents = await addMany(1_000);
-  await deps.database.sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now()`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now()`;
   const { x, y } = await addFlow(deps, { x: {}, y: { after: ["x"] } });
   const children: string[] = [];
   for (let n = 0; n < 3; n += 1) children.push(...(await submit(after(parents))));
@@ -94,5 +97,5 @@ test("in a group it gets its turn like any other", async () => {
   );
   await advance();
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
-  expect(await deps.database.sql`SELECT FROM arrivals`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
 });

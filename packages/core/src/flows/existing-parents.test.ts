@@ -19,12 +19,12 @@ const after = (...depends_on: string[]): FlowJob => ({ ...submission(), depends_
 const stored = async () => {
   const { sql } = deps.database;
   const tables = await Promise.all([
-    sql`SELECT FROM flows`,
-    sql`SELECT FROM flow_jobs`,
-    sql`SELECT FROM flow_edges`,
-    sql`SELECT FROM outbox`,
-    sql`SELECT FROM idempotency_keys`,
-    sql`SELECT FROM jobs WHERE flow_id IS NOT NULL OR has_children`,
+    sql`SELECT FROM atlasqueue.flows`,
+    sql`SELECT FROM atlasqueue.flow_jobs`,
+    sql`SELECT FROM atlasqueue.flow_edges`,
+    sql`SELECT FROM atlasqueue.outbox`,
+    sql`SELECT FROM atlasqueue.idempotency_keys`,
+    sql`SELECT FROM atlasqueue.jobs WHERE flow_id IS NOT NULL OR has_children`,
   ]);
   return tables.map(({ length }) => length);
 };
@@ -33,7 +33,7 @@ const nothing = [0, 0, 0, 0, 0, 0];
 const submitWhile = (flow: Flow, meanwhile: (attempt: number) => Promise<unknown>) => {
   let attempts = 0;
   const database = steppingDatabase(deps.database, async (step, _number, text) => {
-    if (step === "statement" && text.includes("INSERT INTO flow_edges")) await meanwhile((attempts += 1));
+    if (step === "statement" && text.includes("INSERT INTO atlasqueue.flow_edges")) await meanwhile((attempts += 1));
   });
   return submitFlow({ ...deps, database }, flow, options);
 };
@@ -41,7 +41,7 @@ const submitWhile = (flow: Flow, meanwhile: (attempt: number) => Promise<unknown
 test("one that is removed between the look and the statement is no parent", async () => {
   const [kept = "", gone = ""] = await addMany(2);
   const flow = underOneKey({ jobs: [after(kept, gone)] }, "k");
-  const outcome = await submitWhile(flow, () => deps.database.sql`DELETE FROM jobs WHERE id = ${gone}`);
+  const outcome = await submitWhile(flow, () => deps.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${gone}`);
   expect(outcome).toEqual({ kind: "unknown_parents", places: [{ at: 0, nth: 1, id: gone }] });
   expect(await stored()).toEqual(nothing);
 });
@@ -58,10 +58,12 @@ test("one that ends between the look and the statement is not waited for, and on
     ),
   );
   expect(outcome.kind).toBe("stored");
-  const parents = await deps.database.sql`SELECT status, has_children FROM jobs WHERE flow_id IS NULL ORDER BY id`;
+  const parents = await deps.database
+    .sql`SELECT status, has_children FROM atlasqueue.jobs WHERE flow_id IS NULL ORDER BY id`;
   expect(parents).toEqual(["succeeded", "running"].map((status) => ({ status, has_children: true })));
-  const noted = async () => (await deps.database.sql`SELECT key FROM outbox`).map(({ key }) => key as string);
-  const awaited = await deps.database.sql`SELECT parent FROM flow_edges`;
+  const noted = async () =>
+    (await deps.database.sql`SELECT key FROM atlasqueue.outbox`).map(({ key }) => key as string);
+  const awaited = await deps.database.sql`SELECT parent FROM atlasqueue.flow_edges`;
   expect([awaited.map(({ parent }) => parent as string), await noted()]).toEqual([[runs], []]);
   await complete(
     deps,
@@ -75,7 +77,7 @@ test("one that a stranger locks is waited for by looking again, and nothing else
   const lock = Promise.withResolvers<void>();
   const taken = Promise.withResolvers<void>();
   const stranger = deps.database.sql.begin(async (tx) => {
-    await tx`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
     taken.resolve();
     await lock.promise;
   });
@@ -93,7 +95,7 @@ test("one that stays locked refuses the flow, which may be sent again", async ()
   const [locked = ""] = await addMany(1);
   const flow = underOneKey({ jobs: [{ ...submission(), ref: "a" }, after("a", locked)] }, "k");
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
     const error = await submitFlow(deps, flow, options).catch((reason: unknown) => reason);
     expect(isUnavailable(error), String(error)).toBe(true);
     expect(await stored()).toEqual(nothing);
@@ -108,7 +110,7 @@ test("many flows at once may wait for the same ones, in any order", async () => 
   }));
   const outcomes = await Promise.all(flows.map((flow) => submitFlow(deps, flow, options)));
   expect(outcomes.map(({ kind }) => kind)).toEqual(flows.map(() => "stored"));
-  expect(await deps.database.sql`SELECT FROM flow_edges`).toHaveLength(12 * 4);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.flow_edges`).toHaveLength(12 * 4);
 });
 
 test("when a unique key of the flow is held, no job that was there is marked", async () => {
@@ -139,7 +141,7 @@ test("as many jobs and ties as a request may have take no longer than their numb
   const many = await took({ jobs: tied(10), then: submission() });
   // Five times the ties; were each compared with each other, it would be 25 times.
   expect(many).toBeLessThan(few * 12);
-  expect(await deps.database.sql`SELECT FROM flow_edges`).toHaveLength(7 * 1_999 + 10_945);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.flow_edges`).toHaveLength(7 * 1_999 + 10_945);
 });
 
 test("1,000 jobs wait for one that is there", async () => {
@@ -147,6 +149,6 @@ test("1,000 jobs wait for one that is there", async () => {
   expect(await submitFlow(deps, { jobs: Array.from({ length: 1_000 }, () => after(parent)) }, options)).toMatchObject({
     kind: "stored",
   });
-  expect(await deps.database.sql`SELECT FROM outbox`).toEqual([]);
-  expect(await deps.database.sql`SELECT FROM flow_edges WHERE parent = ${parent}`).toHaveLength(1_000);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.outbox`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.flow_edges WHERE parent = ${parent}`).toHaveLength(1_000);
 });

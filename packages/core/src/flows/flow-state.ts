@@ -17,7 +17,7 @@ export const countedOf = (flow: string) => `LATERAL (
     SELECT coalesce(sum(count), 0)::int AS jobs, json_object_agg(status, count) AS counts, max(finished_at) AS finished_at
     FROM (
       SELECT status, count(*)::int AS count, max(finished_at) AS finished_at
-      FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = ${flow}.tenant
+      FROM atlasqueue.flow_jobs JOIN atlasqueue.jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = ${flow}.tenant
       WHERE flow_jobs.flow_id = ${flow}.id GROUP BY status
     ) AS each
   )`;

@@ -44,7 +44,7 @@ const text = composed(
   ["tenant", "below", "flows_max"],
   `
   WITH page AS MATERIALIZED (
-    SELECT id, tenant, created_at FROM flows WHERE tenant = $1 AND id < $2::text::uuid ORDER BY id DESC LIMIT $3::int
+    SELECT id, tenant, created_at FROM atlasqueue.flows WHERE tenant = $1 AND id < $2::text::uuid ORDER BY id DESC LIMIT $3::int
   )
   SELECT page.id, page.created_at, counted.* FROM page CROSS JOIN ${countedOf("page")} AS counted
   ORDER BY page.id DESC`,

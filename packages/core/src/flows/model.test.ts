@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 const empty = () => own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, arrivals, job_groups, queue_counts, queue_changes,
-             flows, flow_jobs, flow_edges, outbox`;
+    TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.arrivals, atlasqueue.job_groups, atlasqueue.queue_counts, atlasqueue.queue_changes,
+             atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;
 beforeEach(empty);
 
 const seeds = Array.from({ length: 20 }, (_, at) => at + 1);
@@ -29,22 +29,22 @@ test.each(seeds)(
 const mutants: Record<string, Mutant> = {
   "an edge is counted twice": {
     replaces: [
-      "(SELECT true FROM flow_edges WHERE flow_edges.child = child.id LIMIT 1) AS waits",
-      "(SELECT true FROM flow_edges WHERE flow_edges.child = child.id OFFSET 1 LIMIT 1) AS waits",
+      "(SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = child.id LIMIT 1) AS waits",
+      "(SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = child.id OFFSET 1 LIMIT 1) AS waits",
     ],
   },
   "an edge is closed and the others looked for in one statement": {
     replaces: [
       "SELECT DISTINCT 'recheck_child', tenant, child::text FROM done",
       `SELECT DISTINCT 'recheck_child', tenant, child::text FROM done WHERE child IN (SELECT child FROM marked) OR NOT EXISTS (
-         SELECT FROM flow_edges AS other WHERE other.child = done.child AND (parent, child) NOT IN (SELECT parent, child FROM done))`,
+         SELECT FROM atlasqueue.flow_edges AS other WHERE other.child = done.child AND (parent, child) NOT IN (SELECT parent, child FROM done))`,
     ],
   },
   "children are released before the commit": {
     beforeCommit: async (sql, id) => {
       await sql`
-        WITH closed AS (DELETE FROM flow_edges WHERE parent = ${id} RETURNING child)
-        INSERT INTO outbox (kind, tenant, key) SELECT 'recheck_child', 'default', child::text FROM closed`;
+        WITH closed AS (DELETE FROM atlasqueue.flow_edges WHERE parent = ${id} RETURNING child)
+        INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'recheck_child', 'default', child::text FROM closed`;
     },
   },
   "a cascade without memory": { replaces: ["SET cancelled_by = moved.failed_parent", "SET cancelled_by = NULL"] },

@@ -3,6 +3,6 @@
  * `rows` is a part with the `id` and the `tenant` of each job, and whether it `has_children`.
  */
 export const noteParents = (rows: string) => `noted_parents AS (
-    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM ${rows} WHERE has_children
+    INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM ${rows} WHERE has_children
     RETURNING key::uuid AS job_id
   )`;

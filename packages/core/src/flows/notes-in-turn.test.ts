@@ -32,7 +32,7 @@ test("nor does one with very many children that have been told", async () => {
   const { x, y } = await addFlow(deps, { x: {}, y: { after: ["x"], on_parent_failure: "run" } }, "other");
   await cancel(deps, "other", x);
   await closeEdges(deps, 500);
-  expect(await sql`SELECT FROM outbox WHERE kind = 'recheck_child'`).toHaveLength(61);
+  expect(await sql`SELECT FROM atlasqueue.outbox WHERE kind = 'recheck_child'`).toHaveLength(61);
   const { ready } = await releaseChildren(deps, 10);
   expect(ready.map(({ id }) => id)).toContain(y);
   expect(ready).toHaveLength(6);
@@ -45,5 +45,5 @@ test("the edges of a page are shared among tenants, however many parents one of 
   const { x = "" } = await addFlow<string>(deps, { x: {}, ...Object.fromEntries(children) }, "other");
   await cancel(deps, "other", x);
   await closeEdges(deps, 500);
-  expect(await deps.database.sql`SELECT FROM flow_edges WHERE NOT failed`).toHaveLength(50);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.flow_edges WHERE NOT failed`).toHaveLength(50);
 });

@@ -96,7 +96,7 @@ test.each([
   const { sum } = await fanIn(count);
   // Compressed to a third: of such a result the size is known only once it is read.
   await deps.database.sql`
-    UPDATE jobs SET result = to_json((
+    UPDATE atlasqueue.jobs SET result = to_json((
       SELECT string_agg(md5(n::text || jobs.id) || repeat('x', 64), '') FROM generate_series(1, ${bytes}::int / 96 + 1) AS n))
     WHERE id <> ${sum}`;
   await inTime(3_000, async () => {
@@ -117,7 +117,7 @@ test.each([
   { policy: "run", says: {} },
 ] as const)("a parent that was removed since has no status and no result: $policy", async ({ policy, says }) => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"], on_parent_failure: policy } });
-  await deps.database.sql`DELETE FROM jobs WHERE id = ${a}`;
+  await deps.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${a}`;
   expect((await parentsOf(deps, "default", [inFlow(b)])).get(b)).toEqual({
     parents: { a: { id: a, status: null, result: null, ...says } },
     parent_counts: none,

@@ -74,12 +74,12 @@ function showParent({ id, status, result, gone }: Shown): ParentResult {
 
 /** LATERAL, as a join could be planned as a scan of the whole table. */
 const seen = (columns: string) => `LATERAL (
-      SELECT ${columns} FROM jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0)`;
+      SELECT ${columns} FROM atlasqueue.jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0)`;
 
 const asked = `
   children AS MATERIALIZED (
     SELECT job_id AS child, parents, json_array_length(parents) AS total, on_parent_failure <> 'run' AS counts_on_it
-    FROM flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
+    FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM atlasqueue.jobs WHERE id = ANY($2::uuid[]) AND tenant = $1))
   ), asked AS MATERIALIZED (
     SELECT child, place::int, parent ->> 'ref' AS ref, (parent ->> 'id')::uuid AS id, counts_on_it
     FROM children, json_array_elements(parents) WITH ORDINALITY AS one(parent, place)
@@ -102,7 +102,7 @@ const shown = (range: string, child_bytes_max: number) => `
     FROM weighed, in_order,
       LATERAL (SELECT CASE WHEN children[nth + 1] = children[nth] THEN of_child ELSE 0 END AS before) AS so_far,
       LATERAL (SELECT CASE WHEN before < ${child_bytes_max} THEN coalesce((
-        SELECT ${bytesOf("result")} FROM jobs WHERE id = ids[nth + 1] AND tenant = $1), 0) ELSE 0 END AS bytes OFFSET 0) AS own
+        SELECT ${bytesOf("result")} FROM atlasqueue.jobs WHERE id = ids[nth + 1] AND tenant = $1), 0) ELSE 0 END AS bytes OFFSET 0) AS own
     WHERE of_all < ${beside_bytes_max} AND nth < cardinality(ids)
   ), shown AS (
     SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', status,

@@ -9,7 +9,7 @@ const { deps, take, finish, status, statuses } = engineHarness();
 const advance = async () => void (await advanceAndAdmit(deps));
 const rows = async () => {
   const [row] = await deps.database.sql`
-    SELECT (SELECT count(*)::int FROM flow_edges) AS edges, (SELECT count(*)::int FROM outbox) AS notes`;
+    SELECT (SELECT count(*)::int FROM atlasqueue.flow_edges) AS edges, (SELECT count(*)::int FROM atlasqueue.outbox) AS notes`;
   return row;
 };
 
@@ -59,11 +59,11 @@ test("who holds a parent or a child delays nobody else", async () => {
   const { a, b, c, d, e, held_parent } = flow;
   for (const id of [held_parent, a, b]) await finish(id);
   await deps.database.sql.begin(async (tx) => {
-    await tx`SELECT FROM jobs WHERE id IN (${held_parent}, ${c}) FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.jobs WHERE id IN (${held_parent}, ${c}) FOR UPDATE`;
     await advance();
     expect(await status(d)).toBe("queued");
   });
-  await deps.database.sql`UPDATE outbox SET not_before = NULL`;
+  await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
   await advance();
   expect(await statuses(c, d, e)).toEqual(["queued", "queued", "queued"]);
 });

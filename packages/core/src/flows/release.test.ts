@@ -18,7 +18,7 @@ const admitting = () => ({ ...deps, followUps: { admitted: async () => {} } });
 const advance = async () => void (await advanceAndAdmit(deps));
 const rows = async () => {
   const [row] = await deps.database.sql`
-    SELECT (SELECT count(*)::int FROM flow_edges) AS edges, (SELECT count(*)::int FROM outbox) AS notes`;
+    SELECT (SELECT count(*)::int FROM atlasqueue.flow_edges) AS edges, (SELECT count(*)::int FROM atlasqueue.outbox) AS notes`;
   return row;
 };
 
@@ -142,8 +142,8 @@ test("a parent whose lease was lost for good, and one that was cancelled, have f
     d: { after: ["b"] },
   });
   await take(a);
-  await deps.database.sql`UPDATE jobs SET locked_until = now() - interval '1 s' WHERE id = ${a}`;
-  await deps.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 s'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 s' WHERE id = ${a}`;
+  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 s'`;
   expect((await recoverExpired(deps, 10)).dead).toMatchObject([{ id: a, has_children: true }]);
   await cancel(deps, "default", b);
   await advance();
@@ -162,7 +162,7 @@ test("a child of a group takes its place when it is released, not before", async
   expect(await statuses(c, d)).toEqual(["queued", "blocked"]);
   await finish(c);
   expect(await status(d)).toBe("queued");
-  expect(await deps.database.sql`SELECT FROM arrivals`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
   expect((await countDrift(deps, 100)).drifted).toEqual([]);
 });
 
@@ -182,7 +182,7 @@ test.each(["cancelled", "cancelled and removed"])(
     await advance();
     const left = how === "cancelled" ? "cancelled" : undefined;
     expect(await statuses(b, c)).toEqual([left, "cancelled"]);
-    expect(await deps.database.sql`SELECT FROM arrivals`).toEqual([]);
+    expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
     expect((await rows())?.["notes"]).toBe(0);
     expect((await countDrift(deps, 100)).drifted).toEqual([]);
   },

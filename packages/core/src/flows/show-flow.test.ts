@@ -13,16 +13,16 @@ async function fatFlow(parents: number): Promise<string> {
   const members = Object.fromEntries(waiting.map((ref) => [ref, { after: ["first"] }]));
   const ids = await addFlow(deps, { first: {}, ...members });
   const { sql } = deps.database;
-  const [row] = await sql<{ flow_id: string }[]>`SELECT flow_id FROM jobs WHERE id = ${ids.first}`;
+  const [row] = await sql<{ flow_id: string }[]>`SELECT flow_id FROM atlasqueue.jobs WHERE id = ${ids.first}`;
   // Half of them are stored compressed, and half as they are.
-  await sql`ALTER TABLE flow_jobs ALTER parents SET STORAGE EXTERNAL`;
+  await sql`ALTER TABLE atlasqueue.flow_jobs ALTER parents SET STORAGE EXTERNAL`;
   const fatten = (rest: number) => sql`
-    UPDATE flow_jobs SET parents = (
+    UPDATE atlasqueue.flow_jobs SET parents = (
       SELECT json_agg(json_build_object('ref', id, 'id', id))
       FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, ${parents}::int + 0 * place)) AS one)
     WHERE flow_id = ${row?.flow_id ?? ""} AND place > 0 AND place % 2 = ${rest}`;
   await fatten(0);
-  await sql`ALTER TABLE flow_jobs ALTER parents SET STORAGE EXTENDED`;
+  await sql`ALTER TABLE atlasqueue.flow_jobs ALTER parents SET STORAGE EXTENDED`;
   await fatten(1);
   return row?.flow_id ?? "";
 }
@@ -48,7 +48,7 @@ test("a page of a flow whose jobs wait for very many is cut at its bytes, and go
 
 test("one that fits is whole, with its critical path", async () => {
   const { first, last } = await addFlow(deps, { first: {}, last: { after: ["first"] } });
-  const [row] = await deps.database.sql<{ flow_id: string }[]>`SELECT flow_id FROM jobs WHERE id = ${first}`;
+  const [row] = await deps.database.sql<{ flow_id: string }[]>`SELECT flow_id FROM atlasqueue.jobs WHERE id = ${first}`;
   const { items, next, critical_path } = (await viewFlow(deps, "default", row?.flow_id ?? "")) ?? {};
   expect(items?.map(({ id, depends_on }) => [id, depends_on])).toEqual([
     [first, []],

@@ -76,7 +76,7 @@ const one = composed(
   "flows/find",
   ["tenant", "id"],
   `
-  SELECT flows.id, flows.created_at, counted.* FROM flows CROSS JOIN ${countedOf("flows")} AS counted
+  SELECT flows.id, flows.created_at, counted.* FROM atlasqueue.flows CROSS JOIN ${countedOf("flows")} AS counted
   WHERE flows.tenant = $1 AND flows.id = $2::text::uuid`,
 );
 
@@ -90,8 +90,8 @@ const jobsOfFlow = composed(
   WITH RECURSIVE page AS MATERIALIZED (
     SELECT job_id, jobs.id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents,
            left(last_error, 500) AS last_error, started_at, finished_at
-    FROM flow_jobs JOIN jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
+    FROM atlasqueue.flow_jobs JOIN atlasqueue.jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
     WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int ORDER BY place LIMIT $4::int
-  ), ${fitting({ from: "flow_jobs JOIN jobs ON jobs.id = job_id", key: "job_id", order: "place", bytes: `${bytesOf("parents")} + coalesce(octet_length(left(last_error, 500)), 0)` })}
+  ), ${fitting({ from: "atlasqueue.flow_jobs JOIN atlasqueue.jobs ON jobs.id = job_id", key: "job_id", order: "place", bytes: `${bytesOf("parents")} + coalesce(octet_length(left(last_error, 500)), 0)` })}
   SELECT ${columns}, ${isCut} AS cut FROM page WHERE job_id IN (SELECT job_id FROM fitting) ORDER BY place`,
 );

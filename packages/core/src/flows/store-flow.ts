@@ -38,10 +38,10 @@ export const storeFlows = `
   ), earlier AS MATERIALIZED (
     SELECT DISTINCT parent AS id, tenant FROM edges WHERE parent NOT IN (SELECT id FROM asked)
   ), found AS MATERIALIZED (
-    SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
     ORDER BY id FOR UPDATE SKIP LOCKED
   ), marked AS (
-    UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
+    UPDATE atlasqueue.jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
   ), ties AS MATERIALIZED (
     SELECT parent, child, tenant, on_parent_failure, CASE
              WHEN parent IN (SELECT id FROM found WHERE status = 'succeeded') THEN 'over'
@@ -50,17 +50,17 @@ export const storeFlows = `
              ELSE 'open' END AS tie
     FROM edges
   ), noted AS (
-    INSERT INTO outbox (kind, tenant, key)
+    INSERT INTO atlasqueue.outbox (kind, tenant, key)
     SELECT 'recheck_child', tenant, child::text FROM ties GROUP BY child, tenant HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
   ), the_flow AS (
-    INSERT INTO flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
+    INSERT INTO atlasqueue.flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (
-    INSERT INTO flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
+    INSERT INTO atlasqueue.flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
     SELECT id, flow_id, flow_place, ref, on_parent_failure, CASE WHEN spawned_by IS NULL THEN parents ELSE (
              jsonb_build_array(jsonb_build_object('ref', spawned_by, 'id', spawned_by)) || parents::jsonb)::json END
     FROM makes
   ), the_edges AS (
-    INSERT INTO flow_edges (parent, child, on_parent_failure, failed)
+    INSERT INTO atlasqueue.flow_edges (parent, child, on_parent_failure, failed)
     SELECT parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
   ), seats AS MATERIALIZED (
     SELECT id, seq, may_run, is_strict FROM seated

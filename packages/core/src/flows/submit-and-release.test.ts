@@ -26,7 +26,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE jobs, lease_batches, idempotency_keys, flows, flow_jobs, flow_edges, outbox, job_groups, arrivals`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.job_groups, atlasqueue.arrivals`,
 );
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 60 };
@@ -37,7 +37,7 @@ const add = async () => {
 const job = (ties: Partial<FlowJob> = {}, request = {}): FlowJob => ({ ...submission(request), ...ties });
 const advance = () => advanceAndAdmit(deps);
 const statusOf = async (id: string) =>
-  (await own.database.sql`SELECT status FROM jobs WHERE id = ${id}`)[0]?.status as string;
+  (await own.database.sql`SELECT status FROM atlasqueue.jobs WHERE id = ${id}`)[0]?.status as string;
 
 /** Where it came in within the very millisecond in which it was let go, it is due at once. */
 const letGo = ["queued", "scheduled"];
@@ -68,7 +68,7 @@ test("everything of a submitted flow runs, in an order that keeps the ties, in g
     expect(order.at(-1)).toBe(ids.at(-1));
   }
   for (const t of ["flow_edges", "outbox"])
-    expect(await own.database.sql`SELECT FROM ${own.database.sql(t)}`).toHaveLength(0);
+    expect(await own.database.sql`SELECT FROM ${own.database.sql(`atlasqueue.${t}`)}`).toHaveLength(0);
 });
 
 test("parents that settle while it is submitted", async () => {
@@ -88,20 +88,20 @@ test("parents that settle while it is submitted", async () => {
     await advance();
     await advance();
     expect(letGo).toContain(await statusOf(made && "job" in made ? made.job.id : ""));
-    expect(await own.database.sql`SELECT FROM outbox`).toHaveLength(0);
+    expect(await own.database.sql`SELECT FROM atlasqueue.outbox`).toHaveLength(0);
   }
 });
 
 test("parents that are removed while it is submitted", async () => {
   for (let round = 0; round < 120; round += 1) {
     const parent = await add();
-    if (round % 3 === 0) await own.database.sql`UPDATE jobs SET has_children = true WHERE id = ${parent}`;
+    if (round % 3 === 0) await own.database.sql`UPDATE atlasqueue.jobs SET has_children = true WHERE id = ${parent}`;
     await complete(
       deps,
       (await claim(deps, [parent], claimer)).map((lease) => ({ lease, result: null })),
     );
     if (round % 3 === 0) await advance();
-    await own.database.sql`UPDATE jobs SET finished_at = now() - interval '1 day' WHERE id = ${parent}`;
+    await own.database.sql`UPDATE atlasqueue.jobs SET finished_at = now() - interval '1 day' WHERE id = ${parent}`;
     const [outcome] = await Promise.all([
       submitFlow(deps, { jobs: [job({ depends_on: [parent] })] }, options),
       round % 2

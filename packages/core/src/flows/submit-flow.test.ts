@@ -33,9 +33,10 @@ const store = async (flow: Flow) => {
   });
 };
 const existing = async (request: Parameters<typeof submission>[0] = {}) => (await add(request))[0] ?? "";
-const rows = () => deps.database.sql`SELECT * FROM jobs ORDER BY id`;
+const rows = () => deps.database.sql`SELECT * FROM atlasqueue.jobs ORDER BY id`;
 const edges = async () => {
-  const found = await deps.database.sql`SELECT parent, child, on_parent_failure FROM flow_edges ORDER BY child, parent`;
+  const found = await deps.database
+    .sql`SELECT parent, child, on_parent_failure FROM atlasqueue.flow_edges ORDER BY child, parent`;
   return found.map(({ parent, child, on_parent_failure }) => `${parent} ${child} ${on_parent_failure}`);
 };
 const countsAreTrue = async () => {
@@ -61,7 +62,7 @@ test("jobs that wait for others are blocked, without a place in a group, and wha
     ),
   );
   const described = await deps.database
-    .sql`SELECT place, ref, on_parent_failure, parents FROM flow_jobs ORDER BY place`;
+    .sql`SELECT place, ref, on_parent_failure, parents FROM atlasqueue.flow_jobs ORDER BY place`;
   expect(described).toEqual([
     { place: 0, ref: "a", on_parent_failure: "cancel", parents: [] },
     { place: 1, ref: "b", on_parent_failure: "cancel", parents: [{ ref: "a", id: a.id }] },
@@ -76,7 +77,9 @@ test("jobs that wait for others are blocked, without a place in a group, and wha
       ],
     },
   ]);
-  expect(await deps.database.sql`SELECT id, tenant FROM flows`).toEqual([{ id: a.flow_id, tenant: "default" }]);
+  expect(await deps.database.sql`SELECT id, tenant FROM atlasqueue.flows`).toEqual([
+    { id: a.flow_id, tenant: "default" },
+  ]);
   await countsAreTrue();
 });
 
@@ -101,7 +104,8 @@ test("`then` waits for all, however they end, and calls those without a ref by t
     ["done", "blocked"],
   ]);
   expect(await edges()).toEqual([a, b].map((one) => `${one?.id} ${done?.id} run`).toSorted());
-  const [described] = await deps.database.sql`SELECT parents FROM flow_jobs WHERE job_id = ${done?.id ?? ""}`;
+  const [described] = await deps.database
+    .sql`SELECT parents FROM atlasqueue.flow_jobs WHERE job_id = ${done?.id ?? ""}`;
   expect(described?.parents).toEqual([
     { ref: "a", id: a?.id },
     { ref: b?.id, id: b?.id },
@@ -112,13 +116,13 @@ test("in a group, a job that waits for no one has its place at once, and the oth
   const group = { group: "g" };
   await store({ jobs: [job({ ref: "a" }, group), job({ depends_on: ["a"] }, group), job({}, group)] });
   const stored = await deps.database.sql`
-    SELECT status, blocked_seq, holds_group FROM jobs JOIN flow_jobs ON job_id = id ORDER BY place`;
+    SELECT status, blocked_seq, holds_group FROM atlasqueue.jobs JOIN atlasqueue.flow_jobs ON job_id = id ORDER BY place`;
   expect(stored).toEqual([
     { status: "queued", blocked_seq: null, holds_group: "g" },
     { status: "blocked", blocked_seq: "0", holds_group: null },
     { status: "blocked", blocked_seq: "2", holds_group: null },
   ]);
-  expect(await deps.database.sql`SELECT last_seq::int FROM job_groups`).toEqual([{ last_seq: 2 }]);
+  expect(await deps.database.sql`SELECT last_seq::int FROM atlasqueue.job_groups`).toEqual([{ last_seq: 2 }]);
   await countsAreTrue();
 });
 
@@ -145,13 +149,13 @@ test("under a key, the same again is the same flow, and another is refused where
   const plain = flow.jobs.map(({ request, tenant }) => ({ request, tenant }));
   expect(await enqueueAll(deps, underOneKey({ jobs: plain }, "k").jobs, options)).toMatchObject({ kind: "mismatch" });
   expect(await rows()).toHaveLength(5);
-  expect(await deps.database.sql`SELECT FROM flows`).toHaveLength(1);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.flows`).toHaveLength(1);
 });
 
 test("a flow of which a job was removed is neither answered nor made anew", async () => {
   const flow = { jobs: diamond() };
   const made = await store(underOneKey(flow, "k"));
-  await deps.database.sql`DELETE FROM jobs WHERE id = ${made[3]?.id ?? ""}`;
+  await deps.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${made[3]?.id ?? ""}`;
   expect(await submitFlow(deps, underOneKey(flow, "k"), options)).toMatchObject({ kind: "mismatch" });
   expect(await rows()).toHaveLength(3);
 });
@@ -161,7 +165,9 @@ test("of 20 at once with one key, one is stored", async () => {
   const all = await Promise.all(Array.from({ length: 20 }, () => store(flow)));
   expect(new Set(all.map((made) => made.map(({ id }) => id).join())).size).toBe(1);
   expect(all.filter((made) => made.every(({ outcome }) => outcome === "created"))).toHaveLength(1);
-  expect([await rows(), await deps.database.sql`SELECT FROM flow_edges`].map(({ length }) => length)).toEqual([5, 8]);
+  expect(
+    [await rows(), await deps.database.sql`SELECT FROM atlasqueue.flow_edges`].map(({ length }) => length),
+  ).toEqual([5, 8]);
   await countsAreTrue();
 });
 
@@ -173,7 +179,9 @@ test("a job that was there before is marked, in whatever status it is, and nothi
   expect(made?.status).toBe("blocked");
   const after = await rows();
   expect(after.slice(0, 2)).toEqual(before.map((row) => ({ ...row, has_children: true })));
-  expect(await deps.database.sql`SELECT key, kind FROM outbox`).toEqual([{ key: made?.id, kind: "recheck_child" }]);
+  expect(await deps.database.sql`SELECT key, kind FROM atlasqueue.outbox`).toEqual([
+    { key: made?.id, kind: "recheck_child" },
+  ]);
   expect(await edges()).toEqual([waits, ended].toSorted().map((id) => `${id} ${made?.id} cancel`));
 });
 
@@ -191,5 +199,5 @@ test("a job that is unknown, or another tenant's, is no parent, and nothing is s
     ],
   });
   expect(await rows()).toHaveLength(2);
-  expect(await deps.database.sql`SELECT FROM outbox`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.outbox`).toHaveLength(0);
 });

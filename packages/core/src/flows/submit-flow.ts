@@ -166,7 +166,7 @@ async function missingAmong(execute: Execute, drafts: readonly Draft[]): Promise
   return new Set(missing.keys());
 }
 
-const existing = "SELECT tenant, id FROM jobs WHERE id = ANY($1::uuid[])";
+const existing = "SELECT tenant, id FROM atlasqueue.jobs WHERE id = ANY($1::uuid[])";
 const nameOf = (tenant: string, id: string) => `${tenant} ${id}`;
 
 function placesAmong({ jobs }: Flow, unknown: ReadonlySet<string>) {

@@ -7,14 +7,14 @@ import { cancel } from "../jobs/cancel.ts";
 const { deps } = engineHarness();
 
 const among = async (status: string) =>
-  (await deps.database.sql`SELECT count(*)::int AS jobs FROM jobs WHERE status = ${status}`)[0]?.["jobs"];
+  (await deps.database.sql`SELECT count(*)::int AS jobs FROM atlasqueue.jobs WHERE status = ${status}`)[0]?.["jobs"];
 /** As if workers had done it. */
 const succeedAll = async (...ids: string[]) => {
   await deps.database.sql`
     WITH ended AS (
-      UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now()
+      UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now()
       WHERE id = ANY(${`{${ids.join()}}`}::uuid[]) RETURNING id)
-    INSERT INTO outbox (kind, tenant, key) SELECT 'parent_ended', 'default', id::text FROM ended`;
+    INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', 'default', id::text FROM ended`;
 };
 
 test("ten thousand children are released in steps of 500, each in a statement of its own", async () => {

@@ -14,10 +14,10 @@ const { deps, finish, die, statuses } = engineHarness();
 const many = 9_000;
 /** Their ids come before those of jobs that exist. */
 const addEdges = (parent: string, on_parent_failure: string, failed = false) => deps.database.sql`
-  INSERT INTO flow_edges (parent, child, on_parent_failure, failed)
+  INSERT INTO atlasqueue.flow_edges (parent, child, on_parent_failure, failed)
   SELECT ${parent}, ('0001' || lpad(to_hex(n), 28, '0'))::uuid, ${on_parent_failure}, ${failed}
   FROM generate_series(1, ${many}) AS n`;
-const marked = async () => (await deps.database.sql`SELECT FROM flow_edges WHERE failed`).length;
+const marked = async () => (await deps.database.sql`SELECT FROM atlasqueue.flow_edges WHERE failed`).length;
 const advance = () => advanceAndAdmit(deps);
 /** Of edges, in a page of a parent. */
 const read = (key: string) =>
@@ -29,7 +29,7 @@ const read = (key: string) =>
       ]),
     "flow_edges",
   );
-const notes = async () => (await deps.database.sql`SELECT FROM outbox`).length;
+const notes = async () => (await deps.database.sql`SELECT FROM atlasqueue.outbox`).length;
 
 test.each([
   { edges: "wait for its replay", policy: "wait", failed: false },
@@ -41,7 +41,7 @@ test.each([
     runs: { after: ["a"], on_parent_failure: "run" },
   });
   await addEdges(a, policy, failed);
-  await deps.database.sql.unsafe("VACUUM ANALYZE flow_edges");
+  await deps.database.sql.unsafe("VACUUM ANALYZE atlasqueue.flow_edges");
   await die(a);
   expect(await read(a)).toBeLessThan(many);
   await advance();
@@ -52,9 +52,9 @@ test.each([
 test("a job that started anew, and whose children are as they should be, is looked at in parts too", async () => {
   const { a, stops } = await addFlow(deps, { a: {}, stops: { after: ["a"] } });
   await addEdges(a, "cancel");
-  await deps.database.sql`UPDATE flow_edges SET failed = true WHERE child = ${stops}`;
-  await deps.database.sql`INSERT INTO outbox (kind, tenant, key) VALUES ('parent_ended', 'default', ${a})`;
-  await deps.database.sql.unsafe("VACUUM ANALYZE flow_edges");
+  await deps.database.sql`UPDATE atlasqueue.flow_edges SET failed = true WHERE child = ${stops}`;
+  await deps.database.sql`INSERT INTO atlasqueue.outbox (kind, tenant, key) VALUES ('parent_ended', 'default', ${a})`;
+  await deps.database.sql.unsafe("VACUUM ANALYZE atlasqueue.flow_edges");
   expect(await read(a)).toBeLessThan(many);
   await advance();
   expect([await marked(), await notes()]).toEqual([0, 0]);
@@ -71,7 +71,7 @@ test("others' children are released while the edges of one parent are gone throu
   await die(a);
   await finish(x);
   expect((await closeEdges(deps, 500)).rows).toBe(2);
-  expect(await deps.database.sql`SELECT kind FROM outbox ORDER BY kind`).toEqual([
+  expect(await deps.database.sql`SELECT kind FROM atlasqueue.outbox ORDER BY kind`).toEqual([
     { kind: "parent_ended" },
     { kind: "recheck_child" },
   ]);
@@ -94,15 +94,15 @@ test("an edge that is locked when its turn comes is closed when its row starts o
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   await addEdges(a, "cancel");
   await finish(a);
-  const open = async () => (await deps.database.sql`SELECT FROM flow_edges`).length;
+  const open = async () => (await deps.database.sql`SELECT FROM atlasqueue.flow_edges`).length;
   await deps.database.sql.begin(async (tx) => {
-    await tx`SELECT FROM flow_edges WHERE parent = ${a} ORDER BY child LIMIT 1 FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.flow_edges WHERE parent = ${a} ORDER BY child LIMIT 1 FOR UPDATE`;
     for (let look = 0; (await open()) > 1 && look < many / 100; look += 1) await closeEdges(deps, 500);
     expect(await open()).toBe(1);
     await advanceAndAdmit(deps);
     expect(await statuses(b)).toEqual(["queued"]);
   });
-  expect(await deps.database.sql`UPDATE outbox SET not_before = NULL RETURNING kind`).toEqual([
+  expect(await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL RETURNING kind`).toEqual([
     { kind: "parent_ended" },
   ]);
   await advance();

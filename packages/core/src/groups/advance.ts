@@ -114,7 +114,7 @@ const lock = composed(
     GROUP BY tenant, queue, group_key ORDER BY ${groupOrder("one")}
   )
   SELECT count(*)::int AS locked FROM ordered CROSS JOIN LATERAL (
-    SELECT FROM job_groups AS one WHERE ${sameGroup("one", "ordered")} FOR UPDATE) AS locked`,
+    SELECT FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", "ordered")} FOR UPDATE) AS locked`,
 );
 
 /** Jobs let through in one statement, of groups with room for more than their share of them. */
@@ -122,29 +122,29 @@ const jobs_max = 2_000;
 
 /** The jobs let through before that have not ended, and the one that has the turn of its group. */
 const stillOpen = `ARRAY(
-        SELECT jobs.id FROM jobs
+        SELECT jobs.id FROM atlasqueue.jobs
         WHERE jobs.id = ANY(seen.heads || ARRAY(${holderOf("seen")})) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed'))`;
 
 const isGoneOnWith = `
       SELECT through.goes[1] FROM through WHERE leases AND slots = 1 AND cardinality(goes) = 1 AND NOT EXISTS (
-        SELECT FROM queues WHERE queues.tenant = through.tenant AND queues.queue = through.queue
+        SELECT FROM atlasqueue.queues WHERE queues.tenant = through.tenant AND queues.queue = through.queue
           AND (paused_at IS NOT NULL OR fair_by IS NOT NULL OR ${isLimited}))`;
 
 const lease = (width: Width) => `
   ), weighed AS MATERIALIZED (
     SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM (
-      SELECT id, ${payloadBytes} AS bytes FROM jobs WHERE id = ANY(ARRAY(${isGoneOnWith})) AND run_at <= statement_timestamp()) AS due
+      SELECT id, ${payloadBytes} AS bytes FROM atlasqueue.jobs WHERE id = ANY(ARRAY(${isGoneOnWith})) AND run_at <= statement_timestamp()) AS due
   ), takes AS MATERIALIZED (
     SELECT id FROM weighed WHERE before < ${claim_bytes_max}
   ), leased AS (
-    UPDATE jobs SET status = 'running', blocked_seq = NULL, holds_group = group_key, attempts = attempts + 1,
+    UPDATE atlasqueue.jobs SET status = 'running', blocked_seq = NULL, holds_group = group_key, attempts = attempts + 1,
                     lease_token = $5::text::uuid, worker_id = $6,
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $7::float8)
     WHERE id = ANY(ARRAY(SELECT id FROM takes)) AND ${notHeldUnread}
     RETURNING ${width === "whole" ? "*" : `tenant, ${leaseColumns[width]}`}
   ), batch AS (
-    INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
     SELECT $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)
     FROM leased HAVING count(*) > 0`;
 
@@ -161,14 +161,14 @@ const advancing = (width?: Width) => `
     SELECT seen.*, slots, still, ids, room > share AND cardinality(ids) = share AS has_more
     FROM (
       SELECT seen.*, leases, greatest(1, ${jobs_max} / count(*) OVER ()) AS share FROM named
-      CROSS JOIN LATERAL (SELECT *, one.ctid AS spot FROM job_groups AS one WHERE ${sameGroup("one", "named")} OFFSET 0) AS seen) AS seen
+      CROSS JOIN LATERAL (SELECT *, one.ctid AS spot FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", "named")} OFFSET 0) AS seen) AS seen
     CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS now
     CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
     CROSS JOIN LATERAL (SELECT ARRAY(
-      SELECT id FROM jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0 ORDER BY blocked_seq LIMIT least(room, share)
+      SELECT id FROM atlasqueue.jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0 ORDER BY blocked_seq LIMIT least(room, share)
     ) AS ids OFFSET 0) AS waiting
   ), free AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM looked_into)) AND ${unindexed("blocked_seq")} > 0
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM looked_into)) AND ${unindexed("blocked_seq")} > 0
     FOR UPDATE SKIP LOCKED
   ), through AS MATERIALIZED (
     SELECT looked_into.*, CASE WHEN is_held THEN '{}'::uuid[] ELSE ids END AS goes,
@@ -176,20 +176,20 @@ const advancing = (width?: Width) => `
     FROM looked_into CROSS JOIN LATERAL (
       SELECT EXISTS (SELECT FROM unnest(ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free)) AS is_held OFFSET 0) AS held${width ? lease(width) : ""}
   ), released AS (
-    UPDATE jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
+    UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
                     holds_group = CASE WHEN ${slotsOf("jobs")} = 1 THEN group_key END, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT unnest(goes) FROM through${width ? " EXCEPT SELECT id FROM takes" : ""}))
     RETURNING id, tenant, queue, group_key, priority, status
   ), kept AS (
-    INSERT INTO job_groups (tenant, queue, group_key, last_seq, admitted, heads, overdue_at)
+    INSERT INTO atlasqueue.job_groups (tenant, queue, group_key, last_seq, admitted, heads, overdue_at)
     SELECT tenant, queue, group_key, last_seq, admitted, still || goes, overdue FROM through
     WHERE overdue IS NOT NULL OR cardinality(still || goes) > 0
       AND NOT (slots = 1 AND cardinality(heads) = 1 AND cardinality(still || goes) = 1 AND overdue_at IS NULL)
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET heads = excluded.heads, overdue_at = excluded.overdue_at
   ), forgotten AS (
-    DELETE FROM job_groups WHERE ctid = ANY(ARRAY(SELECT spot FROM through WHERE overdue IS NULL AND cardinality(still || goes) = 0))
+    DELETE FROM atlasqueue.job_groups WHERE ctid = ANY(ARRAY(SELECT spot FROM through WHERE overdue IS NULL AND cardinality(still || goes) = 0))
   ), ${countChanges(
     width
       ? "(SELECT tenant, queue, status FROM released UNION ALL SELECT tenant, queue, 'running' FROM leased) AS moved"

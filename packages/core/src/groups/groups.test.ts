@@ -13,7 +13,7 @@ import { release } from "../lease/release.ts";
 import { retry } from "../jobs/retry.ts";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
-const { deps, add, statuses, take, finish, die } = engineHarness({ group: "g" });
+const { deps, add, statuses, take, finish, die, expire } = engineHarness({ group: "g" });
 
 const idsOf = (ready: readonly { id: string }[] = []) => ready.map(({ id }) => id);
 /** The jobs that may go after the end of one. */
@@ -29,7 +29,8 @@ const afterCancel = async (id: string | undefined) => {
   const outcome = await cancel(deps, "default", id ?? "");
   return outcome.kind === "cancelled" ? idsOf(outcome.ready) : undefined;
 };
-const groups = async () => (await deps.database.sql`SELECT group_key FROM job_groups`).map((row) => row["group_key"]);
+const groups = async () =>
+  (await deps.database.sql`SELECT group_key FROM atlasqueue.job_groups`).map((row) => row["group_key"]);
 
 test("the first of a group is ready and the others wait; each goes when the one before has succeeded", async () => {
   const [a, b, c] = await add({}, {}, {});
@@ -73,8 +74,22 @@ test("a job that loses its last lease lets the next go; a lease given back does 
   await release(deps, [await take(a)]);
   expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
   await take(a);
-  await deps.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${a ?? ""}`;
-  await deps.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE id = ${a ?? ""}`;
+  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms'`;
+  expect(await recoverExpired(deps, 10)).toMatchObject({ dead: [{ id: a }], ready: [{ id: b }] });
+});
+
+test("a job whose last lease has ended stays as long as another transaction has its group locked", async () => {
+  const [a = "", b, c = ""] = await add({ max_attempts: 1 }, {}, { group: "h", max_attempts: 1 });
+  await take(a);
+  await take(c);
+  await expire(a);
+  await expire(c);
+  await deps.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'g' FOR UPDATE`;
+    expect(await recoverExpired(deps, 10)).toMatchObject({ dead: [{ id: c }], ready: [] });
+  });
+  await expire(a);
   expect(await recoverExpired(deps, 10)).toMatchObject({ dead: [{ id: a }], ready: [{ id: b }] });
 });
 
@@ -122,7 +137,7 @@ test("a job cancelled while the one in front of it ends does not strand those be
     const lease = await take(a);
     await Promise.all([cancel(deps, "default", b ?? ""), complete(deps, [{ lease, result: null }])]);
     // The job was locked when it should have gone.
-    await deps.database.sql`UPDATE job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
+    await deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
     await advanceOverdue(deps, 10);
     expect(await statuses(b, c)).toEqual(["cancelled", "queued"]);
     await finish(c);
@@ -133,7 +148,7 @@ test("concurrent producers get the order of their commits, each array in its own
   const arrays = await Promise.all(Array.from({ length: 8 }, () => add({}, {}, {}, {}, {})));
   const order: string[] = [];
   for (;;) {
-    const [next] = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
+    const [next] = await deps.database.sql<{ id: string }[]>`SELECT id FROM atlasqueue.jobs WHERE status = 'queued'`;
     if (!next) break;
     order.push(next.id);
     await finish(next.id);
@@ -145,6 +160,6 @@ test("concurrent producers get the order of their commits, each array in its own
 test("with a thousand jobs waiting in one group, adding to it is as quick as ever", async () => {
   await add(...Array.from({ length: 500 }, () => ({})));
   const [a] = await add({});
-  const [row] = await deps.database.sql`SELECT blocked_seq::int FROM jobs WHERE id = ${a ?? ""}`;
+  const [row] = await deps.database.sql`SELECT blocked_seq::int FROM atlasqueue.jobs WHERE id = ${a ?? ""}`;
   expect(row?.["blocked_seq"]).toBe(501);
 });

@@ -1,3 +1,5 @@
+import { notHeldIdle } from "../database/transaction.ts";
+
 /**
  * Parts of a WITH that give jobs their places in their groups. `members` is a query for (id, tenant, queue, group_key,
  * place), where `place` is their order in the statement. Each group's row is locked until the commit, in the same order
@@ -9,7 +11,7 @@
  */
 export const joinGroups = (members: string) => `
   members AS MATERIALIZED (${members}), joined AS (
-    INSERT INTO job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
+    INSERT INTO atlasqueue.job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), ${slotsOf("members")}),
            (array_agg(id ORDER BY place))[1 : ${slotsOf("members")}]
     FROM members GROUP BY members.tenant, members.queue, group_key ORDER BY ${groupOrder("members")}
@@ -40,18 +42,15 @@ const slots_max = 10_000;
 export const sameGroup = (one: string, other: string) =>
   ["tenant", "queue", "group_key"].map((column) => `${one}.${column} = ${other}.${column}`).join(" AND ");
 
-/**
- * A condition on rows of jobs: the row of their group is locked now, without waiting for it. Write nothing else to a job
- * whose group is locked by another transaction.
- */
+/** A condition on rows of jobs: the row of their group is locked now, without waiting, as no other transaction has it locked. */
 export const groupIsFree = (row: string) => `EXISTS (
-      SELECT FROM job_groups AS one WHERE ${sameGroup("one", row)} FOR UPDATE SKIP LOCKED)`;
+      SELECT FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", row)} AND ${notHeldIdle} FOR UPDATE SKIP LOCKED)`;
 
 /** How many jobs of a group may run at once, for rows with a tenant and a queue. */
 export const slotsOf = (row: string) => `least(${slots_max}, coalesce((
-      SELECT group_concurrency FROM queues WHERE queues.tenant = ${row}.tenant AND queues.queue = ${row}.queue), 1))`;
+      SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = ${row}.tenant AND queues.queue = ${row}.queue), 1))`;
 
 /** The one job of a group that has its turn, where only one may run, for rows with a tenant, a queue and a group_key. */
 export const holderOf = (row: string) => `
-      SELECT held.id FROM jobs AS held
+      SELECT held.id FROM atlasqueue.jobs AS held
       WHERE held.tenant = ${row}.tenant AND held.queue = ${row}.queue AND held.holds_group = ${row}.group_key`;

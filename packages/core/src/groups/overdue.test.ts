@@ -7,15 +7,17 @@ import { advanceAllOverdue, advanceOverdue } from "./overdue.ts";
 import { markBlockedGroups } from "./widen.ts";
 
 const { deps, add, addMany, statuses, finish } = engineHarness({ group: "g" });
-const dueNow = () => deps.database.sql`UPDATE job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
-const overdue = async () => (await deps.database.sql`SELECT FROM job_groups WHERE overdue_at IS NOT NULL`).length;
+const dueNow = () =>
+  deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
+const overdue = async () =>
+  (await deps.database.sql`SELECT FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL`).length;
 const idsOf = (ready: readonly { id: string }[]) => ready.map(({ id }) => id);
 
 test("a group whose next job was locked when it should have gone is overdue, and none comes before that job", async () => {
   const [a, b] = await add({}, {});
   let c: string | undefined;
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${b ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${b ?? ""} FOR UPDATE`;
     expect(await finish(a)).toEqual([{ kind: "applied" }]);
     [c] = await add({});
     await dueNow();
@@ -35,7 +37,7 @@ test("a group that another transaction holds is left out, and holds up no other"
   await setLimits(deps, main, queueLimits.parse({ group_concurrency: 2 }));
   await markBlockedGroups(deps, main, "", 10);
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM job_groups WHERE group_key = 'a' FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'a' FOR UPDATE`;
     expect(await advanceOverdue(deps, 10)).toMatchObject({ groups: 1, ready: { length: 1 } });
   });
   expect(await overdue()).toBe(1);
@@ -44,11 +46,11 @@ test("a group that another transaction holds is left out, and holds up no other"
 test("a page has a share for each tenant", async () => {
   const { sql } = deps.database;
   await sql`
-    INSERT INTO job_groups SELECT tenant, 'default', group_key::text, 1, 1, '{}', now()
+    INSERT INTO atlasqueue.job_groups SELECT tenant, 'default', group_key::text, 1, 1, '{}', now()
     FROM unnest(ARRAY['a', 'b']) AS tenant, generate_series(1, 50) AS group_key`;
-  await sql`DELETE FROM job_groups WHERE tenant = 'b' AND group_key::int > 1`;
+  await sql`DELETE FROM atlasqueue.job_groups WHERE tenant = 'b' AND group_key::int > 1`;
   expect(await advanceOverdue(deps, 10)).toMatchObject({ groups: 6 });
-  expect(await sql`SELECT FROM job_groups WHERE tenant = 'b'`).toEqual([]);
+  expect(await sql`SELECT FROM atlasqueue.job_groups WHERE tenant = 'b'`).toEqual([]);
 });
 
 test("where thousands of a group may run, they go in several statements, and those added meanwhile come last", async () => {
@@ -59,7 +61,7 @@ test("where thousands of a group may run, they go in several statements, and tho
   const [last] = await add({});
   expect([await statuses(last), await overdue()]).toEqual([["blocked"], 1]);
   await advanceAllOverdue(deps);
-  expect(await deps.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).toHaveLength(2);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'blocked'`).toHaveLength(2);
   expect(await overdue()).toBe(0);
   expect((await countDrift(deps, 10)).drifted).toEqual([]);
 });

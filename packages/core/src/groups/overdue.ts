@@ -41,9 +41,9 @@ const take = composed(
   "groups/take-overdue",
   ["groups_max"],
   `
-  WITH RECURSIVE ${notesInTurn("job_groups WHERE overdue_at <= now()", "$1::int")}
+  WITH RECURSIVE ${notesInTurn("atlasqueue.job_groups WHERE overdue_at <= now()", "$1::int")}
   SELECT page.* FROM turns CROSS JOIN LATERAL (
-    SELECT tenant, queue, group_key FROM job_groups
+    SELECT tenant, queue, group_key FROM atlasqueue.job_groups
     WHERE overdue_at <= now() AND job_groups.tenant = turns.tenant AND ${notHeldIdle}
     ORDER BY overdue_at LIMIT share FOR UPDATE SKIP LOCKED) AS page`,
 );

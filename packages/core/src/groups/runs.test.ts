@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`
-    TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, job_groups, queues, queue_counts, queue_changes`;
+    TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.job_groups, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;
 });
 
 /** What happened, as handlers would have seen it. */
@@ -68,10 +68,10 @@ function story(random: () => number) {
   const die = async (condition: { lease_token: string } | { worker_id: string }): Promise<void> => {
     const { sql } = own.database;
     const rows = await ("lease_token" in condition
-      ? sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE status = 'running' AND lease_token = ${condition.lease_token} RETURNING id`
-      : sql`UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE status = 'running' AND worker_id = ${condition.worker_id} RETURNING id`);
+      ? sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE status = 'running' AND lease_token = ${condition.lease_token} RETURNING id`
+      : sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE status = 'running' AND worker_id = ${condition.worker_id} RETURNING id`);
     for (const { id } of rows) orphaned.add(String(id));
-    await sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
+    await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms'`;
   };
 
   /** Settle some at once and go on with their groups, whose answer may be lost: then its worker lives on, or dies. */
@@ -136,8 +136,8 @@ function story(random: () => number) {
       } else {
         orphaned.add(lease.id);
         await own.database.sql`
-          UPDATE jobs SET locked_until = now() - interval '1 ms' WHERE id = ${lease.id} AND lease_token = ${lease.lease_token}`;
-        await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
+          UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE id = ${lease.id} AND lease_token = ${lease.lease_token}`;
+        await own.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms'`;
       }
     }
     return succeeding.length > 0 ? settle(succeeding) : [];
@@ -184,7 +184,7 @@ function story(random: () => number) {
           if (id !== "" && (await cancel(deps, "default", id)).kind === "cancelled") cancelled.add(id);
         } else if (luck < 0.2) await setLimits(deps, queue, queueLimits.parse(luck < 0.15 ? { concurrency: 2 } : {}));
         // Looked at for nothing.
-        else if (luck < 0.3) await sql`UPDATE job_groups SET overdue_at = now()`;
+        else if (luck < 0.3) await sql`UPDATE atlasqueue.job_groups SET overdue_at = now()`;
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     },
@@ -205,7 +205,7 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
       const left = async () =>
         (
           await own.database
-            .sql`SELECT count(*)::int AS n FROM jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled')`
+            .sql`SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled')`
         )[0]?.["n"];
       while ((await left()) !== 0) await Promise.race([working, new Promise((resolve) => setTimeout(resolve, 20))]);
     } finally {
@@ -224,13 +224,13 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
       const missed = submitted.filter((id) => !order.includes(id) && !told.cancelled.has(id));
       expect(missed.filter((id) => !told.orphaned.has(id))).toEqual([]);
     }
-    const jobs = await own.database.sql<{ id: string; attempts: number }[]>`SELECT id, attempts FROM jobs`;
+    const jobs = await own.database.sql<{ id: string; attempts: number }[]>`SELECT id, attempts FROM atlasqueue.jobs`;
     for (const { id, attempts } of jobs)
       if (!told.orphaned.has(id) && !told.cancelled.has(id))
         expect([id, attempts]).toEqual([id, told.attempts.get(id)]);
     expect((await countDrift(deps, 1_000)).drifted).toEqual([]);
     await advanceOverdue(deps, 100);
-    expect(await own.database.sql`SELECT FROM job_groups`).toEqual([]);
+    expect(await own.database.sql`SELECT FROM atlasqueue.job_groups`).toEqual([]);
   },
   60_000,
 );

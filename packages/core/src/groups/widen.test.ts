@@ -21,7 +21,7 @@ function heldWidener() {
 }
 const overdue = async () => {
   const rows = await deps.database.sql<{ queue: string }[]>`
-    SELECT queue FROM job_groups WHERE overdue_at IS NOT NULL ORDER BY queue`;
+    SELECT queue FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL ORDER BY queue`;
   return rows.map(({ queue }) => queue).join("");
 };
 const twoOfEach = (...queues: string[]) =>
@@ -77,10 +77,10 @@ test("one that fails keeps none of the next from being gone through", async () =
 test("a group that another transaction holds is passed over, and holds up no other", async () => {
   await add(...["a", "a", "b", "b"].map((group) => ({ group })));
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM job_groups WHERE group_key = 'a' FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'a' FOR UPDATE`;
     await createGroupWidener(deps, () => Promise.resolve()).widened(main);
   });
-  expect(await deps.database.sql`SELECT group_key FROM job_groups WHERE overdue_at IS NOT NULL`).toEqual([
+  expect(await deps.database.sql`SELECT group_key FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL`).toEqual([
     { group_key: "b" },
   ]);
 });

@@ -31,7 +31,7 @@ test.each(["by ids", "by a filter"])(
     const ids = await addMany(250);
     const which: Parameters<typeof bulkJobs>[3] = by === "by ids" ? { ids } : {};
     await deps.database.sql.begin(async (stranger) => {
-      await stranger`SELECT FROM jobs WHERE id = ${ids[200] ?? ""} FOR UPDATE`;
+      await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${ids[200] ?? ""} FOR UPDATE`;
       const began = performance.now();
       expect(await change("cancel", which)).toMatchObject({ matched: 250, changed: 249, next: undefined });
       expect(await change("retry", which)).toMatchObject({ matched: 249, changed: 249, next: undefined });
@@ -44,7 +44,7 @@ test.each(["by ids", "by a filter"])(
 test("a job made by a process whose clock is ahead is meant as well", async () => {
   await addMany(2);
   await deps.database.sql`
-    UPDATE jobs SET id = 'f0000000-0000-7000-8000-000000000000' WHERE id = (SELECT id FROM jobs LIMIT 1)`;
+    UPDATE atlasqueue.jobs SET id = 'f0000000-0000-7000-8000-000000000000' WHERE id = (SELECT id FROM atlasqueue.jobs LIMIT 1)`;
   expect(await change("cancel", {})).toMatchObject({ matched: 2, changed: 2, next: undefined });
 });
 
@@ -58,7 +58,7 @@ test("the running jobs are cancelled first, however many wait", async () => {
 
 test("a list of ids reads megabytes of no job", async () => {
   const ids = await addMany(100);
-  await deps.database.sql`UPDATE jobs SET result = to_json(repeat('x', 100000))`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET result = to_json(repeat('x', 100000))`;
   const proxy = await tcpProxy(url());
   const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 20_000 });
   let bytes = 0;

@@ -42,7 +42,7 @@ const after_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 type Found = Pick<JobRow, "id" | "status">;
 
 /** Without what may be large: a thousand ids make a small request. */
-const statuses = "SELECT id, status FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1";
+const statuses = "SELECT id, status FROM atlasqueue.jobs WHERE id = ANY($2::uuid[]) AND tenant = $1";
 
 /**
  * Cancel, retry or delete the jobs a filter matches, newest first, and those alone to which that can be done; `purge`

@@ -101,16 +101,16 @@ async function endWithTurns<Row extends CancelledJob>(
 const cancelling = (which: string) => `
   WITH found AS MATERIALIZED (
     SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
-    FROM jobs WHERE ${which}
+    FROM atlasqueue.jobs WHERE ${which}
   ), open AS MATERIALIZED (
     SELECT * FROM found WHERE status = ANY($3::text[]) AND ($4::text::bool OR NOT has_turn)
   ), cancelled AS (
-    UPDATE jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
+    UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
     WHERE id = ANY(ARRAY(SELECT id FROM open))
     RETURNING *
   ), history AS (
-    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome)
+    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome)
     SELECT id, attempts, worker_id, started_at, now(), 'cancelled' FROM open WHERE status = 'running'
   ), moved AS (
     SELECT tenant, queue, status AS from_status, 'cancelled' AS to_status FROM open

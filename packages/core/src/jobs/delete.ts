@@ -35,7 +35,7 @@ const text = composed(
   ["tenant", "ids"],
   `
   WITH free AS MATERIALIZED (
-    SELECT id, has_children, has_steps, xmin AS version FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN (${final.join(", ")})
+    SELECT id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status IN (${final.join(", ")})
     FOR UPDATE SKIP LOCKED
   ), ${removeJobs("free")}
   SELECT (SELECT json_agg(json_build_object('id', id, 'dead', status = 'dead')) FROM gone) AS gone,

@@ -57,14 +57,14 @@ export async function editAndRetry(
 const hold = composed(
   "jobs/hold-for-edit",
   ["id", "tenant"],
-  `SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 AND ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
+  `SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 AND ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
 );
 const write = composed(
   "jobs/write-edit",
   ["id", "payload"],
   `
   WITH edited AS (
-    UPDATE jobs SET payload = $2::text::json, has_steps = NULL WHERE id = $1::uuid RETURNING id
+    UPDATE atlasqueue.jobs SET payload = $2::text::json, has_steps = NULL WHERE id = $1::uuid RETURNING id
   ), ${forgetSteps("edited")}
   SELECT id FROM edited`,
 );

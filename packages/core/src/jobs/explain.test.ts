@@ -28,9 +28,9 @@ test("the jobs ahead are those of higher priority, and older ones of the same", 
 test("the jobs behind it are not read, however many there are", async () => {
   const [front = ""] = await add({ queue: "long" });
   await deps.database.sql`
-    INSERT INTO jobs (id, queue, type, status, run_at, ready_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, queue, type, status, run_at, ready_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'long', 'a', 'queued', now(), now() + interval '1 s', now(), now(), '{}' FROM generate_series(1, 20000)`;
-  await deps.database.sql`ANALYZE jobs`;
+  await deps.database.sql`ANALYZE atlasqueue.jobs`;
   const asked = vi.spyOn(deps.database.sql, "unsafe");
   expect(await codeOf(front)).toEqual(["waiting_for_worker"]);
   const [text = "", params] = asked.mock.calls[0] ?? [];

@@ -167,7 +167,7 @@ function waiting({ queue, ahead }: Facts): Reason {
 
 /** Jobs that run before this one: a range of the index of ready jobs in index order, so that it ends at its bound. */
 const before = (range: string) => `(
-             SELECT 1 FROM jobs AS other WHERE other.ready_at IS NOT NULL AND other.tenant = job.tenant AND other.queue = job.queue
+             SELECT 1 FROM atlasqueue.jobs AS other WHERE other.ready_at IS NOT NULL AND other.tenant = job.tenant AND other.queue = job.queue
                AND ${range}
              ORDER BY other.priority DESC, other.ready_at, other.id LIMIT $3::int)`;
 
@@ -177,15 +177,15 @@ const text = composed(
   ["id", "tenant", "ahead_max"],
   `
   SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
-         job.last_error, job.dead_reason, job.traceparent, coalesce((${holderOf("job")}), job_groups.heads[1]) AS head, EXISTS (SELECT FROM arrivals WHERE job_id = job.id) AS arrived,
+         job.last_error, job.dead_reason, job.traceparent, coalesce((${holderOf("job")}), job_groups.heads[1]) AS head, EXISTS (SELECT FROM atlasqueue.arrivals WHERE job_id = job.id) AS arrived,
          job.blocked_seq IS NOT DISTINCT FROM 0 AS waits_for_parents, ${awaitedParents},
-         (SELECT cancelled_by FROM flow_jobs WHERE job_id = job.id) AS cancelled_by, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},
+         (SELECT cancelled_by FROM atlasqueue.flow_jobs WHERE job_id = job.id) AS cancelled_by, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (
              SELECT FROM (${before("other.priority > job.priority")}
              UNION ALL ${before("other.priority = job.priority AND (other.ready_at, other.id) < (job.ready_at, job.id)")}) AS earlier
              LIMIT $3::int) AS before) END AS ahead
-  FROM jobs AS job LEFT JOIN queues ON queues.tenant = job.tenant AND queues.queue = job.queue
-  LEFT JOIN job_groups ON job_groups.tenant = job.tenant AND job_groups.queue = job.queue AND job_groups.group_key = job.group_key
+  FROM atlasqueue.jobs AS job LEFT JOIN atlasqueue.queues ON queues.tenant = job.tenant AND queues.queue = job.queue
+  LEFT JOIN atlasqueue.job_groups ON job_groups.tenant = job.tenant AND job_groups.queue = job.queue AND job_groups.group_key = job.group_key
   WHERE job.id = $1::uuid AND job.tenant = $2`,
 );

@@ -17,5 +17,5 @@ export async function findJobByKey(
 }
 
 const text = `
-  SELECT jobs.* FROM idempotency_keys AS known JOIN jobs ON jobs.id = known.job_id
+  SELECT jobs.* FROM atlasqueue.idempotency_keys AS known JOIN atlasqueue.jobs ON jobs.id = known.job_id
   WHERE known.tenant = $1 AND known.key = $2 AND known.expires_at > now() AND jobs.tenant = $1`;

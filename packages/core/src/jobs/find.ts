@@ -33,7 +33,7 @@ const several = composed(
   ["tenant", "ids"],
   `
   WITH RECURSIVE page AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1
   ), ${fitting(weighedJobs)}
-  SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND tenant = $1 ORDER BY id DESC`,
+  SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND tenant = $1 ORDER BY id DESC`,
 );

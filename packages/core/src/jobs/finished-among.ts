@@ -7,7 +7,7 @@ export async function finishedAmong(deps: Pick<Deps, "database">, ids: readonly 
   const wanted = ids.filter(isUuid);
   if (wanted.length === 0) return [];
   const text = `
-    SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND status NOT IN ('succeeded', 'dead', 'cancelled')`;
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY($1::uuid[]) AND status NOT IN ('succeeded', 'dead', 'cancelled')`;
   const open = await executeOn(deps.database)<{ id: string }>({ text, params: [uuidArray(wanted)] });
   const waiting = new Set(open.map(({ id }) => id));
   return wanted.filter((id) => !waiting.has(id));

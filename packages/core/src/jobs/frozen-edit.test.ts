@@ -33,8 +33,10 @@ test("a process that stands still in the middle of sending a payload does not ke
       () => "failed",
     );
     await still;
-    await expect(deps.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`).rejects.toThrow("lock");
-    await eventually(() => deps.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`);
+    await expect(deps.database.sql`SELECT FROM atlasqueue.jobs WHERE id = ${id} FOR UPDATE NOWAIT`).rejects.toThrow(
+      "lock",
+    );
+    await eventually(() => deps.database.sql`SELECT FROM atlasqueue.jobs WHERE id = ${id} FOR UPDATE NOWAIT`);
     proxy.reset();
     expect(await ended).toBe("failed");
   } finally {

@@ -15,12 +15,12 @@ export const idsByStatus = (tenant: string, queue: string): Partial<Record<JobSt
   // A range rather than `'' OR queue =`: a prepared statement's plan must seek the queue, whichever calls came before.
   const ours = `tenant = ${tenant} AND queue BETWEEN ${queue} AND coalesce(nullif(${queue}, ''), '~')`;
   return {
-    scheduled: `SELECT id FROM jobs WHERE due_at IS NOT NULL AND ${ours}`,
-    failed: `SELECT id FROM jobs WHERE due_at IS NOT NULL AND ${ours}`,
-    blocked: `SELECT id FROM jobs WHERE blocked_seq IS NOT NULL AND ${ours}`,
-    queued: `SELECT id FROM jobs WHERE ready_at IS NOT NULL AND ${ours}`,
-    dead: "SELECT id FROM jobs WHERE dead_at IS NOT NULL",
-    running: "SELECT unnest(job_ids) AS id FROM lease_batches",
+    scheduled: `SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND ${ours}`,
+    failed: `SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND ${ours}`,
+    blocked: `SELECT id FROM atlasqueue.jobs WHERE blocked_seq IS NOT NULL AND ${ours}`,
+    queued: `SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND ${ours}`,
+    dead: "SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL",
+    running: "SELECT unnest(job_ids) AS id FROM atlasqueue.lease_batches",
   };
 };
 

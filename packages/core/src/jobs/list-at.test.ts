@@ -12,10 +12,11 @@ const { deps, addMany } = engineHarness();
 /** Finished jobs inserted without the transitions, older than all that are added. */
 const addHistory = async (count: number) => {
   await deps.database.sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload)
     SELECT ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(), now(), '{}'
     FROM generate_series(1, ${count}::int) AS n`;
-  await deps.database.sql`INSERT INTO queue_counts (tenant, queue, succeeded) VALUES ('default', 'default', ${count})`;
+  await deps.database
+    .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) VALUES ('default', 'default', ${count})`;
 };
 const ids = async (filter: JobsFilter, limit: number, offset: number) => {
   const { rows, total } = await listJobsAt(deps, "default", filter, { limit, offset });
@@ -48,9 +49,11 @@ test(
     await addHistory(200_001);
     await addMany(2);
     const [old, older] = ["00000000-0000-7000-8000-000000000000", "00000000-0000-7000-7000-000000000000"];
-    const [first, second] = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'queued'`;
-    await deps.database.sql`UPDATE jobs SET id = ${old} WHERE id = ${first?.id ?? ""}`;
-    await deps.database.sql`UPDATE jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
+    const [first, second] = await deps.database.sql<
+      { id: string }[]
+    >`SELECT id FROM atlasqueue.jobs WHERE status = 'queued'`;
+    await deps.database.sql`UPDATE atlasqueue.jobs SET id = ${old} WHERE id = ${first?.id ?? ""}`;
+    await deps.database.sql`UPDATE atlasqueue.jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
     expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [old, older], total: 2 });
     await cancel(deps, "default", old);
     expect(await ids({ statuses: ["cancelled"] }, 10, 0)).toEqual({ ids: [], total: 1 });
@@ -63,7 +66,7 @@ test("a page continues where a stretch ends, and its offset counts across stretc
   const wanted: JobsFilter = { statuses: ["succeeded"] };
   const all = await deps.database.sql<
     { id: string }[]
-  >`SELECT id FROM jobs WHERE status = 'succeeded' ORDER BY id DESC`;
+  >`SELECT id FROM atlasqueue.jobs WHERE status = 'succeeded' ORDER BY id DESC`;
   const page = (offset: number) => all.slice(offset, offset + 200).map(({ id }) => id);
   for (const offset of [0, 19_900, 20_000, 39_950, 44_900])
     expect(await ids(wanted, 200, offset)).toEqual({ ids: page(offset), total: 45_000 });
@@ -74,7 +77,7 @@ test("jobs waiting behind another of their group are found beneath a long histor
   await addHistory(200_001);
   await addMany(1, { group: "g" });
   const [blocked = ""] = await addMany(1, { group: "g" });
-  await deps.database.sql`UPDATE jobs SET id = '00000000-0000-7000-8000-000000000000' WHERE id = ${blocked}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET id = '00000000-0000-7000-8000-000000000000' WHERE id = ${blocked}`;
   expect((await ids({ statuses: ["queued", "blocked"] }, 10, 1)).ids).toEqual(["00000000-0000-7000-8000-000000000000"]);
 });
 
@@ -95,9 +98,12 @@ test("the oldest waiting job of each queue is known by its creation time", async
   await addMany(2);
   await addMany(1, { queue: "mail" });
   await addMany(2, { queue: "grouped", group: "g" });
-  await deps.database.sql`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE status = 'blocked'`;
-  await deps.database.sql`UPDATE jobs SET created_at = created_at - interval '1 hour' WHERE id = ${first}`;
-  const rows = await deps.database.sql<{ queue: string; created_at: Date }[]>`SELECT queue, created_at FROM jobs`;
+  await deps.database
+    .sql`UPDATE atlasqueue.jobs SET created_at = created_at - interval '2 hours' WHERE status = 'blocked'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET created_at = created_at - interval '1 hour' WHERE id = ${first}`;
+  const rows = await deps.database.sql<
+    { queue: string; created_at: Date }[]
+  >`SELECT queue, created_at FROM atlasqueue.jobs`;
   const oldest = (queue: string) =>
     new Date(Math.min(...rows.filter((row) => row.queue === queue).map((row) => row.created_at.getTime())));
   const since = await oldestWaiting(deps, "default", ["default", "grouped", "mail", "nobody's"]);

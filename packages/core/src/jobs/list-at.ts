@@ -57,7 +57,7 @@ async function amongFew(deps: Pick<Deps, "database">, query: Query): Promise<str
   const text = `
     WITH ${few(queries)}
     SELECT count(*) > ${held_apart_max} AS too_many, to_json(ARRAY(
-      SELECT id FROM jobs
+      SELECT id FROM atlasqueue.jobs
       WHERE id = ANY(ARRAY(SELECT id FROM few WHERE (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
       ORDER BY id DESC LIMIT $4::int OFFSET $5::int)) AS ids
     FROM few`;
@@ -106,7 +106,7 @@ const inStretch = composed(
   ["tenant", "queue", "statuses", "below", "skip", "take"],
   `
   WITH stretch AS MATERIALIZED (
-    SELECT id, ${matches} AS found FROM jobs WHERE id < $4::uuid ORDER BY id DESC LIMIT ${stretch_jobs_max}
+    SELECT id, ${matches} AS found FROM atlasqueue.jobs WHERE id < $4::uuid ORDER BY id DESC LIMIT ${stretch_jobs_max}
   )
   SELECT to_json(ARRAY(SELECT id FROM stretch WHERE found ORDER BY id DESC OFFSET $5::int LIMIT $6::int)) AS ids,
          (count(*) FILTER (WHERE found))::int AS found,

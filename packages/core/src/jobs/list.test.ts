@@ -21,7 +21,7 @@ test("pages that end inside a batch of another tenant's jobs skip none of ours, 
   // looks at 1,250 jobs, and ends at each position in turn between theirs and ours.
   const ids = Array.from({ length: 40_200 }, newId);
   await own.database.sql`
-    INSERT INTO jobs (id, tenant, type, status, run_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, tenant, type, status, run_at, created_at, updated_at, payload)
     SELECT id, CASE WHEN at % 3 = 1 THEN 'ours' ELSE 'theirs' END, CASE WHEN at % 9 = 1 THEN 'rare' ELSE 'a' END,
            'succeeded', now(), now(), now(), '{}'
     FROM unnest(${uuidArray(ids)}::uuid[]) WITH ORDINALITY AS made(id, at)`;
@@ -34,26 +34,26 @@ test("pages that end inside a batch of another tenant's jobs skip none of ours, 
       below = page.next;
     } while (below !== undefined);
     const [row] = await own.database.sql<{ n: number }[]>`
-      SELECT count(*)::int AS n FROM jobs WHERE tenant = 'ours' AND type = ${filter.type}`;
+      SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE tenant = 'ours' AND type = ${filter.type}`;
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.length).toBe(row?.n);
   }
 });
 
 test("a page that is short, and not the last, says how many jobs it looked at", async () => {
-  await own.database.sql`INSERT INTO queue_counts (tenant, queue, succeeded) VALUES ('ours', 'counted', 1)`;
+  await own.database.sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) VALUES ('ours', 'counted', 1)`;
   const { rows, next, looked_at = 0 } = await listJobs(own, "ours", { type: "unknown" }, 50, undefined, 0);
   expect(rows).toEqual([]);
   expect(looked_at).toBe(1_250);
   const [row] = await own.database.sql<{ n: number }[]>`
-    SELECT count(*)::int AS n FROM jobs WHERE id >= ${next ?? ""}::uuid`;
+    SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE id >= ${next ?? ""}::uuid`;
   expect(row?.n).toBe(looked_at);
   const full = await listJobs(own, "ours", { type: "a" }, 50, undefined);
   expect([full.rows.length, full.looked_at]).toEqual([50, undefined]);
 });
 
 test("of a queue or a status without jobs the list looks at one short stretch, and knows that there are none", async () => {
-  await own.database.sql`ANALYZE jobs`;
+  await own.database.sql`ANALYZE atlasqueue.jobs`;
   for (const filter of [{ queue: "nothing" }, { queue: "default", status: "cancelled" }] as const) {
     const ask = (deps: Parameters<typeof listJobs>[0]) => listJobs(deps, "ours", filter, 50, undefined);
     expect(await ask(own)).toEqual({ rows: [], next: undefined });
@@ -63,9 +63,9 @@ test("of a queue or a status without jobs the list looks at one short stretch, a
 });
 
 test("a queue's own jobs are found behind another queue's newer backlog, and other rare jobs as well", async () => {
-  await own.database.sql`TRUNCATE jobs, queue_counts`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts`;
   const insert = (queue: string, type: string, group: string | null, ids: string[]) => own.database.sql`
-    INSERT INTO jobs (id, tenant, queue, type, group_key, status, ready_at, due_at, run_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, group_key, status, ready_at, due_at, run_at, created_at, updated_at, payload)
     SELECT id, 'ours', ${queue}, ${type}, ${group}, CASE WHEN at % 2 = 0 THEN 'queued' ELSE 'scheduled' END,
            CASE WHEN at % 2 = 0 THEN now() END, CASE WHEN at % 2 = 1 THEN now() END, now(), now(), now(), '{}'
     FROM unnest(${uuidArray(ids)}::uuid[]) WITH ORDINALITY AS made(id, at)`;
@@ -73,8 +73,8 @@ test("a queue's own jobs are found behind another queue's newer backlog, and oth
   await insert("reports", "rare", "seldom", few);
   await insert("big", "common", null, Array.from({ length: 45_000 }, newId));
   await own.database.sql`
-    INSERT INTO queue_counts (tenant, queue, queued, scheduled) VALUES ('ours', 'reports', 4, 4), ('ours', 'big', 22500, 22500)`;
-  await own.database.sql`ANALYZE jobs`;
+    INSERT INTO atlasqueue.queue_counts (tenant, queue, queued, scheduled) VALUES ('ours', 'reports', 4, 4), ('ours', 'big', 22500, 22500)`;
+  await own.database.sql`ANALYZE atlasqueue.jobs`;
   const found = async (filter: JobFilter) => {
     const { rows, next } = await listJobs(own, "ours", filter, 50, undefined, patient_ms);
     expect(next).toBeUndefined();
@@ -96,11 +96,11 @@ test("a queue's own jobs are found behind another queue's newer backlog, and oth
 });
 
 test("another tenant's dead jobs are not read for our list: beyond a bound it walks the newest jobs", async () => {
-  await own.database.sql`TRUNCATE jobs, queue_counts`;
-  await own.database.sql`INSERT INTO queue_counts (tenant, queue, dead) VALUES ('ours', 'default', 2)`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts`;
+  await own.database.sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, dead) VALUES ('ours', 'default', 2)`;
   const first = newId();
   const dead = (tenant: string, ids: string[]) => own.database.sql`
-    INSERT INTO jobs (id, tenant, type, status, run_at, dead_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, tenant, type, status, run_at, dead_at, created_at, updated_at, payload)
     SELECT id, ${tenant}, 'a', 'dead', now(), now(), now(), now(), '{}' FROM unnest(${uuidArray(ids)}::uuid[]) AS made(id)`;
   await dead("ours", [first]);
   await dead("theirs", Array.from({ length: held_apart_max - 1 }, newId));

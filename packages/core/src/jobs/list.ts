@@ -157,28 +157,28 @@ const inStretch = composed(
   `
   WITH RECURSIVE page AS MATERIALIZED (
     SELECT id FROM (
-      SELECT id, ${matches} AS found FROM jobs
+      SELECT id, ${matches} AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $11::int) AS stretch
     WHERE found LIMIT $7::int
   ), ${fitting(weighedJobs, "$12::int")}
   SELECT jobs.*, ends.last, ends.bytes, ends.cut, false AS too_many FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $7::int THEN (
-      SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last,
+      SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last,
       (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
-  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
 );
 
 // One row with only `too_many` comes when no job matches, or when there are too many to use.
 const amongFew = (ids: string) => `
   WITH RECURSIVE ${few([ids])}, page AS MATERIALIZED (
-    SELECT id FROM jobs
+    SELECT id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
     ORDER BY id DESC LIMIT $7::int
   ), ${fitting(weighedJobs)}
   SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > ${held_apart_max} AS too_many, ${isCut} AS cut FROM few
-  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`;
 
 const heldApart: Partial<Record<JobStatus, string>> = Object.fromEntries(

@@ -17,13 +17,14 @@ beforeAll(async () => {
   // small ones, which another statement of the same page finds.
   for (let at = 0; at < count; at += 1)
     await own.database.sql`
-      INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, result, last_error, error_fingerprint)
+      INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, result, last_error, error_fingerprint)
       SELECT ${newId()}, 'large', 'dead', now(), now(), now(), now(), now() + ${at} * interval '1 second',
              json_build_object('n', ${at}::int, 'fill', CASE WHEN ${at}::int % 3 <> 0 THEN fill ELSE '' END),
              json_build_object('fill', CASE WHEN ${at}::int % 3 = 0 THEN fill ELSE '' END), 'needle', 'f'
       FROM (SELECT CASE WHEN ${at}::int % 2 = 0 THEN repeat('x', 250000)
                         ELSE (SELECT string_agg(md5(n::text || ${at}::text), '') FROM generate_series(1, 7800) AS n) END AS fill) AS made`;
-  await own.database.sql`INSERT INTO queue_counts (tenant, queue, dead) VALUES (${tenant}, 'default', ${count})`;
+  await own.database
+    .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, dead) VALUES (${tenant}, 'default', ${count})`;
 });
 afterAll(() => own.drop());
 
@@ -81,11 +82,12 @@ test("the pages of a list that looks in several stretches share their bytes", as
     const large = new Set([...ids.slice(0, 20), ...ids.slice(-2)]);
     const types = ids.map((id) => (large.has(id) ? "large" : "small"));
     await few.database.sql`
-      INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, payload)
+      INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, payload)
       SELECT id, type, 'succeeded', now(), now(), now(), json_build_object('fill', CASE WHEN type = 'large' THEN repeat('x', 250000) ELSE '' END)
       FROM unnest(${uuidArray(ids)}::uuid[], ${textArray(types)}::text[]) AS made(id, type)`;
     // A page that begins between the large ones asks them whether it is worth going on.
-    await few.database.sql`INSERT INTO queue_counts (tenant, queue, succeeded) VALUES (${tenant}, 'default', 3000)`;
+    await few.database
+      .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) VALUES (${tenant}, 'default', 3000)`;
     const seen: string[] = [];
     let next: string | undefined;
     do {

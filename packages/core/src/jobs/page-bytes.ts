@@ -52,7 +52,7 @@ type Weighed = { from: string; key: string; order: string; bytes: string };
 
 /** Jobs, of whose columns only these can be large. */
 export const weighedJobs: Weighed = {
-  from: "jobs",
+  from: "atlasqueue.jobs",
   key: "id",
   order: "id DESC",
   bytes: ["payload", "result", "progress", "last_error"].map(bytesOf).join(" + "),

@@ -14,7 +14,7 @@ const belongings: readonly Belonging[] = [
 
 /** A part of a WITH that removes what was taken of one kind. */
 export const removed = (one: Belonging) => `${one.table}_gone AS (
-    DELETE FROM ${one.table} WHERE ${isTaken(one)}
+    DELETE FROM atlasqueue.${one.table} WHERE ${isTaken(one)}
   )`;
 
 /**
@@ -30,11 +30,11 @@ export const removed = (one: Belonging) => `${one.table}_gone AS (
 export const removeJobs = (rows: string) => `
   unawaited AS MATERIALIZED (
     SELECT id, has_steps FROM ${rows} WHERE has_children IS NULL OR (
-      version = (SELECT xmin FROM jobs AS seen WHERE seen.id = ${rows}.id)
-      AND NOT EXISTS (SELECT FROM flow_edges WHERE parent = ${rows}.id AND NOT failed))
+      version = (SELECT xmin FROM atlasqueue.jobs AS seen WHERE seen.id = ${rows}.id)
+      AND NOT EXISTS (SELECT FROM atlasqueue.flow_edges WHERE parent = ${rows}.id AND NOT failed))
   ), with_steps AS MATERIALIZED (
     SELECT id FROM unawaited WHERE has_steps
   ), ${takeOwn(belongings)}, ${belongings.map(removed).join(", ")}, gone AS (
-    DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited WHERE id NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited WHERE id NOT IN (SELECT owner FROM held)))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), ${countMixedMoves("gone")}`;

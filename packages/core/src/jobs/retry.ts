@@ -63,7 +63,7 @@ const text = composed(
   ["id", "tenant"],
   `
   WITH found AS MATERIALIZED (
-    SELECT * FROM jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
+    SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE ${isStopped}
   ), ${startAnew("stopped", "jobs.*")}

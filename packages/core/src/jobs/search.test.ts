@@ -85,7 +85,7 @@ test("pages follow on one another, and say how many jobs were read and where to 
 test("jobs are listed by when they were made, by the worker that runs them, and found by their key", async () => {
   const old = await add({}, { key: "old" });
   const young = await add({}, { key: "young" });
-  await deps.database.sql`UPDATE jobs SET id = '01900000-0000-7000-8000-000000000001' WHERE id = ${old}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET id = '01900000-0000-7000-8000-000000000001' WHERE id = ${old}`;
   const made = new Date(0x0190_0000_0000).toISOString();
   const ids = async (filter: object) => (await listJobs(deps, tenant, filter, 50, undefined)).rows.map(({ id }) => id);
   const oldest = "01900000-0000-7000-8000-000000000001";

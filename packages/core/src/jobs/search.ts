@@ -93,22 +93,22 @@ const statement = composed(
   `
   WITH RECURSIVE candidates AS MATERIALIZED (
     SELECT id FROM (
-      SELECT id, ${matches} AS found FROM jobs
+      SELECT id, ${matches} AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT ${stretch_jobs_max}) AS stretch
     WHERE found LIMIT $12::int
   ), page AS MATERIALIZED (
-    SELECT id FROM jobs
+    SELECT id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM candidates)) AND (
       payload::text ILIKE ANY ($11::text[]) OR last_error ILIKE ANY ($11::text[]) OR result::text ILIKE ANY ($11::text[]))
     ORDER BY id DESC LIMIT $7::int
   ), ${fitting(weighedJobs, "$13::int")}
   SELECT jobs.*, ends.last, ends.read, ends.bytes, ends.cut FROM (
     SELECT CASE WHEN count(*) = $12::int THEN min(id::text) ELSE (
-             SELECT id::text FROM jobs WHERE id < $1::uuid AND id > $9::text::uuid
+             SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid
              ORDER BY jobs.id DESC OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS last,
            count(*)::int AS read,
            (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
     FROM candidates
-  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
 );

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE jobs, job_steps, job_signals, job_waits, flows, flow_jobs, flow_edges, outbox, operations, job_groups`;
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_steps, atlasqueue.job_signals, atlasqueue.job_waits, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.operations, atlasqueue.job_groups`;
 });
 
 const followUps = { cancelled: async () => {}, retried: async () => {}, noLongerDead: async () => {} };
@@ -43,7 +43,7 @@ const replay = async (ids: readonly string[], patch?: { patched: true }) => {
   if (!made) throw new Error("too many replays");
   await stepOperation(deps, async () => {});
   // What is left over is of no interest here.
-  await own.database.sql`TRUNCATE operations`;
+  await own.database.sql`TRUNCATE atlasqueue.operations`;
 };
 
 /** Ways to start many jobs anew. */
@@ -71,13 +71,13 @@ async function deadJobs() {
   const { parent, child, other } = await addFlow(deps, { parent: {}, child: { after: ["parent"] }, other: {} });
   const both = uuidArray([child, other]);
   await sql`
-    UPDATE jobs SET status = 'dead', dead_at = now(), finished_at = now(), blocked_seq = NULL, ready_at = NULL,
+    UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), blocked_seq = NULL, ready_at = NULL,
                     has_steps = true WHERE id = ANY(${uuidArray([parent, child, other])}::uuid[])`;
-  await sql`UPDATE flow_edges SET failed = true`;
-  await sql`UPDATE flow_jobs SET cancelled_by = ${parent} WHERE job_id = ${child}`;
-  await sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) SELECT unnest(${both}::uuid[]), 's', '1', 1, now()`;
-  await sql`INSERT INTO job_signals (job_id, name, payload, sent_at) SELECT unnest(${both}::uuid[]), 's', '1', now()`;
-  await sql`INSERT INTO job_waits (job_id, name, until) SELECT unnest(${both}::uuid[]), 's', now()`;
+  await sql`UPDATE atlasqueue.flow_edges SET failed = true`;
+  await sql`UPDATE atlasqueue.flow_jobs SET cancelled_by = ${parent} WHERE job_id = ${child}`;
+  await sql`INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at) SELECT unnest(${both}::uuid[]), 's', '1', 1, now()`;
+  await sql`INSERT INTO atlasqueue.job_signals (job_id, name, payload, sent_at) SELECT unnest(${both}::uuid[]), 's', '1', now()`;
+  await sql`INSERT INTO atlasqueue.job_waits (job_id, name, until) SELECT unnest(${both}::uuid[]), 's', now()`;
   return { child, other };
 }
 
@@ -86,16 +86,16 @@ describe.each(Object.entries(theirs))("while a stranger holds a job's row: %s", 
     const start = ways[way] as (typeof ways)[string];
     const { child, other } = await deadJobs();
     await own.database.sql.begin(async (stranger) => {
-      await stranger`SELECT FROM ${stranger(table)} WHERE ${stranger(column)} = ${child} FOR UPDATE`;
+      await stranger`SELECT FROM ${stranger(`atlasqueue.${table}`)} WHERE ${stranger(column)} = ${child} FOR UPDATE`;
       const began = performance.now();
       await start([child, other]);
       expect(performance.now() - began).toBeLessThan(15_000);
       expect(await Promise.all([child, other].map(status))).toEqual(["dead", "queued"]);
     });
-    expect(await own.database.sql`SELECT FROM job_waits WHERE job_id = ${child}`).toHaveLength(1);
+    expect(await own.database.sql`SELECT FROM atlasqueue.job_waits WHERE job_id = ${child}`).toHaveLength(1);
     await start([child]);
     expect(await status(child)).not.toBe("dead");
-    expect(await own.database.sql`SELECT FROM job_waits`).toEqual([]);
+    expect(await own.database.sql`SELECT FROM atlasqueue.job_waits`).toEqual([]);
   });
 });
 
@@ -105,21 +105,21 @@ test.each<[string, (on: Deps, id: string) => Promise<{ kind: string }>]>([
 ])("%s of the job itself is done once its row is free, and holds up no group until then", async (_name, act) => {
   const { sql } = own.database;
   const { other } = await deadJobs();
-  await sql`UPDATE jobs SET group_key = 'g' WHERE id = ${other}`;
+  await sql`UPDATE atlasqueue.jobs SET group_key = 'g' WHERE id = ${other}`;
   await sql`
-    INSERT INTO job_groups (tenant, queue, group_key, last_seq, admitted, heads) VALUES ('default', 'default', 'g', 1, 0, '{}')`;
+    INSERT INTO atlasqueue.job_groups (tenant, queue, group_key, last_seq, admitted, heads) VALUES ('default', 'default', 'g', 1, 0, '{}')`;
   let looks = 0;
   const watched = steppingDatabase(database, (_step, _number, text) => {
     if (text?.includes("job_waits_taken")) looks += 1;
   });
   const { acted } = await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM job_waits WHERE job_id = ${other} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.job_waits WHERE job_id = ${other} FOR UPDATE`;
     const started = act({ ...deps, database: watched }, other);
     await eventually(() => expect(looks).toBeGreaterThan(2));
-    await eventually(() => sql`SELECT FROM job_groups FOR UPDATE NOWAIT`);
+    await eventually(() => sql`SELECT FROM atlasqueue.job_groups FOR UPDATE NOWAIT`);
     expect(await status(other)).toBe("dead");
     return { acted: started };
   });
   expect((await acted).kind).toBe("retried");
-  expect(await sql`SELECT FROM job_waits WHERE job_id = ${other}`).toEqual([]);
+  expect(await sql`SELECT FROM atlasqueue.job_waits WHERE job_id = ${other}`).toEqual([]);
 });

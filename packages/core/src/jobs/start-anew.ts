@@ -4,9 +4,10 @@ import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 
 // Its edges are looked at as they were before: a job that waits for others may be ready by now. `releaseChildren` sees.
-const waits = "flow_id IS NOT NULL AND (SELECT true FROM flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL";
+const waits =
+  "flow_id IS NOT NULL AND (SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL";
 const parentHasFailed =
-  "coalesce((SELECT status FROM jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')";
+  "coalesce((SELECT status FROM atlasqueue.jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')";
 
 /** What goes, or is changed, of the jobs in `rows`. Only with `has_steps` are there any waits. */
 const edges = (when: string): Belonging => ({
@@ -45,19 +46,19 @@ export const startAnew = (rows: string, returning: string, when = "") => `
   ), waiting AS MATERIALIZED (
     SELECT id, tenant, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
   ), done_without AS (
-    DELETE FROM flow_edges WHERE ${isTaken(edges(when))}
+    DELETE FROM atlasqueue.flow_edges WHERE ${isTaken(edges(when))}
   ), forgotten AS (
-    UPDATE flow_jobs SET cancelled_by = NULL WHERE ${isTaken(reasons)}
+    UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL WHERE ${isTaken(reasons)}
   ), waits_gone AS (
-    DELETE FROM job_waits WHERE ${isTaken(signalsAwaited)}
+    DELETE FROM atlasqueue.job_waits WHERE ${isTaken(signalsAwaited)}
   ), noted_children AS (
-    INSERT INTO outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
+    INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
   ), revived AS (
     SELECT id, tenant, has_children FROM able WHERE status <> 'failed'
   ), ${noteParents("revived")}, ${joinGroups(`
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
     FROM able WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)`)}, queued AS (
-    UPDATE jobs SET status = CASE WHEN waits OR NOT may_run THEN 'blocked' ELSE 'queued' END,
+    UPDATE atlasqueue.jobs SET status = CASE WHEN waits OR NOT may_run THEN 'blocked' ELSE 'queued' END,
                     ready_at = CASE WHEN waits IS NULL AND may_run IS NOT FALSE THEN now() END,
                     blocked_seq = CASE WHEN waits THEN 0 WHEN NOT may_run THEN seq END,
                     holds_group = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.holds_group END,

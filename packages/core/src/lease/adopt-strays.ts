@@ -18,9 +18,9 @@ export async function countStrays(deps: Pick<Deps, "database">): Promise<number>
 // Claim by claim: as a join it would be planned for the average claim, whatever its size.
 const count = `
   SELECT ((SELECT coalesce(sum(running), 0) FROM (
-             SELECT running FROM queue_counts UNION ALL SELECT running FROM queue_changes) AS known)
-          - (SELECT coalesce(sum((SELECT count(*) FROM jobs WHERE jobs.id = ANY(job_ids) AND status = 'running'
-                                  AND lease_token = lease_batches.token)), 0) FROM lease_batches))::float8 AS strays`;
+             SELECT running FROM atlasqueue.queue_counts UNION ALL SELECT running FROM atlasqueue.queue_changes) AS known)
+          - (SELECT coalesce(sum((SELECT count(*) FROM atlasqueue.jobs WHERE jobs.id = ANY(job_ids) AND status = 'running'
+                                  AND lease_token = lease_batches.token)), 0) FROM atlasqueue.lease_batches))::float8 AS strays`;
 
 /** `next` is where the following step goes on; undefined when all jobs have been looked at. */
 export type Adopted = { adopted: number; next: string | undefined };
@@ -45,16 +45,16 @@ const adopt = composed(
   ["after", "jobs_max"],
   `
   WITH page AS MATERIALIZED (
-    SELECT id, status, lease_token, worker_id, locked_until FROM jobs WHERE id > $1::text::uuid ORDER BY id LIMIT $2::int
+    SELECT id, status, lease_token, worker_id, locked_until FROM atlasqueue.jobs WHERE id > $1::text::uuid ORDER BY id LIMIT $2::int
   ), strays AS MATERIALIZED (
     SELECT lease_token AS token, coalesce(min(worker_id), '') AS worker_id, coalesce(min(locked_until), now()) AS check_at,
            array_agg(id) AS job_ids
     FROM page
     WHERE status = 'running' AND lease_token IS NOT NULL AND (
-      SELECT page.id = ANY(job_ids) FROM lease_batches WHERE token = page.lease_token) IS NOT TRUE
+      SELECT page.id = ANY(job_ids) FROM atlasqueue.lease_batches WHERE token = page.lease_token) IS NOT TRUE
     GROUP BY lease_token
   ), adopted AS (
-    INSERT INTO lease_batches (token, worker_id, check_at, job_ids) SELECT token, worker_id, check_at, job_ids FROM strays
+    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids) SELECT token, worker_id, check_at, job_ids FROM strays
     ON CONFLICT (token) DO UPDATE SET job_ids = lease_batches.job_ids || excluded.job_ids,
                                       check_at = least(lease_batches.check_at, excluded.check_at)
   )

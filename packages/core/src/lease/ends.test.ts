@@ -13,13 +13,13 @@ const { deps, recorded, add, read, expire, take } = engineHarness();
 
 const again = { kind: "retry", delay_ms: 0 } as const;
 
-const batches = async () => (await deps.database.sql`SELECT token FROM lease_batches`).length;
+const batches = async () => (await deps.database.sql`SELECT token FROM atlasqueue.lease_batches`).length;
 
 test("a renewal after the database's clock was set back moves the look at its claim as well", async () => {
   const [id] = await add({});
   const lease = await take(id);
-  await deps.database.sql`UPDATE jobs SET locked_until = locked_until + interval '1 day'`;
-  await deps.database.sql`UPDATE lease_batches SET check_at = check_at + interval '1 day'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = locked_until + interval '1 day'`;
+  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = check_at + interval '1 day'`;
   await extendLeases(deps, [lease], 0.01);
   await eventually(async () => expect((await recoverExpired(deps, 10)).requeued).toHaveLength(1));
 });
@@ -29,7 +29,7 @@ test("due jobs become ready, oldest first, whether retries or scheduled", async 
   await fail(deps, [{ lease: await take(retry), error: "Error", verdict: again }]);
   const [later, soon] = await add({ delay_seconds: 3_600 }, { delay_seconds: 3_600 });
   await deps.database
-    .sql`UPDATE jobs SET due_at = now() - interval '1 hour', run_at = now() - interval '1 hour' WHERE id = ${soon ?? ""}`;
+    .sql`UPDATE atlasqueue.jobs SET due_at = now() - interval '1 hour', run_at = now() - interval '1 hour' WHERE id = ${soon ?? ""}`;
   expect((await promoteDue(deps, 10)).map((job) => job.id)).toEqual([soon, retry]);
   expect(recorded.named("jobs_promoted")).toEqual([{ event: "jobs_promoted", scheduled: 1, retried: 1 }]);
   expect(await read(later)).toMatchObject({ status: "scheduled" });
@@ -46,7 +46,10 @@ test("a job whose worker went silent is ready again; one out of attempts is dead
   expect(recovered.dead.map((job) => job.id)).toEqual([last]);
   expect(await read(first)).toMatchObject({ status: "queued", attempts: 1, lease_token: null });
   expect(await read(last)).toMatchObject({ status: "dead", dead_reason: "lease_lost" });
-  expect(await deps.database.sql`SELECT outcome FROM job_attempts`).toEqual([{ outcome: "lost" }, { outcome: "lost" }]);
+  expect(await deps.database.sql`SELECT outcome FROM atlasqueue.job_attempts`).toEqual([
+    { outcome: "lost" },
+    { outcome: "lost" },
+  ]);
 });
 
 test("a worker that lost the lease can neither complete, fail, renew nor release the next holder's job", async () => {
@@ -76,7 +79,7 @@ test("a released job is ready again with its attempt given back, in its old plac
   const lease = await take(id);
   expect(await release(deps, [lease])).toEqual({ given: [lease], locked: [] });
   expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, run_at: before?.run_at });
-  expect(await deps.database.sql`SELECT * FROM job_attempts`).toEqual([]);
+  expect(await deps.database.sql`SELECT * FROM atlasqueue.job_attempts`).toEqual([]);
 });
 
 test("a claim of several jobs is tracked until the last of them is settled or recovered", async () => {
@@ -100,7 +103,7 @@ test("a lease being renewed while recovery looks is kept, and looked at again", 
   const lease = await take(id);
   await expire(id ?? "");
   await deps.database.sql.begin(async (renewal) => {
-    await renewal`UPDATE jobs SET locked_until = now() + interval '60 s' WHERE id = ${id ?? ""}`;
+    await renewal`UPDATE atlasqueue.jobs SET locked_until = now() + interval '60 s' WHERE id = ${id ?? ""}`;
     expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [], batches: 1 });
   });
   expect(await read(id)).toMatchObject({ status: "running", lease_token: lease.lease_token });
@@ -109,11 +112,13 @@ test("a lease being renewed while recovery looks is kept, and looked at again", 
 
 test("each status has its timestamp, and the database refuses a row where they disagree", async () => {
   const [id] = await add({});
-  await expect(deps.database.sql`UPDATE jobs SET status = 'running' WHERE id = ${id ?? ""}`).rejects.toThrow(
+  await expect(deps.database.sql`UPDATE atlasqueue.jobs SET status = 'running' WHERE id = ${id ?? ""}`).rejects.toThrow(
     "jobs_ready_at",
   );
-  await expect(deps.database.sql`UPDATE jobs SET dead_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow(
+  await expect(deps.database.sql`UPDATE atlasqueue.jobs SET dead_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow(
     "jobs_dead_at",
   );
-  await expect(deps.database.sql`UPDATE jobs SET due_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow("jobs_due_at");
+  await expect(deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow(
+    "jobs_due_at",
+  );
 });

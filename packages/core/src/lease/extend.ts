@@ -42,14 +42,14 @@ const renew = composed(
   "lease/extend",
   [...leaseParameters, "lease_seconds"],
   `
-  WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, renewed AS (
-    UPDATE jobs SET locked_until = now() + make_interval(secs => $4::float8)
+  WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held")}, renewed AS (
+    UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8)
     WHERE ${isFree} AND ${holdsLease} AND ${unsyncedUnlessLate("$4")}
     RETURNING jobs.id, locked_until
   ), sooner AS (
-    UPDATE lease_batches SET check_at = now() + make_interval(secs => $4::float8)
+    UPDATE atlasqueue.lease_batches SET check_at = now() + make_interval(secs => $4::float8)
     WHERE token = ANY(ARRAY(
-      SELECT token FROM lease_batches WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
+      SELECT token FROM atlasqueue.lease_batches WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
       FOR UPDATE SKIP LOCKED))
   )
   SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id`,

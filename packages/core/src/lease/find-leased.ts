@@ -28,6 +28,6 @@ const text = composed(
   SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error, group_key,
          coalesce(worker_id, '') AS worker_id, date_part('epoch', started_at - run_at) AS waited_seconds,
          CASE WHEN status = 'running' THEN date_part('epoch', statement_timestamp() - started_at) * 1000 END AS ran_ms,
-         EXISTS (SELECT FROM queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND ${isLimited}) AS limited
-  FROM jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`,
+         EXISTS (SELECT FROM atlasqueue.queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND ${isLimited}) AS limited
+  FROM atlasqueue.jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`,
 );

@@ -88,7 +88,7 @@ test.each([
     const { sql } = deps.database;
     const ids = await addMany(400);
     // As long as errors may be, and together more than fits between the server and its client.
-    await sql`UPDATE jobs SET last_error = repeat('🙂', 4096)`;
+    await sql`UPDATE atlasqueue.jobs SET last_error = repeat('🙂', 4096)`;
     const unread = async () =>
       expect(
         await sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'ClientWrite'`,

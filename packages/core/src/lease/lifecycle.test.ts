@@ -27,7 +27,7 @@ test("the ids of a claim stay in its row, uncompressed", async () => {
   const [kept] = await deps.database.sql`
     SELECT pg_column_compression(job_ids) AS compression, pg_column_size(job_ids)::int AS bytes,
            pg_relation_size(reltoastrelid)::int AS moved_out
-    FROM lease_batches, pg_class WHERE oid = 'lease_batches'::regclass`;
+    FROM atlasqueue.lease_batches, pg_class WHERE oid = 'atlasqueue.lease_batches'::regclass`;
   expect(kept).toEqual({ compression: null, bytes: 20 + 4 + 400 * 16, moved_out: 0 });
 });
 
@@ -84,7 +84,7 @@ test("only the holder can complete its job, and a repetition changes nothing", a
 test("a lost lease changes nothing for its neighbours", async () => {
   const ids = await add({}, {}, {});
   const leases = await Promise.all(ids.map(take));
-  await deps.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${ids[1] ?? ""}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid() WHERE id = ${ids[1] ?? ""}`;
   const outcomes = await complete(
     deps,
     leases.map((lease) => ({ lease, result: null })),
@@ -100,7 +100,7 @@ test("a failed job waits for its retry, and the attempt goes to the history", as
   expect(outcome).toEqual({ kind: "retrying", run_at: job?.run_at });
   expect(job).toMatchObject({ status: "failed", last_error: "Error: boom", attempts: 1, finished_at: null });
   expect((job?.run_at.getTime() ?? 0) - (job?.updated_at.getTime() ?? 0)).toBe(60_000);
-  expect(await deps.database.sql`SELECT attempt, outcome, error, worker_id FROM job_attempts`).toEqual([
+  expect(await deps.database.sql`SELECT attempt, outcome, error, worker_id FROM atlasqueue.job_attempts`).toEqual([
     { attempt: 1, outcome: "failed", error: "Error: boom", worker_id: "w1" },
   ]);
   expect(await promoteDue(deps, 10)).toEqual([]);
@@ -124,7 +124,7 @@ test("a failure whose answer was lost gets the same answer when repeated, whatev
   expect((await promoteDue(deps, 10)).map(({ id }) => id)).toEqual([retried]);
   expect(await fail(deps, [later, buried])).toEqual(first);
   expect(recorded.named("lease_lost")).toEqual([]);
-  expect(await deps.database.sql`SELECT FROM job_attempts`).toHaveLength(2);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.job_attempts`).toHaveLength(2);
 });
 
 test("a failure is not answered with another's outcome: not under the next lease, nor after a success, a release or a recovery", async () => {
@@ -148,7 +148,7 @@ test("a repetition sees a success that commits while it waits", async () => {
   const lease = await take(id);
   let repeated: ReturnType<typeof complete> | undefined;
   await deps.database.sql.begin(async (first) => {
-    await first`UPDATE jobs SET status = 'succeeded', finished_at = now() WHERE id = ${id ?? ""}`;
+    await first`UPDATE atlasqueue.jobs SET status = 'succeeded', finished_at = now() WHERE id = ${id ?? ""}`;
     repeated = complete(deps, [{ lease, result: null }]);
     await eventually(async () => {
       const waiting = await deps.database.sql`SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)

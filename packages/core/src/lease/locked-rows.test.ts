@@ -18,7 +18,7 @@ const { deps, addMany } = engineHarness();
 async function besideStranger<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
   let done: T | undefined;
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${id ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${id ?? ""} FOR UPDATE`;
     const started = performance.now();
     done = await work();
     expect(performance.now() - started).toBeLessThan(waited_ms_max);
@@ -27,16 +27,17 @@ async function besideStranger<T>(id: string | undefined, work: () => Promise<T>)
 }
 const ten = async (): Promise<Lease[]> => claim(deps, await addMany(10), claimer);
 const expireAll = async () => {
-  await deps.database.sql`UPDATE jobs SET locked_until = now() - interval '1 ms'`;
-  await deps.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms'`;
 };
-const count = async (status: string) => (await deps.database.sql`SELECT FROM jobs WHERE status = ${status}`).length;
+const count = async (status: string) =>
+  (await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = ${status}`).length;
 
 test("one locked job stops no renewal of the others, and is not considered lost", async () => {
   const leases = await ten();
   const { lost, locked } = await besideStranger(leases[4]?.id, () => extendLeases(deps, leases, 600));
   expect([lost, locked]).toEqual([[], [leases[4]]]);
-  const long = await deps.database.sql`SELECT FROM jobs WHERE locked_until > now() + interval '500 seconds'`;
+  const long = await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE locked_until > now() + interval '500 seconds'`;
   expect(long).toHaveLength(9);
 });
 
@@ -44,10 +45,10 @@ test("one locked job stops no progress of the others, and its own is to be repor
   const leases = await ten();
   const reports = leases.map((lease, at) => ({ lease, progress: { done: at } }));
   expect(await besideStranger(leases[4]?.id, () => reportProgress(deps, reports))).toEqual([reports[4]]);
-  const stored = await deps.database.sql`SELECT FROM jobs WHERE progress IS NOT NULL`;
+  const stored = await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE progress IS NOT NULL`;
   expect(stored).toHaveLength(9);
   expect(await reportProgress(deps, reports.slice(4, 5))).toEqual([]);
-  const [late] = await deps.database.sql`SELECT progress FROM jobs WHERE id = ${leases[4]?.id ?? ""}`;
+  const [late] = await deps.database.sql`SELECT progress FROM atlasqueue.jobs WHERE id = ${leases[4]?.id ?? ""}`;
   expect(late?.["progress"]).toEqual({ done: 4 });
 });
 

@@ -74,7 +74,7 @@ const recover = composed(
   ["claims_max", "error", "fingerprint", "jobs_max"],
   `
   WITH due AS MATERIALIZED (
-    SELECT token, job_ids, check_at FROM lease_batches WHERE check_at <= now() AND ${notHeldIdle}
+    SELECT token, job_ids, check_at FROM atlasqueue.lease_batches WHERE check_at <= now() AND ${notHeldIdle}
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), looked_at AS MATERIALIZED (
     SELECT token, job_ids FROM (
@@ -82,12 +82,12 @@ const recover = composed(
     ) AS counted WHERE before < $4::int
   ), running AS MATERIALIZED (
     SELECT looked_at.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
-    FROM looked_at CROSS JOIN LATERAL unnest(looked_at.job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+    FROM looked_at CROSS JOIN LATERAL unnest(looked_at.job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
     WHERE jobs.lease_token = looked_at.token AND jobs.status = 'running'
   ), ended AS MATERIALIZED (
     SELECT * FROM running WHERE locked_until <= now()
   ), ${lockFreeOnes("ended", "$4::int", livesOrIsFree)}, recovered AS (
-    UPDATE jobs SET
+    UPDATE atlasqueue.jobs SET
       status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,
       ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
       dead_at = CASE WHEN attempts >= max_attempts THEN now() END,
@@ -102,7 +102,7 @@ const recover = composed(
               'running' AS from_status, jobs.status AS to_status,
               free.worker_id, free.started_at
   ), history AS (
-    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
   ), ${countMixedMoves("recovered")}, dead AS (
     SELECT id, tenant, has_children FROM recovered WHERE status = 'dead'
@@ -112,10 +112,10 @@ const recover = composed(
                        ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
   ), kept AS (
-    UPDATE lease_batches SET check_at = (SELECT check_at FROM still_open WHERE still_open.token = lease_batches.token)
+    UPDATE atlasqueue.lease_batches SET check_at = (SELECT check_at FROM still_open WHERE still_open.token = lease_batches.token)
     WHERE token = ANY(ARRAY(SELECT token FROM still_open))
   ), gone AS (
-    DELETE FROM lease_batches WHERE token = ANY(ARRAY(SELECT token FROM looked_at EXCEPT SELECT token FROM still_open))
+    DELETE FROM atlasqueue.lease_batches WHERE token = ANY(ARRAY(SELECT token FROM looked_at EXCEPT SELECT token FROM still_open))
   )
   SELECT (SELECT count(*)::int FROM looked_at) AS batches,
          (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)

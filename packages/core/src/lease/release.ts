@@ -39,8 +39,8 @@ const giveBack = composed(
   "lease/release",
   [...leaseParameters],
   `
-  WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, given AS (
-    UPDATE jobs SET ${asQueued} WHERE ${isFree} AND ${holdsLease}
+  WITH held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held")}, given AS (
+    UPDATE atlasqueue.jobs SET ${asQueued} WHERE ${isFree} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue
   ), ${countMoves("given", "running", "queued")}
   SELECT held.id, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`,

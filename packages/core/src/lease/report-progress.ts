@@ -31,8 +31,8 @@ const text = composed(
   "lease/report-progress",
   [...leaseParameters, "progress"],
   `
-  WITH held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held")}, reported AS (
-    UPDATE jobs SET progress = ${ofJob("$4")}::json
+  WITH held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held")}, reported AS (
+    UPDATE atlasqueue.jobs SET progress = ${ofJob("$4")}::json
     WHERE ${isFree} AND ${holdsLease} AND ${unsynced}
   )
   SELECT id FROM held WHERE id NOT IN (SELECT id FROM free)`,

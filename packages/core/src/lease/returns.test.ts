@@ -30,9 +30,11 @@ const watchTokens = (database: Database, tokens: string[]): Database => ({
   }),
 });
 const attempts = async () =>
-  (await deps.database.sql<{ status: string; attempts: number }[]>`SELECT DISTINCT status, attempts FROM jobs`).map(
-    ({ status, attempts: spent }) => ({ status, attempts: spent }),
-  );
+  (
+    await deps.database.sql<
+      { status: string; attempts: number }[]
+    >`SELECT DISTINCT status, attempts FROM atlasqueue.jobs`
+  ).map(({ status, attempts: spent }) => ({ status, attempts: spent }));
 
 for (const limited of [false, true])
   test(`wherever the connection of a claim breaks, its attempts are given back (${limited ? "with" : "without"} limits)`, async () => {
@@ -80,7 +82,7 @@ test("jobs leased without limits are kept when the look at the limited queues fa
   await setLimits(deps, { ...main, queue: "limited" }, queueLimits.parse({ concurrency: 1 }));
   const { sql } = deps.database;
   await sql.begin(async (tx) => {
-    await tx`LOCK TABLE queue_starts IN ACCESS EXCLUSIVE MODE`;
+    await tx`LOCK TABLE atlasqueue.queue_starts IN ACCESS EXCLUSIVE MODE`;
     const both = { ...claimer, queues: ["default", "limited"] };
     const quick: Database = connectDatabase({ url: url(), connectionsMax: 2, timeoutMs: 500 });
     const leases = await claim({ ...deps, database: quick }, [...ids, randomUUID()], both);
@@ -92,10 +94,10 @@ test("jobs leased without limits are kept when the look at the limited queues fa
 test("leases are given back however long the database is away, or their row is locked", async () => {
   const leases = await claim(deps, await addMany(3), claimer);
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
     const given = returns.giveBack(leases);
     await eventually(async () =>
-      expect(await deps.database.sql`SELECT FROM jobs WHERE status = 'queued'`).toHaveLength(2),
+      expect(await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'queued'`).toHaveLength(2),
     );
     await stranger`SELECT 1`;
     void given.then((count) => expect(count).toBe(3));
@@ -148,7 +150,7 @@ test("what went back is signalled once, however often the rest of its claim is t
   });
   const counted = createLeaseReturns({ ...deps, database: stepping });
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
     counted.unanswered(leases[0]?.lease_token ?? "");
     await eventually(() => expect(tries).toBeGreaterThan(2));
     expect(await deps.signal.look(main)).toMatchObject({ length: 2 });

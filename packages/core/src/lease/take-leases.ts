@@ -15,7 +15,7 @@ export const leaseColumns = { lease, traced, whole: "*" } satisfies Record<Width
 // One of a group is told whether others wait behind it: its worker may then go on with the next.
 // The order makes it a look into the index: behind a long line, EXISTS would go through the table to the first of them.
 const isFollowed = `CASE WHEN group_key IS NOT NULL THEN (
-      SELECT true FROM jobs AS behind
+      SELECT true FROM atlasqueue.jobs AS behind
       WHERE behind.tenant = jobs.tenant AND behind.queue = jobs.queue AND behind.group_key = jobs.group_key AND behind.blocked_seq > 0
       ORDER BY behind.blocked_seq LIMIT 1
     ) IS NOT NULL END AS followed`;
@@ -41,13 +41,13 @@ export const leaseTerms = ["lease_token", "worker_id", "lease_seconds", "tenant"
  */
 export const takeLeases = (which: string, width: Width) => `
   leased AS (
-    UPDATE jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
+    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
     WHERE ${which} AND status = 'queued' AND ${notHeldUnread}
     RETURNING ${columns[width]}
   ), batch AS (
-    INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), ${counted}`;
 

@@ -26,7 +26,11 @@ beforeAll(async () => {
     await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(limits));
 });
 afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, lease_batches, queue_starts, idempotency_keys`);
+beforeEach(
+  () =>
+    own.database
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.queue_starts, atlasqueue.idempotency_keys`,
+);
 
 const add = async (queue: string, count: number): Promise<void> => {
   await enqueue(

@@ -33,11 +33,13 @@ test("of those that others hold locked, behind thousands whose groups have no st
   await withFullFront();
   await add(...Array.from({ length: 40 }, () => ({})));
   const ids = (
-    await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs WHERE group_key IS NULL ORDER BY ready_at, id`
+    await deps.database.sql<
+      { id: string }[]
+    >`SELECT id FROM atlasqueue.jobs WHERE group_key IS NULL ORDER BY ready_at, id`
   ).map(({ id }) => id);
   const behind: Behind = new Map();
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id IN ${stranger(ids.slice(0, 30))} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id IN ${stranger(ids.slice(0, 30))} FOR UPDATE`;
     expect(await claimReady(deps, 10, { ...claimer, behind })).toEqual([]);
     const [place] = behind.values();
     expect(ids.slice(0, 10)).toContain(place?.next?.id);

@@ -81,7 +81,7 @@ test("one that somebody else has locked is tried once a look: the next goes in i
   const { fronts, run } = await claiming();
   const [young = ""] = await add({});
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
     expect(await run([young])).toEqual([old]);
     expect(fronts.before(main, [young])).not.toContain(locked);
   });

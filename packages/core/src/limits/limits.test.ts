@@ -34,7 +34,7 @@ const finish = (leases: Awaited<ReturnType<typeof claim>>) =>
     leases.map((lease) => ({ lease, result: null })),
   );
 const status = async (id: string | undefined) =>
-  (await deps.database.sql`SELECT status FROM jobs WHERE id = ${id ?? ""}`)[0]?.["status"] as string;
+  (await deps.database.sql`SELECT status FROM atlasqueue.jobs WHERE id = ${id ?? ""}`)[0]?.["status"] as string;
 
 test("a queue's concurrency holds: the first of those offered go, and another goes when one finishes", async () => {
   await limit({ concurrency: 3 });
@@ -79,12 +79,14 @@ test("twenty concurrent claimers never run more than the limit", async () => {
     }
   };
   const open = async () =>
-    Number((await deps.database.sql`SELECT count(*)::int AS n FROM jobs WHERE status <> 'succeeded'`)[0]?.["n"]);
+    Number(
+      (await deps.database.sql`SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status <> 'succeeded'`)[0]?.["n"],
+    );
   const watch = async () => {
     while ((await open()) > 0) {
       const [row] = await deps.database.sql<
         { n: number }[]
-      >`SELECT count(*)::int AS n FROM jobs WHERE status = 'running'`;
+      >`SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status = 'running'`;
       most = Math.max(most, row?.n ?? 0);
     }
   };
@@ -97,7 +99,7 @@ test("a lease has its full time, however long the claim waited for the queue", a
   const ids = await add(1);
   let claiming: ReturnType<typeof claim> | undefined;
   const [row] = await deps.database.sql.begin(async (tx) => {
-    await tx`SELECT FROM queues FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.queues FOR UPDATE`;
     claiming = claim(deps, ids, claimer);
     await eventually(async () => {
       const waiting = await deps.database.sql`
@@ -108,7 +110,7 @@ test("a lease has its full time, however long the claim waited for the queue", a
   });
   const [lease] = (await claiming) ?? [];
   const [job] = await deps.database.sql<{ locked_until: Date }[]>`
-    SELECT locked_until FROM jobs WHERE id = ${lease?.id ?? ""}`;
+    SELECT locked_until FROM atlasqueue.jobs WHERE id = ${lease?.id ?? ""}`;
   expect(job?.locked_until.getTime()).toBeGreaterThanOrEqual((row?.at.getTime() ?? Infinity) + 30_000);
 });
 
@@ -154,7 +156,7 @@ test("jobs already signalled are not signalled again, as no worker may be there 
   const { jobsKey, dlqKey } = uniqueKeys();
   const redis = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   for (const signal of [memorySignal(), redis]) {
-    await deps.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
+    await deps.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes`;
     const offer = () => refillQueue({ ...deps, signal }, main, "front");
     const length = async () => (await signal.look(main)).length;
     await limit({ concurrency: 100 });

@@ -16,7 +16,7 @@ const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.pa
 async function besideStranger<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
   let done: T | undefined;
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ANY(${uuidArray(ids)}::text::uuid[]) FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ANY(${uuidArray(ids)}::text::uuid[]) FOR UPDATE`;
     done = await work();
   });
   return done as T;
@@ -48,7 +48,8 @@ const ways = [
 
 test.for(ways)("locked jobs in front of a limited queue stop none of those behind them: %s", async ([, claiming]) => {
   for (const limits of [{ concurrency: 2 }, { rate: { limit: 5, period_seconds: 600 } }]) {
-    await deps.database.sql`TRUNCATE jobs, queue_starts, queue_counts, queue_changes`;
+    await deps.database
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes`;
     await limit(limits);
     const ids = await addMany(7);
     expect(await besideStranger(ids.slice(0, 2), () => runAll(claiming))).toEqual(ids.slice(2));
@@ -86,10 +87,10 @@ test("a claim without a signal locks no more jobs of a limited queue than it tak
   for (const limits of [{ concurrency: 3 }, { group_rate }]) {
     await limit(limits);
     await addMany(100);
-    await deps.database.sql`ANALYZE jobs`;
+    await deps.database.sql`ANALYZE atlasqueue.jobs`;
     expect(await claimReady(deps, 5, claimer)).toHaveLength("concurrency" in limits ? 3 : 5);
     const left = await deps.database.sql<{ locked: boolean }[]>`
-      SELECT xmax::text <> '0' AS locked FROM jobs WHERE status = 'queued' ORDER BY id`;
+      SELECT xmax::text <> '0' AS locked FROM atlasqueue.jobs WHERE status = 'queued' ORDER BY id`;
     expect(left.filter(({ locked }) => locked)).toEqual([]);
   }
 });

@@ -68,14 +68,14 @@ const text = composed(
   ["tenant", "queue", "listed", "ids"],
   `
   WITH first AS MATERIALIZED (
-    SELECT ready.* FROM queues, unnest($3::uuid[]) WITH ORDINALITY AS listed(id, place), LATERAL (
-      SELECT id, priority, ready_at, group_key FROM jobs
+    SELECT ready.* FROM atlasqueue.queues, unnest($3::uuid[]) WITH ORDINALITY AS listed(id, place), LATERAL (
+      SELECT id, priority, ready_at, group_key FROM atlasqueue.jobs
       WHERE jobs.id = listed.id AND jobs.tenant = $1 AND jobs.queue = $2 AND ${unindexed("ready_at")} IS NOT NULL OFFSET 0) AS ready
     WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "ready")}
     ORDER BY place LIMIT 1
   )
   SELECT id AS first, (
-    SELECT coalesce(json_agg(jobs.id), '[]') FROM unnest($4::uuid[]) AS wanted(id) JOIN jobs USING (id)
+    SELECT coalesce(json_agg(jobs.id), '[]') FROM unnest($4::uuid[]) AS wanted(id) JOIN atlasqueue.jobs USING (id)
     WHERE ${unindexed("jobs.ready_at")} IS NOT NULL
       AND (-jobs.priority, jobs.ready_at, jobs.id) < (-first.priority, first.ready_at, first.id)) AS before
   FROM first`,

@@ -31,27 +31,27 @@ export const noteStarts = `
     WHERE group_rate_limit IS NOT NULL AND leased.group_key IS NOT NULL
     GROUP BY leased.queue, leased.group_key, group_rate_period_seconds
   ), more_of_queues AS (
-    UPDATE queue_starts SET count = queue_starts.count + of_queues.count FROM of_queues
+    UPDATE atlasqueue.queue_starts SET count = queue_starts.count + of_queues.count FROM of_queues
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_queues.queue AND queue_starts.group_key IS NULL
       AND queue_starts.started_at = of_queues.ends_at
     RETURNING queue_starts.queue
   ), more_of_groups AS (
-    UPDATE queue_starts SET count = queue_starts.count + of_groups.count FROM of_groups
+    UPDATE atlasqueue.queue_starts SET count = queue_starts.count + of_groups.count FROM of_groups
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_groups.queue AND queue_starts.group_key = of_groups.group_key
       AND queue_starts.started_at = of_groups.ends_at
     RETURNING queue_starts.queue, queue_starts.group_key
   ), started AS (
-    INSERT INTO queue_starts (tenant, queue, group_key, started_at, count)
+    INSERT INTO atlasqueue.queue_starts (tenant, queue, group_key, started_at, count)
     SELECT $4, queue, NULL, ends_at, count FROM of_queues WHERE queue NOT IN (SELECT queue FROM more_of_queues)
     UNION ALL
     SELECT $4, queue, group_key, ends_at, count FROM of_groups
     WHERE (queue, group_key) NOT IN (SELECT queue, group_key FROM more_of_groups)
   ), passed_of_queues AS (
-    DELETE FROM queue_starts USING open
+    DELETE FROM atlasqueue.queue_starts USING open
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = open.queue AND queue_starts.group_key IS NULL
       AND queue_starts.started_at <= statement_timestamp() - make_interval(secs => coalesce(rate_period_seconds, 0))
   ), passed_of_groups AS (
-    DELETE FROM queue_starts USING of_groups
+    DELETE FROM atlasqueue.queue_starts USING of_groups
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_groups.queue AND queue_starts.group_key = of_groups.group_key
       AND queue_starts.started_at <= of_groups.since
   )`;
@@ -67,8 +67,8 @@ export async function forgetPastStarts(deps: Pick<Deps, "database">, rows_max: n
 
 const forget = `
   WITH forgotten AS (
-    DELETE FROM queue_starts WHERE ctid = ANY(ARRAY(
-      SELECT queue_starts.ctid FROM queue_starts LEFT JOIN queues USING (tenant, queue)
+    DELETE FROM atlasqueue.queue_starts WHERE ctid = ANY(ARRAY(
+      SELECT queue_starts.ctid FROM atlasqueue.queue_starts LEFT JOIN atlasqueue.queues USING (tenant, queue)
       WHERE started_at <= now() - make_interval(secs => coalesce(
         CASE WHEN group_key IS NULL THEN rate_period_seconds ELSE group_rate_period_seconds END, 0))
       LIMIT $1::int FOR UPDATE OF queue_starts SKIP LOCKED))

@@ -44,9 +44,9 @@ test("a rate holds in any window, and says when there is room again", async () =
   // Starts count until the end of their hundredth of the period.
   expect(told?.[1]).toBeLessThanOrEqual(60_600);
   // The window moves on.
-  await deps.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
+  await deps.database.sql`UPDATE atlasqueue.queue_starts SET started_at = started_at - interval '61 s'`;
   expect((await claim(deps, ids.slice(2), claimer)).length).toBe(2);
-  const [row] = await deps.database.sql`SELECT count(*)::int AS n FROM queue_starts`;
+  const [row] = await deps.database.sql`SELECT count(*)::int AS n FROM atlasqueue.queue_starts`;
   expect(row?.["n"]).toBe(1);
 });
 
@@ -54,7 +54,7 @@ test("a clock that is set back keeps no queue or group waiting until it is where
   await limit({ rate: { limit: 2, period_seconds: 60 }, group_rate: { limit: 1, period_seconds: 60 } });
   const ids = await add(3, { group: "g" });
   expect(await claim(deps, ids, claimer)).toHaveLength(1);
-  await deps.database.sql`UPDATE queue_starts SET started_at = started_at + interval '1 hour', count = 2`;
+  await deps.database.sql`UPDATE atlasqueue.queue_starts SET started_at = started_at + interval '1 hour', count = 2`;
   const [other = ""] = await add(1, { group: "h" });
   expect(await queueRoom(deps, main)).toEqual({ room: 2, retry_in_ms: null, by_group: true });
   expect(await claim(deps, [other], claimer)).toHaveLength(1);
@@ -69,7 +69,8 @@ test("a shorter period counts what has just started at once, and not later on", 
     [{ group_rate: longer }, { rate: shorter, group_rate: { ...shorter, limit: 20 } }],
     [{ rate: longer }, {}],
   ] as const) {
-    await deps.database.sql`TRUNCATE jobs, queues, queue_starts, queue_counts, queue_changes`;
+    await deps.database
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.queues, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes`;
     await limit({ ...before, group_concurrency: 100 });
     const leases = await claim(deps, await add(20, { group: "g" }), claimer);
     expect(leases).toHaveLength(20);
@@ -82,9 +83,10 @@ test("a shorter period counts what has just started at once, and not later on", 
     };
     expect(await counted()).toBe(true);
     // The clock goes on.
-    await deps.database.sql`UPDATE queue_starts SET started_at = started_at - interval '11 s'`;
+    await deps.database.sql`UPDATE atlasqueue.queue_starts SET started_at = started_at - interval '11 s'`;
     expect(await counted()).toBe(false);
-    const ahead = await deps.database.sql`SELECT FROM queue_starts WHERE started_at > now() + interval '1 second'`;
+    const ahead = await deps.database
+      .sql`SELECT FROM atlasqueue.queue_starts WHERE started_at > now() + interval '1 second'`;
     expect(ahead).toEqual([]);
   }
 });
@@ -93,14 +95,14 @@ test("a start that a claim commits while the period is shortened counts as well"
   await limit({ rate: { limit: 1_000, period_seconds: 86_400 } });
   let limited: Promise<unknown> | undefined;
   await deps.database.sql.begin(async (other) => {
-    await other`SELECT FROM queues FOR UPDATE`;
+    await other`SELECT FROM atlasqueue.queues FOR UPDATE`;
     limited = limit({ rate: { limit: 1, period_seconds: 10 } });
     await eventually(async () => {
       const waiting = await deps.database.sql`
         SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
       expect(waiting).toHaveLength(1);
     });
-    await other`INSERT INTO queue_starts VALUES ('default', 'default', NULL, now() + interval '10 minutes', 1)`;
+    await other`INSERT INTO atlasqueue.queue_starts VALUES ('default', 'default', NULL, now() + interval '10 minutes', 1)`;
   });
   await limited;
   expect((await queueRoom(deps, main))?.room).toBe(0);
@@ -114,7 +116,7 @@ test("a rate holds in every window however jobs come, and nearly all of it is us
   while (started < ids.length)
     started += (await claim(deps, ids.slice(started, started + 1 + (started % 3)), claimer)).length;
   const rows = await deps.database.sql<{ at: number }[]>`
-    SELECT (extract(epoch FROM started_at) * 1000)::float8 AS at FROM jobs ORDER BY started_at`;
+    SELECT (extract(epoch FROM started_at) * 1000)::float8 AS at FROM atlasqueue.jobs ORDER BY started_at`;
   const at = rows.map((row) => row.at);
   for (let first = 0; first + limit_each < at.length; first += 1)
     expect((at[first + limit_each] ?? 0) - (at[first] ?? 0)).toBeGreaterThanOrEqual(period_ms);
@@ -126,7 +128,7 @@ test("starts in a period keep a bounded number of rows, for the queue and for ea
   const ids = await add(300, { group: "g" });
   for (const id of ids) expect((await claim(deps, [id], claimer)).length).toBe(1);
   const kept = await deps.database.sql<{ group_key: string | null; rows: number; starts: number }[]>`
-    SELECT group_key, count(*)::int AS rows, sum(count)::int AS starts FROM queue_starts GROUP BY group_key`;
+    SELECT group_key, count(*)::int AS rows, sum(count)::int AS starts FROM atlasqueue.queue_starts GROUP BY group_key`;
   expect(kept.map(({ starts }) => starts)).toEqual([300, 300]);
   for (const { rows } of kept) expect(rows).toBeLessThanOrEqual(20);
 });
@@ -134,22 +136,22 @@ test("starts in a period keep a bounded number of rows, for the queue and for ea
 test("starts of idle groups are forgotten, and of rates that were removed", async () => {
   await limit({ group_rate: { limit: 5, period_seconds: 60 }, group_concurrency: 5 });
   await claim(deps, await add(1, { group: "old" }), claimer);
-  await deps.database.sql`UPDATE queue_starts SET started_at = started_at - interval '61 s'`;
+  await deps.database.sql`UPDATE atlasqueue.queue_starts SET started_at = started_at - interval '61 s'`;
   await claim(deps, await add(1, { group: "new" }), claimer);
   expect(await forgetPastStarts(deps, 10)).toBe(1);
-  expect(await deps.database.sql`SELECT group_key FROM queue_starts`).toEqual([{ group_key: "new" }]);
+  expect(await deps.database.sql`SELECT group_key FROM atlasqueue.queue_starts`).toEqual([{ group_key: "new" }]);
   await limit({});
-  await deps.database.sql`UPDATE queue_starts SET started_at = now()`;
+  await deps.database.sql`UPDATE atlasqueue.queue_starts SET started_at = now()`;
   expect(await forgetPastStarts(deps, 10)).toBe(1);
 });
 
 test("a claim reads only the starts of the rates it checks", async () => {
   await limit({ rate: { limit: 100, period_seconds: 60 } });
   await deps.database.sql`
-    INSERT INTO queue_starts SELECT 'default', 'other', NULL, now(), 1 FROM generate_series(1, 20_000)`;
-  await deps.database.sql`ANALYZE queue_starts`;
+    INSERT INTO atlasqueue.queue_starts SELECT 'default', 'other', NULL, now(), 1 FROM generate_series(1, 20_000)`;
+  await deps.database.sql`ANALYZE atlasqueue.queue_starts`;
   const plan = await deps.database.sql<{ "QUERY PLAN": string }[]>`
-    EXPLAIN ${deps.database.sql.unsafe(`SELECT ${roomIn("queues")} FROM queues WHERE tenant = 'default' AND queue = 'default'`)}`;
+    EXPLAIN ${deps.database.sql.unsafe(`SELECT ${roomIn("queues")} FROM atlasqueue.queues WHERE tenant = 'default' AND queue = 'default'`)}`;
   expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("Seq Scan on queue_starts");
 });
 

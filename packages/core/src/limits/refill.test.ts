@@ -32,7 +32,7 @@ test("a list does not grow by jobs that were on their way to a claim when their 
 test("what may not start any more is dropped from the front of the list, rather than signalled over", async () => {
   await setLimits(deps, main, queueLimits.parse({ group_rate: { limit: 1, period_seconds: 3_600 } }));
   await addUsedUp(200);
-  const used_up = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs ORDER BY id`;
+  const used_up = await deps.database.sql<{ id: string }[]>`SELECT id FROM atlasqueue.jobs ORDER BY id`;
   const others = await addMany(30);
   await deps.signal.push(signalled([...used_up.map(({ id }) => id), ...others]));
   await refill();
@@ -83,7 +83,7 @@ test("a job that is older than its place in the list goes in front of it, and no
   await setLimits(deps, main, queueLimits.parse({ concurrency: 1 }));
   const ids = await addMany(300);
   const due = ids[250] ?? "";
-  await deps.database.sql`UPDATE jobs SET ready_at = now() - interval '1 hour' WHERE id = ${due}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET ready_at = now() - interval '1 hour' WHERE id = ${due}`;
   await deps.signal.push(signalled(ids));
   await refill();
   expect(await deps.signal.take([main], 1_000)).toEqual([due, ...ids]);

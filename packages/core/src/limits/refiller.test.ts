@@ -141,7 +141,7 @@ test("what may no longer start is not signalled, and keeps the queue from no fur
   await eventually(() => expect(held.stock.of(main)).toEqual([first, ...others]));
   await eventually(async () => expect(await held.signal.take([main], 10)).toEqual([first, others[0]]));
   await deps.database.sql`
-    INSERT INTO queue_starts SELECT tenant, queue, group_key, statement_timestamp(), 1 FROM jobs WHERE group_key LIKE 'other%'`;
+    INSERT INTO atlasqueue.queue_starts SELECT tenant, queue, group_key, statement_timestamp(), 1 FROM atlasqueue.jobs WHERE group_key LIKE 'other%'`;
   const [late] = await add({ group: "late" });
   held.refiller.freed(main);
   await eventually(() => expect(held.looks()).toBe(2));
@@ -154,12 +154,14 @@ test("of a group, no more of what was found is signalled than it has starts left
   const group_rate = { limit: 3, period_seconds: 3_600 };
   await setLimits(deps, main, queueLimits.parse({ group_concurrency: 1_000, group_rate }));
   await add(...Array.from({ length: 600 }, () => ({ group: "large" })));
-  await deps.database.sql`INSERT INTO queue_starts VALUES ('default', 'default', 'large', statement_timestamp(), 3)`;
+  await deps.database
+    .sql`INSERT INTO atlasqueue.queue_starts VALUES ('default', 'default', 'large', statement_timestamp(), 3)`;
   const [a = "", b = "", , other = ""] = await add({ group: "g" }, { group: "g" }, { group: "g" }, { group: "h" });
   const held = heldAt("LIMIT 5000", 1);
   held.refiller.freed(main);
   await eventually(async () => expect(await held.signal.take([main], 10)).toHaveLength(4));
-  await deps.database.sql`INSERT INTO queue_starts VALUES ('default', 'default', 'g', statement_timestamp(), 1)`;
+  await deps.database
+    .sql`INSERT INTO atlasqueue.queue_starts VALUES ('default', 'default', 'g', statement_timestamp(), 1)`;
   const [urgent = ""] = await add({ group: "urgent", priority: 5 });
   held.refiller.freed(main);
   await eventually(async () => expect(await held.signal.take([main], 10)).toEqual([urgent, a, b, other]));

@@ -20,9 +20,9 @@ export const startsWithin = (row: string, group: string, seconds: string) => `
 
 const running = (row: string) => `(
     SELECT coalesce(sum(running), 0) FROM (
-      SELECT running FROM queue_counts AS known WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue
+      SELECT running FROM atlasqueue.queue_counts AS known WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue
       UNION ALL
-      SELECT running FROM queue_changes AS known WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue) AS known)`;
+      SELECT running FROM atlasqueue.queue_changes AS known WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue) AS known)`;
 
 /**
  * What runs of each of the tenant's queues that `names` selects, as rows (queue, running). As the changes have no index,
@@ -30,9 +30,9 @@ const running = (row: string) => `(
  */
 export const runningByQueue = (tenant: string, names: string) => `
     SELECT queue, sum(running) AS running FROM (
-      SELECT queue, running FROM queue_counts WHERE tenant = ${tenant} AND queue = ANY(ARRAY(${names}))
+      SELECT queue, running FROM atlasqueue.queue_counts WHERE tenant = ${tenant} AND queue = ANY(ARRAY(${names}))
       UNION ALL
-      SELECT queue, running FROM queue_changes WHERE tenant = ${tenant} AND queue IN (${names})) AS known
+      SELECT queue, running FROM atlasqueue.queue_changes WHERE tenant = ${tenant} AND queue IN (${names})) AS known
     GROUP BY queue`;
 
 /**
@@ -44,9 +44,9 @@ export const runningByQueue = (tenant: string, names: string) => `
 export const roomIn = (row: string, runs = running(row)) => `
     greatest(0, coalesce(least(
       ${row}.concurrency - ${runs},
-      ${row}.rate_limit - (SELECT coalesce(sum(count), 0) FROM queue_starts
+      ${row}.rate_limit - (SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
                            WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})), 1000000))::int AS room, ${row}.group_rate_limit IS NOT NULL AS by_group,
-    (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + ${row}.rate_period_seconds * 1000 FROM queue_starts
+    (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + ${row}.rate_period_seconds * 1000 FROM atlasqueue.queue_starts
      WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})::float8 AS retry_in_ms`;
 
 /**
@@ -55,7 +55,7 @@ export const roomIn = (row: string, runs = running(row)) => `
  */
 export const groupMayStart = (row: string, job: string, number = "1") => `(
     ${job}.group_key IS NULL OR ${row}.group_rate_limit IS NULL OR ${row}.group_rate_limit >= ${number} AND ${row}.group_rate_limit >= ${number} + (
-      SELECT coalesce(sum(count), 0) FROM queue_starts
+      SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
       WHERE ${startsWithin(row, `= ${job}.group_key`, "group_rate_period_seconds")}))`;
 
 /** Starts in the window of a rate that ends now; the first of them leaves it at `free_at_ms`. */
@@ -74,7 +74,7 @@ const rateUse = (row: string, rate: "rate" | "group_rate", group: string) => `
     CASE WHEN ${row}.${rate}_limit IS NOT NULL THEN (
       SELECT json_build_object('limit', ${row}.${rate}_limit, 'period_seconds', ${row}.${rate}_period_seconds, 'started', coalesce(sum(count), 0),
                                'free_at_ms', (extract(epoch FROM min(started_at)) + ${row}.${rate}_period_seconds) * 1000)
-      FROM queue_starts WHERE ${startsWithin(row, group, `${rate}_period_seconds`)}) END AS ${rate}`;
+      FROM atlasqueue.queue_starts WHERE ${startsWithin(row, group, `${rate}_period_seconds`)}) END AS ${rate}`;
 
 /** `LimitUse` as columns of a query over rows of `queues` and jobs. They count what `roomIn` and `groupMayStart` count. */
 export const limitUseIn = (row: string, job: string) => `
@@ -98,5 +98,5 @@ export async function queueRoom(
 const text = composed(
   "limits/room",
   ["tenant", "queue"],
-  `SELECT ${roomIn("queues")} FROM queues WHERE tenant = $1 AND queue = $2 AND paused_at IS NULL AND ${isLimited}`,
+  `SELECT ${roomIn("queues")} FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND paused_at IS NULL AND ${isLimited}`,
 );

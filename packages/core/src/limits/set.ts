@@ -41,7 +41,7 @@ const seconds = (place: number) => `nullif($${place}, '')::float8`;
 const lock = composed(
   "limits/lock",
   ["tenant", "queue"],
-  `SELECT FROM queues WHERE tenant = $1 AND queue = $2 AND ${notHeldIdle} FOR UPDATE`,
+  `SELECT FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND ${notHeldIdle} FOR UPDATE`,
 );
 
 /**
@@ -50,7 +50,7 @@ const lock = composed(
  */
 const notAhead = (name: string, group: string, rate: "rate" | "group_rate", place: number) => `
   ${name} AS (
-    UPDATE queue_starts SET started_at = statement_timestamp() FROM before
+    UPDATE atlasqueue.queue_starts SET started_at = statement_timestamp() FROM before
     WHERE tenant = $1 AND queue = $2 AND group_key ${group} AND coalesce(${seconds(place)}, 0) < ${rate}_period_seconds
       AND started_at > statement_timestamp() + make_interval(secs => coalesce(${seconds(place)}, 0) / 100)
       AND started_at < statement_timestamp() + make_interval(secs => ${rate}_period_seconds)
@@ -73,9 +73,9 @@ const text = composed(
   `
   WITH before AS MATERIALIZED (
     SELECT group_concurrency, fair_by, rate_period_seconds, group_rate_period_seconds
-    FROM queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
+    FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
   ),${notAhead("of_queue", "IS NULL", "rate", 5)},${notAhead("of_groups", "IS NOT NULL", "group_rate", 7)}, decided AS (
-    INSERT INTO queues (tenant, queue, concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds,
+    INSERT INTO atlasqueue.queues (tenant, queue, concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds,
                         group_concurrency, fair_by)
     VALUES ($1, $2, ${integer(3)}, ${integer(4)}, ${seconds(5)}, ${integer(6)}, ${seconds(7)}, ${integer(8)}, ${by})
     ON CONFLICT (tenant, queue) DO UPDATE SET

@@ -18,7 +18,7 @@ const text = composed(
   "limits/starts",
   ["tenant", "queue"],
   `
-  SELECT (SELECT coalesce(sum(count), 0)::int FROM queue_starts
+  SELECT (SELECT coalesce(sum(count), 0)::int FROM atlasqueue.queue_starts
           WHERE ${startsWithin("queues", "IS NULL", "rate_period_seconds")}) AS starts
-  FROM queues WHERE tenant = $1 AND queue = $2 AND rate_limit IS NOT NULL`,
+  FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND rate_limit IS NOT NULL`,
 );

@@ -17,7 +17,7 @@ export const near_jobs_max = 500;
 
 /** Of ready `jobs` of the queue $2 of tenant $1 those that may start by its group rate: of each group as many as it has starts left. */
 const withinRate = (jobs: string) => `
-    SELECT numbered.* FROM queues, (
+    SELECT numbered.* FROM atlasqueue.queues, (
       SELECT *, row_number() OVER (PARTITION BY group_key ORDER BY priority DESC, ready_at, id) AS number FROM ${jobs}) AS numbered
     WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "numbered", "number")}`;
 
@@ -60,13 +60,13 @@ export async function readyInFront(
 const frontColumns = "id, tenant, queue, priority, ready_at, group_key";
 // Whatever is outside of them, the planner knows by these bounds how little there is to do.
 const front = (rows_max: number) => `
-    SELECT ${frontColumns} FROM jobs
+    SELECT ${frontColumns} FROM atlasqueue.jobs
     WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
     ORDER BY priority DESC, ready_at, id LIMIT ${rows_max}`;
 // The first of these ids that may start: only as many are read.
 const ofStock = `
-    SELECT ready.* FROM queues, unnest($4::uuid[]) AS stocked(id), LATERAL (
-      SELECT ${frontColumns} FROM jobs
+    SELECT ready.* FROM atlasqueue.queues, unnest($4::uuid[]) AS stocked(id), LATERAL (
+      SELECT ${frontColumns} FROM atlasqueue.jobs
       WHERE jobs.id = stocked.id AND jobs.tenant = $1 AND jobs.queue = $2 AND status = 'queued' OFFSET 0) AS ready
     WHERE queues.tenant = $1 AND queues.queue = $2 AND ${groupMayStart("queues", "ready")} LIMIT $3::int`;
 const textOf = (name: string, with_front: string, rows: string, ...last: string[]) =>
@@ -86,7 +86,7 @@ const beyond = composed(
   "limits/ready-beyond",
   ["tenant", "queue"],
   `
-  SELECT true AS more FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
+  SELECT true AS more FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND jobs.tenant = $1 AND jobs.queue = $2
   ORDER BY priority DESC, ready_at, id LIMIT 1 OFFSET ${near_jobs_max}`,
 );
 const frontWithinRate = ratedTextOf("ready-within-rates", front(front_jobs_max));
@@ -153,7 +153,7 @@ const ends = composed(
   ["tenant", "queues"],
   `
   SELECT place.* FROM unnest($2::text[]) AS wanted(queue), LATERAL (
-    SELECT queue, ${placeColumns} FROM jobs
+    SELECT queue, ${placeColumns} FROM atlasqueue.jobs
     WHERE ready_at IS NOT NULL AND tenant = $1 AND jobs.queue = wanted.queue
     ORDER BY priority DESC, ready_at, id LIMIT 1 OFFSET ${front_jobs_max - 1}) AS place
   ORDER BY random() LIMIT ${queues_max}`,

@@ -83,22 +83,22 @@ const look = composed(
   ["tenants", "named_tenants", "named_queues", "browsed_tenants", "first_queues", "ids"],
   `
   WITH known AS (
-    SELECT ${columns} FROM queue_counts WHERE tenant = ANY($1::text[])
-    UNION ALL SELECT ${columns} FROM queue_changes WHERE tenant = ANY($1::text[])
+    SELECT ${columns} FROM atlasqueue.queue_counts WHERE tenant = ANY($1::text[])
+    UNION ALL SELECT ${columns} FROM atlasqueue.queue_changes WHERE tenant = ANY($1::text[])
   ), totals AS (
     SELECT tenant, ${sums} FROM known GROUP BY tenant
   ), followed AS (
     SELECT * FROM unnest($2::text[], $3::text[]) AS named(tenant, queue)
     UNION
     SELECT browsed.tenant, first.queue FROM unnest($4::text[]) AS browsed(tenant), LATERAL (
-      SELECT queue FROM queue_counts WHERE queue_counts.tenant = browsed.tenant ORDER BY queue LIMIT $5::int) AS first
+      SELECT queue FROM atlasqueue.queue_counts WHERE queue_counts.tenant = browsed.tenant ORDER BY queue LIMIT $5::int) AS first
   ), queues AS (
     SELECT followed.tenant, followed.queue, ${sums} FROM followed LEFT JOIN known USING (tenant, queue)
     GROUP BY followed.tenant, followed.queue
   ), finished AS (
     SELECT tenant, id, queue, type, status,
            to_char(finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS finished_at
-    FROM jobs
+    FROM atlasqueue.jobs
     WHERE id = ANY($6::uuid[]) AND tenant = ANY($1::text[]) AND status IN ('succeeded', 'dead', 'cancelled')
     ORDER BY jobs.finished_at DESC
   )

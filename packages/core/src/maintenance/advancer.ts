@@ -23,8 +23,8 @@ const rest_ms_max = 500;
  * outage.
  *
  * @example
- * const flows = createAdvancer(deps, "releasing children", () => advanceFlows(deps, cursor), report);
- * flows.kick();
+ * const arrivals = createAdvancer(deps, "admitting arrivals", () => admitAll(deps), report);
+ * arrivals.kick();
  */
 export function createAdvancer(
   deps: Pick<Deps, "observe">,

@@ -55,7 +55,7 @@ export function nextRows(rows: number, rows_max: number, deadlines: number): num
 /** The first job after an id, which is the one a page of one row begins with. */
 export async function idAfter(deps: Pick<Deps, "database">, after: string): Promise<string | undefined> {
   const [job] = await executeOn(deps.database)<{ id: string }>({
-    text: "SELECT id FROM jobs WHERE id > $1::text::uuid ORDER BY id LIMIT 1",
+    text: "SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid ORDER BY id LIMIT 1",
     params: [after],
   });
   return job?.id;

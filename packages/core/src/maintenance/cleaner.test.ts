@@ -11,17 +11,17 @@ const many = 1_100;
 test("a pass takes all there is of each kind, and passes over what somebody keeps locked", async () => {
   const own = await testDatabase();
   const { sql } = own.database;
-  await sql`INSERT INTO queue_counts (tenant, queue) SELECT 'default', 'gone-' || n FROM generate_series(1, ${many}::int) AS n`;
-  await sql`INSERT INTO queues (tenant, queue) SELECT 'default', 'resumed-' || n FROM generate_series(1, ${many}::int) AS n`;
+  await sql`INSERT INTO atlasqueue.queue_counts (tenant, queue) SELECT 'default', 'gone-' || n FROM generate_series(1, ${many}::int) AS n`;
+  await sql`INSERT INTO atlasqueue.queues (tenant, queue) SELECT 'default', 'resumed-' || n FROM generate_series(1, ${many}::int) AS n`;
   await sql`
-    INSERT INTO operations (id, tenant, kind, status, filter, total, total_complete, until_us, cursor, next_at,
+    INSERT INTO atlasqueue.operations (id, tenant, kind, status, filter, total, total_complete, until_us, cursor, next_at,
                                      made_by, payload_bytes_max, created_at, updated_at, finished_at)
     SELECT gen_random_uuid(), 'default', 'replay', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
            now() - interval '31 days' FROM generate_series(1, ${many}::int)`;
   const stop = new AbortController();
   const deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
   await sql.begin(async (stranger) => {
-    const locked = await stranger`SELECT FROM queues LIMIT 600 FOR UPDATE`;
+    const locked = await stranger`SELECT FROM atlasqueue.queues LIMIT 600 FOR UPDATE`;
     const cleaning = clearAway(
       { ...deps, logger: createLogger("silent", "test") },
       defaultRetention,
@@ -29,9 +29,9 @@ test("a pass takes all there is of each kind, and passes over what somebody keep
       stop.signal,
     );
     const left = async () => ({
-      totals: (await sql`SELECT FROM queue_counts`).length,
-      queues: (await sql`SELECT FROM queues`).length,
-      replays: (await sql`SELECT FROM operations`).length,
+      totals: (await sql`SELECT FROM atlasqueue.queue_counts`).length,
+      queues: (await sql`SELECT FROM atlasqueue.queues`).length,
+      replays: (await sql`SELECT FROM atlasqueue.operations`).length,
     });
     await eventually(async () => expect(await left()).toEqual({ totals: 0, queues: locked.length, replays: 0 }));
     stop.abort();
@@ -62,10 +62,10 @@ test("a part of the cleaner that fails keeps no other from its rows", async () =
   const own = await testDatabase();
   const { sql } = own.database;
   await sql`
-    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     VALUES ('default', 'old', '', gen_random_uuid(), now() - interval '1 hour')`;
   await sql`
-    INSERT INTO operations (id, tenant, kind, status, filter, total, total_complete, until_us, cursor, next_at,
+    INSERT INTO atlasqueue.operations (id, tenant, kind, status, filter, total, total_complete, until_us, cursor, next_at,
                                      made_by, payload_bytes_max, created_at, updated_at, finished_at)
     VALUES (gen_random_uuid(), 'default', 'replay', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
             now() - interval '31 days')`;
@@ -78,8 +78,8 @@ test("a part of the cleaner that fails keeps no other from its rows", async () =
   const stop = new AbortController();
   const cleaning = clearAway(deps, defaultRetention, undefined, stop.signal);
   const left = async () => ({
-    keys: (await sql`SELECT FROM idempotency_keys`).length,
-    replays: (await sql`SELECT FROM operations`).length,
+    keys: (await sql`SELECT FROM atlasqueue.idempotency_keys`).length,
+    replays: (await sql`SELECT FROM atlasqueue.operations`).length,
   });
   await eventually(async () => expect(await left()).toEqual({ keys: 0, replays: 0 }));
   stop.abort();

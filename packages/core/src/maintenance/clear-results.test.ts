@@ -19,14 +19,14 @@ afterAll(() => own.drop());
 const insert = async (status: "succeeded" | "cancelled", finished_seconds_ago: number): Promise<string> => {
   const id = newId();
   await own.database.sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
     VALUES (${id}, 'noop', ${status}, now(), now(), now(), now() - ${finished_seconds_ago} * interval '1 second', '{}', '"r"')`;
   return id;
 };
 const versions = async () =>
   own.database.sql<
     { id: string; result: unknown; xmin: string }[]
-  >`SELECT id, result, xmin::text FROM jobs ORDER BY id`;
+  >`SELECT id, result, xmin::text FROM atlasqueue.jobs ORDER BY id`;
 
 test("results go when their time is up, once, in steps; younger ones and other jobs' stay", async () => {
   const old = [await insert("succeeded", 100), await insert("succeeded", 100), await insert("succeeded", 100)];
@@ -46,7 +46,7 @@ test("results go when their time is up, once, in steps; younger ones and other j
 test("a full pass that fails halfway goes on at the next call, not six hours later", async () => {
   const { sql } = own.database;
   await sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
     SELECT ('0198aaaa-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(),
            now() - interval '1 day', '{}', '"r"'
     FROM generate_series(1, 600) AS n`;
@@ -58,7 +58,9 @@ test("a full pass that fails halfway goes on at the next call, not six hours lat
   const stop = new AbortController();
   const clear = createResultClearer({ ...deps, database, signal: memorySignal(), logger }, 60, stop.signal);
   const left = async () =>
-    (await sql`SELECT FROM jobs WHERE id < '0198aaab-0000-7000-8000-000000000000' AND result::text <> 'null'`).length;
+    (
+      await sql`SELECT FROM atlasqueue.jobs WHERE id < '0198aaab-0000-7000-8000-000000000000' AND result::text <> 'null'`
+    ).length;
   await expect(clear()).rejects.toThrow();
   expect(await left()).toBe(100);
   await clear();

@@ -64,15 +64,15 @@ const text = composed(
   ["after", "before", "jobs_max", "ttl_seconds"],
   `
   WITH old AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
+    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
-    SELECT id, flow_id FROM jobs
+    SELECT id, flow_id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL AND NOT ${isCleared}
       AND finished_at < now() - make_interval(secs => $4::float8)
-      AND (has_children IS NULL OR (SELECT true FROM flow_edges WHERE parent = jobs.id LIMIT 1) IS NULL)
+      AND (has_children IS NULL OR (SELECT true FROM atlasqueue.flow_edges WHERE parent = jobs.id LIMIT 1) IS NULL)
     FOR NO KEY UPDATE SKIP LOCKED
   ), ${endedFlows("free")}, cleared AS (
-    UPDATE jobs SET result = ${clearedResult}
+    UPDATE atlasqueue.jobs SET result = ${clearedResult}
     WHERE id = ANY(ARRAY(SELECT id FROM ended)) AND status = 'succeeded' AND ${unsynced}
     RETURNING jobs.id
   )

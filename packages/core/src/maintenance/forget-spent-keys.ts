@@ -17,9 +17,9 @@ const text = composed(
   "submit/forget-spent-keys",
   ["tenants", "keys"],
   `
-  DELETE FROM idempotency_keys WHERE (tenant, key) IN (
+  DELETE FROM atlasqueue.idempotency_keys WHERE (tenant, key) IN (
     SELECT keys.tenant, keys.key FROM unnest($1::text[], $2::text[]) AS spent(tenant, key)
-    JOIN idempotency_keys AS keys USING (tenant, key)
-    WHERE keys.expires_at <= now() OR NOT EXISTS (SELECT FROM jobs WHERE jobs.id = keys.job_id)
+    JOIN atlasqueue.idempotency_keys AS keys USING (tenant, key)
+    WHERE keys.expires_at <= now() OR NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = keys.job_id)
     FOR UPDATE OF keys SKIP LOCKED)`,
 );

@@ -18,7 +18,7 @@ describe("a job that a key names is kept for as long as the key holds", () => {
   };
   const pruned = async (id: string) => {
     await prune(deps, past, firstId, 1_000);
-    return (await deps.database.sql`SELECT FROM jobs WHERE id = ${id}`).length === 0;
+    return (await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE id = ${id}`).length === 0;
   };
 
   test("by an idempotency key that outlives the retention: the same request still gets the same job", async () => {
@@ -28,7 +28,7 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     await finish(plain.id);
     expect([await pruned(id), await pruned(plain.id)]).toEqual([false, true]);
     expect(await add({}, "long")).toEqual({ kind: "replayed", id });
-    await deps.database.sql`UPDATE jobs SET kept_until = now()`;
+    await deps.database.sql`UPDATE atlasqueue.jobs SET kept_until = now()`;
     expect(await pruned(id)).toBe(true);
   });
 
@@ -38,8 +38,8 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     await finish(id);
     expect(await pruned(id)).toBe(false);
     expect(await add({ unique: { key: "u" } }, "noted")).toEqual({ kind: "replayed", id });
-    await deps.database.sql`UPDATE idempotency_keys SET expires_at = now()`;
-    await deps.database.sql`UPDATE jobs SET finished_at = now() - interval '2 minutes'`;
+    await deps.database.sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now()`;
+    await deps.database.sql`UPDATE atlasqueue.jobs SET finished_at = now() - interval '2 minutes'`;
     expect(await pruned(id)).toBe(true);
   });
 
@@ -48,9 +48,9 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     const { id } = await add({ unique });
     await finish(id);
     expect(await pruned(id)).toBe(false);
-    await deps.database.sql`UPDATE unique_keys SET check_at = now()`;
+    await deps.database.sql`UPDATE atlasqueue.unique_keys SET check_at = now()`;
     expect(await add({ unique })).toEqual({ kind: "existing", id });
-    await deps.database.sql`UPDATE unique_keys SET window_ends_at = now() - interval '2 minutes'`;
+    await deps.database.sql`UPDATE atlasqueue.unique_keys SET window_ends_at = now() - interval '2 minutes'`;
     expect(await pruned(id)).toBe(true);
     expect(await add({ unique })).toMatchObject({ kind: "created" });
   });
@@ -59,7 +59,7 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     [
       "of a window that ends meanwhile",
       { scope: "window", window_seconds: 3_600 },
-      "UPDATE unique_keys SET window_ends_at = now()",
+      "UPDATE atlasqueue.unique_keys SET window_ends_at = now()",
     ],
     ["of a job that finishes meanwhile", { scope: "active" }, ""],
   ] as const)("by a key about to be noted for it, as it was the answer %s", async (_name, terms, meanwhile) => {

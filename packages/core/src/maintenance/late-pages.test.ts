@@ -17,7 +17,7 @@ beforeAll(async () => {
   own = await testDatabase();
   impatient = connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 1_500 });
   deps = { database: impatient, observe: recordEvents().observe };
-  await own.database.sql.unsafe(neverEndsAfter(fits, "UPDATE OR DELETE ON jobs"));
+  await own.database.sql.unsafe(neverEndsAfter(fits, "UPDATE OR DELETE ON atlasqueue.jobs"));
 });
 afterAll(async () => {
   await impatient.close();
@@ -25,9 +25,9 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes`;
   await own.database.sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
     SELECT ('0198aaaa-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(),
            now() - interval '10 days', '{}', '"r"'
     FROM generate_series(1, ${jobs}::int) AS n`;
@@ -44,7 +44,7 @@ test("a page of jobs too large for one statement is removed in parts, as nobody 
     after = step.next;
   }
   expect(removed).toBe(jobs);
-  expect((await own.database.sql`SELECT FROM jobs`).length).toBe(0);
+  expect((await own.database.sql`SELECT FROM atlasqueue.jobs`).length).toBe(0);
 });
 
 test("a page of results too large for one statement is cleared in parts, and none is passed over", async () => {
@@ -58,5 +58,5 @@ test("a page of results too large for one statement is cleared in parts, and non
     more = step.more;
   }
   expect(cleared).toBe(jobs);
-  expect((await own.database.sql`SELECT FROM jobs WHERE result::text <> 'null'`).length).toBe(0);
+  expect((await own.database.sql`SELECT FROM atlasqueue.jobs WHERE result::text <> 'null'`).length).toBe(0);
 });

@@ -30,22 +30,23 @@ export type SweepOutlook = {
  * times are not known in time. A start that is still to come was before the clock was set back.
  */
 const parts: Record<keyof SweepOutlook, string> = {
-  due_in_ms: "(extract(epoch FROM (SELECT min(due_at) FROM jobs) - now()) * 1000)::float8",
+  due_in_ms: "(extract(epoch FROM (SELECT min(due_at) FROM atlasqueue.jobs) - now()) * 1000)::float8",
   schedule_in_ms: `
-    (extract(epoch FROM (SELECT min(next_at) FROM schedules WHERE paused_at IS NULL) - now()) * 1000)::float8`,
+    (extract(epoch FROM (SELECT min(next_at) FROM atlasqueue.schedules WHERE paused_at IS NULL) - now()) * 1000)::float8`,
   lease_check_in_ms: `
-    (extract(epoch FROM (SELECT check_at FROM lease_batches ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
+    (extract(epoch FROM (SELECT check_at FROM atlasqueue.lease_batches ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
   operation_in_ms: `
-    (extract(epoch FROM (SELECT min(${dueAt}) FROM operations WHERE status = 'running') - now()) * 1000)::float8`,
+    (extract(epoch FROM (SELECT min(${dueAt}) FROM atlasqueue.operations WHERE status = 'running') - now()) * 1000)::float8`,
   server_settled: "abs(extract(epoch FROM now() - pg_postmaster_start_time())) >= 3",
   now_ms: "(extract(epoch FROM now()) * 1000)::float8",
-  any_queued: "(SELECT true FROM jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
-  any_changes: "EXISTS (SELECT FROM queue_changes)",
-  newest_dead: "(SELECT max(dead_at) FROM jobs)",
+  any_queued:
+    "(SELECT true FROM atlasqueue.jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
+  any_changes: "EXISTS (SELECT FROM atlasqueue.queue_changes)",
+  newest_dead: "(SELECT max(dead_at) FROM atlasqueue.jobs)",
   any_overdue_groups:
-    "(SELECT true FROM job_groups WHERE overdue_at <= now() ORDER BY tenant, overdue_at LIMIT 1) IS NOT NULL",
-  any_arrivals: "EXISTS (SELECT FROM arrivals)",
-  any_outbox: "EXISTS (SELECT FROM outbox)",
+    "(SELECT true FROM atlasqueue.job_groups WHERE overdue_at <= now() ORDER BY tenant, overdue_at LIMIT 1) IS NOT NULL",
+  any_arrivals: "EXISTS (SELECT FROM atlasqueue.arrivals)",
+  any_outbox: "EXISTS (SELECT FROM atlasqueue.outbox)",
 };
 type Part = keyof SweepOutlook;
 const names = Object.keys(parts) as Part[];

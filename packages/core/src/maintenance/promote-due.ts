@@ -42,7 +42,7 @@ const textOf = (due: string) => `
   WITH due AS MATERIALIZED (
     ${due}
   ), promoted AS (
-    UPDATE jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
+    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT id FROM due)) AND ${unindexed("due_at")} <= now()
     RETURNING id, tenant, queue, priority, attempts, run_at
   ), moved AS (
@@ -53,7 +53,9 @@ const textOf = (due: string) => `
 const oldest = composed(
   "maintenance/promote",
   ["jobs_max"],
-  textOf("SELECT id, status FROM jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED"),
+  textOf(
+    "SELECT id, status FROM atlasqueue.jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED",
+  ),
 );
 
 // A range of the index of all three columns: with an equality, PostgreSQL could walk through everybody's in order of time.
@@ -62,7 +64,7 @@ const ofQueues = composed(
   ["tenants", "queues", "jobs_max"],
   textOf(`SELECT one.id, one.status
     FROM unnest($1::text[], $2::text[], $3::int[]) AS share(tenant, queue, jobs_max) CROSS JOIN LATERAL (
-      SELECT id, status FROM jobs
+      SELECT id, status FROM atlasqueue.jobs
       WHERE due_at IS NOT NULL AND (jobs.tenant, jobs.queue, due_at) >= (share.tenant, share.queue, '-infinity')
         AND (jobs.tenant, jobs.queue, due_at) <= (share.tenant, share.queue, now())
       ORDER BY jobs.tenant, jobs.queue, due_at LIMIT share.jobs_max FOR UPDATE SKIP LOCKED) AS one`),

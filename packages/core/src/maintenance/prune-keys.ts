@@ -14,8 +14,8 @@ const pruneSpent = composed(
   ["keys_max"],
   `
   WITH gone AS (
-    DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
+    DELETE FROM atlasqueue.idempotency_keys WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
       FOR UPDATE SKIP LOCKED))
       AND expires_at <= now()
     RETURNING 1
@@ -37,16 +37,16 @@ const pruneUnique = composed(
   ["keys_max"],
   `
   WITH due AS MATERIALIZED (
-    SELECT tenant, queue, key, job_id, window_ends_at FROM unique_keys WHERE check_at <= now()
+    SELECT tenant, queue, key, job_id, window_ends_at FROM atlasqueue.unique_keys WHERE check_at <= now()
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), needed AS MATERIALIZED (
-    SELECT due.tenant, due.queue, due.key FROM due JOIN jobs ON jobs.id = due.job_id
+    SELECT due.tenant, due.queue, due.key FROM due JOIN atlasqueue.jobs ON jobs.id = due.job_id
     WHERE window_ends_at IS NULL AND status NOT IN ('succeeded', 'dead', 'cancelled')
   ), kept AS (
-    UPDATE unique_keys SET check_at = now() + make_interval(secs => ${unique_check_seconds})
+    UPDATE atlasqueue.unique_keys SET check_at = now() + make_interval(secs => ${unique_check_seconds})
     WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM needed)
   ), gone AS (
-    DELETE FROM unique_keys WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM due)
+    DELETE FROM atlasqueue.unique_keys WHERE (tenant, queue, key) IN (SELECT tenant, queue, key FROM due)
       AND (tenant, queue, key) NOT IN (SELECT tenant, queue, key FROM needed)
   )
   SELECT count(*)::int AS looked_at FROM due`,

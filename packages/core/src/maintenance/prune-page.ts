@@ -81,22 +81,22 @@ const plainStep = composed(
   `
   WITH ${turn}, old AS MATERIALIZED (
     SELECT id, ctid AS lies_at, finished_at, ${isOver} AS over, ${isPlain} AS plain
-    FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
+    FROM atlasqueue.jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), named AS MATERIALIZED (
-    SELECT job_id AS id FROM idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND noted AND expires_at > now()
-    UNION ALL SELECT job_id FROM unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > ${answering}
-    UNION ALL SELECT job_id FROM arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM old))
-    UNION ALL SELECT job_id FROM flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))
-    UNION ALL SELECT child FROM flow_edges WHERE child = ANY(ARRAY(SELECT id FROM old))
+    SELECT job_id AS id FROM atlasqueue.idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND noted AND expires_at > now()
+    UNION ALL SELECT job_id FROM atlasqueue.unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > ${answering}
+    UNION ALL SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM old))
+    UNION ALL SELECT job_id FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))
+    UNION ALL SELECT child FROM atlasqueue.flow_edges WHERE child = ANY(ARRAY(SELECT id FROM old))
     UNION ALL SELECT id FROM old WHERE finished_at > ${answering}
   ), alone AS MATERIALIZED (
     SELECT id, lies_at FROM old WHERE over AND plain AND id NOT IN (SELECT id FROM named)
   ), free AS MATERIALIZED (
-    SELECT id, ctid AS lies_at FROM jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM alone)) AND ${isOver} AND ${isPlain}
+    SELECT id, ctid AS lies_at FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM alone)) AND ${isOver} AND ${isPlain}
     FOR UPDATE SKIP LOCKED
   ), ${takeOwn([attempts])}, ${removed(attempts)}, gone AS (
-    DELETE FROM jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM free WHERE id NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM free WHERE id NOT IN (SELECT owner FROM held)))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), ${countMixedMoves("gone")}
   SELECT ${answer}, EXISTS (SELECT FROM old WHERE over AND id NOT IN (SELECT id FROM alone)) AS others`,
@@ -107,16 +107,16 @@ const othersStep = composed(
   parameters,
   `
   WITH ${turn}, old AS MATERIALIZED (
-    SELECT id FROM jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id <= $2::text::uuid
+    SELECT id FROM atlasqueue.jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id <= $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
-    SELECT id, flow_id, has_children, has_steps, xmin AS version FROM jobs
+    SELECT id, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ${isOver}
-      AND NOT EXISTS (SELECT FROM idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
+      AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
       AND NOT EXISTS (
-        SELECT FROM unique_keys AS known WHERE known.job_id = jobs.id
+        SELECT FROM atlasqueue.unique_keys AS known WHERE known.job_id = jobs.id
           AND coalesce(window_ends_at, jobs.finished_at) > ${answering})
-      AND NOT EXISTS (SELECT FROM arrivals WHERE arrivals.job_id = jobs.id)
+      AND NOT EXISTS (SELECT FROM atlasqueue.arrivals WHERE arrivals.job_id = jobs.id)
     FOR UPDATE SKIP LOCKED
   ), ${endedFlows("free")}, ${removeJobs("ended")}
   SELECT ${answer}`,

@@ -19,27 +19,27 @@ const insert = async (status: string, made_hours_ago: number, finished_hours_ago
     Math.random().toString(16).slice(2, 14).padEnd(12, "0");
   const finished = finished_hours_ago === null ? null : new Date(Date.now() - finished_hours_ago * hour);
   await deps.database.sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, ready_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, ready_at, payload)
     VALUES (${id}, 'noop', ${status}, now(), now(), now(), ${finished}, ${status === "dead" ? finished : null},
             ${status === "queued" ? new Date() : null}, '{}')`;
   await deps.database
-    .sql`INSERT INTO job_attempts (job_id, attempt, finished_at, outcome) VALUES (${id}, 1, now(), 'failed')`;
+    .sql`INSERT INTO atlasqueue.job_attempts (job_id, attempt, finished_at, outcome) VALUES (${id}, 1, now(), 'failed')`;
   return id;
 };
 
 test("a job that cannot be removed or cleared keeps none after it from being so", async () => {
   const ids: string[] = [];
   for (let count = 0; count < 40; count += 1) ids.push(await insert("succeeded", 100 - count, 25));
-  await deps.database.sql`UPDATE jobs SET result = '1'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET result = '1'`;
   const bad = [ids[0], ids[1], ids[21]];
   await deps.database.sql.unsafe(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$;
-    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON jobs FOR EACH ROW WHEN (OLD.id IN ('${bad.join("','")}'))
+    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON atlasqueue.jobs FOR EACH ROW WHEN (OLD.id IN ('${bad.join("','")}'))
       EXECUTE FUNCTION refuse()`);
   try {
     let cleared: Cleared = { jobs: 0, last: firstId, more: true };
     while (cleared.more) cleared = await clearResults(deps, 60, cleared.last ?? firstId, firstIdAt(new Date()), 10);
-    const left = await deps.database.sql`SELECT id FROM jobs WHERE result::text <> 'null' ORDER BY id`;
+    const left = await deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE result::text <> 'null' ORDER BY id`;
     expect(left.map(({ id }) => id)).toEqual(bad);
     const stuck: (string | undefined)[] = [];
     for (let after: string | undefined = firstId; after !== undefined;) {
@@ -48,10 +48,10 @@ test("a job that cannot be removed or cleared keeps none after it from being so"
       after = step.next;
     }
     expect(stuck).toEqual(bad);
-    expect((await deps.database.sql`SELECT FROM jobs`).length).toBe(bad.length);
+    expect((await deps.database.sql`SELECT FROM atlasqueue.jobs`).length).toBe(bad.length);
   } finally {
-    await deps.database.sql.unsafe("DROP TRIGGER refuse ON jobs; DROP FUNCTION refuse()");
-    await deps.database.sql`DELETE FROM jobs`;
+    await deps.database.sql.unsafe("DROP TRIGGER refuse ON atlasqueue.jobs; DROP FUNCTION refuse()");
+    await deps.database.sql`DELETE FROM atlasqueue.jobs`;
   }
 });
 
@@ -59,12 +59,12 @@ test("a finished job or key locked by another transaction keeps no other from go
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) ids.push(await insert("succeeded", 30, 25));
   await deps.database.sql`
-    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     SELECT 'default', 'key-' || number, '', ${ids[0] ?? ""}::uuid, now() - interval '1 hour' FROM generate_series(1, 5) AS number`;
-  await deps.database.sql`UPDATE jobs SET result = '1'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET result = '1'`;
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${ids[2] ?? ""} FOR UPDATE`;
-    await stranger`SELECT FROM idempotency_keys WHERE key = 'key-3' FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${ids[2] ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.idempotency_keys WHERE key = 'key-3' FOR UPDATE`;
     const started = performance.now();
     expect(await clearResults(deps, 60, firstId, firstIdAt(new Date()), 10)).toMatchObject({ jobs: 4 });
     expect(await prune(deps, { succeededHours: 1, deadHours: 1 }, firstId, 10)).toMatchObject({ jobs: 4 });
@@ -91,7 +91,8 @@ test("jobs made by a clock that was far ahead go when their time is up, too", as
   const retention = { succeededHours: 24, deadHours: 100 };
   const gone = [await insert("succeeded", -9_000, 25), await insert("dead", -90_000, 101)];
   const kept = [await insert("succeeded", -9_000, 23), await insert("queued", -9_000, null)];
-  const left = async () => (await deps.database.sql`SELECT id FROM jobs ORDER BY id`).map(({ id }) => String(id));
+  const left = async () =>
+    (await deps.database.sql`SELECT id FROM atlasqueue.jobs ORDER BY id`).map(({ id }) => String(id));
   expect(await prune(deps, retention, firstId, 10)).toMatchObject({ jobs: 0 });
   const first = await pruneAhead(deps, retention, firstId, 3);
   expect(first).toMatchObject({ jobs: 1 });
@@ -117,8 +118,8 @@ test("finished jobs go when their time is up, with their attempts; the others st
     after = step.next;
     steps += 1;
   }
-  const left = await deps.database.sql<{ id: string }[]>`SELECT id FROM jobs`;
-  const attempts = await deps.database.sql<{ job_id: string }[]>`SELECT job_id FROM job_attempts`;
+  const left = await deps.database.sql<{ id: string }[]>`SELECT id FROM atlasqueue.jobs`;
+  const attempts = await deps.database.sql<{ job_id: string }[]>`SELECT job_id FROM atlasqueue.job_attempts`;
   expect(left.map(({ id }) => id).sort()).toEqual(kept.toSorted());
   expect(attempts.map(({ job_id }) => job_id).sort()).toEqual(kept.toSorted());
   expect(dead).toEqual([gone[2]]);
@@ -137,14 +138,14 @@ test("jobs that are nothing but their rows and attempts go in one statement; oth
   expect(steps).toBe(1);
   const with_steps = await insert("succeeded", 30, 25);
   const dead = [await insert("dead", 29, 25), await insert("dead", 28, 25)];
-  await deps.database.sql`UPDATE jobs SET has_steps = true WHERE id IN (${with_steps}, ${dead[1] ?? ""})`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET has_steps = true WHERE id IN (${with_steps}, ${dead[1] ?? ""})`;
   await deps.database
-    .sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) VALUES (${with_steps}, 'a', '1', 1, now())`;
+    .sql`INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at) VALUES (${with_steps}, 'a', '1', 1, now())`;
   expect(await pruneAll()).toEqual({ jobs: 3, dead, next: undefined });
   expect(steps).toBe(3);
-  expect(await deps.database.sql`SELECT id FROM jobs`).toEqual([{ id: kept }]);
-  expect((await deps.database.sql`SELECT FROM job_attempts`).length).toBe(1);
-  expect((await deps.database.sql`SELECT FROM job_steps`).length).toBe(0);
+  expect(await deps.database.sql`SELECT id FROM atlasqueue.jobs`).toEqual([{ id: kept }]);
+  expect((await deps.database.sql`SELECT FROM atlasqueue.job_attempts`).length).toBe(1);
+  expect((await deps.database.sql`SELECT FROM atlasqueue.job_steps`).length).toBe(0);
 });
 
 test("expired keys go, a few at a time", async () => {
@@ -155,5 +156,5 @@ test("expired keys go, a few at a time", async () => {
   );
   await enqueue(deps, [submission({}, "young")], { idempotency_ttl_seconds: 60 });
   expect([await pruneKeys(deps, 2), await pruneKeys(deps, 2), await pruneKeys(deps, 2)]).toEqual([2, 1, 0]);
-  expect(await deps.database.sql`SELECT key FROM idempotency_keys`).toEqual([{ key: "young" }]);
+  expect(await deps.database.sql`SELECT key FROM atlasqueue.idempotency_keys`).toEqual([{ key: "young" }]);
 });

@@ -26,7 +26,7 @@ afterAll(async () => {
   await own.drop();
 });
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs`;
   await deps?.signal.close();
   keys = uniqueKeys();
   const signal = redisSignal({
@@ -43,7 +43,7 @@ const requests = (count: number, request: Partial<SubmitJobInput> = {}) =>
   Array.from({ length: count }, () => submission(request));
 const age = (seconds: number) =>
   own.database
-    .sql`UPDATE jobs SET ready_at = ready_at - ${seconds} * interval '1 second', updated_at = updated_at - ${seconds} * interval '1 second'`;
+    .sql`UPDATE atlasqueue.jobs SET ready_at = ready_at - ${seconds} * interval '1 second', updated_at = updated_at - ${seconds} * interval '1 second'`;
 
 test("submitted jobs are in the list, newest on the left", async () => {
   const [a, b] = ids(await submit(deps, requests(2), options));
@@ -128,7 +128,7 @@ test("jobs dropped by a full list come back in order, before newer ones", async 
     await age(5);
     expect(await small.take([main], 100)).toEqual(first);
     await own.database
-      .sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL WHERE id = ANY(${`{${first.join(",")}}`}::uuid[])`;
+      .sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL WHERE id = ANY(${`{${first.join(",")}}`}::uuid[])`;
     const newer = ids(await submit(tight, requests(2), options));
     await age(5);
     await resignalOrphans(tight, main);

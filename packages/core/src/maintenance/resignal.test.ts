@@ -8,14 +8,14 @@ import { resignalOrphans } from "./resignal.ts";
 const { deps, add, addMany } = engineHarness();
 
 const age = (seconds: number) => deps.database.sql`
-  UPDATE jobs SET ready_at = ready_at - ${seconds} * interval '1 second', updated_at = updated_at - ${seconds} * interval '1 second'`;
+  UPDATE atlasqueue.jobs SET ready_at = ready_at - ${seconds} * interval '1 second', updated_at = updated_at - ${seconds} * interval '1 second'`;
 const signalled = () => deps.signal.take([main], 10_000);
 
 /** Signalled by a look beside the stranger, and by one after its end. */
 async function looks(locked: readonly string[], listed?: string): Promise<[string[], string[]]> {
   const inBusyList = () => (listed ? deps.signal.push([{ ...main, id: listed, priority: 0 }]) : undefined);
   const beside = await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ANY(${uuidArray(locked)}::text::uuid[]) FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ANY(${uuidArray(locked)}::text::uuid[]) FOR UPDATE`;
     await inBusyList();
     await resignalOrphans(deps, main);
     return signalled();
@@ -60,5 +60,5 @@ test("a look locks nothing that nobody has had locked", async () => {
   await addMany(10);
   await age(10);
   expect(await resignalOrphans(deps, main)).toBe(10);
-  expect(await deps.database.sql`SELECT FROM jobs WHERE xmax <> '0'`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE xmax <> '0'`).toEqual([]);
 });

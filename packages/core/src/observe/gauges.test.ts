@@ -13,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, queue_counts, queue_changes, queues`;
+  await own.database
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.queues`;
 });
 
 const shown = async ({ registry }: ReturnType<typeof createMetrics>, name: string) =>
@@ -26,7 +27,7 @@ const shown = async ({ registry }: ReturnType<typeof createMetrics>, name: strin
 const add = (queue: string, seconds_ago: number, priority = 0) =>
   enqueue({ database: own.database, observe }, [submission({ queue, priority })], { idempotency_ttl_seconds: 60 }).then(
     () => own.database
-      .sql`UPDATE jobs SET ready_at = now() - ${seconds_ago} * interval '1 second' WHERE queue = ${queue}
+      .sql`UPDATE atlasqueue.jobs SET ready_at = now() - ${seconds_ago} * interval '1 second' WHERE queue = ${queue}
       AND priority = ${priority}`,
   );
 
@@ -49,7 +50,7 @@ test("jobs by status and the longest wait of a ready one, whatever its priority;
 
 test("more queues than fit one look are all seen in turn, none twice in fifteen seconds", async () => {
   await own.database.sql`
-    INSERT INTO jobs (id, type, status, queue, run_at, ready_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, queue, run_at, ready_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'noop', 'queued', 'q' || lpad(n::text, 4, '0'), now(),
            now() - CASE n WHEN 3 THEN interval '1 hour' ELSE interval '1 minute' END, now(), now(), '{}'
     FROM generate_series(1, 450) AS n`;
@@ -84,11 +85,12 @@ test("counts that are not those of the jobs are told by the tenants that have th
   addFleetGauges(metrics.registry, own, () => now);
   const read = async () => (await shown(metrics, "counts_drifted"))["atlasqueue_counts_drifted_tenants"];
   expect(await read()).toBe("0");
-  await own.database.sql`UPDATE queue_changes SET queued = queued + 1`;
+  await own.database.sql`UPDATE atlasqueue.queue_changes SET queued = queued + 1`;
   expect(await read()).toBe("0");
   now += 300_000;
   expect(await read()).toBe("1");
-  await own.database.sql`INSERT INTO queue_counts (tenant, queue, succeeded) VALUES ('default', 'many', 20000)`;
+  await own.database
+    .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) VALUES ('default', 'many', 20000)`;
   now += 300_000;
   expect(await read()).toBeUndefined();
 });

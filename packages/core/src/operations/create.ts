@@ -113,8 +113,8 @@ const insert = composed(
   "operations/create",
   ["row", "tenant"],
   `
-  INSERT INTO operations (${given}, status, next_at, created_at, updated_at)
-  SELECT ${given}, 'running', now(), now(), now() FROM json_populate_record(NULL::operations, $1::text::json)
-  WHERE (SELECT count(*) FROM operations WHERE tenant = $2 AND status IN ('running', 'paused')) < ${limits.operations_max}
+  INSERT INTO atlasqueue.operations (${given}, status, next_at, created_at, updated_at)
+  SELECT ${given}, 'running', now(), now(), now() FROM json_populate_record(NULL::atlasqueue.operations, $1::text::json)
+  WHERE (SELECT count(*) FROM atlasqueue.operations WHERE tenant = $2 AND status IN ('running', 'paused')) < ${limits.operations_max}
   RETURNING *`,
 );

@@ -49,8 +49,8 @@ const list = composed(
   ["tenant", "below", "operations_max", "kind"],
   `
   WITH RECURSIVE page AS MATERIALIZED (
-    SELECT id FROM operations
+    SELECT id FROM atlasqueue.operations
     WHERE tenant = $1 AND id < $2::text::uuid AND ($4 = '' OR kind = $4) ORDER BY id DESC LIMIT $3::int
-  ), ${fitting({ from: "operations", key: "id", order: "id DESC", bytes: `${bytesOf("patch")} + ${bytesOf("filter")}` })}
-  SELECT *, ${isCut} AS cut FROM operations WHERE id = ANY(ARRAY(SELECT id FROM fitting)) ORDER BY id DESC`,
+  ), ${fitting({ from: "atlasqueue.operations", key: "id", order: "id DESC", bytes: `${bytesOf("patch")} + ${bytesOf("filter")}` })}
+  SELECT *, ${isCut} AS cut FROM atlasqueue.operations WHERE id = ANY(ARRAY(SELECT id FROM fitting)) ORDER BY id DESC`,
 );

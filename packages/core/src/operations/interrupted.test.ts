@@ -26,7 +26,8 @@ test("eight processes that carry on at once replay each job once", { tags: ["slo
   expect(await look(row)).toMatchObject({ status: "done", done: 3_000 });
   expect(new Set(seen).size).toBe(seen.length);
   expect(await statuses()).toEqual({ queued: 3_000 });
-  const [attempts] = await world.sql`SELECT count(*)::int AS wrong FROM jobs WHERE payload ->> 'old' IS NOT NULL`;
+  const [attempts] =
+    await world.sql`SELECT count(*)::int AS wrong FROM atlasqueue.jobs WHERE payload ->> 'old' IS NOT NULL`;
   expect(attempts?.wrong).toBe(0);
 });
 
@@ -42,9 +43,9 @@ test(
   { tags: ["slow"], timeout: 60_000 },
   async () => {
     const prepare = async () => {
-      await world.sql`TRUNCATE jobs, operations, job_groups`;
+      await world.sql`TRUNCATE atlasqueue.jobs, atlasqueue.operations, atlasqueue.job_groups`;
       await dead(5);
-      await world.sql`UPDATE jobs SET group_key = 'g' WHERE payload ->> 'n' IN ('4', '5')`;
+      await world.sql`UPDATE atlasqueue.jobs SET group_key = 'g' WHERE payload ->> 'n' IN ('4', '5')`;
       return start({ filter: { type: "mail" }, patch: { old: null } });
     };
     await prepare();
@@ -60,7 +61,7 @@ test(
       await step({ ...world.deps, database: dying }).catch(() => undefined);
       await carryOut();
       expect([dies_at, await look(row)]).toMatchObject([dies_at, { done: 5, failed: 0, status: "done" }]);
-      const rows = await world.sql`SELECT status, payload FROM jobs ORDER BY payload ->> 'n'`;
+      const rows = await world.sql`SELECT status, payload FROM atlasqueue.jobs ORDER BY payload ->> 'n'`;
       expect(rows.map(({ payload }) => payload as unknown)).toEqual([1, 2, 3, 4, 5].map((n) => ({ n })));
       expect(rows.filter(({ status }) => status === "dead")).toEqual([]);
     }
@@ -77,9 +78,9 @@ test("while a page is under way, no lock of it outlives it, and a stopped one ho
   expect(locks).toEqual([]);
   // One process stands still in the middle of a page: another does pages of another replay meanwhile.
   const other = await start({ filter: { all: true } });
-  await world.sql`UPDATE operations SET next_at = now() - interval '1 hour' WHERE id = ${row.id}`;
+  await world.sql`UPDATE atlasqueue.operations SET next_at = now() - interval '1 hour' WHERE id = ${row.id}`;
   await world.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM operations WHERE id = ${row.id} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.operations WHERE id = ${row.id} FOR UPDATE`;
     expect(await step()).toBe(true);
   });
   expect((await look(other)).done).toBe(100);
@@ -106,14 +107,14 @@ test.each([
   ],
 ])("what one page replayed is followed up even if the next one fails: %s", async (_of, act) => {
   await dead(600);
-  const oldest = await world.sql`SELECT id FROM jobs ORDER BY dead_at LIMIT 500`;
+  const oldest = await world.sql`SELECT id FROM atlasqueue.jobs ORDER BY dead_at LIMIT 500`;
   const signal = memorySignal();
-  await signal.deadLetters.add((await world.sql`SELECT id FROM jobs`).map(({ id }) => String(id)));
+  await signal.deadLetters.add((await world.sql`SELECT id FROM atlasqueue.jobs`).map(({ id }) => String(id)));
   const followUps = createFollowUps({ ...world.deps, signal });
   const broken = vi.fn<() => void>();
   let committed = false;
   const database = steppingDatabase(world.deps.database, (kind, _number, text) => {
-    if (kind === "statement" && committed && text.includes("UPDATE jobs SET status")) {
+    if (kind === "statement" && committed && text.includes("UPDATE atlasqueue.jobs SET status")) {
       broken();
       throw brokenConnection();
     }

@@ -12,7 +12,7 @@ import { steerOperation } from "./steer.ts";
 import { stepOperation } from "./step.ts";
 
 const { deps, recorded, add, addMany, take, die, status, statuses } = engineHarness();
-beforeEach(() => deps.database.sql`TRUNCATE operations`);
+beforeEach(() => deps.database.sql`TRUNCATE atlasqueue.operations`);
 
 const anybody: Actor = { kind: "anybody", token_id: null, name: null };
 const nothingFollows = { cancelled: async () => {}, retried: async () => {}, noLongerDead: async () => {} };
@@ -27,13 +27,13 @@ const step = (on = deps) => stepOperation(on, async () => {});
 /** Pages until none is due, as if no time passed between them. */
 const carryOut = async (): Promise<void> => {
   for (let pages = 0; pages < 50; pages += 1) {
-    await deps.database.sql`UPDATE operations SET next_at = least(next_at, now())`;
+    await deps.database.sql`UPDATE atlasqueue.operations SET next_at = least(next_at, now())`;
     if (!(await step())) return;
   }
   throw new Error("no end");
 };
 const counts = async () => {
-  const rows = await deps.database.sql`SELECT status, count(*)::int AS count FROM jobs GROUP BY status`;
+  const rows = await deps.database.sql`SELECT status, count(*)::int AS count FROM atlasqueue.jobs GROUP BY status`;
   return Object.fromEntries(rows.map((row) => [String(row["status"]), Number(row["count"])]));
 };
 
@@ -55,7 +55,7 @@ test("the first page of a cancellation stops the running jobs; each page says ho
 test("jobs made after the start, or after the preview, are not meant, and nor are those of another tenant", async () => {
   await addMany(3);
   const [other] = await addMany(1);
-  await deps.database.sql`UPDATE jobs SET tenant = 'other' WHERE id = ${other ?? ""}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET tenant = 'other' WHERE id = ${other ?? ""}`;
   const wish = { tenant, kind: "cancel", filter: { type: "noop" } } as const;
   const { upper, ...counted } = await previewOperation({ ...deps, followUps: nothingFollows }, wish);
   expect(counted).toEqual({ total: 3, total_complete: true });
@@ -68,7 +68,7 @@ test("jobs made after the start, or after the preview, are not meant, and nor ar
   await carryOut();
   expect(await look(all)).toMatchObject({ done: 1 });
   expect(await statuses(later, latest)).toEqual(["cancelled", "queued"]);
-  const [spared] = await deps.database.sql`SELECT status FROM jobs WHERE id = ${other ?? ""}`;
+  const [spared] = await deps.database.sql`SELECT status FROM atlasqueue.jobs WHERE id = ${other ?? ""}`;
   expect(spared?.["status"]).toBe("queued");
   const none = await start("cancel", { queue: "nothing" });
   await addMany(1, { queue: "nothing" });
@@ -82,7 +82,7 @@ test("a retry makes stopped jobs ready in the order of their groups; a purge lea
   await start("cancel", { status: "queued" });
   await start("cancel", { status: "blocked" });
   await carryOut();
-  await deps.database.sql`TRUNCATE job_groups`;
+  await deps.database.sql`TRUNCATE atlasqueue.job_groups`;
   const retry = await start("retry");
   await carryOut();
   expect(await look(retry)).toMatchObject({ status: "done", total: 5, done: 5, failed: 0 });
@@ -98,7 +98,7 @@ test("a locked job is looked at again, and counts as failed only if it is locked
   const ids = await addMany(10);
   const row = await start("cancel");
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${ids[4] ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${ids[4] ?? ""} FOR UPDATE`;
     await step();
     expect(await look(row)).toMatchObject({ status: "running", done: 9, failed: 0 });
   });
@@ -107,7 +107,7 @@ test("a locked job is looked at again, and counts as failed only if it is locked
   const more = await addMany(10);
   const other = await start("cancel");
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${more[4] ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${more[4] ?? ""} FOR UPDATE`;
     await carryOut();
   });
   expect(await look(other)).toMatchObject({ status: "done", done: 9, failed: 1 });
@@ -142,12 +142,13 @@ test.each(["cancel", "retry", "delete", "purge"] as const)(
   { tags: ["slow"], timeout: 60_000 },
   async (kind) => {
     const prepare = async () => {
-      await deps.database.sql`TRUNCATE jobs, operations, job_groups, job_attempts, queue_counts, queue_changes`;
+      await deps.database
+        .sql`TRUNCATE atlasqueue.jobs, atlasqueue.operations, atlasqueue.job_groups, atlasqueue.job_attempts, atlasqueue.queue_counts, atlasqueue.queue_changes`;
       const ids = await add({}, {}, { group: "g" }, { group: "g" });
       if (kind === "retry" || kind === "delete") {
         await start("cancel");
         await carryOut();
-        await deps.database.sql`TRUNCATE job_groups`;
+        await deps.database.sql`TRUNCATE atlasqueue.job_groups`;
       }
       return { row: await start(kind), ids };
     };

@@ -14,7 +14,7 @@ const carryOutDue = async (): Promise<void> => {
 
 test("a dry run counts, shows one job before and after the patch, and changes nothing", async () => {
   await dead(40);
-  const before = await world.sql`SELECT * FROM jobs ORDER BY id`;
+  const before = await world.sql`SELECT * FROM atlasqueue.jobs ORDER BY id`;
   const seen = await previewReplay(world.deps, {
     tenant,
     filter: { type: "mail" },
@@ -37,18 +37,18 @@ test("a dry run counts, shows one job before and after the patch, and changes no
     complete: true,
     sample: null,
   });
-  expect(await world.sql`SELECT * FROM jobs ORDER BY id`).toEqual(before);
+  expect(await world.sql`SELECT * FROM atlasqueue.jobs ORDER BY id`).toEqual(before);
   expect((await listOperations(world.deps, tenant, 10, undefined)).rows).toEqual([]);
 });
 
 test("the patch is in every replayed payload; a job it makes too large stays dead, as it was", async () => {
   await dead(3);
   const text = "x".repeat(limits.payload_bytes_max - 100);
-  await world.sql`UPDATE jobs SET payload = ${world.sql.json({ n: 0, text })} WHERE payload ->> 'n' = '2'`;
+  await world.sql`UPDATE atlasqueue.jobs SET payload = ${world.sql.json({ n: 0, text })} WHERE payload ->> 'n' = '2'`;
   const row = await start({ filter: { type: "mail" }, patch: { old: null, added: "y".repeat(200) } });
   await carryOut();
   expect(await look(row)).toMatchObject({ status: "done", done: 2, failed: 1 });
-  const payloads = await world.sql`SELECT status, payload FROM jobs ORDER BY status, payload ->> 'n'`;
+  const payloads = await world.sql`SELECT status, payload FROM atlasqueue.jobs ORDER BY status, payload ->> 'n'`;
   expect(payloads).toEqual([
     { status: "dead", payload: { n: 0, text } },
     { status: "queued", payload: { n: 1, added: "y".repeat(200) } },
@@ -66,13 +66,13 @@ test("a patched page is no heavier than a claim; a replay whose page fails leave
   expect(await heavyNow()).toMatchObject({ status: "running", done: 16 });
 
   const light = await start({ filter: { all: true } });
-  await world.sql`ALTER TABLE jobs ADD CONSTRAINT broken CHECK (tenant <> 'heavy' OR status <> 'queued') NOT VALID`;
+  await world.sql`ALTER TABLE atlasqueue.jobs ADD CONSTRAINT broken CHECK (tenant <> 'heavy' OR status <> 'queued') NOT VALID`;
   try {
-    await world.sql`UPDATE operations SET next_at = now() - interval '1 second' WHERE id = ${heavy.id}`;
+    await world.sql`UPDATE atlasqueue.operations SET next_at = now() - interval '1 second' WHERE id = ${heavy.id}`;
     await expect(step(undefined, undefined, { tenant: "default" })).rejects.toThrow("broken");
     await carryOutDue();
   } finally {
-    await world.sql`ALTER TABLE jobs DROP CONSTRAINT broken`;
+    await world.sql`ALTER TABLE atlasqueue.jobs DROP CONSTRAINT broken`;
   }
   expect(await look(light)).toMatchObject({ status: "done", done: 3 });
   expect(await heavyNow()).toMatchObject({ status: "running", done: 16 });

@@ -62,7 +62,7 @@ const textOf = (kind: DeadPage["kind"]) => {
   WITH ${pageBounded(kind, rows_max)}
   SELECT ${reachedFrom(kind, rows_max)}, (
     SELECT json_agg(json_build_object('id', id, 'type', type, 'queue', queue, 'before', payload) ORDER BY dead_at, id)
-    FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs`,
+    FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs`,
   );
 };
 const texts = { ids: textOf("ids"), walk: textOf("walk") };
@@ -80,7 +80,7 @@ const write = composed(
   ["ids", "payloads"],
   `
   WITH patched AS (
-    UPDATE jobs SET payload = patch.payload, has_steps = NULL
+    UPDATE atlasqueue.jobs SET payload = patch.payload, has_steps = NULL
     FROM ROWS FROM (unnest($1::uuid[]), json_array_elements($2::text::json)) AS patch(id, payload)
     WHERE jobs.id = patch.id
     RETURNING jobs.id

@@ -47,7 +47,7 @@ test.each<[string, ReplayFilter, number]>([
   ["what died before a time", { died_before: "2020-01-01T00:00:00.000Z" }, 0],
 ])("a replay can be chosen by %s", async (_what, filter, count) => {
   await dead(700);
-  const ids = (await world.sql`SELECT id FROM jobs`).map(({ id }) => String(id));
+  const ids = (await world.sql`SELECT id FROM atlasqueue.jobs`).map(({ id }) => String(id));
   await dead(3, { error: "Odd: 1" });
   const row = await start({ filter: filter.ids ? { ids } : filter });
   expect(row.total).toBe(count);
@@ -60,7 +60,7 @@ test("what dies while a replay runs is not replayed by it: neither for the first
   await dead(600);
   const row = await start({ filter: { all: true } });
   await step();
-  const [one] = await world.sql`SELECT id, queue FROM jobs WHERE status = 'queued' LIMIT 1`;
+  const [one] = await world.sql`SELECT id, queue FROM atlasqueue.jobs WHERE status = 'queued' LIMIT 1`;
   const claimer = { tenant, queues: ["default"], worker_id: "w", lease_seconds: 30 };
   const [lease] = await claim(world.deps, [String(one?.id)], claimer);
   if (!lease) throw new Error("not claimed");
@@ -83,7 +83,7 @@ test("a replay with a rate does as many a second, and no page before its time", 
   const now_ms = clock?.now_ms ?? 0;
   expect(next_at.getTime()).toBeGreaterThan(now_ms - 1_000);
   const slow = await start({ filter: { all: true }, rate: 0.1 });
-  await world.sql`UPDATE operations SET next_at = now() + interval '50 seconds' WHERE id = ${row.id}`;
+  await world.sql`UPDATE atlasqueue.operations SET next_at = now() + interval '50 seconds' WHERE id = ${row.id}`;
   await step();
   const after = await look(slow);
   expect(after.done).toBe(1);
@@ -117,21 +117,21 @@ test("a paused replay does nothing until it is resumed; a cancelled one nothing 
 
 test("what another transaction holds is looked at again, and left over only if it is held all the time", async () => {
   await dead(10);
-  const [held] = await world.sql`SELECT id FROM jobs LIMIT 1`;
+  const [held] = await world.sql`SELECT id FROM atlasqueue.jobs LIMIT 1`;
   const row = await start({ filter: { all: true } });
   await world.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${held?.id as string} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${held?.id as string} FOR UPDATE`;
     await step();
   });
   expect(await look(row)).toMatchObject({ status: "running", done: 9, failed: 0 });
   await carryOut();
   expect(await look(row)).toMatchObject({ status: "done", done: 10, failed: 0 });
-  await world.sql`TRUNCATE jobs`;
+  await world.sql`TRUNCATE atlasqueue.jobs`;
   await dead(10);
-  const [again] = await world.sql`SELECT id FROM jobs LIMIT 1`;
+  const [again] = await world.sql`SELECT id FROM atlasqueue.jobs LIMIT 1`;
   const other = await start({ filter: { all: true } });
   await world.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${again?.id as string} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${again?.id as string} FOR UPDATE`;
     await carryOut();
   });
   expect(await look(other)).toMatchObject({ status: "done", done: 9, failed: 1 });
@@ -144,13 +144,13 @@ test("jobs of groups, with and without a row, are replayed in their order, patch
   }));
   await enqueueAll(world.deps, submissions, { idempotency_ttl_seconds: 60 });
   await world.sql`
-    UPDATE jobs SET status = 'dead', ready_at = NULL, blocked_seq = NULL, holds_group = NULL, finished_at = now(),
+    UPDATE atlasqueue.jobs SET status = 'dead', ready_at = NULL, blocked_seq = NULL, holds_group = NULL, finished_at = now(),
                     dead_at = now() - (10 - (payload ->> 'n')::int) * interval '1 second', error_fingerprint = 'f'`;
-  await world.sql`TRUNCATE job_groups`;
+  await world.sql`TRUNCATE atlasqueue.job_groups`;
   const row = await start({ filter: { type: "g" }, patch: { more: true } });
   await carryOut();
   expect(await look(row)).toMatchObject({ status: "done", done: 3, failed: 0 });
-  const jobs = await world.sql`SELECT status, payload FROM jobs ORDER BY coalesce(blocked_seq, 0)`;
+  const jobs = await world.sql`SELECT status, payload FROM atlasqueue.jobs ORDER BY coalesce(blocked_seq, 0)`;
   expect(jobs.map(({ status, payload }) => [status, payload])).toEqual([
     ["queued", { n: 1, more: true }],
     ["blocked", { n: 2, more: true }],
@@ -171,7 +171,7 @@ test("a process carries on by itself, signals the jobs, and takes them out of th
   const signal = memorySignal();
   const followUps = createFollowUps({ ...world.deps, signal });
   await dead(30);
-  const ids = (await world.sql`SELECT id FROM jobs`).map(({ id }) => String(id));
+  const ids = (await world.sql`SELECT id FROM atlasqueue.jobs`).map(({ id }) => String(id));
   await signal.deadLetters.add(ids);
   const stop = new AbortController();
   const deps = { ...world.deps, signal, followUps, logger: createLogger("fatal", "test") };
@@ -191,7 +191,7 @@ test("a replay goes on at its own rate though the database's clock was set back"
   await step();
   expect(await look(row)).toMatchObject({ done: 10 });
   // What the clock said then is an hour ahead of what it says now.
-  await world.sql`UPDATE operations SET next_at = next_at + interval '1 hour'`;
+  await world.sql`UPDATE atlasqueue.operations SET next_at = next_at + interval '1 hour'`;
   await step();
   expect(await look(row)).toMatchObject({ done: 20 });
   // Now it rests for as long as its rate asks for.

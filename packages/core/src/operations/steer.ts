@@ -48,9 +48,9 @@ const text = composed(
   ["id", "tenant", "status", "kind"],
   `
   WITH found AS MATERIALIZED (
-    SELECT * FROM operations WHERE id = $1::uuid AND tenant = $2 AND ($4 = '' OR kind = $4) FOR UPDATE
+    SELECT * FROM atlasqueue.operations WHERE id = $1::uuid AND tenant = $2 AND ($4 = '' OR kind = $4) FOR UPDATE
   ), steered AS (
-    UPDATE operations AS operation
+    UPDATE atlasqueue.operations AS operation
     SET status = $3, updated_at = now(), next_at = now(), finished_at = CASE WHEN $3 = 'cancelled' THEN now() END
     FROM found WHERE operation.id = found.id AND found.status IN ('running', 'paused') AND found.status <> $3
     RETURNING operation.*, found.status AS was

@@ -89,7 +89,7 @@ const take = composed(
   "operations/take",
   ["tenant_after"],
   `
-  SELECT * FROM operations WHERE status = 'running' AND ${dueAt} <= now() AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
+  SELECT * FROM atlasqueue.operations WHERE status = 'running' AND ${dueAt} <= now() AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
   ORDER BY tenant <= $1, tenant, next_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 
@@ -98,7 +98,7 @@ const note = composed(
   "operations/note",
   ["id", "status", "cursor", "done", "passed_over", "failed", "passes", "seconds"],
   `
-  UPDATE operations
+  UPDATE atlasqueue.operations
   SET status = $2, cursor = $3::text::json, done = done + $4::int, passed_over = $5::int, failed = $6::int,
       passes = passes + $7::int, updated_at = now(), finished_at = CASE WHEN $2 = 'done' THEN now() END,
       next_at = greatest(${dueAt}, now() - interval '1 second') + make_interval(secs => $8::float8)
@@ -106,5 +106,5 @@ const note = composed(
 );
 
 const rest = `
-  UPDATE operations SET next_at = now() + make_interval(secs => $2::float8)
+  UPDATE atlasqueue.operations SET next_at = now() + make_interval(secs => $2::float8)
   WHERE id = $1::uuid AND status = 'running'`;

@@ -88,19 +88,19 @@ const takeText = composed(
   "outbox/take",
   ["rows_max", "versions"],
   `
-  WITH RECURSIVE ${notesInTurn("outbox WHERE true", "$1::int")}, page AS MATERIALIZED (
+  WITH RECURSIVE ${notesInTurn("atlasqueue.outbox WHERE true", "$1::int")}, page AS MATERIALIZED (
     SELECT one.* FROM turns CROSS JOIN LATERAL (
-      SELECT id, kind, version, tenant, key, payload FROM outbox
+      SELECT id, kind, version, tenant, key, payload FROM atlasqueue.outbox
       WHERE tenant = turns.tenant AND ${dueAt} <= now() AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
         AND ${unsynced} AND ${notHeldIdle}
       ORDER BY ${dueAt}, id LIMIT share FOR UPDATE SKIP LOCKED) AS one
   ), tried AS MATERIALIZED (
     SELECT page.*, seen.exists IS NOT NULL AND mine.exists IS NULL AS locked FROM page
-    LEFT JOIN LATERAL (SELECT true AS exists FROM jobs WHERE jobs.id = key::uuid OFFSET 0) AS seen ON true
+    LEFT JOIN LATERAL (SELECT true AS exists FROM atlasqueue.jobs WHERE jobs.id = key::uuid OFFSET 0) AS seen ON true
     LEFT JOIN LATERAL (
-      SELECT true AS exists FROM jobs WHERE jobs.id = key::uuid FOR NO KEY UPDATE SKIP LOCKED) AS mine ON true
+      SELECT true AS exists FROM atlasqueue.jobs WHERE jobs.id = key::uuid FOR NO KEY UPDATE SKIP LOCKED) AS mine ON true
   ), taken AS (
-    DELETE FROM outbox WHERE id = ANY(ARRAY(SELECT id FROM tried))
+    DELETE FROM atlasqueue.outbox WHERE id = ANY(ARRAY(SELECT id FROM tried))
   )
   SELECT id::text, kind, version, tenant, key, payload, locked FROM tried ORDER BY tried.id`,
 );
@@ -110,7 +110,7 @@ const putBackText = composed(
   "outbox/put-back",
   ["rows"],
   `
-  INSERT INTO outbox (id, kind, version, tenant, key, payload, not_before)
+  INSERT INTO atlasqueue.outbox (id, kind, version, tenant, key, payload, not_before)
   SELECT id, kind, version, tenant, key, payload, CASE WHEN seconds > 0 THEN now() + make_interval(secs => seconds) END
   FROM json_to_recordset($1::text::json)
     AS row(id bigint, kind text, version smallint, tenant text, key text, payload jsonb, seconds float8)

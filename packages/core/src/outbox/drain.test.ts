@@ -8,17 +8,17 @@ const { deps, add, addMany } = engineHarness();
 
 const write = async (key: string, { kind = "a", tenant = "default", version = 1 } = {}) => {
   const [row] = await deps.database.sql<{ id: string }[]>`
-    INSERT INTO outbox (kind, version, tenant, key) VALUES (${kind}, ${version}, ${tenant}, ${key}) RETURNING id`;
+    INSERT INTO atlasqueue.outbox (kind, version, tenant, key) VALUES (${kind}, ${version}, ${tenant}, ${key}) RETURNING id`;
   return row?.id ?? "";
 };
 const left = async () =>
-  (await deps.database.sql<{ key: string }[]>`SELECT key FROM outbox ORDER BY id`).map(({ key }) => key);
+  (await deps.database.sql<{ key: string }[]>`SELECT key FROM atlasqueue.outbox ORDER BY id`).map(({ key }) => key);
 const delays = async () =>
   (
     await deps.database.sql<{ ms: number }[]>`
-    SELECT round(1000 * extract(epoch FROM not_before - now()))::float8 AS ms FROM outbox ORDER BY id`
+    SELECT round(1000 * extract(epoch FROM not_before - now()))::float8 AS ms FROM atlasqueue.outbox ORDER BY id`
   ).map(({ ms }) => ms);
-const due = () => deps.database.sql`UPDATE outbox SET not_before = NULL`;
+const due = () => deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
 
 /** Handles rows of the kind `a`, and notes their jobs. */
 function recording(handle: Handler = async () => ({})) {
@@ -38,7 +38,7 @@ function recording(handle: Handler = async () => ({})) {
 /** Runs `work` while an open transaction has locked the rows of these jobs. */
 const whileLocked = (ids: readonly string[], work: () => Promise<void>) =>
   deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ANY(${`{${ids.join()}}`}::uuid[]) FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ANY(${`{${ids.join()}}`}::uuid[]) FOR UPDATE`;
     await work();
   });
 
@@ -70,7 +70,7 @@ test("a row whose job is locked is put off for twice as long each time, up to 30
     expect(await drainPage(deps, handlers, 10)).toMatchObject({ rows: 2 });
     expect([seen, await left()]).toEqual([[free], [stuck]]);
     expect((await delays())[0]).toBeLessThanOrEqual(250);
-    await deps.database.sql`UPDATE outbox SET not_before = now() + interval '1 minute'`;
+    await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = now() + interval '1 minute'`;
     expect(await drainPage(deps, handlers, 10)).toMatchObject({ rows: 0 });
     for (const ms of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
       await due();
@@ -103,7 +103,7 @@ test("a row that its handler leaves for the next page keeps its id", async () =>
     again: rows.map((row) => ({ ...row, payload: { at: 5 } })),
   }));
   await drainPage(deps, handlers, 10);
-  expect(await deps.database.sql`SELECT id::text, payload, not_before FROM outbox`).toEqual([
+  expect(await deps.database.sql`SELECT id::text, payload, not_before FROM atlasqueue.outbox`).toEqual([
     { id, payload: { at: 5 }, not_before: null },
   ]);
 });

@@ -12,9 +12,10 @@ let own: TestDatabase;
 beforeAll(async () => {
   own = await testDatabase();
   await own.database.sql`
-    INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'a', 'succeeded', now(), now(), now(), '{}' FROM generate_series(1, ${jobs}::int)`;
-  await own.database.sql`INSERT INTO queue_counts (tenant, queue, succeeded) VALUES ('default', 'default', ${jobs})`;
+  await own.database
+    .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) VALUES ('default', 'default', ${jobs})`;
 });
 afterAll(() => own.drop());
 
@@ -24,23 +25,23 @@ test("counts are compared with the jobs only where the kept counts say that ther
   expect(await reads(jobs)).toBeGreaterThanOrEqual(jobs);
   expect(await driftingTenants(own, jobs - 1)).toBeUndefined();
   expect(await driftingTenants(own, jobs)).toEqual(new Set());
-  await own.database.sql`UPDATE queue_counts SET succeeded = ${jobs - 5}`;
+  await own.database.sql`UPDATE atlasqueue.queue_counts SET succeeded = ${jobs - 5}`;
   expect(await driftingTenants(own, jobs)).toEqual(new Set(["default"]));
   // Kept counts too low to say that there are too many: not "all is well".
   expect(await driftingTenants(own, jobs - 1)).toBeUndefined();
-  await own.database.sql`UPDATE queue_counts SET succeeded = ${jobs}`;
+  await own.database.sql`UPDATE atlasqueue.queue_counts SET succeeded = ${jobs}`;
 });
 
 test("a tenant with many wrong counts does not hide that another's are wrong", async () => {
-  await own.database.sql`INSERT INTO tenants (tenant) VALUES ('a')`;
+  await own.database.sql`INSERT INTO atlasqueue.tenants (tenant) VALUES ('a')`;
   await own.database.sql`
-    INSERT INTO queue_counts (tenant, queue, dead) SELECT 'a', 'q' || n, 1 FROM generate_series(1, 30) AS n`;
-  await own.database.sql`UPDATE queue_counts SET succeeded = ${jobs - 5} WHERE tenant = 'default'`;
+    INSERT INTO atlasqueue.queue_counts (tenant, queue, dead) SELECT 'a', 'q' || n, 1 FROM generate_series(1, 30) AS n`;
+  await own.database.sql`UPDATE atlasqueue.queue_counts SET succeeded = ${jobs - 5} WHERE tenant = 'default'`;
   expect(await driftingTenants(own, 2 * jobs)).toEqual(new Set(["a", "default"]));
   const { places, drifted } = await countDrift(own, 2 * jobs);
   expect([places, drifted.length]).toEqual([31, 20]);
-  await own.database.sql`DELETE FROM queue_counts WHERE tenant = 'a'`;
-  await own.database.sql`UPDATE queue_counts SET succeeded = ${jobs}`;
+  await own.database.sql`DELETE FROM atlasqueue.queue_counts WHERE tenant = 'a'`;
+  await own.database.sql`UPDATE atlasqueue.queue_counts SET succeeded = ${jobs}`;
 });
 
 test("a sweep's look that takes long delays no overview, and is asked for once for all who want one", async () => {
@@ -80,13 +81,13 @@ test("the overview asks two things of the database at once, as the first answer 
 
 test("a job that waits in one of a thousand queues is found though all others have longer backlogs, and then kept in sight", async () => {
   const tenant = "wide";
-  await own.database.sql`INSERT INTO tenants (tenant) VALUES (${tenant})`;
+  await own.database.sql`INSERT INTO atlasqueue.tenants (tenant) VALUES (${tenant})`;
   await own.database.sql`
-    INSERT INTO jobs (id, tenant, queue, type, status, ready_at, run_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, ready_at, run_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), ${tenant}, 'q' || n, 'a', 'queued', at, at, at, at, '{}'
     FROM generate_series(1, 1000) AS n, LATERAL (SELECT now() - interval '1 s' * CASE n WHEN 500 THEN 900 ELSE 1 END AS at)`;
   await own.database.sql`
-    INSERT INTO queue_counts (tenant, queue, queued)
+    INSERT INTO atlasqueue.queue_counts (tenant, queue, queued)
     SELECT ${tenant}, 'q' || n, CASE n WHEN 500 THEN 1 ELSE 2 END FROM generate_series(1, 1000) AS n`;
   const overviewOf = createOverview({ ...own, observe: recordEvents().observe, signal: memorySignal() });
   const oldest = async () => (await overviewOf(tenant)).oldest_queued?.queue;
@@ -94,6 +95,6 @@ test("a job that waits in one of a thousand queues is found though all others ha
   expect(await oldest()).toBe("q500");
   expect(await oldest()).toBe("q500");
   // Not from memory: it is looked at again.
-  await own.database.sql`UPDATE queue_counts SET queued = 0 WHERE tenant = ${tenant} AND queue = 'q500'`;
+  await own.database.sql`UPDATE atlasqueue.queue_counts SET queued = 0 WHERE tenant = ${tenant} AND queue = 'q500'`;
   expect(await oldest()).not.toBe("q500");
 });

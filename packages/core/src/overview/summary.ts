@@ -76,15 +76,15 @@ const summary = composed(
   `
   WITH changed AS MATERIALIZED (
     SELECT queue, ${jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", ")}
-    FROM queue_changes WHERE tenant = $1 GROUP BY queue
+    FROM atlasqueue.queue_changes WHERE tenant = $1 GROUP BY queue
   ), held AS MATERIALIZED (
-    SELECT queue, ${columns} FROM queue_counts WHERE tenant = $1 AND queue NOT IN (SELECT queue FROM changed)
+    SELECT queue, ${columns} FROM atlasqueue.queue_counts WHERE tenant = $1 AND queue NOT IN (SELECT queue FROM changed)
     UNION ALL
     SELECT changed.queue, ${jobStatuses.map((status) => `changed.${status} + coalesce(total.${status}, 0)`).join(", ")}
-    FROM changed LEFT JOIN queue_counts AS total ON total.tenant = $1 AND total.queue = changed.queue
+    FROM changed LEFT JOIN atlasqueue.queue_counts AS total ON total.tenant = $1 AND total.queue = changed.queue
   ), ready AS MATERIALIZED (
     SELECT held.queue, held.queued, held.running::float8 AS running, coalesce(${isLimited}, false) AS limited
-    FROM held LEFT JOIN queues ON queues.tenant = $1 AND queues.queue = held.queue
+    FROM held LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = held.queue
     WHERE held.queued > 0 AND paused_at IS NULL
   ), in_turn AS MATERIALIZED (
     SELECT * FROM ready WHERE queue > $4::text ORDER BY queue LIMIT $2::int
@@ -95,12 +95,12 @@ const summary = composed(
   ), waiting AS MATERIALIZED (
     SELECT queue, running, limited, (
       WITH RECURSIVE fronts AS (
-        (SELECT priority, ready_at FROM jobs
+        (SELECT priority, ready_at FROM atlasqueue.jobs
          WHERE tenant = $1 AND jobs.queue = backlogs.queue AND ready_at IS NOT NULL
          ORDER BY priority DESC, ready_at LIMIT 1)
         UNION ALL
         SELECT next.priority, next.ready_at FROM fronts, LATERAL (
-          SELECT priority, ready_at FROM jobs
+          SELECT priority, ready_at FROM atlasqueue.jobs
           WHERE tenant = $1 AND jobs.queue = backlogs.queue AND ready_at IS NOT NULL AND priority < fronts.priority
           ORDER BY priority DESC, ready_at LIMIT 1) AS next
       ) SELECT min(ready_at) FROM fronts) AS since
@@ -108,7 +108,7 @@ const summary = composed(
   )
   SELECT now() AS at, ${jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS ${status}`).join(", ")},
          (count(*) FILTER (WHERE ${jobStatuses.map((status) => `${status} <> 0`).join(" OR ")}))::int AS queues,
-         (SELECT count(*)::int FROM queues WHERE tenant = $1 AND paused_at IS NOT NULL) AS paused_queues,
+         (SELECT count(*)::int FROM atlasqueue.queues WHERE tenant = $1 AND paused_at IS NOT NULL) AS paused_queues,
          bool_or(least(${jobStatuses.join(", ")}) < 0) AS below_zero,
          (SELECT max(queue) FROM in_turn HAVING count(*) = $2::int) AS behind,
          (SELECT json_agg(oldest) FROM (

@@ -4,7 +4,7 @@ import type { BackoffPolicy } from "../settle/backoff.ts";
 import type { LogLevel } from "../observe/log-levels.ts";
 import { redisSettings, redisTls } from "./redis-settings.ts";
 import { databaseSettings, databaseUrl, setting, SettingError } from "./settings.ts";
-import { defaultKeys, type SignalKeys } from "../signal/keys.ts";
+import { keysOf, type SignalKeys } from "../signal/keys.ts";
 import type { RedisTls } from "../signal/redis/dial.ts";
 
 /** The settings of every program that talks to the servers. */
@@ -12,14 +12,14 @@ export const serverSettings = {
   ...databaseSettings,
   DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
   ...redisSettings,
-  JOB_QUEUE_KEY: setting.text().default(defaultKeys.jobs),
-  DLQ_KEY: setting.text().default(defaultKeys.deadLetters),
+  JOB_QUEUE_KEY: setting.text().optional(),
+  DLQ_KEY: setting.text().optional(),
   LOG_LEVEL: setting.logLevel().default("info"),
   PAUSED_AT_START: setting.flag().default(false),
 };
 
 export type ServerConfig = {
-  database: { url: string; connectionsMax: number; timeoutMs: number; preparedStatements: boolean };
+  database: { url: string; schema: string; connectionsMax: number; timeoutMs: number; preparedStatements: boolean };
   /** Without it there are no signals between processes, and workers find jobs by their sweep. */
   redis: { url: string; tls?: RedisTls; keys: SignalKeys } | undefined;
   log_level: LogLevel;
@@ -36,7 +36,8 @@ type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
  * take.
  */
 export function serverConfig(set: ServerValues): ServerConfig {
-  const keys = { jobs: set.JOB_QUEUE_KEY, deadLetters: set.DLQ_KEY };
+  const own = keysOf(set.DATABASE_SCHEMA);
+  const keys = { jobs: set.JOB_QUEUE_KEY ?? own.jobs, deadLetters: set.DLQ_KEY ?? own.deadLetters };
   if (isWithin(keys.jobs, keys.deadLetters) || isWithin(keys.deadLetters, keys.jobs))
     throw new SettingError(
       `JOB_QUEUE_KEY and DLQ_KEY must be two names, neither the beginning of the other; got ${JSON.stringify(keys.jobs)} and ` +
@@ -46,6 +47,7 @@ export function serverConfig(set: ServerValues): ServerConfig {
   return {
     database: {
       url: databaseUrl(set),
+      schema: set.DATABASE_SCHEMA,
       connectionsMax: set.DATABASE_CONNECTIONS_MAX,
       timeoutMs: set.DATABASE_TIMEOUT_SECONDS * 1_000,
       preparedStatements: set.DATABASE_PREPARED_STATEMENTS,

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { logLevels, type LogLevel } from "../observe/log-levels.ts";
 import { parseRedisUrl, RedisUrlError, redisUrlAccepts } from "../signal/redis/address.ts";
 import { databaseUrlAccepts, DatabaseUrlError, parseDatabaseUrl } from "../database/server/connection-string.ts";
+import { defaultSchema, isSchemaName, schemaAccepts } from "../database/schema/name.ts";
 import { bareHost } from "./hosts.ts";
 import { isTraceUrlTemplate } from "../tracing/trace-url.ts";
 
@@ -32,6 +33,7 @@ export const setting = {
     ),
   text: (accepts = "a text that is not empty") => described(z.string().min(1), accepts),
   databaseUrl: () => described(z.string().superRefine(urlFault(parseDatabaseUrl)), databaseUrlAccepts),
+  schemaName: () => described(z.string().refine(isSchemaName), schemaAccepts),
   redisUrl: () => described(z.string().superRefine(urlFault(parseRedisUrl)), redisUrlAccepts),
   /** The path of a PEM file; its value is what is in the file, or what `value` makes of its path. */
   pemFile: (what: "certificates" | "a private key", value?: (file: string) => string) =>
@@ -139,10 +141,13 @@ export class SettingError extends Error {
 export const databaseSettings = {
   DATABASE_URL: setting.databaseUrl(),
   DATABASE_TLS_CA_FILE: setting.pemFile("certificates", (file) => file).optional(),
+  DATABASE_SCHEMA: setting.schemaName().default(defaultSchema),
 };
 
 /** The connection string that they amount to. Throws `SettingError` when they do not go together. */
-export function databaseUrl(set: z.output<z.ZodObject<typeof databaseSettings>>): string {
+export function databaseUrl(
+  set: Pick<z.output<z.ZodObject<typeof databaseSettings>>, "DATABASE_URL" | "DATABASE_TLS_CA_FILE">,
+): string {
   const { DATABASE_URL: given, DATABASE_TLS_CA_FILE: file } = set;
   const url = given.trim();
   if (file === undefined) return url;

@@ -77,12 +77,12 @@ test("names a process knows are not looked up again", async () => {
   const away = new Error("the database is away");
   const broken = createQueueLookUp(() => Promise.reject(away));
   await expect(broken("default", "a")).rejects.toBe(away);
-  await deps.database.sql`ALTER TABLE queue_counts RENAME TO elsewhere`;
+  await deps.database.sql`ALTER TABLE atlasqueue.queue_counts RENAME TO elsewhere`;
   try {
     await queues.admit("default", ["a"]);
     await expect(queues.admit("default", ["b"])).rejects.toThrow("queue_counts");
   } finally {
-    await deps.database.sql`ALTER TABLE elsewhere RENAME TO queue_counts`;
+    await deps.database.sql`ALTER TABLE atlasqueue.elsewhere RENAME TO queue_counts`;
   }
   await queues.admit("default", ["b"]);
 });

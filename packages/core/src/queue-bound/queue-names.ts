@@ -18,7 +18,7 @@ export async function existingQueues(
 }
 
 const isIn = (table: string) =>
-  `EXISTS (SELECT FROM ${table} AS known WHERE known.tenant = $1 AND known.queue = wanted.queue)`;
+  `EXISTS (SELECT FROM atlasqueue.${table} AS known WHERE known.tenant = $1 AND known.queue = wanted.queue)`;
 const existing = composed(
   "queues/existing",
   ["tenant", "queues"],
@@ -32,7 +32,7 @@ export async function countQueues(deps: Pick<Deps, "database">, tenant: string, 
   return row?.queues ?? 0;
 }
 
-const namesIn = (table: string) => `(SELECT DISTINCT queue FROM ${table} WHERE tenant = $1 LIMIT $2::int)`;
+const namesIn = (table: string) => `(SELECT DISTINCT queue FROM atlasqueue.${table} WHERE tenant = $1 LIMIT $2::int)`;
 const count = composed(
   "queues/count",
   ["tenant", "queues_max"],

@@ -20,10 +20,10 @@ export async function queueDepths(deps: Pick<Deps, "database">, queues_max: numb
 
 const depths = `
   SELECT tenant, queue, sum(queued)::float8 AS queued, sum(running)::float8 AS running, sum(dead)::float8 AS dead,
-         EXISTS (SELECT FROM queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue
+         EXISTS (SELECT FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue
                    AND (paused_at IS NOT NULL OR ${isLimited})) AS held
-  FROM (SELECT tenant, queue, queued, running, dead FROM queue_counts
-        UNION ALL SELECT tenant, queue, queued, running, dead FROM queue_changes) AS known
+  FROM (SELECT tenant, queue, queued, running, dead FROM atlasqueue.queue_counts
+        UNION ALL SELECT tenant, queue, queued, running, dead FROM atlasqueue.queue_changes) AS known
   GROUP BY tenant, queue
   HAVING sum(queued) <> 0 OR sum(running) <> 0 OR sum(dead) <> 0
   ORDER BY tenant, queue LIMIT $1::int`;

@@ -20,10 +20,10 @@ export async function waitingTenants(deps: Pick<Deps, "database">, after: string
 
 const tenants = `
   WITH RECURSIVE found AS (
-    (SELECT tenant FROM jobs WHERE due_at IS NOT NULL AND tenant > $1 ORDER BY tenant, queue, due_at LIMIT 1)
+    (SELECT tenant FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND tenant > $1 ORDER BY tenant, queue, due_at LIMIT 1)
     UNION ALL
     SELECT next.tenant FROM found, LATERAL (
-      SELECT tenant FROM jobs WHERE due_at IS NOT NULL AND tenant > found.tenant
+      SELECT tenant FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND tenant > found.tenant
       ORDER BY tenant, queue, due_at LIMIT 1) AS next
   )
   SELECT tenant FROM found LIMIT $2::int`;
@@ -49,12 +49,12 @@ const queuesOf = composed(
   SELECT wanted.tenant, step.queue, step.due_at <= now() AS due
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, after) CROSS JOIN LATERAL (
     WITH RECURSIVE found AS (
-      (SELECT queue, due_at FROM jobs
+      (SELECT queue, due_at FROM atlasqueue.jobs
        WHERE due_at IS NOT NULL AND jobs.tenant = wanted.tenant AND queue > wanted.after
        ORDER BY jobs.tenant, queue, due_at LIMIT 1)
       UNION ALL
       SELECT next.queue, next.due_at FROM found, LATERAL (
-        SELECT queue, due_at FROM jobs
+        SELECT queue, due_at FROM atlasqueue.jobs
         WHERE due_at IS NOT NULL AND jobs.tenant = wanted.tenant AND jobs.queue > found.queue
         ORDER BY jobs.tenant, queue, due_at LIMIT 1) AS next
     )

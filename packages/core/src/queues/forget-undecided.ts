@@ -17,7 +17,7 @@ const forget = composed(
   "queues/forget-undecided",
   ["queues_max"],
   `
-  DELETE FROM queues WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM queues WHERE ${undecided} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${undecided}
+  DELETE FROM atlasqueue.queues WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM atlasqueue.queues WHERE ${undecided} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${undecided}
   RETURNING 1`,
 );

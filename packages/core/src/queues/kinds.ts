@@ -31,5 +31,5 @@ const kinds = composed(
   ["tenant", "queues"],
   `
   SELECT queue, CASE WHEN paused_at IS NOT NULL THEN 'paused' WHEN fair_by IS NOT NULL THEN 'in_turns' ELSE 'limited' END AS kind
-  FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND (paused_at IS NOT NULL OR fair_by IS NOT NULL OR ${isLimited})`,
+  FROM atlasqueue.queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND (paused_at IS NOT NULL OR fair_by IS NOT NULL OR ${isLimited})`,
 );

@@ -38,7 +38,7 @@ test("a job running when its queue is paused can be finished", async () => {
 test("jobs in a paused queue still become due", async () => {
   await add({ delay_seconds: 60 });
   await pauseQueue(deps, main);
-  await deps.database.sql`UPDATE jobs SET due_at = now(), run_at = now()`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now(), run_at = now()`;
   expect(await promoteDue(deps, 10)).toHaveLength(1);
 });
 

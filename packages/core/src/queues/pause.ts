@@ -33,7 +33,7 @@ const pause = composed(
   "queues/pause",
   ["tenant", "queue"],
   `
-  INSERT INTO queues AS known (tenant, queue, paused_at) VALUES ($1, $2, now())
+  INSERT INTO atlasqueue.queues AS known (tenant, queue, paused_at) VALUES ($1, $2, now())
   ON CONFLICT (tenant, queue) DO UPDATE SET paused_at = coalesce(known.paused_at, now())
   RETURNING paused_at, paused_at < now() AS was_paused`,
 );
@@ -68,5 +68,5 @@ const resume = composed(
   "queues/resume",
   ["tenant", "queue"],
   `
-  UPDATE queues SET paused_at = NULL WHERE tenant = $1 AND queue = $2 AND paused_at IS NOT NULL RETURNING queue`,
+  UPDATE atlasqueue.queues SET paused_at = NULL WHERE tenant = $1 AND queue = $2 AND paused_at IS NOT NULL RETURNING queue`,
 );

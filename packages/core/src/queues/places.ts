@@ -13,7 +13,7 @@ export const placeColumns = `id, priority, to_char(ready_at AT TIME ZONE 'UTC', 
  */
 export const readyAfterPlace = (columns: string, jobs_max: number) => {
   const range = (bounds: string) => `
-      (SELECT ${columns} FROM jobs WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND ${bounds}
+      (SELECT ${columns} FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND ${bounds}
        ORDER BY priority DESC, ready_at, id LIMIT ${jobs_max})`;
   return `
     SELECT * FROM (${range("priority = $3::int AND (ready_at, id) > ($4::text::timestamptz, $5::uuid)")}

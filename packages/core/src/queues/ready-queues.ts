@@ -29,10 +29,10 @@ export async function readyTenants(deps: Pick<Deps, "database">, below: string, 
 
 const tenants = `
   WITH RECURSIVE found AS (
-    (SELECT tenant FROM jobs WHERE ready_at IS NOT NULL AND tenant < $1 ORDER BY tenant DESC, queue DESC LIMIT 1)
+    (SELECT tenant FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND tenant < $1 ORDER BY tenant DESC, queue DESC LIMIT 1)
     UNION ALL
     SELECT next.tenant FROM found, LATERAL (
-      SELECT tenant FROM jobs WHERE ready_at IS NOT NULL AND tenant < found.tenant
+      SELECT tenant FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND tenant < found.tenant
       ORDER BY tenant DESC, queue DESC LIMIT 1) AS next
   )
   SELECT tenant FROM found LIMIT $2::int`;
@@ -50,7 +50,7 @@ export async function readyTenantsAmong(deps: Pick<Deps, "database">, among: rea
 
 const tenantsAmong = `
   SELECT wanted.tenant FROM unnest($1::text[]) AS wanted(tenant), LATERAL (
-    SELECT FROM jobs WHERE ready_at IS NOT NULL AND jobs.tenant = wanted.tenant
+    SELECT FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND jobs.tenant = wanted.tenant
     ORDER BY jobs.tenant DESC, queue DESC LIMIT 1) AS ready`;
 
 const facts = `coalesce(${isLimited}, false) AS limited, fair_by IS NOT NULL AS in_turns, paused_at IS NOT NULL AS paused`;
@@ -76,17 +76,17 @@ const queuesOf = composed(
   SELECT wanted.tenant, step.queue, ${facts}
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, below) CROSS JOIN LATERAL (
     WITH RECURSIVE found AS (
-      (SELECT queue FROM jobs
+      (SELECT queue FROM atlasqueue.jobs
        WHERE ready_at IS NOT NULL AND jobs.tenant = wanted.tenant AND queue < wanted.below
        ORDER BY jobs.tenant DESC, queue DESC LIMIT 1)
       UNION ALL
       SELECT next.queue FROM found, LATERAL (
-        SELECT queue FROM jobs
+        SELECT queue FROM atlasqueue.jobs
         WHERE ready_at IS NOT NULL AND jobs.tenant = wanted.tenant AND jobs.queue < found.queue
         ORDER BY jobs.tenant DESC, queue DESC LIMIT 1) AS next
     )
     SELECT queue FROM found LIMIT $3::int) AS step
-  LEFT JOIN queues ON queues.tenant = wanted.tenant AND queues.queue = step.queue
+  LEFT JOIN atlasqueue.queues ON queues.tenant = wanted.tenant AND queues.queue = step.queue
   ORDER BY wanted.tenant COLLATE "C" DESC, step.queue DESC`,
 );
 
@@ -110,8 +110,8 @@ const readyOf = composed(
   `
   SELECT wanted.tenant, wanted.queue, ${facts}, queues.xmax::text AS holder
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, queue)
-  LEFT JOIN queues ON queues.tenant = wanted.tenant AND queues.queue = wanted.queue, LATERAL (
-    SELECT FROM jobs WHERE jobs.tenant = wanted.tenant AND jobs.queue = wanted.queue AND ready_at IS NOT NULL
+  LEFT JOIN atlasqueue.queues ON queues.tenant = wanted.tenant AND queues.queue = wanted.queue, LATERAL (
+    SELECT FROM atlasqueue.jobs WHERE jobs.tenant = wanted.tenant AND jobs.queue = wanted.queue AND ready_at IS NOT NULL
     ORDER BY jobs.tenant DESC, jobs.queue DESC, priority, ready_at DESC, jobs.id DESC LIMIT 1) AS ready
   WHERE paused_at IS NULL`,
 );

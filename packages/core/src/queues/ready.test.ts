@@ -10,13 +10,13 @@ test("beside an old snapshot a look reads no more than what has become ready wit
   onTestFinished(() => own.drop());
   const { sql } = own.database;
   await sql`
-    INSERT INTO jobs (id, type, status, priority, run_at, ready_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, priority, run_at, ready_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'a', 'queued', n % 5 - 2, now(), now() - n * interval '1 second', now(), now(), '{}'
     FROM generate_series(60, 20059) AS n`;
   const [next] = await sql<{ id: string }[]>`
-    INSERT INTO jobs (id, type, status, run_at, ready_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, ready_at, created_at, updated_at, payload)
     VALUES (gen_random_uuid(), 'a', 'queued', now(), now(), now(), now(), '{}') RETURNING id`;
-  await sql`VACUUM ANALYZE jobs`;
+  await sql`VACUUM ANALYZE atlasqueue.jobs`;
   const looks = [
     (reach_ms?: number) => pagesRead(own.database, (deps) => readyJobs(deps, queue, 0, 1_000, reach_ms)),
     (reach_ms?: number) =>
@@ -24,7 +24,7 @@ test("beside an old snapshot a look reads no more than what has become ready wit
     (reach_ms?: number) => pagesRead(own.database, (deps) => readyWithPriority(deps, queue, 0, 1_000, reach_ms)),
   ];
   await besideSnapshot(own.database, async () => {
-    await sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE id <> ${next?.id ?? ""}`;
+    await sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE id <> ${next?.id ?? ""}`;
     for (const look of looks) {
       const whole = await look();
       expect(whole).toBeGreaterThan(500);
@@ -39,7 +39,7 @@ async function besideSnapshot(
   work: () => Promise<void>,
 ) {
   await sql.begin("ISOLATION LEVEL REPEATABLE READ", async (tx) => {
-    await tx`SELECT count(*) FROM queues`;
+    await tx`SELECT count(*) FROM atlasqueue.queues`;
     await work();
   });
 }

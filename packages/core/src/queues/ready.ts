@@ -36,7 +36,7 @@ const inOrder = composed(
   "queues/ready",
   ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds"],
   `
-  SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${within("$5")} AND ${heldByNobody}
+  SELECT ${columns} FROM atlasqueue.jobs WHERE ${olderThan} AND ${within("$5")} AND ${heldByNobody}
   ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
 );
 
@@ -61,9 +61,9 @@ const before = composed(
   "queues/ready-before",
   ["tenant", "queue", "next_id", "gap_seconds_min", "jobs_max", "reach_seconds"],
   `
-  SELECT ${columns} FROM jobs
+  SELECT ${columns} FROM atlasqueue.jobs
   WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND priority = 0 AND ${within("$6")}
-    AND ready_at < (SELECT ready_at FROM jobs WHERE id = $3::uuid) - make_interval(secs => $4::float8)
+    AND ready_at < (SELECT ready_at FROM atlasqueue.jobs WHERE id = $3::uuid) - make_interval(secs => $4::float8)
     AND ${heldByNobody}
   ORDER BY ready_at, id LIMIT $5::int`,
 );
@@ -84,7 +84,7 @@ export async function readyWithPriority(
 }
 
 const lane = (priorities: string) =>
-  `(SELECT ${columns} FROM jobs WHERE ${olderThan} AND ${within("$5")} AND ${priorities} AND ${heldByNobody}
+  `(SELECT ${columns} FROM atlasqueue.jobs WHERE ${olderThan} AND ${within("$5")} AND ${priorities} AND ${heldByNobody}
     ORDER BY priority DESC, ready_at, id LIMIT $4::int)`;
 
 const withPriority = composed(

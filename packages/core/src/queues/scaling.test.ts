@@ -10,11 +10,12 @@ test("an autoscaler may ask every few seconds: however many jobs wait, a handful
   onTestFinished(() => own.drop());
   const jobs = 20_000;
   await own.database.sql`
-    INSERT INTO jobs (id, type, status, queue, priority, run_at, ready_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, queue, priority, run_at, ready_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'a', 'queued', 'mails', n % 3, now(), now() - n * interval '1 second', now(), now(), '{}'
     FROM generate_series(1, ${jobs}::int) AS n`;
-  await own.database.sql`INSERT INTO queue_counts (tenant, queue, queued) VALUES ('default', 'mails', ${jobs})`;
-  await own.database.sql`VACUUM ANALYZE jobs`;
+  await own.database
+    .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, queued) VALUES ('default', 'mails', ${jobs})`;
+  await own.database.sql`VACUUM ANALYZE atlasqueue.jobs`;
   const signal = memorySignal();
   let found: Awaited<ReturnType<typeof queueScaling>> | undefined;
   const read = await rowsRead(
@@ -36,9 +37,9 @@ test("how long a job has been ready is told by the database's clock, whatever th
     await own.drop();
   });
   await database.sql`
-    INSERT INTO jobs (id, type, status, queue, run_at, ready_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, queue, run_at, ready_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'a', 'queued', 'mails', at, at, at, at, '{}' FROM (SELECT now() - interval '42 seconds' AS at)`;
-  await database.sql`INSERT INTO queue_counts (tenant, queue, queued) VALUES ('default', 'mails', 1)`;
+  await database.sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, queued) VALUES ('default', 'mails', 1)`;
   const found = await queueScaling({ database, signal: memorySignal() }, { tenant: "default", queue: "mails" });
   expect(found.oldest_ready_seconds).toBe(42);
 });

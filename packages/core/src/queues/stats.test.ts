@@ -23,8 +23,8 @@ test("each queue of the tenant has a row with every status, by name", async () =
 
 test("the oldest job is found whatever its priority", async () => {
   await add({ priority: 5 }, { priority: -7 }, {}, { priority: 2 });
-  await deps.database.sql`UPDATE jobs SET ready_at = now() - interval '1 hour' WHERE priority = -7`;
-  const [row] = await deps.database.sql<{ oldest: Date }[]>`SELECT min(ready_at) AS oldest FROM jobs`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET ready_at = now() - interval '1 hour' WHERE priority = -7`;
+  const [row] = await deps.database.sql<{ oldest: Date }[]>`SELECT min(ready_at) AS oldest FROM atlasqueue.jobs`;
   expect(await queueStats(deps, "default")).toMatchObject([{ oldest_queued_at: row?.oldest, counts: { queued: 4 } }]);
 });
 
@@ -43,7 +43,7 @@ test("a paused queue is listed even without a job", async () => {
 
 test("an answer is bounded, however many queues there are", async () => {
   await deps.database.sql`
-    INSERT INTO queue_counts (tenant, queue, succeeded) SELECT 'default', 'q' || n, 1 FROM generate_series(1, 1005) AS n`;
+    INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) SELECT 'default', 'q' || n, 1 FROM generate_series(1, 1005) AS n`;
   expect(await queueStats(deps, "default")).toHaveLength(queue_stats_max);
   const names = async (after: string, limit: number) =>
     (await queueStats(deps, "default", { after, limit })).map(({ queue }) => queue);

@@ -88,18 +88,18 @@ const shown = `
   SELECT named.queue, ${decided}, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
          CASE WHEN queued > 0 THEN (
            WITH RECURSIVE fronts AS (
-             (SELECT priority, ready_at FROM jobs
+             (SELECT priority, ready_at FROM atlasqueue.jobs
               WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL
               ORDER BY priority DESC, ready_at LIMIT 1)
              UNION ALL
              SELECT next.priority, next.ready_at FROM fronts, LATERAL (
-               SELECT priority, ready_at FROM jobs
+               SELECT priority, ready_at FROM atlasqueue.jobs
                WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL AND priority < fronts.priority
                ORDER BY priority DESC, ready_at LIMIT 1) AS next
            ) SELECT min(ready_at) FROM fronts
          ) END AS oldest_queued_at, now() AS seen_at
   FROM named LEFT JOIN held ON held.queue = named.queue
-       LEFT JOIN queues ON queues.tenant = $1 AND queues.queue = named.queue AND ${isDecided}
+       LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = named.queue AND ${isDecided}
   ORDER BY named.queue`;
 
 // A page reads its own rows of the totals, and all changes, of which there are those of a second: a queue with changes
@@ -109,20 +109,20 @@ const ofAll = composed(
   ["tenant", "after", "queues_max"],
   `
   WITH changed AS MATERIALIZED (
-    SELECT queue, ${sums} FROM queue_changes WHERE tenant = $1 AND queue > $2 GROUP BY queue
+    SELECT queue, ${sums} FROM atlasqueue.queue_changes WHERE tenant = $1 AND queue > $2 GROUP BY queue
   ), held AS MATERIALIZED (
     SELECT * FROM (
-      (SELECT queue, ${columns} FROM queue_counts
+      (SELECT queue, ${columns} FROM atlasqueue.queue_counts
        WHERE tenant = $1 AND queue > $2 AND ${holdsJobs} AND queue NOT IN (SELECT queue FROM changed)
        ORDER BY queue LIMIT $3::int)
       UNION ALL
       SELECT changed.queue, ${jobStatuses.map((status) => `changed.${status} + coalesce(total.${status}, 0)`).join(", ")}
-      FROM changed LEFT JOIN queue_counts AS total ON total.tenant = $1 AND total.queue = changed.queue
+      FROM changed LEFT JOIN atlasqueue.queue_counts AS total ON total.tenant = $1 AND total.queue = changed.queue
     ) AS known WHERE ${holdsJobs}
   ), named AS MATERIALIZED (
     SELECT queue FROM held
     UNION
-    (SELECT queue FROM queues WHERE tenant = $1 AND queue > $2 AND ${isDecided} ORDER BY queue LIMIT $3::int)
+    (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue > $2 AND ${isDecided} ORDER BY queue LIMIT $3::int)
     ORDER BY queue LIMIT $3::int
   )${shown}`,
 );
@@ -133,12 +133,12 @@ const ofOne = composed(
   `
   WITH held AS MATERIALIZED (
     SELECT queue, ${sums}
-    FROM (SELECT queue, ${columns} FROM queue_counts WHERE tenant = $1 AND queue = $2
-          UNION ALL SELECT queue, ${columns} FROM queue_changes WHERE tenant = $1 AND queue = $2) AS known
+    FROM (SELECT queue, ${columns} FROM atlasqueue.queue_counts WHERE tenant = $1 AND queue = $2
+          UNION ALL SELECT queue, ${columns} FROM atlasqueue.queue_changes WHERE tenant = $1 AND queue = $2) AS known
     GROUP BY queue HAVING ${jobStatuses.map((status) => `sum(${status}) <> 0`).join(" OR ")}
   ), named AS MATERIALIZED (
     SELECT queue FROM held
     UNION
-    SELECT queue FROM queues WHERE tenant = $1 AND queue = $2 AND ${isDecided}
+    SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND ${isDecided}
   )${shown}`,
 );

@@ -24,19 +24,19 @@ export async function workLeft(deps: Pick<Deps, "database">, of: WorkOf): Promis
 const text = `
   WITH served AS MATERIALIZED (
     SELECT queue FROM unnest($2::text[]) AS wanted(queue)
-    WHERE NOT EXISTS (SELECT FROM queues WHERE tenant = $1 AND queues.queue = wanted.queue AND paused_at IS NOT NULL)
+    WHERE NOT EXISTS (SELECT FROM atlasqueue.queues WHERE tenant = $1 AND queues.queue = wanted.queue AND paused_at IS NOT NULL)
   )
   SELECT EXISTS (SELECT FROM served, LATERAL (
-           SELECT FROM jobs WHERE tenant = $1 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+           SELECT FROM atlasqueue.jobs WHERE tenant = $1 AND jobs.queue = served.queue AND ready_at IS NOT NULL
            ORDER BY priority, ready_at DESC, id DESC LIMIT 1) AS ready)
       OR EXISTS (SELECT FROM served, LATERAL (
-           SELECT FROM jobs
+           SELECT FROM atlasqueue.jobs
            WHERE due_at IS NOT NULL AND (tenant, jobs.queue, due_at) >= ($1, served.queue, '-infinity')
              AND (tenant, jobs.queue, due_at) <= ($1, served.queue, now() + make_interval(secs => $4::float8))
            ORDER BY tenant, jobs.queue, due_at LIMIT 1) AS due)
-      OR EXISTS (SELECT FROM job_groups WHERE tenant = $1 AND overdue_at IS NOT NULL AND queue IN (SELECT queue FROM served))
-      OR EXISTS (SELECT FROM arrivals WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
-      OR EXISTS (SELECT FROM outbox WHERE tenant = $1)
-      OR EXISTS (SELECT FROM lease_batches CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN jobs ON jobs.id = member.id
+      OR EXISTS (SELECT FROM atlasqueue.job_groups WHERE tenant = $1 AND overdue_at IS NOT NULL AND queue IN (SELECT queue FROM served))
+      OR EXISTS (SELECT FROM atlasqueue.arrivals WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
+      OR EXISTS (SELECT FROM atlasqueue.outbox WHERE tenant = $1)
+      OR EXISTS (SELECT FROM atlasqueue.lease_batches CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
                  WHERE lease_batches.worker_id = $3 AND jobs.tenant = $1 AND jobs.status = 'running'
                    AND jobs.lease_token = lease_batches.token) AS "any"`;

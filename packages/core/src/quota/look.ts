@@ -28,10 +28,10 @@ const columns = jobStatuses.join(", ");
 const all = jobStatuses.join(" + ");
 
 const percentOf = (table: string, pages: number) =>
-  `least(100, 100.0 * ${pages} * current_setting('block_size')::int / greatest(1, pg_relation_size('${table}')))`;
+  `least(100, 100.0 * ${pages} * current_setting('block_size')::int / greatest(1, pg_relation_size('atlasqueue.${table}')))`;
 const keptIn = (table: string, column: string) => `
       SELECT job_id, sum(${kept_row_bytes} + pg_column_size(${column})) * 100 / (SELECT ${percentOf(table, kept_pages_max)}) AS bytes
-      FROM ${table} TABLESAMPLE SYSTEM ((SELECT ${percentOf(table, kept_pages_max)})) GROUP BY job_id`;
+      FROM atlasqueue.${table} TABLESAMPLE SYSTEM ((SELECT ${percentOf(table, kept_pages_max)})) GROUP BY job_id`;
 
 // Sizes of large values come from the pointers to them, so none is read.
 const look = composed(
@@ -41,14 +41,14 @@ const look = composed(
   WITH sample AS MATERIALIZED (
     SELECT tenant, count(*) AS sampled,
            avg(${row_bytes} + pg_column_size(payload) + coalesce(pg_column_size(result), 0) + coalesce(pg_column_size(last_error), 0)) AS mean
-    FROM jobs TABLESAMPLE SYSTEM ((SELECT ${percentOf("jobs", pages_max)}))
+    FROM atlasqueue.jobs TABLESAMPLE SYSTEM ((SELECT ${percentOf("jobs", pages_max)}))
     GROUP BY tenant
   ), kept AS MATERIALIZED (
     SELECT tenant, sum(bytes) AS bytes FROM (${keptIn("job_steps", "result")} UNION ALL ${keptIn("job_signals", "payload")}
-    ) AS kept CROSS JOIN LATERAL (SELECT tenant FROM jobs WHERE jobs.id = kept.job_id OFFSET 0) AS job GROUP BY tenant
+    ) AS kept CROSS JOIN LATERAL (SELECT tenant FROM atlasqueue.jobs WHERE jobs.id = kept.job_id OFFSET 0) AS job GROUP BY tenant
   ), known AS (
     SELECT tenant, sum(${all}) AS jobs FROM (
-      SELECT tenant, ${columns} FROM queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT tenant, ${columns} FROM queue_changes WHERE tenant = ANY($1::text[])) AS known
+      SELECT tenant, ${columns} FROM atlasqueue.queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT tenant, ${columns} FROM atlasqueue.queue_changes WHERE tenant = ANY($1::text[])) AS known
     GROUP BY tenant
   )
   SELECT asked.tenant, coalesce(known.jobs, 0)::float8 AS jobs, coalesce(sampled, 0)::int AS sampled, mean::float8 AS mean_bytes,
@@ -72,6 +72,6 @@ const inUse = composed(
   `
   SELECT NOT EXISTS (
     SELECT FROM unnest($2::text[]) AS wanted(key)
-    WHERE NOT EXISTS (SELECT FROM idempotency_keys AS known
+    WHERE NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known
                       WHERE known.tenant = $1 AND known.key = wanted.key AND expires_at > now())) AS used`,
 );

@@ -11,7 +11,11 @@ beforeAll(async () => {
   deps = { database: own.database, observe: recordEvents().observe };
 });
 afterAll(() => own.drop());
-beforeEach(() => own.database.sql`TRUNCATE jobs, queue_counts, queue_changes, idempotency_keys`);
+beforeEach(
+  () =>
+    own.database
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.idempotency_keys`,
+);
 
 const bytes = 20_000;
 /** Not to be compressed. */
@@ -29,13 +33,13 @@ const one = { bytes, jobs: 1, keys: [] };
 const fillTable = async () => {
   const { sql } = own.database;
   await sql`
-    INSERT INTO jobs (id, tenant, type, status, ready_at, run_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, tenant, type, status, ready_at, run_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), CASE n % 4 WHEN 0 THEN 'small' ELSE 'large' END, 'noop', 'queued', now(), now(), now(), now(),
            json_build_object('fill', repeat(n::text, CASE n % 4 WHEN 0 THEN 10 ELSE 100 END))
     FROM generate_series(1, 40_000) AS n`;
-  await sql`INSERT INTO queue_counts (tenant, queue, queued) VALUES ('small', 'default', 10_000), ('large', 'default', 30_000)`;
+  await sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, queued) VALUES ('small', 'default', 10_000), ('large', 'default', 30_000)`;
   return sql<{ tenant: string; bytes: number }[]>`
-    SELECT tenant, sum(300 + pg_column_size(payload))::float8 AS bytes FROM jobs GROUP BY tenant`;
+    SELECT tenant, sum(300 + pg_column_size(payload))::float8 AS bytes FROM atlasqueue.jobs GROUP BY tenant`;
 };
 
 test("what a tenant has stored before counts, and what others have does not", async () => {
@@ -62,15 +66,15 @@ test.each([
   { table: "job_signals", column: "payload", rest: { sent_at: new Date() } },
 ])("what is kept in $table counts for the tenant whose job it is", async ({ table, column, rest }) => {
   const { sql } = own.database;
-  await sql`TRUNCATE job_steps, job_signals`;
+  await sql`TRUNCATE atlasqueue.job_steps, atlasqueue.job_signals`;
   const [outcome] = await store("greedy", 1);
   const job_id = outcome && "job" in outcome ? outcome.job.id : "";
   await store("modest", 1);
   for (let at = 0; at < 10; at += 1)
-    await sql`INSERT INTO ${sql(table)} ${sql({ job_id, name: `s${at}`, [column]: { fill: fill() }, ...rest })}`;
+    await sql`INSERT INTO ${sql(`atlasqueue.${table}`)} ${sql({ job_id, name: `s${at}`, [column]: { fill: fill() }, ...rest })}`;
   await expect(open(10).admit("greedy", one)).rejects.toThrow(StorageFullError);
   await open(10).admit("modest", one);
-  await sql`TRUNCATE job_steps, job_signals`;
+  await sql`TRUNCATE atlasqueue.job_steps, atlasqueue.job_signals`;
   await open(10).admit("greedy", one);
 });
 
@@ -78,7 +82,7 @@ test("jobs that are gone make room", async () => {
   await store("default", 10);
   const quota = open(8, 0);
   await expect(quota.admit("default", one)).rejects.toThrow(StorageFullError);
-  await own.database.sql`TRUNCATE jobs, queue_counts, queue_changes`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes`;
   await eventually(() => quota.admit("default", one));
 });
 

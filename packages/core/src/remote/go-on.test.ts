@@ -12,7 +12,7 @@ const { open, add, database, deps, longPoll, read, sql, takeTurns } = longPollHa
 const backoff = { baseSeconds: 60, maxSeconds: 60, jitterMaxSeconds: 0 };
 
 beforeEach(async () => {
-  await sql()`TRUNCATE job_groups, idempotency_keys`;
+  await sql()`TRUNCATE atlasqueue.job_groups, atlasqueue.idempotency_keys`;
   open(memorySignal());
 });
 
@@ -82,10 +82,10 @@ test("what was leased for an answer that the database lost, or that failed other
     });
     await expect(goOn(of(first), { nacks, over })).rejects.toThrow();
     await eventually(async () => {
-      const [job] = await sql()`SELECT status, attempts FROM jobs WHERE id = ${second}`;
+      const [job] = await sql()`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${second}`;
       expect(job).toEqual({ status: "queued", attempts: 0 });
     });
-    await sql()`DELETE FROM jobs WHERE status <> 'succeeded'`;
+    await sql()`DELETE FROM atlasqueue.jobs WHERE status <> 'succeeded'`;
   }
 });
 

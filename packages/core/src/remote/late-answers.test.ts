@@ -44,8 +44,8 @@ describe("a claim whose answer comes after its lease has ended", () => {
   /** More than a third of the lease passes, and the rest soon after. */
   const ends = async () => {
     gone_by_ms += 1_050;
-    await sql()`UPDATE jobs SET locked_until = now()`;
-    await sql()`UPDATE lease_batches SET check_at = now()`;
+    await sql()`UPDATE atlasqueue.jobs SET locked_until = now()`;
+    await sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
   };
   const openWith = (hold: () => Promise<unknown>) => open(memorySignal(), lateClaims(hold));
 
@@ -70,7 +70,7 @@ describe("a claim whose answer comes after its lease has ended", () => {
     const stored = await read(id);
     expect(job).toMatchObject({ id, attempts: 1, locked_until: stored?.locked_until });
     const [row] = await sql()<{ renewed: boolean }[]>`
-      SELECT locked_until > started_at + make_interval(secs => ${lease_seconds}) AS renewed FROM jobs WHERE id = ${id}`;
+      SELECT locked_until > started_at + make_interval(secs => ${lease_seconds}) AS renewed FROM atlasqueue.jobs WHERE id = ${id}`;
     expect(row?.renewed).toBe(true);
   });
 
@@ -84,7 +84,7 @@ describe("a claim whose answer comes after its lease has ended", () => {
     leaveTurns();
     expect(await leased).toMatchObject([{ id, attempts: 1 }]);
     const [row] = await sql()<{ renewed: boolean }[]>`
-      SELECT locked_until > started_at + make_interval(secs => ${lease_seconds}) AS renewed FROM jobs WHERE id = ${id}`;
+      SELECT locked_until > started_at + make_interval(secs => ${lease_seconds}) AS renewed FROM atlasqueue.jobs WHERE id = ${id}`;
     expect(row?.renewed).toBe(false);
   });
 
@@ -92,7 +92,7 @@ describe("a claim whose answer comes after its lease has ended", () => {
     let leaveTurns: (() => void) | undefined;
     openWith(async () => (leaveTurns ??= takeTurns()));
     const [gone = "", id = ""] = await add({}, {});
-    await sql()`UPDATE jobs SET status = 'succeeded', ready_at = NULL WHERE id = ${gone}`;
+    await sql()`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL WHERE id = ${gone}`;
     const leased = longPoll().lease(call({ wait_ms: 0, jobs_max: 2, lease_seconds }), never);
     expect(await leased.finally(() => leaveTurns?.())).toMatchObject([{ id, attempts: 1 }]);
     expect(recorded.named("database_unavailable")).toEqual([]);

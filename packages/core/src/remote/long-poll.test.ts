@@ -205,7 +205,7 @@ describe("without a signal", () => {
   });
 
   test("a paused queue hands out nothing", async () => {
-    await sql()`INSERT INTO queues (tenant, queue, paused_at) VALUES ('default', 'held', now())`;
+    await sql()`INSERT INTO atlasqueue.queues (tenant, queue, paused_at) VALUES ('default', 'held', now())`;
     const held = waits({ queue: "held" });
     const other = waits({ queue: "other" });
     await turn();

@@ -17,14 +17,15 @@ const main = { tenant: "default", queue: "default" };
 
 let signal: Signal;
 beforeEach(async () => {
-  await sql()`TRUNCATE job_groups, idempotency_keys, queue_counts, queue_changes, queue_starts`;
+  await sql()`TRUNCATE atlasqueue.job_groups, atlasqueue.idempotency_keys, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.queue_starts`;
   open((signal = memorySignal()));
 });
 
 const lease = (lease_token: string, jobs_max = 10) =>
   longPoll().lease(call({ wait_ms: 0, jobs_max, lease_token }), never);
 const giveBack = (lease_token: string, tenant = "default") => releaseLease(deps(), tenant, lease_token);
-const states = async () => [...(await sql()`SELECT status, attempts FROM jobs ORDER BY id`)].map((row) => ({ ...row }));
+const states = async () =>
+  [...(await sql()`SELECT status, attempts FROM atlasqueue.jobs ORDER BY id`)].map((row) => ({ ...row }));
 const queued = { status: "queued", attempts: 0 };
 const running = { status: "running", attempts: 1 };
 
@@ -89,7 +90,7 @@ test("while somebody has a job's row locked it is not answered, and asked again 
   const [locked = ""] = await add({}, {});
   await lease(token);
   await sql().begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
     await expect(giveBack(token)).rejects.toThrow(DatabaseTimeoutError);
     expect(await states()).toEqual([running, queued]);
   });
@@ -112,7 +113,7 @@ test("when a part has gone back and the rest cannot be looked at, the error says
     }),
   );
   await sql().begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
     const error: unknown = await giveBack(token).catch((thrown: unknown) => thrown);
     expect([String(error), outcomeUnknown(error)]).toEqual(["Error: out of room", true]);
   });
@@ -126,7 +127,7 @@ test("a lock that ends in a moment is waited for, and one answer tells of all th
   const unlock = Promise.withResolvers<void>();
   const isLocked = Promise.withResolvers<void>();
   const stranger = sql().begin(async (transaction) => {
-    await transaction`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    await transaction`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
     isLocked.resolve();
     await unlock.promise;
   });
@@ -178,7 +179,7 @@ test("jobs that are handed over stay leased, though their queue is given limits 
   );
   const token = randomUUID();
   const leased = await sql().begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${locked} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
     return lease(token);
   });
   expect(leased).toMatchObject([{ id }]);
@@ -232,11 +233,11 @@ test("jobs that came too late to be handed over use the token up too", async () 
 test("a released token is forgotten after five minutes", async () => {
   await giveBack(randomUUID());
   const [row] = await sql()<{ minutes: number }[]>`
-    SELECT round(date_part('epoch', check_at - now()) / 60)::int AS minutes FROM lease_batches`;
+    SELECT round(date_part('epoch', check_at - now()) / 60)::int AS minutes FROM atlasqueue.lease_batches`;
   expect(row?.minutes).toBe(5);
-  await sql()`UPDATE lease_batches SET check_at = now()`;
+  await sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
   await recoverExpired(deps(), 50);
-  expect(await sql()`SELECT FROM lease_batches`).toHaveLength(0);
+  expect(await sql()`SELECT FROM atlasqueue.lease_batches`).toHaveLength(0);
 });
 
 test("while it is given back, a call waits on as before", async () => {

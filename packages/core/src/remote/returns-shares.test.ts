@@ -19,7 +19,7 @@ test("while one tenant's jobs are locked and cannot go back, others are given th
   const held = [...(await longPoll().lease(call(asks), never)), ...(await longPoll().lease(call(asks), never))];
   expect(held).toHaveLength(200);
   const returned = await sql().begin(async (tx) => {
-    await tx`SELECT FROM jobs WHERE tenant = 'greedy' FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.jobs WHERE tenant = 'greedy' FOR UPDATE`;
     const back = held.map((lease) => longPoll().returns.giveBack([lease]));
     await expect(longPoll().lease(call(asks), never)).rejects.toThrow("did not answer");
     const [id] = await add({});

@@ -34,7 +34,7 @@ afterAll(() => own.drop());
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE jobs, lease_batches, job_attempts, queue_counts, queue_changes, arrivals, schedules, minute_rollups, hour_rollups, inside_submissions`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.arrivals, atlasqueue.schedules, atlasqueue.minute_rollups, atlasqueue.hour_rollups, atlasqueue.inside_submissions`,
 );
 
 const total = async (filter: { queue?: string; type?: string; tenant?: string } = {}) =>
@@ -79,8 +79,8 @@ test("submissions, successes, failures, deaths and times of remote workers are i
 test("lost leases count as failures, as retries and as deaths", async () => {
   const ids = [...(await submitted(1)), ...(await submitted(1, { max_attempts: 1 }))];
   await claimed(ids);
-  await own.database.sql`UPDATE jobs SET locked_until = now() - interval '1 second'`;
-  await own.database.sql`UPDATE lease_batches SET check_at = now() - interval '1 second'`;
+  await own.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second'`;
+  await own.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second'`;
   const followUps = createFollowUps(deps);
   const logger = createLogger("silent", "test");
   expect(await recoverAll({ ...deps, logger, followUps })).toBe(2);
@@ -96,7 +96,8 @@ test("jobs of schedules are counted when they are made", async () => {
     catch_up: "one",
     job: { type: "nightly", queue: "default", payload: {}, priority: 0, max_attempts: 5 },
   });
-  await own.database.sql`UPDATE schedules SET next_at = date_trunc('minute', now(), 'UTC') - interval '1 minute'`;
+  await own.database
+    .sql`UPDATE atlasqueue.schedules SET next_at = date_trunc('minute', now(), 'UTC') - interval '1 minute'`;
   const followUps = createFollowUps(deps);
   await fireAll({ ...deps, followUps });
   await followUps.stop();
@@ -122,14 +123,14 @@ test("jobs of callers' transactions are counted when they are taken in, and neve
 });
 
 test("many jobs are one statement, written by itself a few seconds later", { tags: ["slow"] }, async () => {
-  const [before] = await own.database.sql`SELECT count(*)::int AS count FROM minute_rollups`;
+  const [before] = await own.database.sql`SELECT count(*)::int AS count FROM atlasqueue.minute_rollups`;
   const rollups = createRollups(deps);
   for (let at = 0; at < 10_000; at += 1) rollups.ended({ ...job, queue: `q${at % 3}` }, "succeeded", at, at);
   expect(before?.count).toBe(0);
   await eventually(async () => expect(await total()).toMatchObject({ succeeded: 10_000 }), { timeout_ms: 60_000 });
   await rollups.stop();
   // Three queues, each with its sum over types, one type, and all.
-  const [row] = await own.database.sql`SELECT count(*)::int AS count FROM minute_rollups`;
+  const [row] = await own.database.sql`SELECT count(*)::int AS count FROM atlasqueue.minute_rollups`;
   expect(row?.count).toBe(8);
 });
 
@@ -211,12 +212,13 @@ test("minutes older than two days become hours, hours older than thirty days go,
   while ((await foldMinutes(deps, 7)) > 0);
   expect(await sums()).toEqual(before);
   const [row] = await own.database.sql`
-    SELECT (SELECT min(at) > now() - interval '50 hours' FROM minute_rollups) AS recent,
-           (SELECT count(*)::int FROM hour_rollups WHERE queue = '' AND type = '') AS hours`;
+    SELECT (SELECT min(at) > now() - interval '50 hours' FROM atlasqueue.minute_rollups) AS recent,
+           (SELECT count(*)::int FROM atlasqueue.hour_rollups WHERE queue = '' AND type = '') AS hours`;
   expect(row).toEqual({ recent: true, hours: 6 });
   while ((await forgetHours(deps, 3)) > 0);
   expect(await sums()).toEqual(before);
-  const [left] = await own.database.sql`SELECT min(at) >= now() - interval '721 hours' AS recent FROM hour_rollups`;
+  const [left] = await own.database
+    .sql`SELECT min(at) >= now() - interval '721 hours' AS recent FROM atlasqueue.hour_rollups`;
   expect(left).toEqual({ recent: true });
 });
 
@@ -240,10 +242,10 @@ test.each([
 
 test("a series reads the rows of its window and no others, whatever the number of queues", async () => {
   await own.database.sql`
-    INSERT INTO minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
+    INSERT INTO atlasqueue.minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
     SELECT 'default', queue, '', date_trunc('minute', now(), 'UTC') - minute * interval '1 minute', 1, 1, 0, 0, 0, '{1}', '{1}'
     FROM generate_series(-2, 99) AS minute, (SELECT '' AS queue UNION ALL SELECT 'q' || n FROM generate_series(1, 300) AS n) AS queues`;
-  await own.database.sql`ANALYZE minute_rollups`;
+  await own.database.sql`ANALYZE atlasqueue.minute_rollups`;
   // Two minutes are still to come, so that a new one may begin meanwhile.
   expect(await total()).toMatchObject({ submitted: 15 });
   for (const queue of ["", "q17"])

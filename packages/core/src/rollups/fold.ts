@@ -27,8 +27,8 @@ const folding = composed(
   ["rows_max"],
   `
   WITH taken AS (
-    DELETE FROM minute_rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM minute_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '${minutes_kept_hours} hours'
+    DELETE FROM atlasqueue.minute_rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.minute_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '${minutes_kept_hours} hours'
       ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING *
   ), gone AS (
@@ -43,7 +43,7 @@ const folding = composed(
            coalesce(sum(wait), 0) AS wait, coalesce(sum(run), 0) AS run
     FROM parts GROUP BY ${keys}, place
   ), hours AS (
-    INSERT INTO hour_rollups AS known (${keys}, ${sumColumns.join(", ")}, waits, runs)
+    INSERT INTO atlasqueue.hour_rollups AS known (${keys}, ${sumColumns.join(", ")}, waits, runs)
     SELECT ${keys}, ${sumColumns.map((column) => `sum(${column})`).join(", ")},
            coalesce(array_agg(wait ORDER BY place) FILTER (WHERE place > 0), '{}'),
            coalesce(array_agg(run ORDER BY place) FILTER (WHERE place > 0), '{}')
@@ -64,8 +64,8 @@ const forget = composed(
   ["rows_max"],
   `
   WITH gone AS (
-    DELETE FROM hour_rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM hour_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '${hours_kept_days} days'
+    DELETE FROM atlasqueue.hour_rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.hour_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '${hours_kept_days} days'
       ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING 1
   )

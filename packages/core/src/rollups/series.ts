@@ -81,7 +81,7 @@ const series = composed(
   SELECT span.now, span."from", floor(extract(epoch FROM at - span."from") / $4::int)::int AS bucket,
          ${sumColumns.join(", ")}, waits, runs
   FROM span LEFT JOIN (
-    SELECT ${columns} FROM minute_rollups ${range} UNION ALL SELECT ${columns} FROM hour_rollups ${range}
+    SELECT ${columns} FROM atlasqueue.minute_rollups ${range} UNION ALL SELECT ${columns} FROM atlasqueue.hour_rollups ${range}
   ) AS known ON true`,
 );
 
@@ -101,5 +101,5 @@ const deaths = composed(
   SELECT coalesce(sum(dead) FILTER (WHERE ${lately}), 0)::float8 AS lately,
          coalesce(sum(dead) FILTER (WHERE NOT (${lately})), 0)::float8 AS before,
          min(at) FILTER (WHERE ${lately} AND dead > 0) AS since
-  FROM minute_rollups WHERE tenant = $1 AND queue = '' AND type = '' AND at > now() - interval '1 day 15 minutes'`,
+  FROM atlasqueue.minute_rollups WHERE tenant = $1 AND queue = '' AND type = '' AND at > now() - interval '1 day 15 minutes'`,
 );

@@ -46,8 +46,8 @@ const text = composed(
   ["tenants", "queues", "types", ...sumColumns, "waits", "runs", "age_seconds", "inside_rows_max"],
   `
   WITH inside AS (
-    DELETE FROM inside_submissions WHERE ${unsynced} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM inside_submissions LIMIT $12::int FOR UPDATE SKIP LOCKED))
+    DELETE FROM atlasqueue.inside_submissions WHERE ${unsynced} AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.inside_submissions LIMIT $12::int FOR UPDATE SKIP LOCKED))
     RETURNING tenant, queue, type, count
   ), given AS (
     SELECT tenant, queue, type, ${sumColumns.join(", ")}, waits::int8[], runs::int8[]
@@ -57,7 +57,7 @@ const text = composed(
     SELECT tenant, of.queue, of.type, count, 0, 0, 0, 0, '{}', '{}'
     FROM inside, LATERAL (VALUES (queue, type), (queue, ''), ('', type), ('', '')) AS of(queue, type)
   ), written AS (
-  INSERT INTO minute_rollups AS known (tenant, queue, type, at, ${sumColumns.join(", ")}, waits, runs)
+  INSERT INTO atlasqueue.minute_rollups AS known (tenant, queue, type, at, ${sumColumns.join(", ")}, waits, runs)
   SELECT tenant, queue, type, date_trunc('minute', now() - make_interval(secs => $11::float8), 'UTC'),
          ${sumColumns.map((column) => `sum(${column})`).join(", ")}, max(waits), max(runs)
   FROM given GROUP BY tenant, queue, type

@@ -65,7 +65,7 @@ const look = composed(
   "schedules/look-ahead",
   ["tenant", "name", "schedules_max"],
   `
-  SELECT tenant, name, cron, timezone, next_at, now() AS now FROM schedules
+  SELECT tenant, name, cron, timezone, next_at, now() AS now FROM atlasqueue.schedules
   WHERE (tenant, name) > ($1, $2) AND paused_at IS NULL AND next_at > now() + interval '1 minute'
   ORDER BY tenant, name LIMIT $3::int`,
 );
@@ -79,9 +79,9 @@ const move = composed(
     SELECT tenant, name, earlier
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
       AS late(tenant, name, cron, timezone, next_at, earlier)
-    JOIN schedules AS known USING (tenant, name, cron, timezone, next_at)
+    JOIN atlasqueue.schedules AS known USING (tenant, name, cron, timezone, next_at)
     WHERE paused_at IS NULL FOR UPDATE OF known SKIP LOCKED
   )
-  UPDATE schedules SET next_at = earlier FROM late
+  UPDATE atlasqueue.schedules SET next_at = earlier FROM late
   WHERE schedules.tenant = late.tenant AND schedules.name = late.name`,
 );

@@ -25,7 +25,7 @@ afterAll(async () => {
   await own.drop();
 });
 beforeEach(async () => {
-  await database.sql`TRUNCATE jobs, idempotency_keys, arrivals, schedules, queue_changes`;
+  await database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.arrivals, atlasqueue.schedules, atlasqueue.queue_changes`;
   deps = { database, observe: recordEvents().observe, signal: memorySignal() };
   await clock.set("2025-01-01T08:30:00Z");
 });
@@ -40,7 +40,9 @@ const every = (name: string, cron: string) => ({
 const minutely = (of: string, count: number) =>
   Promise.all(Array.from({ length: count }, (_, at) => createSchedule(deps, of, every(`every ${at}`, "* * * * *"))));
 const jobsOf = async (of: string) => {
-  const [row] = await database.sql<{ jobs: number }[]>`SELECT count(*)::int AS jobs FROM jobs WHERE tenant = ${of}`;
+  const [row] = await database.sql<
+    { jobs: number }[]
+  >`SELECT count(*)::int AS jobs FROM atlasqueue.jobs WHERE tenant = ${of}`;
   return row?.jobs ?? 0;
 };
 

@@ -20,9 +20,9 @@ export async function dueSchedules(
 
 const due = `
   WITH numbered AS MATERIALIZED (
-    SELECT tenant, name, next_at, row_number() OVER (PARTITION BY tenant ORDER BY next_at) AS place FROM schedules
+    SELECT tenant, name, next_at, row_number() OVER (PARTITION BY tenant ORDER BY next_at) AS place FROM atlasqueue.schedules
     WHERE next_at <= now() AND paused_at IS NULL
       AND (tenant, name) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
   )
-  SELECT known.tenant, known.name FROM numbered JOIN schedules AS known USING (tenant, name)
+  SELECT known.tenant, known.name FROM numbered JOIN atlasqueue.schedules AS known USING (tenant, name)
   ORDER BY place, random() LIMIT $1::int FOR NO KEY UPDATE OF known SKIP LOCKED`;

@@ -27,4 +27,4 @@ export async function holdSchedule(execute: Execute, { tenant, name }: ScheduleR
   return row;
 }
 
-const hold = "SELECT *, now() AS seen_at FROM schedules WHERE tenant = $1 AND name = $2 FOR UPDATE";
+const hold = "SELECT *, now() AS seen_at FROM atlasqueue.schedules WHERE tenant = $1 AND name = $2 FOR UPDATE";

@@ -39,7 +39,7 @@ afterAll(async () => {
   await own.drop();
 });
 beforeEach(async () => {
-  await database.sql`TRUNCATE jobs, idempotency_keys, arrivals, schedules, queue_changes`;
+  await database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.arrivals, atlasqueue.schedules, atlasqueue.queue_changes`;
   recorded.events.length = 0;
   deps = { database, observe: recorded.observe, signal: memorySignal() };
   await clock.set("2025-01-01T08:30:00Z");
@@ -56,7 +56,7 @@ const define = (changes: { name?: string; cron?: string; catch_up?: CatchUp; pay
 /** The slots that got a job, by the jobs' keys. */
 const slots = async (name = "report") => {
   const rows = await database.sql<{ slot: string }[]>`
-    SELECT split_part(key, ':', 3) || ':' || split_part(key, ':', 4) AS slot FROM idempotency_keys JOIN jobs ON id = job_id
+    SELECT split_part(key, ':', 3) || ':' || split_part(key, ':', 4) AS slot FROM atlasqueue.idempotency_keys JOIN atlasqueue.jobs ON id = job_id
     WHERE starts_with(key, ${`schedule:${name}:`}) ORDER BY key`;
   return rows.map(({ slot }) => slot.slice(5));
 };
@@ -76,7 +76,7 @@ test("after a moment with a clock far ahead, schedules fire at their next slots 
   const next = async (name: string) => (await findSchedule(deps, { tenant, name }))?.next_at;
   expect(await next("report")).toEqual(new Date("2026-01-01T01:00Z"));
   await own.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM schedules WHERE name = 'held' FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.schedules WHERE name = 'held' FOR UPDATE`;
     expect(await bringBack(deps, firstSchedule, 2)).toMatchObject({ name: "held" });
     expect(await bringBack(deps, { tenant, name: "held" }, 3)).toBeUndefined();
   });
@@ -109,7 +109,8 @@ test("a slot makes its job when it is due, ready and signalled, and the schedule
   expect(await createOutlook(deps).look()).toMatchObject({ schedule_in_ms: 0 });
   expect(await fireAll(deps)).toBe(1);
   expect(await fireAll(deps)).toBe(0);
-  const [job] = await database.sql`SELECT id, type, queue, priority, status, max_attempts, payload FROM jobs`;
+  const [job] =
+    await database.sql`SELECT id, type, queue, priority, status, max_attempts, payload FROM atlasqueue.jobs`;
   expect(job).toMatchObject({ ...define({ payload: { n: 1 } }).job, status: "queued" });
   expect(await deps.signal.take([{ tenant, queue: "mail" }], 10)).toEqual([job?.["id"]]);
   expect(await slots()).toEqual(["01-01T09:00"]);
@@ -150,9 +151,9 @@ test("twenty firing at once make one job for each of 300 slots", async () => {
   await Promise.all(Array.from({ length: 20 }, () => fireAll(deps)));
   await fireAll(deps);
   for (const name of names) expect(await slots(name)).toHaveLength(100);
-  const [count] = await database.sql`SELECT count(*)::int AS jobs FROM jobs`;
+  const [count] = await database.sql`SELECT count(*)::int AS jobs FROM atlasqueue.jobs`;
   expect(count).toEqual({ jobs: 300 });
-  const [kept] = await database.sql`SELECT sum(queued)::int AS queued FROM queue_changes`;
+  const [kept] = await database.sql`SELECT sum(queued)::int AS queued FROM atlasqueue.queue_changes`;
   expect(kept).toEqual({ queued: 300 });
 });
 
@@ -188,7 +189,7 @@ test("put again with the same cron it keeps its position; with another it goes o
   await putSchedule(deps, tenant, define({ catch_up: "all", payload: { n: 2 } }));
   await fireAll(deps);
   expect(await slots()).toEqual(["01-01T09:00", "01-01T10:00", "01-01T11:00"]);
-  const payloads = await database.sql`SELECT DISTINCT payload::text FROM jobs`;
+  const payloads = await database.sql`SELECT DISTINCT payload::text FROM atlasqueue.jobs`;
   expect(payloads).toEqual([{ payload: '{"n":2}' }]);
   await clock.set("2025-01-01T13:10:00Z");
   const changed = await putSchedule(deps, tenant, define({ catch_up: "all", cron: "30 * * * *" }));
@@ -224,7 +225,7 @@ test("as many due schedules as one look takes, all in a stranger's hand, hide no
     await createSchedule(deps, tenant, define({ name, cron: name === "s100" ? "1 9 * * *" : "0 9 * * *" }));
   await clock.set("2025-01-01T09:02:00Z");
   await database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM schedules WHERE name < 's100' FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.schedules WHERE name < 's100' FOR UPDATE`;
     expect(await fireAll(deps)).toBe(1);
   });
   expect(await slots("s100")).toEqual(["01-01T09:01"]);
@@ -233,8 +234,8 @@ test("as many due schedules as one look takes, all in a stranger's hand, hide no
 
 test("a schedule broken by hand is reported, and stops none of its neighbours", async () => {
   for (const name of ["broken", "report", "unreadable"]) await createSchedule(deps, tenant, define({ name }));
-  await database.sql`UPDATE schedules SET cron = 'x' WHERE name = 'broken'`;
-  await database.sql`UPDATE schedules SET job = '{"type": 5}' WHERE name = 'unreadable'`;
+  await database.sql`UPDATE atlasqueue.schedules SET cron = 'x' WHERE name = 'broken'`;
+  await database.sql`UPDATE atlasqueue.schedules SET job = '{"type": 5}' WHERE name = 'unreadable'`;
   await clock.set("2025-01-01T09:00:00Z");
   expect(await fireAll(deps)).toBe(1);
   expect(await slots()).toEqual(["01-01T09:00"]);
@@ -249,7 +250,10 @@ test("tenants may have schedules of the same name, and each has its own limit", 
   expect(await createSchedule(deps, "acme", define())).toEqual({ kind: "exists" });
   await clock.set("2025-01-01T09:00:00Z");
   expect(await fireAll(deps)).toBe(2);
-  expect(await database.sql`SELECT tenant FROM jobs ORDER BY tenant`).toEqual([{ tenant: "acme" }, { tenant }]);
+  expect(await database.sql`SELECT tenant FROM atlasqueue.jobs ORDER BY tenant`).toEqual([
+    { tenant: "acme" },
+    { tenant },
+  ]);
   expect(limits.schedules_max).toBe(1_000);
 });
 
@@ -267,6 +271,6 @@ test("slots whose jobs ask for a group take no more round trips the more there a
   const seen = await database.sql`
     SELECT count(*)::int AS arrivals, count(DISTINCT idempotency_key)::int AS keys, min(arrivals.group_key) AS "group", min(key_ttl_seconds) AS ttl,
            count(*) FILTER (WHERE status = 'blocked' AND blocked_seq = 0)::int AS blocked
-    FROM arrivals JOIN jobs ON id = job_id`;
+    FROM atlasqueue.arrivals JOIN atlasqueue.jobs ON id = job_id`;
   expect(seen).toEqual([{ arrivals: 180, keys: 180, group: "one", ttl: 86_400, blocked: 180 }]);
 });

@@ -88,7 +88,7 @@ type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
 const lookText = `
   SELECT tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, now() AS now, octet_length(job::text) AS bytes,
          schedules.xmin::text AS version, place::int
-  FROM schedules JOIN unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted(tenant, name, place) USING (tenant, name)
+  FROM atlasqueue.schedules JOIN unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted(tenant, name, place) USING (tenant, name)
   WHERE next_at <= now() AND paused_at IS NULL
   ORDER BY place`;
 
@@ -100,7 +100,7 @@ function look(refs: readonly ScheduleRef[]): Statement {
 // somebody paused or changed.
 const holdText = `
   SELECT place::int AS at
-  FROM schedules JOIN unnest($1::text[], $2::text[], $3::xid[]) WITH ORDINALITY AS planned(tenant, name, version, place) USING (tenant, name)
+  FROM atlasqueue.schedules JOIN unnest($1::text[], $2::text[], $3::xid[]) WITH ORDINALITY AS planned(tenant, name, version, place) USING (tenant, name)
   WHERE schedules.xmin = planned.version AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
   ORDER BY place FOR UPDATE OF schedules SKIP LOCKED`;
 
@@ -142,7 +142,7 @@ const moveOnText = composed(
   "schedules/fire",
   ["tenants", "names", "next_ats", "slots", "job_ids"],
   `
-  UPDATE schedules AS known
+  UPDATE atlasqueue.schedules AS known
   SET next_at = moved.next_at, last_slot_at = coalesce(moved.slot, last_slot_at), last_job_id = coalesce(moved.job_id, last_job_id)
   FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::uuid[]) AS moved(tenant, name, next_at, slot, job_id)
   WHERE known.tenant = moved.tenant AND known.name = moved.name`,

@@ -10,7 +10,7 @@ beforeAll(async () => {
   own = await testDatabase();
   // Half of them are stored compressed, and half as they are.
   await own.database.sql`
-    INSERT INTO schedules (tenant, name, cron, timezone, catch_up, job, created_at, updated_at)
+    INSERT INTO atlasqueue.schedules (tenant, name, cron, timezone, catch_up, job, created_at, updated_at)
     SELECT ${tenant}, 's' || to_char(at, 'FM00'), '0 0 * * *', 'UTC', 'none',
            json_build_object('type', 'large', 'payload', json_build_object('fill', CASE WHEN at % 2 = 0 THEN repeat('x', 250000)
              ELSE (SELECT string_agg(md5(n::text || at::text), '') FROM generate_series(1, 7800) AS n) END)), now(), now()

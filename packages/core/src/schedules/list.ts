@@ -34,8 +34,8 @@ const list = composed(
   ["tenant", "after", "schedules_max"],
   `
   WITH RECURSIVE page AS MATERIALIZED (
-    SELECT name FROM schedules WHERE tenant = $1 AND name > $2 ORDER BY name LIMIT $3::int
-  ), ${fitting({ from: "(SELECT * FROM schedules WHERE tenant = $1) AS own", key: "name", order: "name", bytes: bytesOf("job") })}
-  SELECT *, now() AS seen_at, ${isCut} AS cut FROM schedules
+    SELECT name FROM atlasqueue.schedules WHERE tenant = $1 AND name > $2 ORDER BY name LIMIT $3::int
+  ), ${fitting({ from: "(SELECT * FROM atlasqueue.schedules WHERE tenant = $1) AS own", key: "name", order: "name", bytes: bytesOf("job") })}
+  SELECT *, now() AS seen_at, ${isCut} AS cut FROM atlasqueue.schedules
   WHERE tenant = $1 AND name = ANY(ARRAY(SELECT name FROM fitting)) ORDER BY name`,
 );

@@ -55,7 +55,7 @@ const resume = composed(
   "schedules/resume",
   ["tenant", "name", "next_at"],
   `
-  UPDATE schedules SET paused_at = NULL, next_at = nullif($3::text, '')::timestamptz, updated_at = now()
+  UPDATE atlasqueue.schedules SET paused_at = NULL, next_at = nullif($3::text, '')::timestamptz, updated_at = now()
   WHERE tenant = $1 AND name = $2
   RETURNING *, now() AS seen_at`,
 );

@@ -11,11 +11,12 @@ const job = { type: "report.send", payload: {}, queue: "q", priority: 0, max_att
 
 async function due(name: string) {
   await createSchedule(deps, tenant, { name, cron: "0 * * * *", timezone: "UTC", catch_up: "one", job });
-  await deps.database.sql`UPDATE schedules SET next_at = now() - interval '2 hours' WHERE name = ${name}`;
+  await deps.database.sql`UPDATE atlasqueue.schedules SET next_at = now() - interval '2 hours' WHERE name = ${name}`;
   return { tenant, name };
 }
-const jobs = () => deps.database.sql`SELECT FROM jobs`;
-const isFree = (name: string) => deps.database.sql`SELECT FROM schedules WHERE name = ${name} FOR UPDATE NOWAIT`;
+const jobs = () => deps.database.sql`SELECT FROM atlasqueue.jobs`;
+const isFree = (name: string) =>
+  deps.database.sql`SELECT FROM atlasqueue.schedules WHERE name = ${name} FOR UPDATE NOWAIT`;
 
 test("a process that stands still as it fires keeps what it holds from others for some seconds only", async () => {
   const ref = await due("still");
@@ -49,8 +50,8 @@ test("nothing is held while the slots of schedules are reckoned; what was change
     reached: 3,
   });
   expect(begun).toBe(true);
-  expect(await deps.database.sql`SELECT name FROM schedules WHERE last_slot_at IS NULL ORDER BY name`).toEqual([
-    { name: "paused" },
-  ]);
+  expect(
+    await deps.database.sql`SELECT name FROM atlasqueue.schedules WHERE last_slot_at IS NULL ORDER BY name`,
+  ).toEqual([{ name: "paused" }]);
   expect(await jobs()).toHaveLength(2);
 });

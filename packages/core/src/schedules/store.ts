@@ -77,10 +77,10 @@ async function store(
 
 // Concurrent calls may exceed the limit by their number: it bounds the sweep's work, and is not a quota.
 const insert = `
-  INSERT INTO schedules AS known (tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, created_at, updated_at)
+  INSERT INTO atlasqueue.schedules AS known (tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, created_at, updated_at)
   SELECT $1, $2::text, $3, $4, $5, $6::text::json, nullif($7::text, '')::timestamptz, nullif($8::text, ''), nullif($9::text, ''), now(), now()
-  WHERE EXISTS (SELECT FROM schedules WHERE tenant = $1 AND name = $2::text)
-     OR (SELECT count(*) FROM schedules WHERE tenant = $1) < ${limits.schedules_max}`;
+  WHERE EXISTS (SELECT FROM atlasqueue.schedules WHERE tenant = $1 AND name = $2::text)
+     OR (SELECT count(*) FROM atlasqueue.schedules WHERE tenant = $1) < ${limits.schedules_max}`;
 
 const replace = `DO UPDATE SET
   next_at = CASE WHEN known.cron = excluded.cron AND known.timezone = excluded.timezone

@@ -111,7 +111,7 @@ const seedPart = composed(
            replace(error, '%n', n::text) AS error_text
     FROM planned
   ), made AS (
-    INSERT INTO jobs (id, tenant, queue, type, status, run_at, ready_at, due_at, dead_at, created_at, updated_at, started_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, run_at, ready_at, due_at, dead_at, created_at, updated_at, started_at,
                       finished_at, attempts, max_attempts, worker_id, dead_reason, last_error, error_fingerprint, payload, result)
     SELECT ${id}, $3, queue, type, status,
            CASE WHEN status = 'scheduled' THEN now() + interval '6 hours' * (0.1 + luck)
@@ -128,7 +128,7 @@ const seedPart = composed(
     FROM timed ORDER BY n
     RETURNING id, tenant, queue, status AS to_status, NULL::text AS from_status, status, attempts, worker_id, created_at, last_error
   ), history AS (
-    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
     SELECT id, attempt, worker_id, created_at + attempt * interval '5 seconds', created_at + attempt * interval '5 seconds' + interval '0.4 seconds', 'failed',
            coalesce(last_error, 'HttpError: 502 from https://api.example.com')
     FROM made, generate_series(1, attempts - CASE WHEN status IN ('dead', 'failed') THEN 0 ELSE 1 END) AS attempt

@@ -33,9 +33,9 @@ beforeAll(async () => {
   await seedDay({ database: own.database, observe }, { jobs, dead, queues, days: 0 }, () => {});
   // As many of each as make a plan that reads them all show.
   await own.database.sql`
-    INSERT INTO queue_counts (tenant, queue, succeeded) SELECT 'default', 'past-' || n, 1 FROM generate_series(1, 3000) AS n`;
+    INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) SELECT 'default', 'past-' || n, 1 FROM generate_series(1, 3000) AS n`;
   await own.database.sql`
-    INSERT INTO schedules (tenant, name, cron, timezone, catch_up, job, created_at, updated_at)
+    INSERT INTO atlasqueue.schedules (tenant, name, cron, timezone, catch_up, job, created_at, updated_at)
     SELECT 'default', 'every-' || n, '0 5 * * *', 'UTC', 'none', '{"type":"a"}', now(), now() FROM generate_series(1, 3000) AS n`;
   const actor = { kind: "token", token_id: null, name: "ops" } as const;
   const act = {
@@ -56,9 +56,9 @@ beforeAll(async () => {
   const deps = { database: own.database, observe };
   await createReplay(deps, { tenant: "default", filter: { type: "mail.send" } }, actor);
   await own.database.sql`
-    INSERT INTO operations
+    INSERT INTO atlasqueue.operations
     SELECT (jsonb_populate_record(known, jsonb_build_object('id', gen_random_uuid(), 'status', 'done'))).*
-    FROM operations AS known, generate_series(1, 3000)`;
+    FROM atlasqueue.operations AS known, generate_series(1, 3000)`;
   await own.database.sql`ANALYZE`;
 });
 afterAll(() => own.drop());
@@ -106,10 +106,10 @@ test("a page of queues reads the counts, the decisions and the fronts of that pa
 
 test("the small charts of a page of queues read the last hour's minutes of those queues", async () => {
   await own.database.sql`
-    INSERT INTO minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
+    INSERT INTO atlasqueue.minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
     SELECT 'default', 'past-' || n, '', date_trunc('minute', now(), 'UTC') - ago * interval '1 minute', 1, 1, 0, 0, 0, '{}', '{}'
     FROM generate_series(1, 100) AS n, generate_series(0, 200) AS ago`;
-  await own.database.sql`ANALYZE minute_rollups`;
+  await own.database.sql`ANALYZE atlasqueue.minute_rollups`;
   const names = Array.from({ length: 30 }, (_, at) => `past-${at + 1}`);
   expect((await readThroughput(own, "default", names)).items).toHaveLength(30);
   expect(await read((deps) => readThroughput(deps, "default", names))).toBeLessThanOrEqual(30 * 61);

@@ -35,7 +35,7 @@ test("a seeded system has jobs of every status but running ones, true counts, sc
   expect(queues.find(({ queue }) => queue === "webhooks")?.limits.concurrency).toBe(20);
   expect((await listSchedules(deps, "default", 10)).rows).toHaveLength(5);
   expect((await listFlows(deps, "default", {}, 10)).flows.map(({ jobs }) => jobs)).toEqual([3, 4, 6]);
-  const [sample] = await own.database.sql`SELECT id FROM jobs WHERE status = 'blocked' LIMIT 1`;
+  const [sample] = await own.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'blocked' LIMIT 1`;
   expect((await explainJob(deps, "default", sample?.id as string))?.reasons).not.toEqual([]);
 
   const day = await readSeries(deps, "default", { window: "24h" });
@@ -45,7 +45,7 @@ test("a seeded system has jobs of every status but running ones, true counts, sc
   const month = await readSeries(deps, "default", { window: "30d", queue: "mails" });
   expect(month.items.filter(({ submitted }) => submitted > 0).length).toBeGreaterThan(24);
   const [late] = await own.database.sql`
-    SELECT count(*)::int AS count FROM jobs
+    SELECT count(*)::int AS count FROM atlasqueue.jobs
     WHERE finished_at > now() OR started_at > finished_at OR created_at > coalesce(finished_at, now())`;
   expect(late?.count).toBe(0);
 });

@@ -8,7 +8,7 @@ const { add, advance, child, countsAreTrue, deps, edges, jobs, spawn, spawned, s
 
 test("under a lease that was lost nothing is stored", async () => {
   const lease = await take(await add());
-  await deps.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${lease.id}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid() WHERE id = ${lease.id}`;
   expect(await spawn(lease, [child()])).toEqual({ kind: "lease_lost" });
   await cancel(deps, "default", lease.id);
   expect(await spawn(lease, [child()])).toEqual({ kind: "lease_lost" });
@@ -87,8 +87,8 @@ test("a child that is refused takes all with it, and the job still runs under it
     refusal: { kind: "unknown_parents", places: [{ at: 0, nth: 0, id: nobody }] },
   });
   expect([await jobs(), await status(lease.id)]).toEqual([before, "running"]);
-  expect(await deps.database.sql`SELECT FROM flow_jobs`).toHaveLength(0);
-  expect(await deps.database.sql`SELECT FROM flows`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.flow_jobs`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.flows`).toHaveLength(0);
   await countsAreTrue();
   await cancel(deps, "default", held);
   expect(await spawned(lease, [child({}, { unique })])).toHaveLength(1);
@@ -115,7 +115,7 @@ test("a row that a stranger has locked is reported as locked, and nothing is sto
   const lease = await take(a);
   for (const row of [a, sum])
     await deps.database.sql.begin(async (tx) => {
-      await tx`SELECT FROM jobs WHERE id = ${row} FOR UPDATE`;
+      await tx`SELECT FROM atlasqueue.jobs WHERE id = ${row} FOR UPDATE`;
       expect(await spawn(lease, [child()], { dependants_wait: true })).toEqual({ kind: "locked" });
     });
   expect([await jobs(), await status(a)]).toEqual([2, "running"]);

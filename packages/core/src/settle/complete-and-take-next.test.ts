@@ -34,7 +34,7 @@ const goOn = async (
 };
 /** What the sweep lets through. */
 const advance = async () => {
-  await deps.database.sql`UPDATE job_groups SET overdue_at = now()`;
+  await deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = now()`;
   return (await advanceOverdue(deps, 100)).ready.map(({ id }) => id);
 };
 const drifted = async () => (await countDrift(deps, 1_000)).drifted;
@@ -48,12 +48,14 @@ test("the settlement of a job leases the next of its group, under a token of its
   expect(next).toMatchObject([{ id: b, attempts: 1, payload: { n: 2 }, group_key: "g", tenant: "default" }]);
   expect(next[0]?.lease_token).not.toBe(first.lease_token);
   expect(await statuses(a, b, c)).toEqual(["succeeded", "running", "blocked"]);
-  expect(await deps.database.sql`SELECT FROM lease_batches WHERE job_ids = ARRAY[${b ?? ""}::uuid]`).toHaveLength(1);
+  expect(
+    await deps.database.sql`SELECT FROM atlasqueue.lease_batches WHERE job_ids = ARRAY[${b ?? ""}::uuid]`,
+  ).toHaveLength(1);
   const last = await goOn(next);
   expect(last.next).toMatchObject([{ id: c }]);
   expect(await goOn(last.next)).toMatchObject({ next: [], ready: [] });
   expect(await drifted()).toEqual([]);
-  expect(await deps.database.sql`SELECT FROM job_groups`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.job_groups`).toEqual([]);
 });
 
 test("hundreds of groups go on together, and of those that were not asked for the next may go", async () => {
@@ -83,7 +85,7 @@ test("a job that comes while the turn is passed on waits behind, and another loo
   expect([await advance(), await statuses(b, c)]).toEqual([[], ["running", "blocked"]]);
   expect((await goOn(next)).next).toMatchObject([{ id: c }]);
   expect([await advance(), await statuses(c), (await add({})).length]).toEqual([[], ["running"], 1]);
-  expect((await deps.database.sql`SELECT FROM jobs WHERE status = 'blocked'`).length).toBe(1);
+  expect((await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'blocked'`).length).toBe(1);
 });
 
 test("a job whose group another transaction holds is not settled, and all others of its batch are", async () => {
@@ -92,7 +94,7 @@ test("a job whose group another transaction holds is not settled, and all others
   const [b, c] = await add(...groups.slice(0, 2));
   const leases = await Promise.all(firsts.map(take));
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM job_groups WHERE group_key = 'g' FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'g' FOR UPDATE`;
     expect(await goOn(leases)).toEqual({ kinds: ["locked", "applied", "applied"], next: [], ready: [c] });
   });
   expect((await goOn(leases.slice(0, 1))).next).toMatchObject([{ id: b }]);
@@ -122,7 +124,7 @@ test("one that is not due, locked by another transaction, or cancelled meanwhile
   const [d, e, f] = await add({ group: "h" }, { group: "h" }, { group: "h" });
   const lease = await take(d);
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${e ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${e ?? ""} FOR UPDATE`;
     expect((await goOn([lease])).next).toEqual([]);
   });
   await cancel(deps, "default", e ?? "");
@@ -132,7 +134,7 @@ test("one that is not due, locked by another transaction, or cancelled meanwhile
 test("a lease that was lost takes nothing", async () => {
   const [a, b] = await add({}, {});
   const lease = await take(a);
-  await deps.database.sql`UPDATE jobs SET lease_token = gen_random_uuid() WHERE id = ${a ?? ""}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid() WHERE id = ${a ?? ""}`;
   expect(await goOn([lease])).toEqual({ kinds: ["lease_lost"], next: [], ready: [] });
   expect(await statuses(a, b)).toEqual(["running", "blocked"]);
 });
@@ -150,7 +152,7 @@ test("wherever its answer is lost, the settlement can be repeated and what was t
     for (const token of unanswered) await takeBack(deps, token);
     const again = await goOn([lease]);
     expect(again.kinds).toEqual(["applied"]);
-    const [job] = await deps.database.sql`SELECT status, attempts FROM jobs WHERE id = ${b ?? ""}`;
+    const [job] = await deps.database.sql`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${b ?? ""}`;
     const taken = again.next.length;
     expect(job).toEqual({ status: taken ? "running" : "queued", attempts: taken });
     expect(await drifted()).toEqual([]);

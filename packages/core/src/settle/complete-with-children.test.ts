@@ -41,7 +41,7 @@ test("the children of a job in a flow join it, behind those that are there, and 
   const view = await viewFlow(deps, "default", (await read(ids[0] ?? ""))?.flow_id ?? "");
   expect(view?.items).toHaveLength(10);
   expect(view?.items.slice(0, 4).map(({ id }) => id)).toEqual(ids);
-  const places = await deps.database.sql`SELECT place FROM flow_jobs ORDER BY place`;
+  const places = await deps.database.sql`SELECT place FROM atlasqueue.flow_jobs ORDER BY place`;
   expect(places.map(({ place }) => place as number)).toEqual(Array.from({ length: 10 }, (_, at) => at));
 });
 

@@ -163,7 +163,7 @@ const hold = composed(
   "settle/hold-spawner",
   ["id", "lease_token"],
   `
-  SELECT flow_id, has_children FROM jobs
+  SELECT flow_id, has_children FROM atlasqueue.jobs
   WHERE id = $1::uuid AND lease_token = $2::uuid AND status = 'running'
     AND ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
 );

@@ -129,8 +129,8 @@ const inFreeGroup = `(group_key IS NULL OR ${groupIsFree("jobs")})`;
 
 /** A part of a WITH, `settled`: the jobs that are settled. */
 const settledPart = ({ grouped, logged, with_results }: Kind, form: Form) => `
-  ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held", grouped ? inFreeGroup : undefined)},` : ""} settled AS (
-    UPDATE jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
+  ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held", grouped ? inFreeGroup : undefined)},` : ""} settled AS (
+    UPDATE atlasqueue.jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
                     ${grouped ? "holds_group = NULL," : ""} result = ${with_results ? `${textOfJob("$4")}::json` : "NULL"}
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, has_children ${logged ? ", attempts, worker_id, started_at" : ""}
@@ -141,7 +141,7 @@ const answerOf = `SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id)
   WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled)`;
 
 const history = (logs: string) => `history AS (
-    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, logs)
+    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, logs)
     SELECT id, attempts, worker_id, started_at, now(), 'succeeded', ${ofJob(logs, "id")}::json
     FROM settled WHERE ${ofJob(logs, "id")} IS NOT NULL
   )`;

@@ -83,12 +83,12 @@ function outcomeOf(
   readyAfter: (lease: Lease) => readonly ReadyJob[],
 ): FailOutcome {
   const about = aboutLease(lease);
-  const ready = readyAfter(lease);
-  const next = ready.length > 0 && { ready };
   switch (row?.status) {
-    case "dead":
+    case "dead": {
       deps.observe({ event: "job_dead", ...about, error, reason: row.dead_reason ?? "" });
-      return { kind: "dead", has_children: row.has_children ?? false, ...next };
+      const ready = readyAfter(lease);
+      return { kind: "dead", has_children: row.has_children ?? false, ...(ready.length > 0 && { ready }) };
+    }
     case "failed":
     case "queued":
       deps.observe({
@@ -119,8 +119,8 @@ const counted = countChanges("settled", {
 const staysOrIsFree = `(group_key IS NULL OR ${verdict("reason")} IS NULL OR ${groupIsFree("jobs")})`;
 
 const statement = (logged: boolean, form: Form) => `
-  WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM jobs WHERE ${holdsLease}), ${lockFree("held", staysOrIsFree)},` : ""} settled AS (
-    UPDATE jobs SET status = CASE WHEN ${verdict("reason")} IS NULL THEN 'failed' ELSE 'dead' END,
+  WITH ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held", staysOrIsFree)},` : ""} settled AS (
+    UPDATE atlasqueue.jobs SET status = CASE WHEN ${verdict("reason")} IS NULL THEN 'failed' ELSE 'dead' END,
                     dead_reason = ${verdict("reason")}, run_at = coalesce(${retryAt}, run_at), due_at = ${retryAt},
                     dead_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     finished_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
@@ -129,7 +129,7 @@ const statement = (logged: boolean, form: Form) => `
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, status, attempts, worker_id, started_at, run_at, dead_reason, last_error, has_children
   ), ${counted}, history AS (
-    INSERT INTO job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error ${logged ? ", logs" : ""})
+    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error ${logged ? ", logs" : ""})
     SELECT id, attempts, worker_id, started_at, now(), 'failed', last_error ${logged ? `, ${ofJob("$5", "id")}::json` : ""}
     FROM settled
   ), dead AS (

@@ -27,7 +27,7 @@ test("a process that stands still between the statements does not keep the job a
       () => "failed",
     );
     await still;
-    const isFree = (id: string) => deps.database.sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE NOWAIT`;
+    const isFree = (id: string) => deps.database.sql`SELECT FROM atlasqueue.jobs WHERE id = ${id} FOR UPDATE NOWAIT`;
     await expect(isFree(a)).rejects.toThrow("lock");
     await eventually(() => isFree(a));
     await eventually(() => isFree(sum));

@@ -28,6 +28,6 @@ const find = composed(
   "settle/settled-before",
   [...leaseParameters],
   `
-  SELECT jobs.id, status, run_at, dead_reason, has_children, ${replicated} FROM ${leaseInput} JOIN jobs ON jobs.id = input.id
+  SELECT jobs.id, status, run_at, dead_reason, has_children, ${replicated} FROM ${leaseInput} JOIN atlasqueue.jobs ON jobs.id = input.id
   WHERE lease_token = ($3::uuid[])[input.token]`,
 );

@@ -31,13 +31,13 @@ const staleQueues = composed(
   "signal/stale-queues",
   ["tenant", "ids"],
   `
-  SELECT DISTINCT tenant, queue FROM jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status <> 'queued'`,
+  SELECT DISTINCT tenant, queue FROM atlasqueue.jobs WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status <> 'queued'`,
 );
 
 const firstReady = composed(
   "signal/first-ready",
   ["tenant", "queue", "listed"],
   `
-  SELECT jobs.id FROM unnest($3::uuid[]) WITH ORDINALITY AS listed(id, place) JOIN jobs USING (id)
+  SELECT jobs.id FROM unnest($3::uuid[]) WITH ORDINALITY AS listed(id, place) JOIN atlasqueue.jobs USING (id)
   WHERE jobs.tenant = $1 AND jobs.queue = $2 AND status = 'queued' ORDER BY place LIMIT 1`,
 );

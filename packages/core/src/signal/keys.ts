@@ -1,3 +1,4 @@
+import { defaultSchema } from "../database/schema/name.ts";
 import { defaultTenant, type QueueRef } from "../deps.ts";
 import type { Topic } from "./signal.ts";
 
@@ -9,7 +10,12 @@ export type SignalKeys = {
   shardOf?: ((queue: QueueRef) => string) | undefined;
 };
 
-export const defaultKeys: SignalKeys = { jobs: "atlasqueue:jobs", deadLetters: "atlasqueue:dlq" };
+/** The names unless an operator chooses others. @example keysOf("emails").jobs; // "emails:jobs" */
+export const keysOf = (schema: string = defaultSchema): SignalKeys => ({
+  jobs: `${schema}:jobs`,
+  deadLetters: `${schema}:dlq`,
+});
+export const defaultKeys = keysOf();
 
 /** The keys of one queue. A key's purpose comes before the queue's name, so that no name can be another's key. */
 export type QueueKeys = {

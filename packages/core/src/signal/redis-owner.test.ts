@@ -53,12 +53,15 @@ function server(url = redisUrl()) {
 }
 
 const nonces = async ({ database }: TestDatabase) =>
-  (await database.sql<{ nonce: string }[]>`SELECT unnest(nonces) AS nonce FROM redis_owner`).map(({ nonce }) => nonce);
+  (await database.sql<{ nonce: string }[]>`SELECT unnest(nonces) AS nonce FROM atlasqueue.redis_owner`).map(
+    ({ nonce }) => nonce,
+  );
 
 async function copy(from: TestDatabase, to: TestDatabase): Promise<void> {
-  const [row] = await from.database.sql`SELECT nonces::text AS nonces, renewed_at::text AS at FROM redis_owner`;
+  const [row] = await from.database
+    .sql`SELECT nonces::text AS nonces, renewed_at::text AS at FROM atlasqueue.redis_owner`;
   await to.database.sql`
-    INSERT INTO redis_owner (nonces, renewed_at) VALUES (${row?.["nonces"]}::text::text[], ${row?.["at"]}::text::timestamptz)`;
+    INSERT INTO atlasqueue.redis_owner (nonces, renewed_at) VALUES (${row?.["nonces"]}::text::text[], ${row?.["at"]}::text::timestamptz)`;
 }
 
 test("a copy that is started at once is refused, the first database goes on, and both report it once", async () => {

@@ -106,13 +106,13 @@ async function rowOf({ database }: OwnerDeps, renew_ms: number): Promise<Row> {
 const read = `
   SELECT to_json(nonces) AS nonces, stranger, NOT (renewed_at > now() - $1::float8 * interval '1 ms' AND renewed_at <= now()) AS due,
          coalesce(refused_until > now() AND refused_until <= now() + $2::float8 * interval '1 ms', false) AS refused
-  FROM redis_owner`;
+  FROM atlasqueue.redis_owner`;
 
 const renew = composed(
   "signal/renew-redis-nonce",
   ["renew_ms"],
   `
-  INSERT INTO redis_owner AS kept (nonces) VALUES (ARRAY[gen_random_uuid()::text])
+  INSERT INTO atlasqueue.redis_owner AS kept (nonces) VALUES (ARRAY[gen_random_uuid()::text])
   ON CONFLICT (one) DO UPDATE
   SET nonces = (excluded.nonces || kept.nonces)[:${kept + 1}], renewed_at = now(), stranger = NULL, refused_until = NULL
   WHERE NOT (kept.renewed_at > now() - $1::float8 * interval '1 ms' AND kept.renewed_at <= now())
@@ -123,6 +123,6 @@ const noteStranger = composed(
   "signal/note-redis-stranger",
   ["stranger", "refused_ms"],
   `
-  INSERT INTO redis_owner (nonces, stranger, refused_until) VALUES ('{}', $1, now() + $2::float8 * interval '1 ms')
+  INSERT INTO atlasqueue.redis_owner (nonces, stranger, refused_until) VALUES ('{}', $1, now() + $2::float8 * interval '1 ms')
   ON CONFLICT (one) DO UPDATE SET stranger = excluded.stranger, refused_until = excluded.refused_until`,
 );

@@ -13,9 +13,9 @@ import { pause } from "../pause.ts";
 export const asSeen = (columns: string, which: string, joins = "") => `
   found AS MATERIALIZED (
     SELECT jobs.id, jobs.xmin AS version, ${columns}
-    FROM jobs ${joins} WHERE ${which}
+    FROM atlasqueue.jobs ${joins} WHERE ${which}
   ), locked AS MATERIALIZED (
-    SELECT id, xmin AS version FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id, xmin AS version FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
   ), free AS MATERIALIZED (
     SELECT found.* FROM found JOIN locked ON locked.id = found.id AND locked.version = found.version
   )`;

@@ -23,7 +23,7 @@ export async function findJobSteps(
 
 const utc = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 const listed = (table: string, order: string, fields: string) =>
-  `(SELECT json_agg(json_build_object('name', name, ${fields}) ORDER BY ${order}, name) FROM ${table} WHERE job_id = jobs.id)`;
+  `(SELECT json_agg(json_build_object('name', name, ${fields}) ORDER BY ${order}, name) FROM atlasqueue.${table} WHERE job_id = jobs.id)`;
 
 const all = composed(
   "steps/find",
@@ -32,7 +32,7 @@ const all = composed(
   SELECT ${listed("job_steps", "finished_at", `'result', result, 'attempt', attempt, 'finished_at', ${utc("finished_at")}`)} AS steps,
          ${listed("job_signals", "sent_at", `'payload', payload, 'sent_at', ${utc("sent_at")}`)} AS signals,
          ${listed("job_waits", "until", `'until', ${utc("until")}`)} AS waits
-  FROM jobs WHERE id = $1::uuid AND tenant = $2`,
+  FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2`,
 );
 
 /**
@@ -94,7 +94,7 @@ const noNames = () => Object.create(null) as Record<string, Json>;
 
 const kept = (kind: string, table: string, value: string, order: string) => `
     SELECT job_id, '${kind}' AS kind, name, kept.${value} AS value, kept.${order} AS at, ${bytesOf(`kept.${value}`)} + octet_length(name) AS bytes
-    FROM ${table} AS kept JOIN jobs ON jobs.id = job_id WHERE job_id = ANY($1::uuid[]) AND tenant = $2`;
+    FROM atlasqueue.${table} AS kept JOIN atlasqueue.jobs ON jobs.id = job_id WHERE job_id = ANY($1::uuid[]) AND tenant = $2`;
 
 // What does not fit is not read: only its size is.
 const leased = composed(

@@ -7,7 +7,7 @@ export const forgetSteps = (rows: string) =>
   kinds
     .map(
       (table) => `${table}_gone AS (
-    DELETE FROM ${table} WHERE job_id = ANY(ARRAY(SELECT id FROM ${rows}))
+    DELETE FROM atlasqueue.${table} WHERE job_id = ANY(ARRAY(SELECT id FROM ${rows}))
   )`,
     )
     .join(", ");

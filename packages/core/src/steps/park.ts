@@ -69,14 +69,14 @@ const text = composed(
      coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
      sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.told_over OR wait.until <= now(), false) AS over,
      coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
-     wait.name IS NOT NULL OR (SELECT count(*) < ${limits.waits_max} FROM job_waits WHERE job_id = jobs.id) AS has_room`,
+     wait.name IS NOT NULL OR (SELECT count(*) < ${limits.waits_max} FROM atlasqueue.job_waits WHERE job_id = jobs.id) AS has_room`,
     "jobs.id = $1::uuid AND jobs.tenant = $2",
-    `LEFT JOIN job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
-     LEFT JOIN job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $4`,
+    `LEFT JOIN atlasqueue.job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
+     LEFT JOIN atlasqueue.job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $4`,
   )}, goes AS MATERIALIZED (
     SELECT id, over, until FROM free WHERE held AND NOT signalled AND has_room
   ), moved AS (
-    UPDATE jobs SET status = CASE WHEN over THEN 'running' ELSE 'scheduled' END, waits_for = CASE WHEN NOT over THEN $4 END,
+    UPDATE atlasqueue.jobs SET status = CASE WHEN over THEN 'running' ELSE 'scheduled' END, waits_for = CASE WHEN NOT over THEN $4 END,
                     run_at = CASE WHEN over THEN run_at ELSE until END, due_at = CASE WHEN NOT over THEN until END,
                     attempts = CASE WHEN over THEN attempts ELSE attempts - 1 END,
                     locked_until = CASE WHEN over THEN locked_until END, worker_id = CASE WHEN over THEN worker_id END,
@@ -86,10 +86,10 @@ const text = composed(
   ), parked AS (
     SELECT * FROM moved WHERE status = 'scheduled'
   ), waiting AS (
-    INSERT INTO job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
+    INSERT INTO atlasqueue.job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
     ON CONFLICT (job_id, name) DO NOTHING
   ), told AS (
-    UPDATE job_waits SET told_over = true FROM goes
+    UPDATE atlasqueue.job_waits SET told_over = true FROM goes
     WHERE job_waits.job_id = goes.id AND job_waits.name = $4 AND over AND told_over IS NULL
   ), ${countMoves("parked", "running", "scheduled")}
   SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room, EXISTS (SELECT FROM moved) AS is_free FROM found`,

@@ -27,7 +27,10 @@ function restingOnce(): Deps {
   let rests = true;
   const unsafe = (text: string, ...rest: [never[], object]) => {
     const sent = rests
-      ? text.replace("version FROM jobs WHERE", "version FROM jobs WHERE (SELECT pg_sleep(1)) IS NOT NULL AND")
+      ? text.replace(
+          "version FROM atlasqueue.jobs WHERE",
+          "version FROM atlasqueue.jobs WHERE (SELECT pg_sleep(1)) IS NOT NULL AND",
+        )
       : text;
     rests = false;
     return deps.database.sql.unsafe(sent, ...rest);
@@ -63,7 +66,7 @@ test("another's transaction that has the row locked delays them, and is passed b
   const lease = await started();
   const impatient = { ...deps, database: { ...deps.database, timeout_ms: 300 } };
   await deps.database.sql.begin(async (tx) => {
-    await tx`SELECT FROM jobs WHERE id = ${lease.id} FOR UPDATE`;
+    await tx`SELECT FROM atlasqueue.jobs WHERE id = ${lease.id} FOR UPDATE`;
     for (const move of [
       () => storeStep(impatient, lease, "a", 1),
       () => park(impatient, lease, "go", 60),

@@ -26,7 +26,7 @@ test("a job is parked until its signal, and no attempt, history or slot is spent
   }
   const lease = await take(id);
   expect(await park(deps, lease, "s50", 3_600)).toEqual({ kind: "signalled", payload: 50 });
-  expect(await deps.database.sql`SELECT FROM job_attempts`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.job_attempts`).toEqual([]);
   expect(recorded.named("job_parked")).toHaveLength(50);
   await complete(deps, [{ lease, result: null }]);
   await counts();
@@ -81,7 +81,7 @@ test("a time that is over stays over, though the clock is set back after the han
   await timeIsOver(id);
   const again = await take((await promoteDue(deps, 10))[0]?.id);
   expect(await park(deps, again, "go", 60)).toEqual({ kind: "timed_out" });
-  await deps.database.sql`UPDATE job_waits SET until = now() + interval '1 hour' WHERE job_id = ${id}`;
+  await deps.database.sql`UPDATE atlasqueue.job_waits SET until = now() + interval '1 hour' WHERE job_id = ${id}`;
   expect(await signal(id)).toMatchObject({ kind: "too_late" });
   expect(await park(deps, again, "go", 60)).toEqual({ kind: "timed_out" });
   expect(await read(id)).toMatchObject({ status: "running", waits_for: null });
@@ -98,7 +98,7 @@ test("a signal that came in time counts, although the job runs after its time", 
 test("the time counts from the first time a job is parked, however early it was woken", async () => {
   const [id = ""] = await add({});
   const first = await park(deps, await take(id), "go", 60);
-  await deps.database.sql`UPDATE jobs SET due_at = now() WHERE id = ${id}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE id = ${id}`;
   await promoteDue(deps, 10);
   expect(await park(deps, await take(id), "go", 3_600)).toEqual(first);
 });
@@ -127,5 +127,5 @@ test("a final job takes no signal", async () => {
   const lease = await started();
   await complete(deps, [{ lease, result: null }]);
   expect(await signal(lease.id)).toEqual({ kind: "finished", status: "succeeded" });
-  expect(await deps.database.sql`SELECT FROM job_signals`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.job_signals`).toEqual([]);
 });

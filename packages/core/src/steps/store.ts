@@ -47,15 +47,15 @@ const text = composed(
   WITH ${asSeen(
     `${isHeld} AS held, same.name IS NOT NULL AS known, same.result, (
       SELECT count(*) < ${limits.steps_max} AND coalesce(sum(${bytesOf("result")}), 0) + octet_length($5) <= ${limits.steps_bytes_max}
-      FROM job_steps WHERE job_id = jobs.id) AS has_room`,
+      FROM atlasqueue.job_steps WHERE job_id = jobs.id) AS has_room`,
     "jobs.id = $1::uuid AND jobs.tenant = $2",
-    "LEFT JOIN job_steps AS same ON same.job_id = jobs.id AND same.name = $4",
+    "LEFT JOIN atlasqueue.job_steps AS same ON same.job_id = jobs.id AND same.name = $4",
   )}, marked AS (
-    UPDATE jobs SET has_steps = true, updated_at = now() FROM free
+    UPDATE atlasqueue.jobs SET has_steps = true, updated_at = now() FROM free
     WHERE jobs.id = free.id AND held AND has_room AND NOT known
     RETURNING jobs.id, jobs.attempts
   ), stored AS (
-    INSERT INTO job_steps (job_id, name, result, attempt, finished_at)
+    INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at)
     SELECT id, $4, $5::json, attempts, now() FROM marked
   )
   SELECT held, known, result, has_room, EXISTS (SELECT FROM marked) AS is_free FROM found`,

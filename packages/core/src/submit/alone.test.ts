@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE jobs, job_groups, unique_keys, idempotency_keys, flows, flow_jobs, flow_edges, outbox`;
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_groups, atlasqueue.unique_keys, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;
   // What waits for the stranger with a connection has it until this deadline.
   database = connectDatabase({ url: own.url, connectionsMax: connections_max, timeoutMs: 20_000 });
   const followUps = { submitted() {}, flowsSubmitted() {} };
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 let keys = 0;
 const asked = (request: Partial<SubmitJobInput>) => submission(request, `alone-${(keys += 1)}`);
-const count = async (type: string) => (await own.database.sql`SELECT FROM jobs WHERE type = ${type}`).length;
+const count = async (type: string) => (await own.database.sql`SELECT FROM atlasqueue.jobs WHERE type = ${type}`).length;
 
 const ways: Record<string, (job: Partial<SubmitJobInput>, parent: string) => Promise<unknown>> = {
   "jobs together": (job) => submitter.submitTogether([asked(job), asked(job)]),
@@ -48,7 +48,7 @@ test.each(Object.entries(ways))("%s for a locked group leaves connections to eve
   const first = await submitter.submit(asked({ group: "held" }), 10);
   const parent = "job" in first ? first.job.id : "";
   const { waiting } = await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM job_groups WHERE group_key = 'held' FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'held' FOR UPDATE`;
     const all = Array.from({ length: 3 * connections_max }, () => submit({ type: "held", group: "held" }, parent));
     const began = performance.now();
     for (let round = 0; round < 3; round += 1) {
@@ -70,7 +70,7 @@ test("a program that ends waits neither for whoever holds the lock nor for the d
   const { sql } = own.database;
   await submitter.submit(asked({ group: "held" }), 10);
   const { answers } = await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM job_groups FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.job_groups FOR UPDATE`;
     const held = { type: "held", group: "held" };
     const [together, batch] = Object.values(ways);
     const all = [together?.(held, ""), batch?.(held, ""), submitter.submit(asked(held), 10)];

@@ -138,7 +138,7 @@ const keys = (mode: Mode) => `
     SELECT *, coalesce(target, id) AS holder FROM ours WHERE (target IS NULL OR target IN (SELECT id FROM targets))
       ${mode === "admit" ? `AND NOT ${behind("ours", "earlier.target IS NOT NULL AND earlier.target NOT IN (SELECT id FROM targets)")}` : ""}
   ), named AS (
-    INSERT INTO unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
+    INSERT INTO atlasqueue.unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
     SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
            clock_timestamp() + make_interval(secs => coalesce(window_seconds, ${unique_check_seconds}))
     FROM able WHERE unique_key IS NOT NULL
@@ -153,7 +153,7 @@ const keys = (mode: Mode) => `
   ), own AS MATERIALIZED (
     SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
   ), new_keys AS (
-    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
     FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
@@ -170,7 +170,7 @@ const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => 
 
 const insertInto = (seats: string, columns = "", values = "") => `
   made AS (
-    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group${columns})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}${values}
@@ -186,16 +186,16 @@ const made = {
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}
     FROM makes LEFT JOIN seated USING (id)
   ), made AS (
-    UPDATE jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, blocked_seq = seats.blocked_seq,
+    UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, blocked_seq = seats.blocked_seq,
                     holds_group = seats.holds_group, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
     FROM seats WHERE jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
-    UPDATE jobs SET status = 'cancelled', blocked_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
+    UPDATE atlasqueue.jobs SET status = 'cancelled', blocked_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
     FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
   ), ${noteParents("ended")}, dealt_with AS (
-    DELETE FROM arrivals WHERE job_id = ANY(ARRAY(
+    DELETE FROM atlasqueue.arrivals WHERE job_id = ANY(ARRAY(
       SELECT id FROM made UNION ALL SELECT id FROM ended UNION ALL SELECT id FROM clear WHERE role = 'note'))
   )`,
 };

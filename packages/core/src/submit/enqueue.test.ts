@@ -88,7 +88,8 @@ test("batches that share keys in opposite orders do not block each other", async
 
 test("an expired key is free again", async () => {
   const [first] = await enqueue(deps, [submission({}, "old")], options);
-  await deps.database.sql`UPDATE idempotency_keys SET expires_at = now() - interval '1 second' WHERE key = 'old'`;
+  await deps.database
+    .sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now() - interval '1 second' WHERE key = 'old'`;
   const [second] = await enqueue(deps, [submission({ priority: 3 }, "old")], options);
   expect(second?.kind).toBe("created");
   expect(idOf(second)).not.toBe(idOf(first));

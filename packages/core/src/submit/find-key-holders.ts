@@ -92,14 +92,14 @@ const text = composed(
          ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
   CROSS JOIN LATERAL (
-    SELECT * FROM idempotency_keys AS one WHERE one.tenant = wanted.tenant AND one.key = wanted.key OFFSET 0) AS keys
-  LEFT JOIN jobs ON jobs.id = keys.job_id
+    SELECT * FROM atlasqueue.idempotency_keys AS one WHERE one.tenant = wanted.tenant AND one.key = wanted.key OFFSET 0) AS keys
+  LEFT JOIN atlasqueue.jobs ON jobs.id = keys.job_id
   UNION ALL
   SELECT names.tenant, names.queue, names.key, NULL, false, names.window_ends_at <= now(), names.job_id, names.check_at::text,
          ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
   CROSS JOIN LATERAL (
-    SELECT * FROM unique_keys AS one
+    SELECT * FROM atlasqueue.unique_keys AS one
     WHERE one.tenant = wanted.tenant AND one.queue = wanted.queue AND one.key = wanted.key OFFSET 0) AS names
-  LEFT JOIN jobs ON jobs.id = names.job_id`,
+  LEFT JOIN atlasqueue.jobs ON jobs.id = names.job_id`,
 );

@@ -36,7 +36,7 @@ export async function heldAmong(execute: Execute, wanted: readonly Wanted[]): Pr
 }
 
 const rowOf = (table: string, column: string, columns: string, lock: string) => `LATERAL (
-    SELECT ${columns} FROM ${table} AS known
+    SELECT ${columns} FROM atlasqueue.${table} AS known
     WHERE (known.tenant, known.queue, known.${column}) = (wanted.tenant, wanted.queue, wanted.name) ${lock})`;
 const heldIn = (of: Wanted["of"], table: string, column: string) => `
   SELECT place::int FROM wanted

@@ -136,7 +136,7 @@ export const groupedColumns = `
 
 const insertInto = ({ keyed, grouped, inside }: Kind) => `
   made AS (
-    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, status, ready_at, due_at ${grouped ? ", group_key, blocked_seq, holds_group" : ""} ${keyed ? ", kept_until" : ""})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
            CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
@@ -155,7 +155,7 @@ const counted = ({ grouped }: Kind) =>
 
 /** For the figures over time: appended, so that no one waits for it. */
 const notedInside = `noted AS (
-    INSERT INTO inside_submissions (tenant, queue, type, count) SELECT tenant, queue, type, count(*) FROM made GROUP BY tenant, queue, type
+    INSERT INTO atlasqueue.inside_submissions (tenant, queue, type, count) SELECT tenant, queue, type, count(*) FROM made GROUP BY tenant, queue, type
   )`;
 
 const expiry = "now() + make_interval(secs => $17::float8)";
@@ -170,7 +170,7 @@ const takeKeys = ({ grouped }: Kind) => `
     SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL
   ), new_keys AS (
-    INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     SELECT tenant, key, decode(hash, 'hex'), id, ${expiry} FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING job_id

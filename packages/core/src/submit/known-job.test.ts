@@ -33,13 +33,13 @@ const job_bytes_max = 1_000;
 test.each(["an idempotency key", "a unique key"])(
   "a small batch that meets jobs with large results by %s is not answered with megabytes from the database",
   async (by) => {
-    await deps.database.sql`TRUNCATE jobs, idempotency_keys, unique_keys`;
+    await deps.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.unique_keys`;
     const batch = Array.from({ length: jobs }, (_, at) =>
       by === "a unique key" ? submission({ unique: { key: `u${at}` } }) : submission({}, `key-${at}`),
     );
     await enqueueAll(deps, batch, { idempotency_ttl_seconds: 60 });
     await deps.database.sql`
-      UPDATE jobs SET result = to_json(repeat('x', 100000)), progress = to_json(repeat('x', 10000)), last_error = repeat('x', 4096)`;
+      UPDATE atlasqueue.jobs SET result = to_json(repeat('x', 100000)), progress = to_json(repeat('x', 10000)), last_error = repeat('x', 4096)`;
     expect(await answeredTo(batch)).toBeLessThan(jobs * job_bytes_max);
   },
 );

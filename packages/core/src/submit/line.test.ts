@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE jobs, job_groups, unique_keys, idempotency_keys, flows, flow_jobs, flow_edges, outbox`;
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_groups, atlasqueue.unique_keys, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;
   // Whatever waits for the stranger fails by this deadline.
   database = connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 20_000 });
   const followUps = { submitted() {}, flowsSubmitted() {} };
@@ -45,7 +45,7 @@ const beside = {
   "another unique job": () => submit({ unique: { key: `free ${keys}` } }),
   "a flow": () => submitFlow({ group: "free" }),
 };
-const count = async (type: string) => (await own.database.sql`SELECT FROM jobs WHERE type = ${type}`).length;
+const count = async (type: string) => (await own.database.sql`SELECT FROM atlasqueue.jobs WHERE type = ${type}`).length;
 
 test.each<[string, string, () => Promise<{ kind: string }>]>([
   ["a group", "job_groups", () => submit({ type: "held", group: held.group })],
@@ -54,10 +54,10 @@ test.each<[string, string, () => Promise<{ kind: string }>]>([
 ])("%s that is locked keeps only those waiting that want it", async (_what, table, submitHeld) => {
   const { sql } = own.database;
   await submit(held);
-  await sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, holds_group = NULL, finished_at = now()`;
-  await sql`UPDATE job_groups SET heads = '{}'`;
+  await sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, holds_group = NULL, finished_at = now()`;
+  await sql`UPDATE atlasqueue.job_groups SET heads = '{}'`;
   const { waiting } = await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM ${stranger(table)} FOR UPDATE`;
+    await stranger`SELECT FROM ${stranger(`atlasqueue.${table}`)} FOR UPDATE`;
     const all: Promise<{ kind: string }>[] = [];
     const began = performance.now();
     for (let round = 0; round < 5; round += 1) {
@@ -83,7 +83,7 @@ test("however many wait for one group, one that had to wait for another has its 
   await submit({ group: "held" });
   await submit({ group: "other" });
   const lock = (stranger: typeof sql, group: string) =>
-    stranger`SELECT FROM job_groups WHERE group_key = ${group} FOR UPDATE`;
+    stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = ${group} FOR UPDATE`;
   const waiting = await sql.begin(async (stranger) => {
     await lock(stranger as never, "held");
     const { all, last } = await sql.begin(async (other) => {
@@ -125,7 +125,7 @@ test("many processes that add to one busy group all get through", async () => {
   );
   const rows = await own.database.sql<
     { seq: number }[]
-  >`SELECT blocked_seq AS seq FROM jobs WHERE type = 'busy' AND blocked_seq IS NOT NULL ORDER BY 1`;
+  >`SELECT blocked_seq AS seq FROM atlasqueue.jobs WHERE type = 'busy' AND blocked_seq IS NOT NULL ORDER BY 1`;
   expect(rows).toHaveLength(1_999);
   for (const { one, by } of others) {
     await by.close();

@@ -89,7 +89,7 @@ test("in one call: somebody has taken its key, and the next one has taken its ow
 test("in one call: its idempotency key was another job's, and has expired", async () => {
   const keyed = { ...submission(next), idempotency_key: "spent" };
   await enqueue(deps, [{ ...submission({ type: "noop" }), idempotency_key: "spent" }], options);
-  await deps.database.sql`UPDATE idempotency_keys SET expires_at = now() - interval '1 s'`;
+  await deps.database.sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now() - interval '1 s'`;
   const outcomes = await enqueue(deps, [keyed, submission(next)], options);
   const [first = "", second = ""] = outcomes.map((one) => ("job" in one ? one.job.id : ""));
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
@@ -110,7 +110,7 @@ test("in a caller's transaction: it was to end, as its key was another job's, an
   const { id } = await queue.submit({ type: "noop", unique: { key: "k" } });
   const [first = "", second = ""] = await arrive({ ...next, unique: { key: "k" } }, next);
   await besideLock(
-    (sql) => sql`SELECT FROM jobs WHERE id = ${first} FOR UPDATE`,
+    (sql) => sql`SELECT FROM atlasqueue.jobs WHERE id = ${first} FOR UPDATE`,
     async () => {
       await admitAll({ ...deps, followUps });
       expect(await statuses(first, second)).toEqual(["blocked", "blocked"]);
@@ -123,15 +123,15 @@ test("in a caller's transaction: it was to end, as its key was another job's, an
 
 test("in one call: its idempotency key has expired, and somebody has locked that", async () => {
   await enqueue(deps, [{ ...submission({ type: "noop" }), idempotency_key: "spent" }], options);
-  await deps.database.sql`UPDATE idempotency_keys SET expires_at = now() - interval '1 s'`;
+  await deps.database.sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now() - interval '1 s'`;
   const together = [{ ...submission(next), idempotency_key: "spent" }, submission(next)];
   let looked = false;
   let enqueued: ReturnType<typeof enqueue> | undefined;
   await besideLock(
-    (sql) => sql`SELECT FROM idempotency_keys FOR UPDATE`,
+    (sql) => sql`SELECT FROM atlasqueue.idempotency_keys FOR UPDATE`,
     async () => {
       const database = steppingDatabase(deps.database, async (kind, _n, text) => {
-        looked ||= kind === "statement" && text.includes("INSERT INTO jobs");
+        looked ||= kind === "statement" && text.includes("INSERT INTO atlasqueue.jobs");
       });
       enqueued = enqueue({ ...deps, database }, together, options);
       await eventually(() => expect(looked).toBe(true));
@@ -149,6 +149,6 @@ test("in a caller's transaction: many of a group that meet each other's keys are
   );
   const ids = await arrive(...pairs);
   await admitAll({ ...deps, followUps });
-  expect(await deps.database.sql`SELECT FROM arrivals`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
   expect(await statuses(...ids.slice(0, 4))).toEqual(["queued", "cancelled", "blocked", "cancelled"]);
 });

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, idempotency_keys, arrivals`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.arrivals`;
   const core = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
   deps = { ...core, followUps: createFollowUps(core) };
 });
@@ -168,8 +168,8 @@ describe("a queue in your own code", () => {
         expect(await queue.submitIn(tx, { type: "plain", delay_seconds: 60 })).toMatchObject({ status: "scheduled" });
         throw new Error("roll back");
       }).catch((error: Error) => expect(error.message).toBe("roll back"));
-      expect(await own.database.sql`SELECT FROM jobs`).toHaveLength(1);
-      expect(await own.database.sql`SELECT FROM idempotency_keys`).toHaveLength(1);
+      expect(await own.database.sql`SELECT FROM atlasqueue.jobs`).toHaveLength(1);
+      expect(await own.database.sql`SELECT FROM atlasqueue.idempotency_keys`).toHaveLength(1);
       await close();
     },
   );

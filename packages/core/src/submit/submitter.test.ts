@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, idempotency_keys, arrivals`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.arrivals`;
   const core = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
   deps = { ...core, followUps: createFollowUps(core) };
 });
@@ -37,7 +37,7 @@ describe("group commit", () => {
       expect(outcome).toMatchObject({ kind: "created", job: { payload: { at } } });
     const [shared] = await own.database.sql<
       { transactions: number }[]
-    >`SELECT count(DISTINCT xmin::text)::int AS transactions FROM jobs`;
+    >`SELECT count(DISTINCT xmin::text)::int AS transactions FROM atlasqueue.jobs`;
     expect(shared?.transactions).toBeLessThan(10);
     expect((await deps.signal.take([main], 1_000)).sort()).toEqual(
       outcomes.map((one) => ("job" in one ? one.job.id : "")).sort(),
@@ -72,7 +72,7 @@ describe("group commit", () => {
     );
     expect(answers.map(({ status }) => status).filter((status) => status === "rejected")).toHaveLength(1);
     expect(answers[7]?.status).toBe("rejected");
-    expect(await own.database.sql`SELECT FROM jobs`).toHaveLength(19);
+    expect(await own.database.sql`SELECT FROM atlasqueue.jobs`).toHaveLength(19);
   });
 
   test("a key submitted in an open transaction makes no one wait, and the first job to be admitted gets it", async () => {
@@ -102,7 +102,9 @@ describe("group commit", () => {
   test("an INSERT holds no more bytes than it may", async () => {
     const submitter = createSubmitter(deps, options);
     await Promise.all(Array.from({ length: 6 }, () => submitter.submit(submission(), 3 * 1_048_576)));
-    const rows = await own.database.sql<{ n: number }[]>`SELECT count(*)::int AS n FROM jobs GROUP BY xmin::text`;
+    const rows = await own.database.sql<
+      { n: number }[]
+    >`SELECT count(*)::int AS n FROM atlasqueue.jobs GROUP BY xmin::text`;
     expect(Math.max(...rows.map((row) => row.n))).toBe(1);
   });
 
@@ -111,7 +113,7 @@ describe("group commit", () => {
     const submitter = createSubmitter({ ...deps, database }, options);
     // They are answered while the table is locked: no one waits for that to end.
     await own.database.sql.begin(async (lock) => {
-      await lock`LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE`;
+      await lock`LOCK TABLE atlasqueue.jobs IN ACCESS EXCLUSIVE MODE`;
       const answers = Promise.allSettled(Array.from({ length: 50 }, () => submitter.submit(submission(), 10)));
       for (const answer of await answers)
         expect(answer).toMatchObject({ status: "rejected", reason: expect.any(DatabaseTimeoutError) });

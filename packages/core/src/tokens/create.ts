@@ -67,7 +67,7 @@ const insert = composed(
   ["tenant", "id", "name", "hash", "hint", "scopes", "expires_in_seconds", "made_by"],
   `
   WITH ${withoutExpired}, maker AS ${madeBy("$8")}
-  INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)
+  INSERT INTO atlasqueue.tokens (tenant, id, name, hash, hint, scopes, expires_at)
   SELECT $1, $2::text::uuid, $3, decode($4, 'hex'), $5, $6::text[],
          least(now() + make_interval(secs => nullif($7::text, '')::float8), (SELECT expires_at FROM maker))
   WHERE ${roomForAnother} AND ($8::text = '' OR EXISTS (SELECT FROM maker))

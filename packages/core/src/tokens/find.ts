@@ -35,5 +35,5 @@ const tokensByHash = composed(
   `
   SELECT encode(hash, 'hex') AS hash, id, name, tenant, to_json(scopes) AS scopes,
          (extract(epoch FROM expires_at - now()) * 1000)::float8 AS expires_in_ms
-  FROM tokens WHERE hash = ${hashesGiven} AND ${isLive}`,
+  FROM atlasqueue.tokens WHERE hash = ${hashesGiven} AND ${isLive}`,
 );

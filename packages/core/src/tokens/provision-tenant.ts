@@ -37,6 +37,6 @@ export async function provisionTenant(deps: Deps, email: string): Promise<Provis
 const insert = composed(
   "tokens/provision-tenant",
   ["tenant", "email"],
-  "INSERT INTO tenants (tenant, email) VALUES ($1, $2) ON CONFLICT (email) DO NOTHING RETURNING tenant",
+  "INSERT INTO atlasqueue.tenants (tenant, email) VALUES ($1, $2) ON CONFLICT (email) DO NOTHING RETURNING tenant",
 );
-const find = "SELECT tenant FROM tenants WHERE email = $1";
+const find = "SELECT tenant FROM atlasqueue.tenants WHERE email = $1";

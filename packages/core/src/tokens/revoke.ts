@@ -22,7 +22,7 @@ const revoke = composed(
   ["tenant", "id"],
   `
   WITH gone AS (
-    DELETE FROM tokens WHERE tenant = $1 AND id = $2::text::uuid RETURNING id
+    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid RETURNING id
   ), ${endSessionsBefore("gone")}
   SELECT id FROM gone`,
 );

@@ -54,16 +54,16 @@ const rotate = composed(
   `
   WITH ${withoutExpired}, maker AS ${madeBy("$7")}, before AS MATERIALIZED (
     SELECT *, coalesce(own_expires_at, expires_at, 'infinity') AS own_end
-    FROM tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${isLive} FOR UPDATE
+    FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${isLive} FOR UPDATE
   ), made AS (
-    INSERT INTO tokens (tenant, id, name, hash, hint, scopes, expires_at)
+    INSERT INTO atlasqueue.tokens (tenant, id, name, hash, hint, scopes, expires_at)
     SELECT tenant, $4::text::uuid, name, decode($5, 'hex'), $6, scopes,
       least(now() + (nullif(own_end, 'infinity') - created_at), (SELECT expires_at FROM maker))
     FROM before
     WHERE rotated_to IS NULL AND ${roomForAnother} AND ($7::text = '' OR EXISTS (SELECT FROM maker))
     RETURNING id, name, hint, scopes, created_at, expires_at, last_used_at
   ), ending AS (
-    UPDATE tokens
+    UPDATE atlasqueue.tokens
     SET expires_at = least(tokens.expires_at, now() + make_interval(secs => $3::float8)),
       own_expires_at = before.own_end, rotated_to = made.id
     FROM before, made WHERE tokens.id = before.id

@@ -23,7 +23,7 @@ export const worksNow = sql.raw(isLive);
  */
 export function endSessionsBefore(gone: string): string {
   return `ended_sessions AS (
-    DELETE FROM sessions WHERE token_id IN (SELECT id FROM tokens WHERE rotated_to IN (SELECT id FROM ${gone}))
+    DELETE FROM atlasqueue.sessions WHERE token_id IN (SELECT id FROM atlasqueue.tokens WHERE rotated_to IN (SELECT id FROM ${gone}))
   )`;
 }
 
@@ -32,17 +32,17 @@ export function endSessionsBefore(gone: string): string {
  * noted: two that delete many in different orders would wait for each other.
  */
 export const withoutExpired = `gone AS (
-    DELETE FROM tokens WHERE id = ANY(ARRAY(
-      SELECT id FROM tokens WHERE tenant = $1 AND NOT ${isLive} FOR UPDATE SKIP LOCKED))
+    DELETE FROM atlasqueue.tokens WHERE id = ANY(ARRAY(
+      SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND NOT ${isLive} FOR UPDATE SKIP LOCKED))
     RETURNING id
   ), ${endSessionsBefore("gone")}`;
 
 /** The token that asks for another one, of tenant $1; its id, or none, is in this parameter. */
 export const madeBy = (parameter: string) =>
-  `(SELECT id, expires_at FROM tokens WHERE tenant = $1 AND id = nullif(${parameter}::text, '')::uuid AND ${isLive})`;
+  `(SELECT id, expires_at FROM atlasqueue.tokens WHERE tenant = $1 AND id = nullif(${parameter}::text, '')::uuid AND ${isLive})`;
 
 /**
  * A tenant may have as many valid tokens as its list shows, so that none can hide. For tenant $1. Two simultaneous
  * callers may exceed it by one, which does no harm.
  */
-export const roomForAnother = `(SELECT count(*) FROM tokens WHERE tenant = $1 AND ${isLive}) < ${limits.tokens_max}`;
+export const roomForAnother = `(SELECT count(*) FROM atlasqueue.tokens WHERE tenant = $1 AND ${isLive}) < ${limits.tokens_max}`;

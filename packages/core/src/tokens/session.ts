@@ -44,24 +44,24 @@ const open = composed(
   ["token_id", "hash", "replaces"],
   `
   WITH gone AS (
-    DELETE FROM sessions WHERE hash = ANY(ARRAY(
-      SELECT hash FROM sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
-        SELECT hash FROM sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1}))
+    DELETE FROM atlasqueue.sessions WHERE hash = ANY(ARRAY(
+      SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
+        SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1}))
       FOR UPDATE SKIP LOCKED))
   ), made AS (
-    INSERT INTO sessions (hash, token_id, expires_at)
+    INSERT INTO atlasqueue.sessions (hash, token_id, expires_at)
     SELECT decode($2, 'hex'), id, least(expires_at, now() + interval '${session_seconds} seconds')
-    FROM tokens WHERE id = $1::text::uuid AND ${standsFor}
+    FROM atlasqueue.tokens WHERE id = $1::text::uuid AND ${standsFor}
     RETURNING token_id, expires_at
   ), ended AS (
-    DELETE FROM sessions USING tokens WHERE tokens.id = token_id AND sessions.hash = ANY(ARRAY(
-      SELECT hash FROM sessions WHERE hash = decode($3, 'hex') AND EXISTS (SELECT FROM made) FOR UPDATE SKIP LOCKED))
+    DELETE FROM atlasqueue.sessions USING atlasqueue.tokens WHERE tokens.id = token_id AND sessions.hash = ANY(ARRAY(
+      SELECT hash FROM atlasqueue.sessions WHERE hash = decode($3, 'hex') AND EXISTS (SELECT FROM made) FOR UPDATE SKIP LOCKED))
     RETURNING tenant, token_id
   )
   SELECT tenant, name, hint, made.expires_at AS until,
          (extract(epoch FROM made.expires_at - now()) * 1000)::float8 AS expires_in_ms,
          (SELECT to_json(ended) FROM ended) AS ended
-  FROM made JOIN tokens ON tokens.id = made.token_id`,
+  FROM made JOIN atlasqueue.tokens ON tokens.id = made.token_id`,
 );
 
 /**
@@ -76,7 +76,7 @@ const sessionsByHash = composed(
   `
   SELECT encode(sessions.hash, 'hex') AS hash, tokens.id, name, tenant, to_json(scopes) AS scopes,
          (extract(epoch FROM least(sessions.expires_at, tokens.expires_at) - now()) * 1000)::float8 AS expires_in_ms
-  FROM sessions JOIN tokens ON tokens.id = token_id
+  FROM atlasqueue.sessions JOIN atlasqueue.tokens ON tokens.id = token_id
   WHERE sessions.hash = ${hashesGiven} AND sessions.expires_at > now() AND ${standsFor}`,
 );
 
@@ -90,7 +90,7 @@ const close = composed(
   "tokens/close-session",
   ["hash"],
   `
-  DELETE FROM sessions USING tokens WHERE sessions.hash = decode($1, 'hex') AND tokens.id = token_id
+  DELETE FROM atlasqueue.sessions USING atlasqueue.tokens WHERE sessions.hash = decode($1, 'hex') AND tokens.id = token_id
   RETURNING tenant, token_id`,
 );
 
@@ -107,5 +107,5 @@ export async function whoIs(
 
 const who = `
   SELECT name, hint,
-         least(tokens.expires_at, (SELECT expires_at FROM sessions WHERE hash = decode($2, 'hex'))) AS until
-  FROM tokens WHERE id = $1::text::uuid AND ${isLive}`;
+         least(tokens.expires_at, (SELECT expires_at FROM atlasqueue.sessions WHERE hash = decode($2, 'hex'))) AS until
+  FROM atlasqueue.tokens WHERE id = $1::text::uuid AND ${isLive}`;

@@ -19,11 +19,11 @@ const told = recordEvents();
 beforeAll(async () => {
   store = await testDatabase();
   deps = { database: store.database, observe: told.observe };
-  await store.database.sql`INSERT INTO tenants (tenant) VALUES ('other')`;
+  await store.database.sql`INSERT INTO atlasqueue.tenants (tenant) VALUES ('other')`;
 });
 afterAll(() => store.drop());
 beforeEach(async () => {
-  await store.database.sql`DELETE FROM tokens`;
+  await store.database.sql`DELETE FROM atlasqueue.tokens`;
 });
 
 async function create(wish: Partial<TokenWish> = {}) {
@@ -33,7 +33,7 @@ async function create(wish: Partial<TokenWish> = {}) {
 }
 const find = async (token: string) => (await findTokens(deps, [hashToken(token)])).get(hashToken(token));
 const expire = (id: string) =>
-  store.database.sql`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = ${id}`;
+  store.database.sql`UPDATE atlasqueue.tokens SET expires_at = now() - interval '1 second' WHERE id = ${id}`;
 
 test("a token is found by its hash, which is all that is stored of it", async () => {
   const name = 'a "name", {with} \\\\ signs';
@@ -42,7 +42,7 @@ test("a token is found by its hash, which is all that is stored of it", async ()
   expect(row).toMatchObject({ expires_at: null, last_used_at: null, created_at: expect.any(Date) });
   expect(await find(token)).toEqual({ id: row.id, name, tenant, scopes: ["work", "read"], expires_in_ms: null });
   expect(await find(token.toUpperCase())).toBeUndefined();
-  const [stored] = await store.database.sql`SELECT tokens::text AS text FROM tokens`;
+  const [stored] = await store.database.sql`SELECT tokens::text AS text FROM atlasqueue.tokens`;
   expect(stored?.text).toContain(hashToken(token));
   expect(stored?.text).not.toContain(token);
   expect(told.events).toContainEqual({ event: "token_created", tenant, token_id: row.id });
@@ -85,7 +85,7 @@ test("rotated again and again, a token leaves no rows behind but the last two", 
     if (rotated.kind !== "rotated") throw new Error(rotated.kind);
     id = rotated.row.id;
   }
-  expect(await store.database.sql`SELECT FROM tokens`).toHaveLength(2);
+  expect(await store.database.sql`SELECT FROM atlasqueue.tokens`).toHaveLength(2);
 });
 
 test("of five simultaneous rotations one wins and the others name the successor; once that is revoked, it can be rotated again", async () => {
@@ -174,7 +174,7 @@ test("another tenant's token, and one that is gone, can be neither rotated nor r
 test("a tenant has as many valid tokens as its list shows; expired ones make room", async () => {
   const { sql } = store.database;
   await sql`
-    INSERT INTO tokens (id, tenant, name, hash, hint, scopes)
+    INSERT INTO atlasqueue.tokens (id, tenant, name, hash, hint, scopes)
     SELECT gen_random_uuid(), ${tenant}, 'many', decode(md5(n::text), 'hex'), 'aq_', '{read}'
     FROM generate_series(1, ${limits.tokens_max - 1}::int) AS n`;
   const last = await create();
@@ -184,7 +184,7 @@ test("a tenant has as many valid tokens as its list shows; expired ones make roo
   expect((await create({ tenant: "other" })).kind).toBe("created");
   await expire(last.row.id);
   await create();
-  expect(await sql`SELECT FROM tokens WHERE id = ${last.row.id}`).toHaveLength(0);
+  expect(await sql`SELECT FROM atlasqueue.tokens WHERE id = ${last.row.id}`).toHaveLength(0);
   expect(await listTokens(deps, tenant)).toHaveLength(limits.tokens_max);
 });
 

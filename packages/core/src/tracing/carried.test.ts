@@ -110,7 +110,8 @@ test("a schedule's jobs are traced to the request that stored it, the latest one
   const definition = { name: ref.name, cron: "* * * * *", timezone: "UTC", catch_up: "one" as const, job };
   await putSchedule(deps, "default", definition, one);
   await putSchedule(deps, "default", definition, other);
-  await own.database.sql`UPDATE schedules SET next_at = now() - interval '1 minute' WHERE name = ${ref.name}`;
+  await own.database
+    .sql`UPDATE atlasqueue.schedules SET next_at = now() - interval '1 minute' WHERE name = ${ref.name}`;
   const { made } = await fireSchedules(deps, [ref]);
   expect(made).toMatchObject([{ kind: "created", job: other }]);
 });

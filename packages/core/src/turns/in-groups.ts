@@ -22,5 +22,5 @@ export async function inGroups(
 const text = composed(
   "turns/in-groups",
   ["tenant", "ids"],
-  `SELECT id, group_key FROM jobs WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1`,
+  `SELECT id, group_key FROM atlasqueue.jobs WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1`,
 );

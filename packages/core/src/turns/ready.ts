@@ -24,7 +24,7 @@ const oldest = composed(
   "turns/oldest",
   ["tenant", "queue", "age_seconds_min", "jobs_max"],
   `
-  SELECT id, tenant, queue, priority, group_key AS "group" FROM jobs
+  SELECT id, tenant, queue, priority, group_key AS "group" FROM atlasqueue.jobs
   WHERE ${olderThan} AND ${heldByNobody} ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
 );
 
@@ -60,12 +60,12 @@ const ofGroups = composed(
   ["tenant", "queue", "age_seconds_min", "after", "groups_max"],
   `
   WITH page AS MATERIALIZED (
-    SELECT tenant, queue, group_key, heads FROM job_groups
+    SELECT tenant, queue, group_key, heads FROM atlasqueue.job_groups
     WHERE tenant = $1 AND queue = $2 AND group_key > $4 ORDER BY group_key LIMIT $5::int
   )
   SELECT one.id, one.priority, page.group_key AS "group" FROM page LEFT JOIN LATERAL (
     SELECT id, priority, ready_at FROM (
-      SELECT * FROM jobs WHERE id = ANY(page.heads || ARRAY(${holderOf("page")})) AND ${heldByNobody} OFFSET 0) AS let_through
+      SELECT * FROM atlasqueue.jobs WHERE id = ANY(page.heads || ARRAY(${holderOf("page")})) AND ${heldByNobody} OFFSET 0) AS let_through
     WHERE ${olderThan} ORDER BY priority DESC, ready_at, id LIMIT ${group_jobs_max}) AS one ON true
   ORDER BY page.group_key, one.priority DESC, one.ready_at, one.id`,
 );

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`
-    TRUNCATE jobs, lease_batches, idempotency_keys, queues, queue_counts, queue_changes, job_groups`;
+    TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.idempotency_keys, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_groups`;
   const { jobsKey, dlqKey } = uniqueKeys();
   const signal = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   deps = { database: own.database, observe: recordEvents().observe, signal };
@@ -65,7 +65,7 @@ const take = async (count: number) => groupsOf(await deps.signal.take([main], co
 const of = (group: string, count: number) => Array.from({ length: count }, () => group);
 /** As if all had been ready for that long. */
 const age = () => own.database.sql`
-  UPDATE jobs SET ready_at = ready_at - interval '5 seconds', updated_at = updated_at - interval '5 seconds'
+  UPDATE atlasqueue.jobs SET ready_at = ready_at - interval '5 seconds', updated_at = updated_at - interval '5 seconds'
   WHERE ready_at IS NOT NULL`;
 const fair: QueueLimitsInput = { fair_by: "group", group_concurrency: 1_000 };
 
@@ -199,7 +199,7 @@ test("without a signal, groups whose jobs are running or not due keep none of th
   }
   await add("f", 1);
   // As a sweep has it done.
-  await own.database.sql`ANALYZE jobs, job_groups`;
+  await own.database.sql`ANALYZE atlasqueue.jobs, atlasqueue.job_groups`;
   for (let claims = 0; claims < 4; claims += 1)
     got.push(...groupsOf((await claimReady(deps, 1, { ...claimer, turns })).map(({ id }) => id)));
   expect(got.slice(3).toSorted()).toEqual(["f", "z"]);

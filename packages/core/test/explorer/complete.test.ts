@@ -32,9 +32,9 @@ afterAll(() => own.drop());
 /** The beginnings of the writes in a file, as far as they are the same in each statement it makes. */
 const writesIn = (text: string) => {
   const tables = keptTables.filter((table) => !besides.includes(table)).join("|");
-  return [...text.matchAll(new RegExp(`\\b(?:UPDATE|INSERT INTO|DELETE FROM) (?:${tables})\\b[^\n$\`]*`, "g"))].map(
-    ([line]) => line.trim(),
-  );
+  return [
+    ...text.matchAll(new RegExp(`\\b(?:UPDATE|INSERT INTO|DELETE FROM) atlasqueue\\.(?:${tables})\\b[^\n$\`]*`, "g")),
+  ].map(([line]) => line.trim());
 };
 
 test("every statement that writes jobs, or what belongs to them, is sent by a move of the explorer", async () => {

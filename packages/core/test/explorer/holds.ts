@@ -18,24 +18,24 @@ export async function holdsNow(world: World): Promise<void> {
   const [now] = await sql<{ running: number; through: number }[]>`
     SELECT count(*) FILTER (WHERE queue = 'limited' AND status = 'running')::int AS running,
            count(*) FILTER (WHERE group_key = 'g' AND status IN ('scheduled', 'queued', 'running', 'failed'))::int AS through
-    FROM jobs WHERE tenant = ${tenant}`;
+    FROM atlasqueue.jobs WHERE tenant = ${tenant}`;
   expect(now?.running, "jobs of the limited queue that run").toBeLessThanOrEqual(limit);
   expect(now?.through, "jobs of the group that were let through").toBeLessThanOrEqual(1);
   const early = await sql`
-    SELECT child.id FROM flow_edges JOIN jobs AS child ON child.id = flow_edges.child
+    SELECT child.id FROM atlasqueue.flow_edges JOIN atlasqueue.jobs AS child ON child.id = flow_edges.child
     WHERE child.status NOT IN ('blocked', 'cancelled')`;
   expect(early, "children that may run before their parents ended").toEqual([]);
   const unclaimed = await sql`
-    SELECT id FROM jobs WHERE status = 'running' AND 1 <> (
-      SELECT count(*) FROM lease_batches WHERE token = jobs.lease_token AND jobs.id = ANY(job_ids))`;
+    SELECT id FROM atlasqueue.jobs WHERE status = 'running' AND 1 <> (
+      SELECT count(*) FROM atlasqueue.lease_batches WHERE token = jobs.lease_token AND jobs.id = ANY(job_ids))`;
   expect(unclaimed, "running jobs that no claim has").toEqual([]);
   const twice = await sql`
-    SELECT group_key FROM jobs WHERE status = 'running' AND group_key IS NOT NULL GROUP BY queue, group_key HAVING count(*) > 1`;
+    SELECT group_key FROM atlasqueue.jobs WHERE status = 'running' AND group_key IS NOT NULL GROUP BY queue, group_key HAVING count(*) > 1`;
   expect(twice, "groups of which two jobs run").toEqual([]);
-  const loose = await sql`SELECT child FROM flow_edges WHERE child NOT IN (SELECT id FROM jobs)`;
+  const loose = await sql`SELECT child FROM atlasqueue.flow_edges WHERE child NOT IN (SELECT id FROM atlasqueue.jobs)`;
   expect(loose, "edges of children that are gone").toEqual([]);
   const order = await sql<{ id: string; status: string }[]>`
-    SELECT id, status FROM jobs WHERE tenant = ${tenant} AND id = ANY(${`{${group.join(",")}}`}::uuid[]) ORDER BY id`;
+    SELECT id, status FROM atlasqueue.jobs WHERE tenant = ${tenant} AND id = ANY(${`{${group.join(",")}}`}::uuid[]) ORDER BY id`;
   const anew = startedAnew(world);
   if (order.some(({ id }) => anew.has(id))) return;
   const first_blocked = order.findIndex(({ status }) => status === "blocked");
@@ -57,7 +57,7 @@ export async function holdsAfter(world: World): Promise<void> {
   await holdsNow(world);
   const { sql } = world.deps.database;
   const jobs = await sql<{ id: string; status: string; attempts: number }[]>`
-    SELECT id, status, attempts FROM jobs WHERE tenant = ${world.tenant}`;
+    SELECT id, status, attempts FROM atlasqueue.jobs WHERE tenant = ${world.tenant}`;
   const acquired = Map.groupBy(world.recorded.named("lease_acquired"), (event) => "job_id" in event && event.job_id);
   const released = Map.groupBy(world.recorded.named("job_released"), (event) => "job_id" in event && event.job_id);
   const anew = startedAnew(world);
@@ -69,19 +69,19 @@ export async function holdsAfter(world: World): Promise<void> {
       );
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
   expect(
-    await sql`SELECT id FROM jobs JOIN job_signals ON job_id = id AND name = waits_for WHERE status = 'scheduled'`,
+    await sql`SELECT id FROM atlasqueue.jobs JOIN atlasqueue.job_signals ON job_id = id AND name = waits_for WHERE status = 'scheduled'`,
     "parked jobs whose signal is there",
   ).toEqual([]);
   expect(await runOut(world), "what never ends").toEqual([]);
-  expect(await sql`SELECT job_id FROM arrivals`, "arrivals that are never admitted").toEqual([]);
+  expect(await sql`SELECT job_id FROM atlasqueue.arrivals`, "arrivals that are never admitted").toEqual([]);
   // Of what ran last.
   await closeEdges(world.deps, 100);
   await releaseChildren(world.deps, 100);
-  expect(await sql`SELECT kind, key FROM outbox`, "rows that are never acted on").toEqual([]);
+  expect(await sql`SELECT kind, key FROM atlasqueue.outbox`, "rows that are never acted on").toEqual([]);
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
-  await world.deps.database.sql`UPDATE job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
+  await world.deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
   await advanceOverdue(world.deps, 100);
-  expect(await sql`SELECT group_key FROM job_groups`, "groups without jobs").toEqual([]);
+  expect(await sql`SELECT group_key FROM atlasqueue.job_groups`, "groups without jobs").toEqual([]);
 }
 
 /** Run everything that is ready to its end, as workers and the sweep would, and give those that are parked their signal. Returns what is left after many rounds. */
@@ -94,22 +94,22 @@ async function runOut(world: World): Promise<readonly { id: string; status: stri
     );
   await done([...leases, ...taken]);
   const waiting = await deps.database.sql<{ id: string; waits_for: string }[]>`
-    SELECT id, waits_for FROM jobs WHERE tenant = ${world.tenant} AND waits_for IS NOT NULL`;
+    SELECT id, waits_for FROM atlasqueue.jobs WHERE tenant = ${world.tenant} AND waits_for IS NOT NULL`;
   for (const { id, waits_for } of waiting) await sendSignal(deps, world.tenant, id, waits_for, null);
   for (let round = 1; ; round += 1) {
     await recoverExpired(deps, 50);
     // Rows that met a lock are due later.
-    await deps.database.sql`UPDATE outbox SET not_before = NULL`;
+    await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
     await closeEdges(deps, 100);
     await releaseChildren(deps, 100);
     await admitAll({ ...deps, followUps: { admitted: async () => {} } });
     await promoteDue(deps, 50);
-    await deps.database.sql`UPDATE job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
+    await deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
     await advanceOverdue(deps, 100);
     const next = await claimReady(deps, 50, claimer);
     if (next.length > 0) await done(next);
     const left = await deps.database.sql<{ id: string; status: string }[]>`
-      SELECT id, status FROM jobs
+      SELECT id, status FROM atlasqueue.jobs
       WHERE tenant = ${world.tenant} AND status NOT IN ('succeeded', 'dead', 'cancelled', 'scheduled')
         AND (due_at IS NULL OR due_at <= now())`;
     if (left.length === 0 || round === 20) return left;

@@ -37,12 +37,13 @@ export async function insideStatements({ url, database: { sql } }: TestDatabase)
         RETURN true;
       END $$;
     CREATE ROLE ${role} LOGIN PASSWORD '${role}';
-    GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role};
-    GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role};`);
+    GRANT USAGE ON SCHEMA atlasqueue TO ${role};
+    GRANT ALL ON ALL TABLES IN SCHEMA atlasqueue TO ${role};
+    GRANT ALL ON ALL SEQUENCES IN SCHEMA atlasqueue TO ${role};`);
   for (const table of keptTables)
     await sql.unsafe(`
-      ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
-      CREATE POLICY stop ON ${table} USING (stop_here()) WITH CHECK (true);`);
+      ALTER TABLE atlasqueue.${table} ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY stop ON atlasqueue.${table} USING (stop_here()) WITH CHECK (true);`);
   const asked = new URL(url);
   asked.username = role;
   asked.password = role;

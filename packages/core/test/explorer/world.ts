@@ -125,26 +125,26 @@ async function makeWorld(database: Database) {
   );
   await cancel(deps, tenant, String(cancelled));
   await database.sql`
-    UPDATE jobs SET due_at = now() - interval '1 s', run_at = now() - interval '1 s' WHERE id = ${String(due)}`;
+    UPDATE atlasqueue.jobs SET due_at = now() - interval '1 s', run_at = now() - interval '1 s' WHERE id = ${String(due)}`;
   const arrived = await arrive({ group: "g" }, "k");
   await arrive({ group: "keyed", unique: { key: "held", on_conflict: "replace" } }, "arrived");
   await arrive({ group: "keyed" }, "key");
   const schedule = { tenant, name: "yearly" };
   const job = jobTemplate.parse({ type: "noop", queue: "q" });
   await createSchedule(deps, tenant, { ...schedule, cron: "0 0 1 1 *", timezone: "UTC", catch_up: "one", job });
-  await database.sql`UPDATE schedules SET next_at = now() - interval '2 years'`;
+  await database.sql`UPDATE atlasqueue.schedules SET next_at = now() - interval '2 years'`;
   await createReplay(deps, { tenant, filter: { ids: dead_letters }, patch: { replayed: true } }, anybody);
   // Their deaths are moved on with each scene.
-  await database.sql`UPDATE operations SET until_us = 9e15`;
+  await database.sql`UPDATE atlasqueue.operations SET until_us = 9e15`;
   await database.sql`
-    UPDATE jobs SET locked_until = now() - interval '1 s' WHERE lease_token = ${lost[0]?.lease_token ?? ""} AND status = 'running'`;
+    UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 s' WHERE lease_token = ${lost[0]?.lease_token ?? ""} AND status = 'running'`;
   await database.sql`
-    UPDATE lease_batches SET check_at = now() - interval '1 s' WHERE token = ${lost[0]?.lease_token ?? ""}`;
+    UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 s' WHERE token = ${lost[0]?.lease_token ?? ""}`;
   await enqueue(deps, [asks({}, "spent")], { idempotency_ttl_seconds: 60 });
-  await database.sql`UPDATE idempotency_keys SET expires_at = now() - interval '1 s' WHERE key = 'spent'`;
+  await database.sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now() - interval '1 s' WHERE key = 'spent'`;
   // What the cleaner looks for.
-  await database.sql`UPDATE jobs SET error_fingerprint = NULL WHERE id = ${String(dead)}`;
-  await database.sql`UPDATE unique_keys SET check_at = now() - interval '1 s'`;
+  await database.sql`UPDATE atlasqueue.jobs SET error_fingerprint = NULL WHERE id = ${String(dead)}`;
+  await database.sql`UPDATE atlasqueue.unique_keys SET check_at = now() - interval '1 s'`;
   if (leases.length !== 5 || !settled) throw new Error("five jobs were to be held");
   return {
     tenant,

@@ -128,7 +128,7 @@ const perStatus = jobStatuses.map((status) => `('${status}', ${status})`).join("
 const readAll = `
   WITH known AS (
     SELECT queue, of.status, sum(of.jobs)::int AS jobs
-    FROM (SELECT queue, ${jobStatuses.join(", ")} FROM queue_counts UNION ALL SELECT queue, ${jobStatuses.join(", ")} FROM queue_changes) AS kept,
+    FROM (SELECT queue, ${jobStatuses.join(", ")} FROM atlasqueue.queue_counts UNION ALL SELECT queue, ${jobStatuses.join(", ")} FROM atlasqueue.queue_changes) AS kept,
          LATERAL (VALUES ${perStatus}) AS of(status, jobs) GROUP BY queue, of.status
   )
   SELECT json_build_object(
@@ -137,25 +137,25 @@ const readAll = `
              ${ms("due_at")} AS due_at, ${ms("dead_at")} AS dead_at, ${ms("finished_at")} AS finished_at, ${ms("kept_until")} AS kept_until,
              blocked_seq, holds_group, lease_token, ${ms("locked_until")} AS locked_until, waits_for, coalesce(has_steps, false) AS has_steps,
              coalesce(has_children, false) AS has_children, flow_id IS NOT NULL AS in_flow,
-             coalesce((SELECT cancelled_by IS NOT NULL FROM flow_jobs WHERE job_id = jobs.id), false) AS cancelled_by_parent
-      FROM jobs WHERE tenant = '${tenant}') AS one),
-    'groups', ${list("queue || '/' || group_key, last_seq, heads", "job_groups")},
+             coalesce((SELECT cancelled_by IS NOT NULL FROM atlasqueue.flow_jobs WHERE job_id = jobs.id), false) AS cancelled_by_parent
+      FROM atlasqueue.jobs WHERE tenant = '${tenant}') AS one),
+    'groups', ${list("queue || '/' || group_key, last_seq, heads", "atlasqueue.job_groups")},
     'overdue', ${list("queue || '/' || group_key", "job_groups WHERE overdue_at IS NOT NULL")},
-    'claims', ${list(`token, ${ms("check_at")}, job_ids, worker_id`, "lease_batches")},
+    'claims', ${list(`token, ${ms("check_at")}, job_ids, worker_id`, "atlasqueue.lease_batches")},
     'starts', ${list(
       "name, at, count",
       `(
       SELECT concat_ws('/', queue, group_key) AS name, ${ms("started_at")} AS at, sum(count)::int AS count
-      FROM queue_starts GROUP BY 1, 2) AS summed`,
+      FROM atlasqueue.queue_starts GROUP BY 1, 2) AS summed`,
     )},
-    'unique', ${list(`queue || '/' || substr(key, 5), job_id, ${ms("window_ends_at")}`, "unique_keys")},
-    'keys', ${list(`key, job_id, ${ms("expires_at")}, coalesce(noted, false)`, "idempotency_keys")},
-    'arrivals', ${list("job_id", "arrivals")},
-    'edges', ${list("parent, child, on_parent_failure, failed", "flow_edges")},
-    'notes', ${list("job_id, role", "(SELECT DISTINCT key AS job_id, CASE kind WHEN 'parent_ended' THEN 'parent' ELSE 'child' END AS role FROM outbox) AS noted")},
-    'signals', ${list("job_id, name", "job_signals")},
-    'waits', ${list(`job_id, name, ${ms("until")}`, "job_waits")},
+    'unique', ${list(`queue || '/' || substr(key, 5), job_id, ${ms("window_ends_at")}`, "atlasqueue.unique_keys")},
+    'keys', ${list(`key, job_id, ${ms("expires_at")}, coalesce(noted, false)`, "atlasqueue.idempotency_keys")},
+    'arrivals', ${list("job_id", "atlasqueue.arrivals")},
+    'edges', ${list("parent, child, on_parent_failure, failed", "atlasqueue.flow_edges")},
+    'notes', ${list("job_id, role", "(SELECT DISTINCT key AS job_id, CASE kind WHEN 'parent_ended' THEN 'parent' ELSE 'child' END AS role FROM atlasqueue.outbox) AS noted")},
+    'signals', ${list("job_id, name", "atlasqueue.job_signals")},
+    'waits', ${list(`job_id, name, ${ms("until")}`, "atlasqueue.job_waits")},
     'counts', ${list("queue || ' ' || status, jobs", "known WHERE jobs <> 0")},
     'room', (SELECT json_agg(json_build_array(queue, concurrency, (
-        SELECT count(*) FROM jobs WHERE jobs.queue = queues.queue AND status = 'running'))) FROM queues WHERE concurrency IS NOT NULL)
+        SELECT count(*) FROM atlasqueue.jobs WHERE jobs.queue = queues.queue AND status = 'running'))) FROM atlasqueue.queues WHERE concurrency IS NOT NULL)
   ) AS all`;

@@ -44,9 +44,9 @@ export function newReal(database: Database, clock: SimulatedClock): Real {
 
 /** Nothing is left of an earlier run. */
 export const emptyTables = (sql: Sql) => sql`
-  TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, flows, flow_jobs, flow_edges,
-           outbox, job_groups, queues, queue_starts, queue_counts, queue_changes, job_steps,
-           job_signals, job_waits`;
+  TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.arrivals, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges,
+           atlasqueue.outbox, atlasqueue.job_groups, atlasqueue.queues, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_steps,
+           atlasqueue.job_signals, atlasqueue.job_waits`;
 
 /** A submission as the model has it. */
 export function submissionOf({ key, group, delay_seconds, unique, ...rest }: Asked): Submission {

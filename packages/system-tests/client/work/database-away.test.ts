@@ -46,7 +46,7 @@ const endedFor = (id: string, seconds: number) =>
     async () =>
       expect(
         await api.database.sql`
-          SELECT FROM jobs WHERE id = ${id} AND status = 'running' AND locked_until < now() - make_interval(secs => ${seconds})`,
+          SELECT FROM atlasqueue.jobs WHERE id = ${id} AND status = 'running' AND locked_until < now() - make_interval(secs => ${seconds})`,
       ).toHaveLength(1),
     { timeout_ms: 30_000 },
   );

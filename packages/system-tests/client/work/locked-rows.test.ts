@@ -22,7 +22,7 @@ test("an outcome whose job somebody has locked keeps no other one waiting, and a
   const { id } = await client.submit({ type: "locked", queue: "locks" });
   await eventually(() => expect(told.named("handler_start")).toHaveLength(1));
   const holding = api.database.sql.begin(async (sql) => {
-    await sql`SELECT FROM jobs WHERE id = ${id} FOR UPDATE`;
+    await sql`SELECT FROM atlasqueue.jobs WHERE id = ${id} FOR UPDATE`;
     locked.resolve();
     await end.promise;
   });

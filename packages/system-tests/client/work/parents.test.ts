@@ -51,7 +51,7 @@ test(
     const { last } = await flow.submit();
     // Compressed to a third: of such a result the size is known only once it is read.
     await api.database.sql`
-    UPDATE jobs SET result = to_json((
+    UPDATE atlasqueue.jobs SET result = to_json((
       SELECT string_agg(md5(n::text || jobs.id) || repeat('x', 64), '') FROM generate_series(1, 640) AS n))
     WHERE type = 'give' AND queue = 'large'`;
     let seen = 0;

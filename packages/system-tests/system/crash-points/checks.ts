@@ -13,13 +13,13 @@ const open = jobStatuses.filter((status) => !isFinal(status));
 export async function whenQuiet({ sql, bare }: World): Promise<void> {
   await until("everything to be done", async () => {
     const [left] = await sql`
-      SELECT FROM jobs WHERE status = ANY(${open})
-      UNION ALL SELECT FROM arrivals UNION ALL SELECT FROM outbox UNION ALL SELECT FROM flow_edges
-      UNION ALL SELECT FROM job_groups UNION ALL SELECT FROM operations WHERE status = 'running' LIMIT 1`;
+      SELECT FROM atlasqueue.jobs WHERE status = ANY(${open})
+      UNION ALL SELECT FROM atlasqueue.arrivals UNION ALL SELECT FROM atlasqueue.outbox UNION ALL SELECT FROM atlasqueue.flow_edges
+      UNION ALL SELECT FROM atlasqueue.job_groups UNION ALL SELECT FROM atlasqueue.operations WHERE status = 'running' LIMIT 1`;
     return !left;
   });
   const isTheirs = async () => {
-    const dead = await sql<{ id: string }[]>`SELECT id FROM jobs WHERE status = 'dead'`;
+    const dead = await sql<{ id: string }[]>`SELECT id FROM atlasqueue.jobs WHERE status = 'dead'`;
     const listed = await bare.signal.deadLetters.page(0, 100);
     return (
       listed.toSorted().join() ===
@@ -60,7 +60,8 @@ async function checkWishes({ sql, bare }: World, tellings: Tellings): Promise<vo
     for (const [key, id] of told)
       if (wishes[key]?.becomes === "gone") expect([key, await findJob(bare, tenant, id)]).toEqual([key, undefined]);
   // Besides what was submitted: what a schedule's one slot made, and what two jobs added.
-  const others = await sql`SELECT type, payload FROM jobs WHERE id <> ALL(${kept.map(([, id]) => id)}) ORDER BY id`;
+  const others =
+    await sql`SELECT type, payload FROM atlasqueue.jobs WHERE id <> ALL(${kept.map(([, id]) => id)}) ORDER BY id`;
   expect(others.map(({ payload }) => "slot" in (payload as object)).toSorted()).toEqual([false, false, true]);
 }
 
@@ -70,13 +71,13 @@ async function checkAttempts({ sql }: World, tellings: Tellings, deaths: Deaths)
   const lost = await sql<{ job_id: string; attempt: number; worker_id: string; runs: number }[]>`
     SELECT job_id, attempt, worker_id,
            (SELECT count(*)::int FROM runs WHERE runs.job_id = job_attempts.job_id AND runs.attempt = job_attempts.attempt) AS runs
-    FROM job_attempts WHERE outcome = 'lost'`;
+    FROM atlasqueue.job_attempts WHERE outcome = 'lost'`;
   // One is abandoned on purpose, in each telling.
   const unseen = lost.filter(({ runs, job_id }) => runs === 0 && job_id !== told.get("lost"));
   expect(unseen.filter(({ worker_id }) => !deaths.of(worker_id))).toEqual([]);
   for (const [key, id] of told) {
     const { attempts, becomes, request } = wishes[key] ?? flowWish;
-    const [job] = await sql<{ attempts: number }[]>`SELECT attempts FROM jobs WHERE id = ${id}`;
+    const [job] = await sql<{ attempts: number }[]>`SELECT attempts FROM atlasqueue.jobs WHERE id = ${id}`;
     if (becomes === "gone") continue;
     const spare = lost.filter((one) => one.job_id === id).length;
     expect([key, (job?.attempts ?? 0) <= Math.min(attempts + spare, request.max_attempts ?? 20)]).toEqual([key, true]);

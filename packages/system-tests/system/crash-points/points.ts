@@ -121,7 +121,7 @@ export const beside: Readonly<Record<string, string>> = {
 
 /** Whether a statement, or a source file, writes. */
 export const writes = (text: string): boolean =>
-  /\b(INSERT INTO|UPDATE \w+ (AS \w+ )?SET|UPDATE jobs|DELETE FROM)\b/.test(text);
+  /\b(INSERT INTO|UPDATE [\w.]+ (AS \w+ )?SET|UPDATE atlasqueue.jobs|DELETE FROM)\b/.test(text);
 
 const names = new Map<string, string>();
 /** The name of a statement; the list of them grows while modules load. */

@@ -201,10 +201,10 @@ export async function tellStory(world: World, told: Told): Promise<void> {
     const job = { type: "ok", payload: { slot: true } };
     const definition = { name: "yearly", cron: "0 0 1 1 *", timezone: "UTC", catch_up: "one", job } as const;
     await insist(() => createSchedule(deps, tenant, scheduleSchema.parse(definition)));
-    await world.sql`UPDATE schedules SET next_at = date_trunc('year', now()) WHERE name = 'yearly' AND last_slot_at IS NULL`;
+    await world.sql`UPDATE atlasqueue.schedules SET next_at = date_trunc('year', now()) WHERE name = 'yearly' AND last_slot_at IS NULL`;
     await until(
       "the slot",
-      async () => (await world.sql`SELECT FROM schedules WHERE last_slot_at IS NOT NULL`).length > 0,
+      async () => (await world.sql`SELECT FROM atlasqueue.schedules WHERE last_slot_at IS NOT NULL`).length > 0,
     );
   };
   /** What is done to jobs that have ended; each is safe to do again. */
@@ -245,7 +245,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
     ]);
   };
   const operating = async (kind: string) =>
-    (await world.sql`SELECT FROM operations WHERE status = 'running' AND kind = ${kind}`).length > 0;
+    (await world.sql`SELECT FROM atlasqueue.operations WHERE status = 'running' AND kind = ${kind}`).length > 0;
   /** All jobs of a type, in the background. */
   const operate = async (kind: "cancel" | "retry", type: string): Promise<void> => {
     const asked = { tenant, kind, filter: { type } };

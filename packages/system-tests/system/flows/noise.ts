@@ -11,7 +11,7 @@ type Noise = (world: World, random: () => number) => Promise<unknown>;
 const times = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
 const aJob = async ({ system, queue }: World, random: () => number, statuses: string[]) => {
   const rows = await system.sql<{ id: string }[]>`
-    SELECT id FROM jobs WHERE queue = ${queue} AND status = ANY(${`{${statuses.join()}}`}::text[]) ORDER BY id`;
+    SELECT id FROM atlasqueue.jobs WHERE queue = ${queue} AND status = ANY(${`{${statuses.join()}}`}::text[]) ORDER BY id`;
   return oneOf(random, rows)?.id;
 };
 

@@ -40,7 +40,7 @@ export async function keepRecord({ sql }: System): Promise<void> {
       INSERT INTO moves (job_id, was, status) VALUES (NEW.id, CASE WHEN TG_OP = 'UPDATE' THEN OLD.status END, NEW.status);
       RETURN NULL;
     END $$;
-    CREATE TRIGGER record_job AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION record_move();
+    CREATE TRIGGER record_job AFTER INSERT ON atlasqueue.jobs FOR EACH ROW EXECUTE FUNCTION record_move();
     CREATE TRIGGER record_move AFTER UPDATE OF status ON jobs FOR EACH ROW WHEN (OLD.status <> NEW.status)
       EXECUTE FUNCTION record_move();`);
 }
@@ -51,10 +51,10 @@ export const moveCount = async ({ system }: World) =>
 /** What is left to do: jobs under way, and notes of what else must happen. */
 export async function leftToDo({ system, queue }: Pick<World, "system" | "queue">) {
   const [left] = await system.sql`
-    SELECT (SELECT count(*)::int FROM jobs WHERE queue = ${queue}
+    SELECT (SELECT count(*)::int FROM atlasqueue.jobs WHERE queue = ${queue}
             AND status NOT IN ('blocked', 'succeeded', 'dead', 'cancelled')) AS jobs,
-           (SELECT count(*)::int FROM outbox) AS notes, (SELECT count(*)::int FROM arrivals) AS arrivals,
-           (SELECT count(*)::int FROM job_groups WHERE overdue_at IS NOT NULL) AS overdue`;
+           (SELECT count(*)::int FROM atlasqueue.outbox) AS notes, (SELECT count(*)::int FROM atlasqueue.arrivals) AS arrivals,
+           (SELECT count(*)::int FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL) AS overdue`;
   return left ?? {};
 }
 
@@ -69,7 +69,7 @@ export async function readRecord({ system: { sql }, known, acts }: World): Promi
     ]),
   );
   for (const { id, group_key, result } of await sql<Pick<Recorded, "id" | "group_key" | "result">[]>`
-      SELECT id, group_key, result FROM jobs WHERE id = ANY(${ids}::uuid[])`)
+      SELECT id, group_key, result FROM atlasqueue.jobs WHERE id = ANY(${ids}::uuid[])`)
     Object.assign(jobs.get(id) ?? {}, { group_key, result });
   for (const move of await sql<Move[]>`
       SELECT id::int, job_id, was, status, 1000 * extract(epoch FROM at)::float8 AS at_ms
@@ -81,7 +81,7 @@ export async function readRecord({ system: { sql }, known, acts }: World): Promi
       FROM runs WHERE job_id = ANY(${ids}::uuid[]) ORDER BY id`)
     jobs.get(run.job_id)?.runs.push(run);
   for (const edge of await sql<Edge[]>`
-      SELECT parent, child, failed FROM flow_edges WHERE child = ANY(${ids}::uuid[])`)
+      SELECT parent, child, failed FROM atlasqueue.flow_edges WHERE child = ANY(${ids}::uuid[])`)
     jobs.get(edge.child)?.edges.push(edge);
   return { jobs, acts };
 }

@@ -17,7 +17,7 @@ export function testBackups(tour: () => Tour): void {
   };
   const query = async (url: string, statement: string) =>
     (await paste(`psql "$DATABASE_URL" -tAc "$STATEMENT"`, { DATABASE_URL: url, STATEMENT: statement })).trim();
-  const statusOf = (url: string, id: string) => query(url, `SELECT status FROM jobs WHERE id = '${id}'`);
+  const statusOf = (url: string, id: string) => query(url, `SELECT status FROM atlasqueue.jobs WHERE id = '${id}'`);
   const startWorkers = () => compose(["start", "worker"]);
 
   /** A worker of its own runs the job there; afterwards doctor is content. `place`: as containers reach the database. */

@@ -20,9 +20,12 @@ const addTo = async (places: readonly Place[]): Promise<string[]> => {
   return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
 };
 const allSucceed = (count: number) =>
-  eventually(async () => expect(await sql()`SELECT FROM jobs WHERE status = 'succeeded'`).toHaveLength(count), {
-    timeout_ms: 20_000,
-  });
+  eventually(
+    async () => expect(await sql()`SELECT FROM atlasqueue.jobs WHERE status = 'succeeded'`).toHaveLength(count),
+    {
+      timeout_ms: 20_000,
+    },
+  );
 
 /** Counts the waits on a signal. */
 function counting(open: () => Signal) {

@@ -42,10 +42,10 @@ async function workerWithAJob() {
 async function crash(id: string, forgotten: "the last renewals" | "the claim"): Promise<void> {
   const ended = await harness.sql().begin(async (sql) => {
     if (forgotten === "the claim")
-      await sql`UPDATE jobs SET lease_token = gen_random_uuid(), worker_id = 'another' WHERE id = ${id}`;
+      await sql`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid(), worker_id = 'another' WHERE id = ${id}`;
     else {
-      await sql`UPDATE jobs SET locked_until = now() - interval '1 second' WHERE id = ${id}`;
-      await sql`UPDATE lease_batches SET check_at = now() - interval '1 second'`;
+      await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE id = ${id}`;
+      await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second'`;
     }
     return sql`SELECT pg_terminate_backend(pid, 10000) AS gone FROM pg_stat_activity WHERE application_name = ${application_name}`;
   });
@@ -61,7 +61,7 @@ test(
     await crash(id, "the last renewals");
     await eventually(async () =>
       expect(
-        await harness.sql()`SELECT FROM jobs WHERE id = ${id} AND locked_until > now() + interval '50 minutes'`,
+        await harness.sql()`SELECT FROM atlasqueue.jobs WHERE id = ${id} AND locked_until > now() + interval '50 minutes'`,
       ).toHaveLength(1),
     );
     // Its sweeps end leases again, but this one is held.

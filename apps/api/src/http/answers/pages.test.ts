@@ -10,11 +10,11 @@ beforeAll(async () => {
   api = await testApp();
   const { sql } = api.deps.database;
   await sql.unsafe(
-    `INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, result)
+    `INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, result)
      VALUES ($1::text::uuid, 'a', 'dead', now(), now(), now(), now(), now(), $2::text::json, $3::text::json)`,
     [newId(), payload, result],
   );
-  await sql`INSERT INTO queue_counts (tenant, queue, dead) VALUES ('default', 'default', 1)`;
+  await sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, dead) VALUES ('default', 'default', 1)`;
 });
 afterAll(() => api.stop());
 

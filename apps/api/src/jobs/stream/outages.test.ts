@@ -49,7 +49,7 @@ test("a database that goes away ends the stream; the same lines again are each s
     );
   });
   const [row] = await database.database.sql`
-    SELECT count(*)::int AS jobs FROM jobs JOIN idempotency_keys USING (tenant) WHERE jobs.id = job_id AND key LIKE 'outage-%'`;
+    SELECT count(*)::int AS jobs FROM atlasqueue.jobs JOIN atlasqueue.idempotency_keys USING (tenant) WHERE jobs.id = job_id AND key LIKE 'outage-%'`;
   expect(row).toEqual({ jobs: 3_000 });
 });
 

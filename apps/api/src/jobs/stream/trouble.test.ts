@@ -20,7 +20,7 @@ async function served(made: ReturnType<typeof testApp> | ReturnType<typeof guard
     await api.stop();
   });
   const count = async (queue: string) =>
-    Number((await api.deps.database.sql`SELECT count(*) FROM jobs WHERE queue = ${queue}`)[0]?.["count"]);
+    Number((await api.deps.database.sql`SELECT count(*) FROM atlasqueue.jobs WHERE queue = ${queue}`)[0]?.["count"]);
   return { api, port: server.port, count };
 }
 const app = (changes: Changes | ((core: Core) => Changes) = {}) => served(testApp(changes));

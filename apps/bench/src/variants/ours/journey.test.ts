@@ -13,16 +13,16 @@ test("a job's stages follow each other without a gap, from its submission to its
 
   const began = performance.now();
   const times = submitted();
-  await database.sql.unsafe("INSERT INTO jobs …");
+  await database.sql.unsafe("INSERT INTO atlasqueue.jobs …");
   tell({ event: "job_created", status: "queued", ...job });
   await signal.push([{ id: "1", tenant: "default", queue: "default", priority: 0 }]);
   named(times, "1");
   await signal.take([{ tenant: "default", queue: "default" }], 10);
-  await database.sql.unsafe("UPDATE jobs SET status = 'running' …");
+  await database.sql.unsafe("UPDATE atlasqueue.jobs SET status = 'running' …");
   tell({ event: "lease_acquired", ...attempt });
   tell({ event: "handler_start", ...attempt });
   expect(taken()).toEqual([]);
-  await database.sql.unsafe("UPDATE jobs SET status = 'succeeded' …");
+  await database.sql.unsafe("UPDATE atlasqueue.jobs SET status = 'succeeded' …");
   tell({ event: "job_succeeded", ...attempt });
   const lasted = performance.now() - began;
 

@@ -127,7 +127,7 @@ const isWhole = (times: Times): times is Required<Times> => marks.every((mark) =
 const takenBy = (times: Required<Times>) => times["handler entered"] - times.submitted;
 
 function kindOf(text: string): Kind | undefined {
-  if (text.includes("INSERT INTO jobs")) return "insert";
+  if (text.includes("INSERT INTO atlasqueue.jobs")) return "insert";
   if (text.includes("SET status = 'running'")) return "claim";
   if (text.includes("status = 'succeeded'")) return "settlement";
   return undefined;

@@ -7,6 +7,6 @@ test("a hot statement that is run otherwise than before has another plan", async
   onTestFinished(drop);
   const before = await readPlans(url);
   expect(await readPlans(url)).toEqual(before);
-  await database.sql`ALTER TABLE jobs DROP CONSTRAINT jobs_pkey CASCADE`;
+  await database.sql`ALTER TABLE atlasqueue.jobs DROP CONSTRAINT jobs_pkey CASCADE`;
   expect(await readPlans(url)).not.toEqual(before);
 });

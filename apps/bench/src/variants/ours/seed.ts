@@ -15,7 +15,8 @@ const idAt = (at: string, n: string) =>
 export async function emptyTables(servers: ServerUrls): Promise<void> {
   await connected(
     servers,
-    (sql) => sql`TRUNCATE jobs, idempotency_keys, job_attempts, lease_batches, queue_counts, queue_changes`,
+    (sql) =>
+      sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.job_attempts, atlasqueue.lease_batches, atlasqueue.queue_counts, atlasqueue.queue_changes`,
   );
 }
 
@@ -25,7 +26,7 @@ export function seedHistory(servers: ServerUrls, rows: number): Promise<void> {
     servers,
     rows,
     "succeeded",
-    `INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, payload,
+    `INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, payload,
                        attempts, started_at, finished_at, lease_token, worker_id)
      SELECT ${idAt("at", "n")}, 'noop', 'succeeded', at, at, at, $4::text::json, 1, at, at, ${idAt("at", "n / 500")}, 'seed'
      FROM (SELECT n, now() - interval '2 days' + interval '1 day' * (n::float8 / $3::int) AS at
@@ -39,7 +40,7 @@ export async function seedBacklog(servers: ServerUrls, rows: number): Promise<vo
     servers,
     rows,
     "queued",
-    `INSERT INTO jobs (id, type, status, run_at, ready_at, created_at, updated_at, payload)
+    `INSERT INTO atlasqueue.jobs (id, type, status, run_at, ready_at, created_at, updated_at, payload)
      SELECT ${idAt("at", "n")}, 'noop', 'queued', at, at, at, at, $4::text::json
      FROM (SELECT n, now() - interval '2 hours' + interval '1 hour' * (n::float8 / $3::int) AS at
            FROM generate_series($1::int, $2::int) AS n) AS made`,
@@ -48,7 +49,7 @@ export async function seedBacklog(servers: ServerUrls, rows: number): Promise<vo
   try {
     await connected(servers, async (sql) => {
       const ready = sql<{ id: string }[]>`
-        SELECT id FROM jobs WHERE ready_at IS NOT NULL AND tenant = ${defaultTenant} AND queue = 'default'
+        SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND tenant = ${defaultTenant} AND queue = 'default'
         ORDER BY priority DESC, ready_at, id`;
       for await (const part of ready.cursor(signals_part)) {
         const jobs = part.map(({ id }) => ({ id, tenant: defaultTenant, queue: "default", priority: 0 }));
@@ -66,9 +67,9 @@ async function seed(servers: ServerUrls, rows: number, status: "succeeded" | "qu
     for (let from = 1; from <= rows; from += part_rows)
       await sql.unsafe(text, [from, Math.min(rows, from + part_rows - 1), rows, payload]);
     // As our statements that make such rows would have counted them.
-    await sql`INSERT INTO queue_changes ${sql({ tenant: defaultTenant, queue: "default", [status]: rows })}`;
+    await sql`INSERT INTO atlasqueue.queue_changes ${sql({ tenant: defaultTenant, queue: "default", [status]: rows })}`;
     // The rows as in a database that accumulated them slowly: counted, vacuumed, on disk.
-    await sql`VACUUM (ANALYZE) jobs, queue_changes`;
+    await sql`VACUUM (ANALYZE) atlasqueue.jobs, atlasqueue.queue_changes`;
     await sql`CHECKPOINT`;
   });
 }

@@ -29,7 +29,7 @@ export async function renewedInTime(scene: Scene): Promise<void> {
   const end = scene.begin(lease);
   await scene.endLeases();
   await scene.core.extendLeases(scene.deps, [lease], 30);
-  await scene.sql`UPDATE lease_batches SET check_at = now() - interval '1 second'`;
+  await scene.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second'`;
   await scene.core.recoverExpired(scene.deps, 10);
   end();
   await scene.complete(lease);
@@ -90,7 +90,7 @@ function unanswered(database: Scene["deps"]["database"]): Scene["deps"]["databas
 export async function alwaysFails(scene: Scene): Promise<void> {
   const id = await scene.submit("fails", { max_attempts: 3 });
   for (let attempt = 0; attempt < 6; attempt += 1) {
-    await scene.sql`UPDATE jobs SET due_at = now() WHERE due_at IS NOT NULL`;
+    await scene.sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE due_at IS NOT NULL`;
     await scene.core.promoteAll(scene.deps);
     const lease = await scene.take(id);
     if (!lease) break;
@@ -126,14 +126,14 @@ export async function lockedByStranger(scene: Scene): Promise<void> {
   for (const lease of leases) scene.begin(lease);
   await scene.endLeases();
   await scene.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ${ids[0] ?? ""} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${ids[0] ?? ""} FOR UPDATE`;
     const recovered = scene.core.recoverExpired(scene.deps, 10);
     // Longer than a sweep may be late.
     await Promise.race([recovered, delay(locked_ms)]);
     void recovered.catch(() => {});
   });
   // What was locked has its turn again at once: how soon the sweep would come by is not the question here.
-  await scene.sql`UPDATE lease_batches SET check_at = now()`;
+  await scene.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
   await scene.core.recoverExpired(scene.deps, 10);
   await scene.drain();
 }
@@ -144,7 +144,7 @@ async function listDead({ core, deps, sql }: Scene): Promise<void> {
   const followUps = core.createFollowUps(deps);
   const dead = await sql<
     { id: string; queue: string; type: string }[]
-  >`SELECT id, queue, type FROM jobs WHERE status = 'dead'`;
+  >`SELECT id, queue, type FROM atlasqueue.jobs WHERE status = 'dead'`;
   const job = (one: (typeof dead)[number]) => ({ ...one, tenant: "default", group_key: null });
   await followUps.settled(dead.map((one) => ({ job: job(one), became: "dead" })));
   await followUps.idle();

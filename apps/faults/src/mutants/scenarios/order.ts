@@ -35,7 +35,9 @@ export async function crowdedQueue(scene: Scene): Promise<void> {
       if (lease) {
         scene.begin(lease)();
         await scene.complete(lease);
-      } else if (!(await scene.sql`SELECT FROM jobs WHERE id = ${asked[at] ?? ""} AND status <> 'queued'`).length)
+      } else if (
+        !(await scene.sql`SELECT FROM atlasqueue.jobs WHERE id = ${asked[at] ?? ""} AND status <> 'queued'`).length
+      )
         ids.push(asked[at] ?? "");
     }
   }
@@ -75,7 +77,7 @@ const waits_ms = 100;
 async function behindStranger<T>({ sql }: Scene, queue: string, take: () => Promise<T>): Promise<T> {
   let taking: Promise<T> | undefined;
   await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM queues WHERE queue = ${queue} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.queues WHERE queue = ${queue} FOR UPDATE`;
     taking = take();
     await delay(waits_ms);
   });

@@ -4,6 +4,7 @@ import { unwatched, type Watch } from "./connect.ts";
 import { allNew, onlyVacuum, waitingLine, type InTheWay } from "./in-the-way.ts";
 import { onceAMinute } from "./once-a-minute.ts";
 import type { Migration } from "./journal.ts";
+import { schemaNamed, type SchemaName } from "../schema/name.ts";
 import { jittered, tryNext } from "./try-next.ts";
 
 export type MigrateOptions = {
@@ -35,7 +36,12 @@ const turn_ms = 250;
 export async function applyMissing(
   sql: postgres.Sql,
   migrations: readonly Migration[],
-  { stop, tell, watch = unwatched }: MigrateOptions & { watch?: Watch } = {},
+  {
+    stop,
+    tell,
+    watch = unwatched,
+    schema = schemaNamed(),
+  }: MigrateOptions & { watch?: Watch; schema?: SchemaName } = {},
 ): Promise<void> {
   const say = onceAMinute(tell);
   let begun = false;
@@ -44,7 +50,7 @@ export async function applyMissing(
   let lock_ms = lock_ms_min;
   let before: readonly InTheWay[] = [];
   for (;;) {
-    const outcome = await tryNext(sql, migrations, { begun, rest_ms, patient, lock_ms, say, stop, watch });
+    const outcome = await tryNext(sql, migrations, { begun, rest_ms, patient, lock_ms, say, stop, watch, schema });
     begun = true;
     switch (outcome.kind) {
       case "complete":

@@ -23,7 +23,7 @@ const keep_alive_seconds = 10;
  *
  * @example
  * const { sql, watch } = connectMigrator("postgres://db1,db2/atlasqueue");
- * await watch.unhurried(() => sql`CREATE INDEX jobs_by_type ON jobs (type)`);
+ * await watch.unhurried(() => sql`CREATE INDEX jobs_by_type ON atlasqueue.jobs (type)`);
  */
 export function connectMigrator(
   url: string,

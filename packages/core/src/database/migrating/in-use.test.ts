@@ -29,7 +29,7 @@ const file = (folderMillis: number, ...statements: string[]) => ({
   folderMillis,
 });
 const applied = async () =>
-  (await sql`SELECT hash FROM drizzle.atlasqueue_migrations ORDER BY id`).map(({ hash }) => hash);
+  (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
 const waiting = async () =>
   (
     await sql<{ query: string }[]>`

@@ -17,8 +17,8 @@ beforeEach(async () => {
   };
 });
 
-const open = () => {
-  const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 10_000 });
+const open = (schema?: string) => {
+  const database = connectDatabase({ url, schema, connectionsMax: 1, timeoutMs: 10_000 });
   onTestFinished(() => database.close());
   return database;
 };
@@ -41,10 +41,36 @@ test.each([
 ])("a database of a development version, %s, is refused in one line", async (_, rows) => {
   await migrateDatabase(url);
   await sql.unsafe(`
-    TRUNCATE drizzle.atlasqueue_migrations;
-    INSERT INTO drizzle.atlasqueue_migrations (hash, created_at) VALUES ${rows}`);
+    TRUNCATE atlasqueue.migrations;
+    INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ${rows}`);
   const line = "This database was made by a development version before 0.1.0. Make a new one.";
   await expect(migrateDatabase(url)).rejects.toThrow(line);
   await expect(schemaState(open())).rejects.toThrow(line);
   await expect(requireSchema(open())).rejects.toThrow(line);
 });
+
+test("so is one of a development version that had its tables in public", async () => {
+  await sql.unsafe(`
+    CREATE SCHEMA drizzle; CREATE TABLE drizzle.atlasqueue_migrations (id serial, hash text, created_at bigint)`);
+  await expect(migrateDatabase(url)).rejects.toThrow("made by a development version before 0.1.0");
+  expect(await sql`SELECT FROM pg_namespace WHERE nspname = 'atlasqueue'`).toEqual([]);
+});
+
+test.each(["jobs", "migrations"])(
+  "a schema with a table %s of somebody else is refused, and left as it is",
+  async (table) => {
+    await sql.unsafe(`CREATE SCHEMA "Odd-1"; CREATE TABLE "Odd-1".${table} (theirs int)`);
+    const line = `The schema Odd-1 has a table ${table} that AtlasQueue did not make. Name another one in DATABASE_SCHEMA.`;
+    await expect(migrateDatabase(url, { schema: "Odd-1" })).rejects.toThrow(line);
+    await expect(schemaState(open("Odd-1"))).rejects.toThrow(line);
+    expect(await sql`SELECT tablename FROM pg_tables WHERE schemaname = 'Odd-1'`).toEqual([{ tablename: table }]);
+  },
+);
+
+test.each(["pg_mine", "1st", "a.b", 'a"b', "", "a".repeat(49)])(
+  "a schema named %j is refused by name",
+  async (schema) => {
+    await expect(migrateDatabase(url, { schema })).rejects.toThrow("schema must be a name of letters, digits, _ and -");
+    expect(() => open(schema)).toThrow("schema must be a name of letters, digits, _ and -");
+  },
+);

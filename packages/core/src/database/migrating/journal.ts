@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SettingError } from "../../program/settings.ts";
+import { textArray } from "../literals.ts";
+import type { SchemaName } from "../schema/name.ts";
 import type { Execute } from "../statement.ts";
 
 /** A file of `drizzle/`: when it was made, which is their order, the digest of its text, and its statements. */
@@ -25,54 +27,73 @@ export function shippedMigrations(): (Migration & { tag: string })[] {
   });
 }
 
-/** Our own and not drizzle's, which an application in the same database may use. */
-const table = "drizzle.atlasqueue_migrations";
-const makeSchema = "CREATE SCHEMA drizzle";
-const makeTable = `CREATE TABLE IF NOT EXISTS ${table} (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint NOT NULL)`;
+const makeTable =
+  "CREATE TABLE IF NOT EXISTS atlasqueue.migrations (created_at bigint PRIMARY KEY, hash text NOT NULL)";
+const select = "SELECT hash, created_at::text AS at FROM atlasqueue.migrations ORDER BY created_at";
+const note = "INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ($1, $2::float8::bigint)";
 
 /** What has to be made before the first migration is written down; nothing later. */
-export async function missingJournal(execute: Execute): Promise<readonly string[]> {
-  const found = await namesIn(execute);
-  if (found.includes("atlasqueue_migrations")) return [];
+export async function missingJournal(execute: Execute, { name }: SchemaName): Promise<readonly string[]> {
+  const found = await namesIn(execute, name, []);
+  if (found.some(({ of }) => of === "journal")) return [];
   // With IF NOT EXISTS it takes the right to make one where there is one too.
-  return found.includes("") ? [makeTable] : [makeSchema, makeTable];
+  return found.some(({ of }) => of === "schema") ? [makeTable] : [`CREATE SCHEMA "${name}"`, makeTable];
 }
 
-export const isOfJournal = (statement: string) => statement === makeSchema || statement === makeTable;
+export const isOfJournal = (statement: string) => /^CREATE (SCHEMA|TABLE IF NOT EXISTS) /.test(statement);
 
 export type Applied = { hash: string; made_at: number };
 
 /**
  * The migrations that were applied, oldest first; `shipped` are those that this program has. Throws `SettingError` when
- * the first one is not ours.
+ * the schema has tables of ours that we did not make.
  *
  * @example
- * const last = (await appliedMigrations(execute, shipped)).at(-1)?.made_at ?? 0;
+ * const last = (await appliedMigrations(execute, shipped, schemaNamed())).at(-1)?.made_at ?? 0;
  */
-export async function appliedMigrations(execute: Execute, shipped: readonly Migration[]): Promise<Applied[]> {
-  if (!(await namesIn(execute)).includes("atlasqueue_migrations")) return [];
-  const rows = await execute<{ hash: string; at: string }>({ text: select, params: [] });
-  if (rows[0] && rows[0].hash !== shipped[0]?.hash)
-    throw new SettingError("This database was made by a development version before 0.1.0. Make a new one.");
-  return rows.map(({ hash, at }) => ({ hash, made_at: Number(at) }));
+export async function appliedMigrations(
+  execute: Execute,
+  shipped: readonly Migration[],
+  { name }: SchemaName,
+): Promise<Applied[]> {
+  const made = shipped.flatMap(({ sql }) => sql).map((text) => /CREATE TABLE "atlasqueue"\."(\w+)"/.exec(text)?.[1]);
+  const found = await namesIn(execute, name, made);
+  if (found.some(({ of }) => of === "journal")) {
+    const rows = await execute<{ hash: string; at: string }>({ text: select, params: [] });
+    if (rows[0] && rows[0].hash !== shipped[0]?.hash) throw new SettingError(ofDevelopment);
+    return rows.map(({ hash, at }) => ({ hash, made_at: Number(at) }));
+  }
+  if (found.some(({ of }) => of === "development")) throw new SettingError(ofDevelopment);
+  const foreign = found.find(({ of }) => of === "table");
+  if (foreign)
+    throw new SettingError(
+      `The schema ${name} has a table ${foreign.relname} that AtlasQueue did not make. Name another one in DATABASE_SCHEMA.`,
+    );
+  return [];
 }
+
+const ofDevelopment = "This database was made by a development version before 0.1.0. Make a new one.";
 
 export async function noteApplied(execute: Execute, { hash, folderMillis }: Migration) {
   await execute({ text: note, params: [hash, folderMillis] });
 }
 
 /**
- * The table's name if it is there, "" if only its schema is. Not with `to_regclass`: a server process that has found no such schema
- * repeats that until the next transaction, and the turn may have come in the middle of this one.
+ * Not with `to_regclass`: a server process that has found no such schema repeats that until the next transaction, and
+ * the turn may have come in the middle of this one.
  */
-async function namesIn(execute: Execute): Promise<string[]> {
-  const rows = await execute<{ name: string }>({ text: names, params: [] });
-  return rows.map(({ name }) => name);
+function namesIn(execute: Execute, schema: string, tables: readonly (string | undefined)[]) {
+  type Found = { of: "schema" | "journal" | "development" | "table"; relname: string };
+  return execute<Found>({ text: names, params: [schema, textArray(tables)] });
 }
 
 const names = `
-  SELECT coalesce(relname, '') AS name FROM pg_namespace
-  LEFT JOIN pg_class ON relnamespace = pg_namespace.oid AND relname = 'atlasqueue_migrations'
-  WHERE nspname = 'drizzle'`;
-const select = `SELECT hash, created_at::text AS at FROM ${table} ORDER BY created_at`;
-const note = `INSERT INTO ${table} (hash, created_at) VALUES ($1, $2::float8::bigint)`;
+  SELECT 'schema' AS of, '' AS relname FROM pg_namespace WHERE nspname = $1
+  UNION ALL
+  SELECT CASE WHEN nspname <> $1 THEN 'development'
+              WHEN relname = 'migrations' AND EXISTS (
+                SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'hash') THEN 'journal'
+              ELSE 'table' END, relname
+  FROM pg_namespace JOIN pg_class ON relnamespace = pg_namespace.oid
+  WHERE nspname = $1 AND relname = ANY($2::text[] || 'migrations'::text)
+     OR nspname = 'drizzle' AND relname = 'atlasqueue_migrations'`;

@@ -46,7 +46,7 @@ const file = (folderMillis: number, ...statements: string[]) => ({
   folderMillis,
 });
 const applied = async () =>
-  (await sql`SELECT hash FROM drizzle.atlasqueue_migrations ORDER BY id`).map(({ hash }) => hash);
+  (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
 
 test(
   "a migration does not wait for the end of an autovacuum, which gives way only to who has waited for a while",

@@ -69,7 +69,7 @@ test.each([
   ["it asks for its turn", "pg_try_advisory_xact_lock"],
   ["it rests", "SELECT 1\0"],
   ["it reads what is missing", "FROM pg_namespace"],
-  ["it writes down what it did", "INSERT INTO drizzle."],
+  ["it writes down what it did", "INSERT INTO atlasqueue."],
   ["it commits", "commit\0"],
 ])(
   "a firewall forgets its connections while %s: it goes on over others",
@@ -91,7 +91,7 @@ test("a commit whose answer never comes is found to be done", async () => {
   });
   await migrate(proxy.url, addColumn);
   expect(await columns()).toEqual(["a", "b"]);
-  expect(await sql`SELECT FROM drizzle.atlasqueue_migrations`).toHaveLength(1);
+  expect(await sql`SELECT FROM atlasqueue.migrations`).toHaveLength(1);
 });
 
 test(

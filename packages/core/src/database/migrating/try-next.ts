@@ -2,6 +2,7 @@ import { executeIn } from "../caller-transaction.ts";
 import type postgres from "../driver.ts";
 import { pause } from "../../pause.ts";
 import type { Sent } from "../server/cancel-late.ts";
+import type { SchemaName } from "../schema/name.ts";
 import { sentWhole, type Execute, type Statement } from "../statement.ts";
 import { appliedMigrations, isOfJournal, missingJournal, noteApplied, type Migration } from "./journal.ts";
 import type { Watch } from "./connect.ts";
@@ -25,6 +26,7 @@ export type Try = {
   say: (line: string) => void;
   stop: AbortSignal | undefined;
   watch: Watch;
+  schema: SchemaName;
 };
 
 /** A pooler may end a transaction that is silent for longer. */
@@ -39,14 +41,14 @@ const look_ms = 250;
 export async function tryNext(
   sql: postgres.Sql,
   migrations: readonly Migration[],
-  { begun, rest_ms, patient, lock_ms, say, stop, watch }: Try,
+  { begun, rest_ms, patient, lock_ms, say, stop, watch, schema }: Try,
 ): Promise<Outcome> {
   let at = "";
   let by: readonly InTheWay[] = [];
   const silences = watch.silences();
   const work = (query: Query, look: Look) => watch.unhurried(() => watched(query, look, stop));
   try {
-    if (!(await firstMissing(executeIn(sql), migrations))) {
+    if (!(await firstMissing(executeIn(sql, schema), migrations, schema))) {
       if (begun) await waitForStandby(sql, (query, line) => work(query, async () => say(line)));
       return { kind: "complete" };
     }
@@ -56,8 +58,8 @@ export async function tryNext(
       if (!turn?.taken) return { kind: "not_our_turn" };
       // With the turn, so that however many migrate, a table is asked for by one; and with nothing else.
       await restIn(tx, jittered(rest_ms), stop);
-      const execute = executeWhole(tx);
-      const next = await firstMissing(execute, migrations);
+      const execute = executeWhole(tx, schema);
+      const next = await firstMissing(execute, migrations, schema);
       if (!next) return { kind: "applied" };
       const look: Look = async (isOver) => {
         const found = await inTheWay(sql, turn.pid).catch(() => []);
@@ -69,11 +71,11 @@ export async function tryNext(
       const run = async (statements: readonly string[]) => {
         for (const statement of statements) {
           stop?.throwIfAborted();
-          at = statement;
-          await work(tx.unsafe(statement), look);
+          at = schema.fill(statement);
+          await work(tx.unsafe(at), look);
         }
       };
-      await run(await missingJournal(execute));
+      await run(await missingJournal(execute, schema));
       await run(next.sql);
       await noteApplied(execute, next);
       return { kind: "applied" };
@@ -91,10 +93,10 @@ type Query = postgres.PendingQuery<postgres.Row[]>;
 type Look = (isOver: () => boolean) => Promise<void>;
 
 /** The server would wait for the second half of a statement without counting as idle. */
-function executeWhole(tx: postgres.TransactionSql): Execute {
+function executeWhole(tx: postgres.TransactionSql, { fill }: SchemaName): Execute {
   const how = { ...sentWhole, prepare: false };
   return async <Row>({ text, params }: Statement) =>
-    (await tx.unsafe(text, [...params], how)) as unknown as readonly Row[];
+    (await tx.unsafe(fill(text), [...params], how)) as unknown as readonly Row[];
 }
 
 async function restIn(tx: postgres.TransactionSql, rest_ms: number, stop: AbortSignal | undefined): Promise<void> {
@@ -120,8 +122,12 @@ async function watched(query: Query, look: Look, stop?: AbortSignal): Promise<vo
   }
 }
 
-async function firstMissing(execute: Execute, migrations: readonly Migration[]): Promise<Migration | undefined> {
-  const last = (await appliedMigrations(execute, migrations)).at(-1)?.made_at ?? 0;
+async function firstMissing(
+  execute: Execute,
+  migrations: readonly Migration[],
+  schema: SchemaName,
+): Promise<Migration | undefined> {
+  const last = (await appliedMigrations(execute, migrations, schema)).at(-1)?.made_at ?? 0;
   return migrations.find(({ folderMillis }) => folderMillis > last);
 }
 

@@ -24,7 +24,7 @@ const file = (folderMillis: number, ...statements: string[]) => ({
   folderMillis,
 });
 const applied = async () =>
-  (await sql`SELECT hash FROM drizzle.atlasqueue_migrations ORDER BY id`).map(({ hash }) => hash);
+  (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
 const running = async (statement: string) =>
   sql<{ pid: number }[]>`
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query = ${statement}`;
@@ -63,9 +63,9 @@ test("what another one applied up to the moment of the turn is seen, the account
   // process, which believes that a schema is missing until it has locked something else.
   const end = () =>
     sql.unsafe(`
-    CREATE SCHEMA drizzle;
-    CREATE TABLE drizzle.atlasqueue_migrations (id serial, hash text, created_at bigint);
-    INSERT INTO drizzle.atlasqueue_migrations (hash, created_at) VALUES ('1', 1)`);
+    CREATE SCHEMA atlasqueue;
+    CREATE TABLE atlasqueue.migrations (id serial, hash text, created_at bigint);
+    INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ('1', 1)`);
   let ending: Promise<unknown> | undefined;
   const ended = () => (ending ??= end());
   const own = connect(created.url);
@@ -127,7 +127,7 @@ test(
     onTestFinished(() => proxy.close());
     const still = new Promise<void>((resolve) =>
       proxy.splitQuestions((piece) => {
-        if (piece.includes("INSERT INTO drizzle.")) void proxy.freezeAfterQuestions(1).then(resolve);
+        if (piece.includes("INSERT INTO atlasqueue.")) void proxy.freezeAfterQuestions(1).then(resolve);
         return [piece];
       }),
     );

@@ -1,6 +1,6 @@
-import { sql, doublePrecision, index, pgTable, text, uuid } from "../drizzle.ts";
+import { sql, doublePrecision, index, text, uuid } from "../drizzle.ts";
 import type { Unique } from "@atlasqueue/contract";
-import { bytes } from "./columns.ts";
+import { atlasqueue, bytes } from "./columns.ts";
 
 /**
  * Jobs that came in with a caller's own transaction and ask for what others may want too: an idempotency key, a unique
@@ -8,7 +8,7 @@ import { bytes } from "./columns.ts";
  * then the job is blocked, at place 0. Only the job's own new id is unique here, so that a transaction that stays open
  * keeps no one waiting. See decisions/2026-11-21-arrivals.md.
  */
-export const arrivals = pgTable(
+export const arrivals = atlasqueue.table(
   "arrivals",
   {
     job_id: uuid().primaryKey(),

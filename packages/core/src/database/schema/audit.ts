@@ -1,9 +1,9 @@
 import type { Actor, JsonObject } from "@atlasqueue/contract";
-import { sql, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "../drizzle.ts";
-import { json, time } from "./columns.ts";
+import { sql, boolean, index, integer, text, uniqueIndex, uuid } from "../drizzle.ts";
+import { atlasqueue, json, time } from "./columns.ts";
 
 /** What people and tokens did, apart from submitting and working: newest by id. */
-export const auditLog = pgTable(
+export const auditLog = atlasqueue.table(
   "audit_log",
   {
     id: uuid().primaryKey(),

@@ -1,4 +1,8 @@
-import { customType, timestamp } from "../drizzle.ts";
+import { customType, pgSchema, timestamp } from "../drizzle.ts";
+import { defaultSchema } from "./name.ts";
+
+/** Another schema's name is filled in as a statement is sent: see `schemaNamed`. */
+export const atlasqueue = pgSchema(defaultSchema);
 
 /** What tables are made of beside drizzle's own types. */
 export const time = () => timestamp({ withTimezone: true, precision: 6 });

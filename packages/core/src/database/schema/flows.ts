@@ -1,9 +1,9 @@
-import { sql, boolean, index, integer, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
+import { sql, boolean, index, integer, primaryKey, text, uuid } from "../drizzle.ts";
 import type { OnParentFailure } from "@atlasqueue/contract";
-import { json, time } from "./columns.ts";
+import { atlasqueue, json, time } from "./columns.ts";
 
 /** Jobs that were submitted together and wait for one another. See decisions/2026-11-22-flows.md. */
-export const flows = pgTable(
+export const flows = atlasqueue.table(
   "flows",
   {
     id: uuid().primaryKey(),
@@ -14,7 +14,7 @@ export const flows = pgTable(
 );
 
 /** What a job is in its flow: written when it is submitted. */
-export const flowJobs = pgTable(
+export const flowJobs = atlasqueue.table(
   "flow_jobs",
   {
     job_id: uuid().primaryKey(),
@@ -38,7 +38,7 @@ export const flowJobs = pgTable(
  * One row for each parent that a job still waits for. A job is ready when none is left. Rows are added by the statement
  * that makes the child, and by a parent that adds others to be waited for as it ends: never to a job that has none.
  */
-export const flowEdges = pgTable(
+export const flowEdges = atlasqueue.table(
   "flow_edges",
   {
     parent: uuid().notNull(),

@@ -1,11 +1,11 @@
-import { sql, bigint, index, integer, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
-import { time } from "./columns.ts";
+import { sql, bigint, index, integer, primaryKey, text, uuid } from "../drizzle.ts";
+import { atlasqueue, time } from "./columns.ts";
 
 /**
  * The groups with unfinished jobs. Adding a job locks its group's row until the commit, so that the order in the group
  * is commit order; letting the next one through locks it too.
  */
-export const jobGroups = pgTable(
+export const jobGroups = atlasqueue.table(
   "job_groups",
   {
     tenant: text().notNull(),

@@ -5,7 +5,6 @@ import {
   check,
   index,
   integer,
-  pgTable,
   primaryKey,
   smallint,
   text,
@@ -21,7 +20,7 @@ import {
   type JsonObject,
   type LogLine,
 } from "@atlasqueue/contract";
-import { bytes, time, json } from "./columns.ts";
+import { atlasqueue, bytes, time, json } from "./columns.ts";
 
 export * from "./arrivals.ts";
 export * from "./audit.ts";
@@ -49,7 +48,7 @@ export * from "./unique.ts";
  *
  * Tenants, queues and keys are in byte order (COLLATE "C"), which drizzle cannot express.
  */
-export const jobs = pgTable(
+export const jobs = atlasqueue.table(
   "jobs",
   {
     id: uuid().primaryKey(),
@@ -150,7 +149,7 @@ export type JobRow = typeof jobs.$inferSelect;
  * `locked_until` on the job says whether it still is. The worker deletes the row when all of them are settled;
  * otherwise the sweep looks at them at `check_at`.
  */
-export const leaseBatches = pgTable(
+export const leaseBatches = atlasqueue.table(
   "lease_batches",
   {
     /** The lease token of its jobs. */
@@ -165,7 +164,7 @@ export const leaseBatches = pgTable(
 );
 
 /** One row per accepted key, written in the job's own transaction. */
-export const idempotencyKeys = pgTable(
+export const idempotencyKeys = atlasqueue.table(
   "idempotency_keys",
   {
     tenant: text().notNull(),
@@ -191,7 +190,7 @@ export const idempotencyKeys = pgTable(
  * Attempts the job row itself no longer shows: failed, lost and cancelled ones, and succeeded ones that logged
  * something. The happy path writes none.
  */
-export const jobAttempts = pgTable(
+export const jobAttempts = atlasqueue.table(
   "job_attempts",
   {
     id: bigserial({ mode: "number" }).primaryKey(),

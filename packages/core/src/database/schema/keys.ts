@@ -1,8 +1,8 @@
-import { pgTable, text } from "../drizzle.ts";
-import { bytes, time } from "./columns.ts";
+import { text } from "../drizzle.ts";
+import { atlasqueue, bytes, time } from "./columns.ts";
 
 /** Secrets shared by all processes on this database, by purpose. */
-export const signingKeys = pgTable("signing_keys", {
+export const signingKeys = atlasqueue.table("signing_keys", {
   name: text().primaryKey(),
   key: bytes().notNull(),
   created_at: time().notNull().defaultNow(),

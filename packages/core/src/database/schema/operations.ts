@@ -1,12 +1,12 @@
 import type { Actor, JobsFilter, JsonObject, Operation, ReplayFilter } from "@atlasqueue/contract";
-import { boolean, check, doublePrecision, index, integer, pgTable, smallint, sql, text, uuid } from "../drizzle.ts";
-import { json, time } from "./columns.ts";
+import { boolean, check, doublePrecision, index, integer, smallint, sql, text, uuid } from "../drizzle.ts";
+import { atlasqueue, json, time } from "./columns.ts";
 
 /**
  * Operations on many jobs that go on in the background, page by page. The process that locks the row does the next page
  * and notes how far it came in the same transaction, so that none is done twice and none is lost.
  */
-export const operations = pgTable(
+export const operations = atlasqueue.table(
   "operations",
   {
     id: uuid().primaryKey(),

@@ -1,11 +1,11 @@
-import { bigserial, index, jsonb, pgTable, smallint, sql, text } from "../drizzle.ts";
-import { time } from "./columns.ts";
+import { bigserial, index, jsonb, smallint, sql, text } from "../drizzle.ts";
+import { atlasqueue, time } from "./columns.ts";
 
 /**
  * What is still to be done because of something that was committed: a row is written in the transaction that gives the
  * reason, and deleted in the transaction that does it. See outbox/drain-page.ts.
  */
-export const outbox = pgTable(
+export const outbox = atlasqueue.table(
   "outbox",
   {
     id: bigserial({ mode: "number" }).primaryKey(),

@@ -1,9 +1,9 @@
 import type { QueueLimits } from "@atlasqueue/contract";
-import { bigint, doublePrecision, index, integer, pgTable, primaryKey, text } from "../drizzle.ts";
-import { time } from "./columns.ts";
+import { bigint, doublePrecision, index, integer, primaryKey, text } from "../drizzle.ts";
+import { atlasqueue, time } from "./columns.ts";
 
 /** What people decided about a queue. Queues without such decisions have no row. */
-export const queues = pgTable(
+export const queues = atlasqueue.table(
   "queues",
   {
     tenant: text().notNull(),
@@ -29,7 +29,7 @@ export const queues = pgTable(
  * When jobs of queues with a rate started, one row per hundredth of the rate's period, kept for the period: `group_key`
  * is null for the queue's own rate, `started_at` is the end of the hundredth.
  */
-export const queueStarts = pgTable(
+export const queueStarts = atlasqueue.table(
   "queue_starts",
   {
     tenant: text().notNull(),
@@ -59,13 +59,13 @@ const change = () => integer().notNull().default(0);
  * writes its change in its own statement, one row per batch and queue; the sweep adds them up here. So no one waits for
  * a counter, and nothing is counted.
  */
-export const queueCounts = pgTable(
+export const queueCounts = atlasqueue.table(
   "queue_counts",
   { tenant: text().notNull(), queue: text().notNull(), ...counts(total) },
   (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
 );
 
-export const queueChanges = pgTable("queue_changes", {
+export const queueChanges = atlasqueue.table("queue_changes", {
   tenant: text().notNull(),
   queue: text().notNull(),
   ...counts(change),

@@ -1,8 +1,8 @@
-import { boolean, pgTable, text } from "../drizzle.ts";
-import { time } from "./columns.ts";
+import { boolean, text } from "../drizzle.ts";
+import { atlasqueue, time } from "./columns.ts";
 
 /** By which this database recognizes its Redis, and notices a copy of itself there (`signal/redis-owner.ts`). */
-export const redisOwner = pgTable("redis_owner", {
+export const redisOwner = atlasqueue.table("redis_owner", {
   /** There is one row. */
   one: boolean().primaryKey().default(true),
   /** The last ones written to Redis, newest first. */

@@ -1,5 +1,5 @@
-import { bigint, index, integer, pgTable, primaryKey, text } from "../drizzle.ts";
-import { time } from "./columns.ts";
+import { bigint, index, integer, primaryKey, text } from "../drizzle.ts";
+import { atlasqueue, time } from "./columns.ts";
 
 const total = () => bigint({ mode: "number" }).notNull();
 
@@ -17,13 +17,13 @@ const figures = () => ({
 });
 
 /** What happened in a minute, by the database's clock. Folded into hours after two days. */
-export const minuteRollups = pgTable("minute_rollups", { ...of(), ...figures() }, (row) => [
+export const minuteRollups = atlasqueue.table("minute_rollups", { ...of(), ...figures() }, (row) => [
   primaryKey({ columns: [row.tenant, row.queue, row.type, row.at] }),
   index("minute_rollups_at").on(row.at),
 ]);
 
 /** The same for an hour. */
-export const hourRollups = pgTable("hour_rollups", { ...of(), ...figures() }, (row) => [
+export const hourRollups = atlasqueue.table("hour_rollups", { ...of(), ...figures() }, (row) => [
   primaryKey({ columns: [row.tenant, row.queue, row.type, row.at] }),
   index("hour_rollups_at").on(row.at),
 ]);
@@ -32,7 +32,7 @@ export const hourRollups = pgTable("hour_rollups", { ...of(), ...figures() }, (r
  * Jobs that came in with callers' own transactions, which no process of ours saw commit: written with the jobs, and
  * counted by the next flush of the figures. Without a key, so that no transaction waits for a caller's.
  */
-export const insideSubmissions = pgTable("inside_submissions", {
+export const insideSubmissions = atlasqueue.table("inside_submissions", {
   tenant: text().notNull(),
   queue: text().notNull(),
   type: text().notNull(),

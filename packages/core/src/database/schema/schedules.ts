@@ -1,12 +1,12 @@
-import { sql, check, index, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
+import { sql, check, index, primaryKey, text, uuid } from "../drizzle.ts";
 import { catchUps, type CatchUp, type JobTemplate } from "@atlasqueue/contract";
-import { time, json } from "./columns.ts";
+import { atlasqueue, time, json } from "./columns.ts";
 
 /**
  * Recurring jobs. The process that fires a slot locks the row, inserts the job and moves `next_at` on in one
  * transaction: so each slot is fired once, however many processes see that it is due.
  */
-export const schedules = pgTable(
+export const schedules = atlasqueue.table(
   "schedules",
   {
     tenant: text().notNull(),

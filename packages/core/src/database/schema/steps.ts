@@ -1,10 +1,10 @@
-import { boolean, pgTable, primaryKey, smallint, text, uuid } from "../drizzle.ts";
-import { json, time } from "./columns.ts";
+import { boolean, primaryKey, smallint, text, uuid } from "../drizzle.ts";
+import { atlasqueue, json, time } from "./columns.ts";
 
 // Every statement that writes one of these rows also writes the job's own row: see steps/as-seen.ts.
 
 /** What a job's handler has done already, and need not do again when it runs once more. */
-export const jobSteps = pgTable(
+export const jobSteps = atlasqueue.table(
   "job_steps",
   {
     job_id: uuid().notNull(),
@@ -18,7 +18,7 @@ export const jobSteps = pgTable(
 );
 
 /** What was sent to a job, whether or not it waits for it yet. The first of a name counts. */
-export const jobSignals = pgTable(
+export const jobSignals = atlasqueue.table(
   "job_signals",
   {
     job_id: uuid().notNull(),
@@ -30,7 +30,7 @@ export const jobSignals = pgTable(
 );
 
 /** What jobs wait for that are parked, or were: until when, from the first time on. */
-export const jobWaits = pgTable(
+export const jobWaits = atlasqueue.table(
   "job_waits",
   {
     job_id: uuid().notNull(),

@@ -1,10 +1,10 @@
 import type { Scope } from "@atlasqueue/contract";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
-import { sql, index, pgTable, text, uuid } from "../drizzle.ts";
-import { bytes, time } from "./columns.ts";
+import { sql, index, text, uuid } from "../drizzle.ts";
+import { atlasqueue, bytes, time } from "./columns.ts";
 
 /** The owners of jobs. The default tenant needs no row. */
-export const tenants = pgTable("tenants", {
+export const tenants = atlasqueue.table("tenants", {
   tenant: text().primaryKey(),
   /** Who it was provisioned for. */
   email: text().unique(),
@@ -12,7 +12,7 @@ export const tenants = pgTable("tenants", {
 });
 
 /** What lets a caller in. The token itself is shown once and never stored. */
-export const tokens = pgTable(
+export const tokens = atlasqueue.table(
   "tokens",
   {
     id: uuid().primaryKey(),
@@ -38,7 +38,7 @@ export const tokens = pgTable(
     // For the foreign key: which token has the deleted one as its successor.
     index("tokens_rotated_to")
       .on(row.rotated_to)
-      .where(sql`${row.rotated_to} IS NOT NULL`),
+      .where(sql`rotated_to IS NOT NULL`),
   ],
 );
 
@@ -46,7 +46,7 @@ export const tokens = pgTable(
  * What browsers hold in place of a token: it works as long as the token does, and half a day at most. A table and not a
  * signed text, so that signing out ends it for good. See decisions/2026-11-21-sessions.md.
  */
-export const sessions = pgTable(
+export const sessions = atlasqueue.table(
   "sessions",
   {
     /** SHA-256 of the cookie's text. */

@@ -1,12 +1,12 @@
-import { sql, index, pgTable, primaryKey, text, uuid } from "../drizzle.ts";
-import { time } from "./columns.ts";
+import { sql, index, primaryKey, text, uuid } from "../drizzle.ts";
+import { atlasqueue, time } from "./columns.ts";
 
 /**
  * Which job holds a unique key of a queue. Jobs without one have no row, and settling a job does not touch its row: the
  * next job that wants the key checks, under the row's lock, whether the holder still holds it. See
  * decisions/2026-11-20-uniqueness.md.
  */
-export const uniqueKeys = pgTable(
+export const uniqueKeys = atlasqueue.table(
   "unique_keys",
   {
     tenant: text().notNull(),

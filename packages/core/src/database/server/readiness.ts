@@ -26,7 +26,7 @@ export function createReadiness(deps: { database: Database; signal: Signal }): (
 /** That of a transaction, as it is what inserts would meet; a job that cannot be, as the tables must be there. */
 const question = `
   SELECT current_setting('transaction_read_only') = 'on' AS read_only,
-         EXISTS (SELECT FROM jobs WHERE id = '00000000-0000-0000-0000-000000000000') AS known`;
+         EXISTS (SELECT FROM atlasqueue.jobs WHERE id = '00000000-0000-0000-0000-000000000000') AS known`;
 
 /** Whatever the reason, without an answer in time we are not ready. */
 async function askPostgres(database: Database): Promise<ServerReadiness["postgres"]> {

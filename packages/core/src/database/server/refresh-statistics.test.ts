@@ -15,17 +15,20 @@ test.each(["job_groups", "queue_starts"])(
   async (table) => {
     const { sql } = own.database;
     // Autovacuum may have got there first.
-    for (const one of [table, "lease_batches"]) await sql.unsafe(`ALTER TABLE ${one} SET (autovacuum_enabled = false)`);
+    for (const one of [table, "lease_batches"])
+      await sql.unsafe(`ALTER TABLE atlasqueue.${one} SET (autovacuum_enabled = false)`);
     await refreshStatistics(own.database);
     expect(await stale()).toEqual([]);
-    await sql`INSERT INTO lease_batches (token, worker_id, check_at, job_ids) VALUES (gen_random_uuid(), 'w', now(), '{}')`;
+    await sql`INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids) VALUES (gen_random_uuid(), 'w', now(), '{}')`;
     if (table === "job_groups")
-      await sql`INSERT INTO job_groups SELECT 'default', 'default', 'g' || n, 1, 1, '{}' FROM generate_series(1, 20_000) AS n`;
+      await sql`INSERT INTO atlasqueue.job_groups SELECT 'default', 'default', 'g' || n, 1, 1, '{}' FROM generate_series(1, 20_000) AS n`;
     else
-      await sql`INSERT INTO queue_starts SELECT 'default', 'default', 'g' || n, now(), 1 FROM generate_series(1, 20_000) AS n`;
+      await sql`INSERT INTO atlasqueue.queue_starts SELECT 'default', 'default', 'g' || n, now(), 1 FROM generate_series(1, 20_000) AS n`;
     expect(await stale()).toEqual([table]);
     const known = async (name: string) =>
-      (await sql<{ reltuples: number }[]>`SELECT reltuples FROM pg_class WHERE oid = ${name}::regclass`)[0]?.reltuples;
+      (
+        await sql<{ reltuples: number }[]>`SELECT reltuples FROM pg_class WHERE oid = ${`atlasqueue.${name}`}::regclass`
+      )[0]?.reltuples;
     const claims = await known("lease_batches");
     await refreshStatistics(own.database, await stale());
     expect(await stale()).toEqual([]);

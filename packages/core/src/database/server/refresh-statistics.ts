@@ -21,7 +21,11 @@ type Table = (typeof tables)[number];
  * to do it PostgreSQL warns and does nothing, and autovacuum fixes it a minute later.
  */
 export async function refreshStatistics(database: Database, of: readonly Table[] = tables): Promise<void> {
-  if (of.length > 0) await executeOn(database)({ text: `ANALYZE (SKIP_LOCKED) ${of.join(", ")}`, params: [] });
+  if (of.length > 0)
+    await executeOn(database)({
+      text: `ANALYZE (SKIP_LOCKED) ${of.map((table) => `atlasqueue.${table}`).join(", ")}`,
+      params: [],
+    });
 }
 
 /**
@@ -38,7 +42,7 @@ const stale = composed(
   "database/stale-tables",
   [],
   `
-  SELECT ours.name FROM (VALUES ${tables.map((table) => `('${table}', '${table}'::regclass)`).join(", ")}) AS ours(name, id)
+  SELECT ours.name FROM (VALUES ${tables.map((table) => `('${table}', 'atlasqueue.${table}'::regclass)`).join(", ")}) AS ours(name, id)
   JOIN pg_class ON pg_class.oid = ours.id
   WHERE pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint`,
 );

@@ -9,8 +9,9 @@ test("a role that lacks rights on tables of ours is refused at a program's start
   const role = `lacking_${process.pid}`;
   await sql.unsafe(`
     CREATE ROLE ${role} LOGIN PASSWORD 'lacking';
-    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role};
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role}`);
+    GRANT USAGE ON SCHEMA atlasqueue TO ${role};
+    GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA atlasqueue TO ${role};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA atlasqueue TO ${role}`);
   const url = Object.assign(new URL(own.url), { username: role, password: "lacking" });
   const database = connectDatabase({ url: url.href, connectionsMax: 1, timeoutMs: 10_000 });
   onTestFinished(async () => {
@@ -20,9 +21,9 @@ test("a role that lacks rights on tables of ours is refused at a program's start
   });
   await requireSchema(database);
   await sql.unsafe(`
-    REVOKE UPDATE, DELETE ON schedules, tokens FROM ${role};
-    REVOKE SELECT ON audit_log FROM ${role};
-    REVOKE ALL ON SEQUENCE job_attempts_id_seq FROM ${role}`);
+    REVOKE UPDATE, DELETE ON atlasqueue.schedules, atlasqueue.tokens FROM ${role};
+    REVOKE SELECT ON atlasqueue.audit_log FROM ${role};
+    REVOKE ALL ON SEQUENCE atlasqueue.job_attempts_id_seq FROM ${role}`);
   await expect(requireSchema(database)).rejects.toThrow(
     `DATABASE_URL: the role ${role} lacks SELECT on audit_log; USAGE on job_attempts_id_seq; UPDATE, DELETE on schedules, tokens. ` +
       "Grant the rights in packages/deploy/rights.md",

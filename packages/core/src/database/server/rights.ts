@@ -12,7 +12,7 @@ const tables = Object.values(schema)
 /** For a program's start: throws `SettingError` with the rights that the role lacks on tables and sequences of ours. */
 export async function requireRights(database: Database): Promise<void> {
   type Row = { name: string; rights: string; role: string };
-  const rows = await executeOn(database)<Row>({ text: lacking, params: [textArray(tables)] });
+  const rows = await executeOn(database)<Row>({ text: lacking, params: [textArray(tables), database.schema.name] });
   const [first] = rows;
   if (!first) return;
   const alike = Map.groupBy(rows, ({ rights }) => rights);
@@ -24,13 +24,17 @@ export async function requireRights(database: Database): Promise<void> {
 
 const lacking = `
   WITH ours AS (
-    SELECT to_regclass(name) AS id FROM unnest($1::text[]) AS name
+    SELECT pg_class.oid AS id FROM pg_namespace JOIN pg_class ON relnamespace = pg_namespace.oid
+    WHERE nspname = $2 AND relname = ANY($1::text[])
   ), lacking AS (
-    SELECT id::oid, wanted, nth FROM ours, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS one(wanted, nth)
+    SELECT id, wanted, nth FROM ours, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) WITH ORDINALITY AS one(wanted, nth)
     WHERE NOT has_table_privilege(id, wanted)
     UNION ALL
     SELECT objid, 'USAGE', 1 FROM ours JOIN pg_depend ON refobjid = id JOIN pg_class ON pg_class.oid = objid
     WHERE classid = 'pg_class'::regclass AND relkind = 'S' AND NOT has_sequence_privilege(objid, 'USAGE')
   )
-  SELECT relname AS name, string_agg(wanted, ', ' ORDER BY nth) AS rights, current_user::text AS role
-  FROM lacking JOIN pg_class ON pg_class.oid = id GROUP BY relname ORDER BY relname`;
+  SELECT 'the schema ' || nspname AS name, 'USAGE' AS rights, current_user::text AS role
+  FROM pg_namespace WHERE nspname = $2 AND NOT has_schema_privilege(oid, 'USAGE')
+  UNION ALL
+  (SELECT relname, string_agg(wanted, ', ' ORDER BY nth) AS rights, current_user::text
+  FROM lacking JOIN pg_class ON pg_class.oid = id GROUP BY relname ORDER BY relname)`;

@@ -115,7 +115,7 @@ test("of several hosts, the one that takes writes is migrated", async () => {
   await migrateDatabase(urlOf(portOf(here.postgres.url), portOf(there.postgres.url)));
   const database = open(there.postgres.url);
   onTestFinished(() => database.close());
-  expect(await database.sql`SELECT FROM jobs`).toEqual([]);
+  expect(await database.sql`SELECT FROM atlasqueue.jobs`).toEqual([]);
 });
 
 test("a demoted server is abandoned for the promoted one, over the same pool", async () => {

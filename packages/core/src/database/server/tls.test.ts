@@ -133,7 +133,7 @@ test.each([
   const events: unknown[] = [];
   const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 5_000, observe: (each) => events.push(each) });
   onTestFinished(() => database.close());
-  expect(await database.sql`SELECT FROM jobs`).toEqual([]);
+  expect(await database.sql`SELECT FROM atlasqueue.jobs`).toEqual([]);
   const ignored = /channel|pgbouncer|uselibpq/.test(query);
   expect(events.length).toBe(ignored ? 1 : 0);
 });

@@ -14,11 +14,11 @@ export const endedFlows = (rows: string) => `
   waiting_flows AS MATERIALIZED (
     SELECT asked.flow_id FROM (SELECT DISTINCT flow_id FROM ${rows} WHERE flow_id IS NOT NULL) AS asked
     CROSS JOIN LATERAL (
-      SELECT FROM jobs WHERE flow_id >= asked.flow_id AND flow_id <= asked.flow_id AND ${waits}
+      SELECT FROM atlasqueue.jobs WHERE flow_id >= asked.flow_id AND flow_id <= asked.flow_id AND ${waits}
       ORDER BY jobs.flow_id LIMIT 1) AS waiting
   ), running_flows AS MATERIALIZED (
-    SELECT DISTINCT flow_id FROM jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM lease_batches)) AND status = 'running' AND flow_id IS NOT NULL
+    SELECT DISTINCT flow_id FROM atlasqueue.jobs
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.lease_batches)) AND status = 'running' AND flow_id IS NOT NULL
   ), ended AS MATERIALIZED (
     SELECT * FROM ${rows} WHERE flow_id IS NULL OR (
       flow_id NOT IN (SELECT flow_id FROM waiting_flows) AND flow_id NOT IN (SELECT flow_id FROM running_flows))

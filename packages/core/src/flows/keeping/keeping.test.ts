@@ -58,7 +58,7 @@ test.each(Object.keys(removals))("%s leaves a job that others wait for, until th
   await deleteFinished(deps, "default", [b]);
   await remove(a);
   expect(await status(a)).toBeUndefined();
-  expect(await deps.database.sql`SELECT FROM flow_edges`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.flow_edges`).toEqual([]);
 });
 
 test.each(Object.keys(removals))("%s leaves a job that others came to wait for since its look", async (by) => {
@@ -72,8 +72,8 @@ test.each(Object.keys(removals))("%s leaves a job that others came to wait for s
       const removing = remove(a, lookingThenWaiting(sql));
       await eventually(async () => expect(await sql`SELECT FROM pg_locks WHERE NOT granted`).toHaveLength(1));
       await sql.begin(async (tx) => {
-        await tx`UPDATE jobs SET has_children = true WHERE id = ${a}`;
-        await tx`INSERT INTO flow_edges (parent, child, on_parent_failure) VALUES (${a}, gen_random_uuid(), 'wait')`;
+        await tx`UPDATE atlasqueue.jobs SET has_children = true WHERE id = ${a}`;
+        await tx`INSERT INTO atlasqueue.flow_edges (parent, child, on_parent_failure) VALUES (${a}, gen_random_uuid(), 'wait')`;
       });
       return { removing };
     })
@@ -99,7 +99,7 @@ test("results stay until the last job of the flow is over", async () => {
   const clear = async () => (await clearResults(deps, 0, firstId, lastId, 100)).jobs;
   await succeed(a);
   await succeed(alone.alone);
-  await deps.database.sql`UPDATE jobs SET flow_id = NULL WHERE id = ${alone.alone}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET flow_id = NULL WHERE id = ${alone.alone}`;
   expect(await clear()).toBe(1);
   await advance();
   await succeed(b);
@@ -152,29 +152,30 @@ describe.each(Object.keys(removals))("%s, while a stranger holds a row of one jo
     const { a, b, other } = await addFlow(deps, { a: {}, b: { after: ["a"] }, other: {} });
     for (const id of [a, other]) await die(id);
     // Dead as well, and with its edge, as one whose parent was removed has it.
-    await sql`UPDATE jobs SET status = 'dead', dead_at = now(), finished_at = now(), blocked_seq = NULL, has_steps = true WHERE id = ${b}`;
-    await sql`UPDATE flow_edges SET failed = true`;
-    await sql`INSERT INTO job_attempts (job_id, attempt, outcome, finished_at) VALUES (${b}, 1, 'failed', now())`;
-    await sql`INSERT INTO job_steps (job_id, name, result, attempt, finished_at) VALUES (${b}, 's', '1', 1, now())`;
-    await sql`INSERT INTO job_signals (job_id, name, payload, sent_at) VALUES (${b}, 's', '1', now())`;
-    await sql`INSERT INTO job_waits (job_id, name, until) VALUES (${b}, 's', now())`;
+    await sql`UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), blocked_seq = NULL, has_steps = true WHERE id = ${b}`;
+    await sql`UPDATE atlasqueue.flow_edges SET failed = true`;
+    await sql`INSERT INTO atlasqueue.job_attempts (job_id, attempt, outcome, finished_at) VALUES (${b}, 1, 'failed', now())`;
+    await sql`INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at) VALUES (${b}, 's', '1', 1, now())`;
+    await sql`INSERT INTO atlasqueue.job_signals (job_id, name, payload, sent_at) VALUES (${b}, 's', '1', now())`;
+    await sql`INSERT INTO atlasqueue.job_waits (job_id, name, until) VALUES (${b}, 's', now())`;
     await sql.begin(async (stranger) => {
-      await stranger`SELECT FROM ${stranger(table)} WHERE ${stranger(column)} = ${b} FOR UPDATE`;
+      await stranger`SELECT FROM ${stranger(`atlasqueue.${table}`)} WHERE ${stranger(column)} = ${b} FOR UPDATE`;
       for (const id of [b, other]) await remove(id);
       expect(await Promise.all([b, other].map(status))).toEqual(["dead", undefined]);
     });
     for (const id of [b, other, a]) await remove(id);
     expect(await Promise.all([a, b, other].map(status))).toEqual([undefined, undefined, undefined]);
     expect((await forgetEmptyFlows(deps, firstId, 10)).flows).toBe(1);
-    for (const one of Object.values(theirs)) expect(await sql`SELECT FROM ${sql(one.table)}`).toEqual([]);
+    for (const one of Object.values(theirs))
+      expect(await sql`SELECT FROM ${sql(`atlasqueue.${one.table}`)}`).toEqual([]);
   });
 });
 
 test("a flow that a stranger holds stays, and holds up no other", async () => {
   const { sql } = deps.database;
-  await sql`INSERT INTO flows (id, tenant, created_at) SELECT gen_random_uuid(), 'default', now() FROM generate_series(1, 2)`;
+  await sql`INSERT INTO atlasqueue.flows (id, tenant, created_at) SELECT gen_random_uuid(), 'default', now() FROM generate_series(1, 2)`;
   await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM flows LIMIT 1 FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.flows LIMIT 1 FOR UPDATE`;
     expect((await forgetEmptyFlows(deps, firstId, 10)).flows).toBe(1);
   });
   expect((await forgetEmptyFlows(deps, firstId, 10)).flows).toBe(1);
@@ -188,7 +189,9 @@ test("a flow goes with the last of its jobs", async () => {
   expect(await forgetEmptyFlows(deps, firstId, 10)).toEqual({ flows: 0, next: undefined });
   await deleteFinished(deps, "default", [b]);
   expect(await forgetEmptyFlows(deps, firstId, 10)).toEqual({ flows: 1, next: undefined });
-  expect(await deps.database.sql`SELECT FROM flow_jobs UNION ALL SELECT FROM flow_edges`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.flow_jobs UNION ALL SELECT FROM atlasqueue.flow_edges`).toEqual(
+    [],
+  );
 });
 
 const long: Record<string, { open?: "first" | "last"; runs?: true }> = {
@@ -208,20 +211,20 @@ describe.each(["known", "unknown"])("of a long flow, its size %s,", (size) => {
     }
     const members = 3_000;
     await sql`
-      INSERT INTO jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result, flow_id)
+      INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result, flow_id)
       SELECT ('0190' || lpad(to_hex(n), 28, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(), now() - interval '1 day', '{}', '1', flow_id
-      FROM jobs, generate_series(1, ${members}::int) AS n WHERE jobs.id = ${first}`;
+      FROM atlasqueue.jobs, generate_series(1, ${members}::int) AS n WHERE jobs.id = ${first}`;
     await sql`
-      INSERT INTO flow_jobs (job_id, flow_id, place, on_parent_failure, parents)
-      SELECT id, flow_id, 10 + row_number() OVER (), 'cancel', '[]' FROM jobs WHERE id NOT IN (${first}, ${last})`;
-    await sql`UPDATE flow_jobs SET place = 10_000 WHERE job_id = ${last}`;
-    if (size === "known") await sql`ANALYZE jobs, flow_jobs`;
+      INSERT INTO atlasqueue.flow_jobs (job_id, flow_id, place, on_parent_failure, parents)
+      SELECT id, flow_id, 10 + row_number() OVER (), 'cancel', '[]' FROM atlasqueue.jobs WHERE id NOT IN (${first}, ${last})`;
+    await sql`UPDATE atlasqueue.flow_jobs SET place = 10_000 WHERE job_id = ${last}`;
+    if (size === "known") await sql`ANALYZE atlasqueue.jobs, atlasqueue.flow_jobs`;
     const clear = (on: Pick<Deps, "database">) => clearResults({ ...deps, ...on }, 0, firstId, lastId, 10);
     const remove = (on: Pick<Deps, "database">) =>
       prune({ ...deps, ...on }, { succeededHours: 0, deadHours: 0 }, firstId, 10);
     await sql.begin(async (stranger) => {
       // A step then removes nothing, and can be explained.
-      await stranger`SELECT FROM flow_jobs FOR UPDATE`;
+      await stranger`SELECT FROM atlasqueue.flow_jobs FOR UPDATE`;
       for (const step of [remove, clear]) expect(await rowsRead(deps.database, step)).toBeLessThan(300);
     });
     const some = is.open ? 0 : 10;

@@ -48,7 +48,7 @@ test("two that add at once do not close a circle together", async () => {
   let other: Promise<{ kind: string }> | undefined;
   const database = steppingDatabase(deps.database, async (step, _number, text) => {
     // The first one has looked, and nothing of its own is there to be seen.
-    if (step !== "statement" || other || !text.includes("INSERT INTO flow_edges")) return;
+    if (step !== "statement" || other || !text.includes("INSERT INTO atlasqueue.flow_edges")) return;
     other = spawn(second, [child({ depends_on: [x1] })], adding);
     await other;
   });

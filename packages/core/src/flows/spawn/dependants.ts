@@ -17,11 +17,11 @@ export async function lockDependants(execute: Execute, parent: string): Promise<
 }
 
 const lock = `
-  SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT child FROM flow_edges WHERE parent = $1::uuid))
+  SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT child FROM atlasqueue.flow_edges WHERE parent = $1::uuid))
   ORDER BY id FOR NO KEY UPDATE`;
 const read = `
-  SELECT child AS id, described.parents FROM flow_edges CROSS JOIN LATERAL (
-    SELECT json_array_length(parents) AS parents FROM flow_jobs WHERE job_id = child OFFSET 0) AS described
+  SELECT child AS id, described.parents FROM atlasqueue.flow_edges CROSS JOIN LATERAL (
+    SELECT json_array_length(parents) AS parents FROM atlasqueue.flow_jobs WHERE job_id = child OFFSET 0) AS described
   WHERE parent = $1::uuid`;
 
 /**
@@ -37,16 +37,16 @@ const wait = composed(
   ["parent", "children"],
   `
   WITH dependants AS MATERIALIZED (
-    SELECT child, on_parent_failure FROM flow_edges WHERE parent = $1::uuid
+    SELECT child, on_parent_failure FROM atlasqueue.flow_edges WHERE parent = $1::uuid
   ), spawned AS MATERIALIZED (
     SELECT id, place FROM unnest($2::uuid[]) WITH ORDINALITY AS one(id, place)
   ), the_edges AS (
-    INSERT INTO flow_edges (parent, child, on_parent_failure)
+    INSERT INTO atlasqueue.flow_edges (parent, child, on_parent_failure)
     SELECT spawned.id, child, on_parent_failure FROM spawned, dependants
   ), described AS (
-    UPDATE flow_jobs SET parents = (parents::jsonb || (
+    UPDATE atlasqueue.flow_jobs SET parents = (parents::jsonb || (
       SELECT jsonb_agg(jsonb_build_object('ref', id, 'id', id) ORDER BY place) FROM spawned))::json
     WHERE job_id = ANY(ARRAY(SELECT child FROM dependants))
   )
-  UPDATE jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM spawned))`,
+  UPDATE atlasqueue.jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM spawned))`,
 );

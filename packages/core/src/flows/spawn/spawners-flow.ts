@@ -11,12 +11,12 @@ export type SpawnersFlow = { flow_id: string; first_place: number; is_new: boole
  */
 export async function flowOfSpawner(execute: Execute, flow_id: string | null): Promise<SpawnersFlow> {
   if (flow_id === null) return { flow_id: newId(), first_place: 1, is_new: true };
-  await execute({ text: "SELECT FROM flows WHERE id = $1::uuid FOR UPDATE", params: [flow_id] });
+  await execute({ text: "SELECT FROM atlasqueue.flows WHERE id = $1::uuid FOR UPDATE", params: [flow_id] });
   const [row] = await execute<{ first_place: number }>({ text: free, params: [flow_id] });
   return { flow_id, first_place: row?.first_place ?? 0, is_new: false };
 }
 
-const free = "SELECT coalesce(max(place) + 1, 0) AS first_place FROM flow_jobs WHERE flow_id = $1::uuid";
+const free = "SELECT coalesce(max(place) + 1, 0) AS first_place FROM atlasqueue.flow_jobs WHERE flow_id = $1::uuid";
 
 /** A job that was in no flow becomes the first of the one it begins. */
 export async function beginFlow(execute: Execute, job_id: string, flow_id: string): Promise<void> {
@@ -28,8 +28,8 @@ const begin = composed(
   ["job_id", "flow_id"],
   `
   WITH begun AS (
-    UPDATE jobs SET flow_id = $2::uuid WHERE id = $1::uuid
+    UPDATE atlasqueue.jobs SET flow_id = $2::uuid WHERE id = $1::uuid
   )
-  INSERT INTO flow_jobs (job_id, flow_id, place, on_parent_failure, parents)
+  INSERT INTO atlasqueue.flow_jobs (job_id, flow_id, place, on_parent_failure, parents)
   VALUES ($1::uuid, $2::uuid, 0, 'cancel', '[]')`,
 );

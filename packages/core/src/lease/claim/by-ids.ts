@@ -87,7 +87,7 @@ const byIdWithin = claimTexts(
   "ids",
   `ctid = ANY(ARRAY(SELECT lies_at FROM wanted WHERE (SELECT sum(bytes) FROM wanted) <= ${claim_bytes_max})) AND tenant = $4 AND ${impatient}`,
   `wanted AS MATERIALIZED (
-    SELECT ctid AS lies_at, ${payloadBytes} AS bytes FROM jobs
+    SELECT ctid AS lies_at, ${payloadBytes} AS bytes FROM atlasqueue.jobs
     WHERE ${given} AND tenant = $4 AND queue = ANY(${served}) AND status = 'queued'
   ),`,
 );
@@ -98,7 +98,7 @@ const carefully = claimTexts(
   `id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`,
   `wanted AS MATERIALIZED (
     SELECT jobs.id, jobs.queue, jobs.priority, place, ${payloadBytes} AS bytes
-    FROM unnest($6::uuid[]) WITH ORDINALITY AS asked(id, place) JOIN jobs ON jobs.id = asked.id
+    FROM unnest($6::uuid[]) WITH ORDINALITY AS asked(id, place) JOIN atlasqueue.jobs ON jobs.id = asked.id
     WHERE jobs.tenant = $4 AND jobs.queue = ANY(${served}) AND jobs.status = 'queued'
     FOR NO KEY UPDATE OF jobs SKIP LOCKED
   ), weighed AS MATERIALIZED (

@@ -32,11 +32,11 @@ const claiming = (name: string, last: readonly ("ids" | "older" | "jobs_max")[],
 const withWidth = ({ candidates, most, bound = "", free, answer }: Parts, width: Width) => `
   WITH open AS MATERIALIZED (
     SELECT queues.*, has.room::int AS room FROM json_each_text(${noted("room")}) AS has(name, room)
-    JOIN queues ON queues.tenant = $4 AND queues.queue = has.name
+    JOIN atlasqueue.queues ON queues.tenant = $4 AND queues.queue = has.name
   ), candidates AS MATERIALIZED (${candidates}), in_group AS (
     SELECT candidates.*, room, fair_by, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
-        SELECT coalesce(sum(count), 0) FROM queue_starts
+        SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
         WHERE ${startsWithin("open", "= candidates.group_key", "group_rate_period_seconds")})) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), numbered AS MATERIALIZED (
@@ -61,11 +61,11 @@ export const byId = claiming("claim-limited", ["ids", "older"], {
     FROM (
       SELECT id, place, true AS given FROM unnest($5::uuid[]) WITH ORDINALITY AS ids(id, place)
       UNION ALL SELECT id, 0, false FROM unnest($6::uuid[]) AS older(id)) AS wanted
-    JOIN jobs ON jobs.id = wanted.id JOIN open ON open.queue = jobs.queue
+    JOIN atlasqueue.jobs ON jobs.id = wanted.id JOIN open ON open.queue = jobs.queue
     WHERE jobs.tenant = $4 AND jobs.status = 'queued' AND (given OR ${anyMayGo})`,
   most: "least(room, starts)",
   free: `
-      SELECT jobs.id, place, ${payloadBytes} AS bytes FROM chosen JOIN jobs ON jobs.id = chosen.id
+      SELECT jobs.id, place, ${payloadBytes} AS bytes FROM chosen JOIN atlasqueue.jobs ON jobs.id = chosen.id
       WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED`,
   // Groups that take turns have more signalled than there is room for, so that the next id comes by itself.
   answer: `SELECT leased.*, passed_over, overtaken, wait FROM (
@@ -87,10 +87,10 @@ export const oldest = claiming("claim-limited-oldest", ["jobs_max"], {
     SELECT ready.id, ready.queue, ready.group_key, bytes, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
     FROM open AS served, LATERAL (
       SELECT front.*, bytes FROM (
-        SELECT id, jobs.queue, group_key, priority, ready_at FROM jobs
+        SELECT id, jobs.queue, group_key, priority, ready_at FROM atlasqueue.jobs
         WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
         ORDER BY priority DESC, ready_at, id LIMIT ${front_jobs_max}) AS front, LATERAL (
-        SELECT ${payloadBytes} AS bytes FROM jobs
+        SELECT ${payloadBytes} AS bytes FROM atlasqueue.jobs
         WHERE jobs.id = front.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
       WHERE ${groupMayStart("served", "front")}
       ORDER BY priority DESC, ready_at, id

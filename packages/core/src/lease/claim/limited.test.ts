@@ -19,7 +19,7 @@ async function limitAll(limits: QueueLimitsInput): Promise<void> {
 /** What is claimed, and the queues whose rows are locked for it: each lock leaves its transaction's number. */
 async function lockedFor(claiming: () => Promise<Lease[]>): Promise<{ ran: string[]; locked: string[] }> {
   const look = () => deps.database.sql<{ queue: string; holder: string }[]>`
-    SELECT queue, xmax::text AS holder FROM queues ORDER BY queue`;
+    SELECT queue, xmax::text AS holder FROM atlasqueue.queues ORDER BY queue`;
   const before = new Map((await look()).map(({ queue, holder }) => [queue, holder]));
   const ran = (await claiming()).map(({ id }) => id);
   const locked = (await look()).filter(({ queue, holder }) => holder !== before.get(queue));
@@ -40,7 +40,7 @@ test("a claim looks through the changes of counts once, however many limited que
   await limitAll({ concurrency: 5 });
   const ids = await add(...queues.map((queue) => ({ queue })));
   await own.sql`
-    INSERT INTO queue_changes (tenant, queue, running) SELECT ${tenant}, 'other', 0 FROM generate_series(1, 1000)`;
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, running) SELECT ${tenant}, 'other', 0 FROM generate_series(1, 1000)`;
   const rowsRead = async () => {
     await own.sql`SELECT pg_stat_force_next_flush()`;
     const [row] = await own.sql<{ rows: number }[]>`
@@ -62,7 +62,8 @@ async function besideHolder(
   const holder = await deps.database.sql.reserve();
   onTestFinished(() => holder.release());
   let held: Promise<unknown> | undefined;
-  const hold = () => (held ??= holder`BEGIN`.then(() => holder`SELECT FROM queues WHERE queue = 'a' FOR UPDATE`));
+  const hold = () =>
+    (held ??= holder`BEGIN`.then(() => holder`SELECT FROM atlasqueue.queues WHERE queue = 'a' FOR UPDATE`));
   if (since === "before") await hold();
   const database = steppingDatabase(deps.database, async (step, _number, text) => {
     if (step === "statement" && /set_config\('atlasqueue.locked'/.test(text)) await hold();

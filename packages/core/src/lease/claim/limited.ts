@@ -125,14 +125,14 @@ function reportThrottled({ tenant, throttled }: Claimer, rooms: readonly Room[])
 }
 
 const servedAndLimited = `
-  FROM queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${isLimited}`;
+  FROM atlasqueue.queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${isLimited}`;
 // The queue of a job never changes.
 const limitedQueues = composed(
   "lease/limited-queues",
   ["tenant", "queues", "ids"],
   `
   WITH given AS MATERIALIZED (
-    SELECT queue, json_agg(id) AS ids FROM jobs
+    SELECT queue, json_agg(id) AS ids FROM atlasqueue.jobs
     WHERE id = ANY(${hidden("$3::uuid[]")}) AND tenant = $1 AND status = 'queued' GROUP BY queue
   ), limited AS (SELECT queue, xmax::text AS holder ${servedAndLimited} AND queue = ANY(ARRAY(SELECT queue FROM given)))
   SELECT * FROM limited JOIN given USING (queue)`,
@@ -159,9 +159,9 @@ const ofBusyQueues = composed(
   ["tenant", "queues", "holders", "ids"],
   `
   SELECT jobs.id, jobs.queue, jobs.priority
-  FROM unnest($4::uuid[]) WITH ORDINALITY AS given(id, place) JOIN jobs ON jobs.id = given.id
+  FROM unnest($4::uuid[]) WITH ORDINALITY AS given(id, place) JOIN atlasqueue.jobs ON jobs.id = given.id
   JOIN unnest($2::text[], $3::text[]) AS wanted(queue, holder) ON wanted.queue = jobs.queue
-  JOIN queues ON queues.tenant = $1 AND queues.queue = wanted.queue AND queues.xmax::text <> wanted.holder
+  JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = wanted.queue AND queues.xmax::text <> wanted.holder
   WHERE jobs.tenant = $1 AND jobs.status = 'queued' AND jobs.queue NOT IN (SELECT json_array_elements_text(${noted("locked")}))
   ORDER BY place`,
 );
@@ -174,7 +174,7 @@ const roomOfLocked = composed(
     SELECT json_array_elements_text(${noted("locked")}) AS queue
   ), known AS MATERIALIZED (${runningByQueue("$1", "SELECT queue FROM locked")}
   ), rooms AS MATERIALIZED (
-    SELECT queue, ${roomIn("queues", "coalesce(known.running, 0)")} FROM queues LEFT JOIN known USING (queue)
+    SELECT queue, ${roomIn("queues", "coalesce(known.running, 0)")} FROM atlasqueue.queues LEFT JOIN known USING (queue)
     WHERE tenant = $1 AND queue = ANY(ARRAY(SELECT queue FROM locked))
   )
   SELECT *, (SELECT ${note("room", "json_object_agg(queue, room)")} FROM rooms WHERE room > 0) AS noted FROM rooms`,

@@ -43,7 +43,7 @@ async function besideStranger(select: string, work: () => Promise<void>): Promis
 test("after a claim has met a locked job, those of its tenant wait for none, until five seconds later", async () => {
   const [locked = "", first = "", second = "", third = ""] = await addMany(4);
   const { byIds, pass } = claiming();
-  await besideStranger(`SELECT FROM jobs WHERE id = '${locked}'`, async () => {
+  await besideStranger(`SELECT FROM atlasqueue.jobs WHERE id = '${locked}'`, async () => {
     expect(await byIds(locked, first)).toEqual({ ids: [first], waited: 1 });
     pass(4_999);
     expect(await byIds(locked, second)).toEqual({ ids: [second], waited: 0 });
@@ -53,7 +53,7 @@ test("after a claim has met a locked job, those of its tenant wait for none, unt
   expect(await byIds(locked)).toEqual({ ids: [locked], waited: 0 });
 });
 
-const ofQueue = (queue: string) => `SELECT FROM queues WHERE queue = '${queue}'`;
+const ofQueue = (queue: string) => `SELECT FROM atlasqueue.queues WHERE queue = '${queue}'`;
 
 test("the transaction that holds a limited queue's row is waited for once, and another one again", async () => {
   await limit("default");

@@ -55,7 +55,7 @@ const oldest = claimTexts(
       SELECT id FROM (
         SELECT ready.id, sum(bytes) OVER in_order - bytes AS before, row_number() OVER in_order AS number
         FROM unnest(${servedBut(`fair_by IS NOT NULL OR ${isLimited}`)}) AS served(queue),
-             LATERAL (SELECT id, priority, ready_at, ${payloadBytes} AS bytes FROM jobs
+             LATERAL (SELECT id, priority, ready_at, ${payloadBytes} AS bytes FROM atlasqueue.jobs
                       WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
                       ORDER BY priority DESC, ready_at, id LIMIT $6::int
                       FOR UPDATE SKIP LOCKED) AS ready

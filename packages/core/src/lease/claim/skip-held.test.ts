@@ -11,7 +11,7 @@ const listed = () => deps.signal.peek(main, 1_000);
 
 async function besideStranger(ids: readonly string[], work: () => Promise<void>): Promise<void> {
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs WHERE id = ANY(${uuidArray(ids)}::text::uuid[]) FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ANY(${uuidArray(ids)}::text::uuid[]) FOR UPDATE`;
     await work();
   });
 }

@@ -55,9 +55,9 @@ const queuesOfHeld = composed(
   "lease/queues-of-held",
   ["tenant", "ids"],
   `
-  SELECT DISTINCT tenant, queue FROM jobs
+  SELECT DISTINCT tenant, queue FROM atlasqueue.jobs
   WHERE id = ANY($2::uuid[]) AND tenant = $1 AND status = 'queued' AND NOT ${heldByNobody}
-    AND NOT EXISTS (SELECT FROM queues WHERE queues.tenant = $1 AND queues.queue = jobs.queue AND ${isLimited})`,
+    AND NOT EXISTS (SELECT FROM atlasqueue.queues WHERE queues.tenant = $1 AND queues.queue = jobs.queue AND ${isLimited})`,
 );
 
 // In their order, to try no more of them than it takes to find one.
@@ -66,7 +66,7 @@ const firstFree = composed(
   ["tenant", "queue", "listed"],
   `
   SELECT id FROM (
-    SELECT jobs.id, jobs.xmax FROM unnest($3::uuid[]) WITH ORDINALITY AS listed(id, place) JOIN jobs USING (id)
+    SELECT jobs.id, jobs.xmax FROM unnest($3::uuid[]) WITH ORDINALITY AS listed(id, place) JOIN atlasqueue.jobs USING (id)
     WHERE jobs.tenant = $1 AND jobs.queue = $2 AND status = 'queued' ORDER BY place OFFSET 0) AS jobs
   WHERE ${heldByNobody} LIMIT 1`,
 );

@@ -87,7 +87,7 @@ function reportTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
 export const servedBut = (others: string) => `ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${others})))`;
+    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${others})))`;
 export const served = servedBut(isLimited);
 
 /** A claim by width: what it leases is chosen by `which`, and `last` says what $6 is. */

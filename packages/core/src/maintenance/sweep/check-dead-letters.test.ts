@@ -18,7 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE jobs, lease_batches, queue_counts, queue_changes`;
+  await own.database
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.queue_counts, atlasqueue.queue_changes`;
   const logger = createLogger("silent", "check-dead-letters");
   deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal(), logger };
 });
@@ -37,7 +38,8 @@ async function die(count: number): Promise<string[]> {
   return ids;
 }
 const newestDead = async () =>
-  (await own.database.sql<{ newest: Date | null }[]>`SELECT max(dead_at) AS newest FROM jobs`)[0]?.newest ?? null;
+  (await own.database.sql<{ newest: Date | null }[]>`SELECT max(dead_at) AS newest FROM atlasqueue.jobs`)[0]?.newest ??
+  null;
 const listed = async () => (await deps.signal.deadLetters.page(0, 100)).toSorted();
 
 test("a dead letter that was retried, and of which the list was not told, leaves it at the second look", async () => {
@@ -66,7 +68,7 @@ test("one that the list has lost is in it again at the second look", async () =>
 
 test("so is one that died long before where the list goes on from", async () => {
   const [first = "", second = ""] = await die(2);
-  await own.database.sql`UPDATE jobs SET dead_at = dead_at - interval '5 minutes' WHERE id = ${first}`;
+  await own.database.sql`UPDATE atlasqueue.jobs SET dead_at = dead_at - interval '5 minutes' WHERE id = ${first}`;
   const check = createDeadLetterCheck(deps);
   await check(await newestDead());
   await deps.signal.deadLetters.remove([first]);

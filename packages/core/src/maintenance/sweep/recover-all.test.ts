@@ -14,17 +14,17 @@ test("the claims a tenant lets end by the thousand keep no other's job from its 
   await take(id);
   await sql`
     WITH claimed AS (
-      INSERT INTO jobs (id, tenant, type, status, attempts, lease_token, locked_until, worker_id, started_at, run_at,
+      INSERT INTO atlasqueue.jobs (id, tenant, type, status, attempts, lease_token, locked_until, worker_id, started_at, run_at,
                         created_at, updated_at, payload)
       SELECT gen_random_uuid(), 'greedy', 'a', 'running', 1, gen_random_uuid(), now() - interval '10 seconds', 'w', now(),
              now(), now(), now(), '{}'
       FROM generate_series(1, ${abandoned}::int)
       RETURNING id, lease_token
     )
-    INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
     SELECT lease_token, 'w', now() - interval '10 seconds', ARRAY[id] FROM claimed`;
-  await sql`UPDATE jobs SET locked_until = now() - interval '1 second' WHERE id = ${id ?? ""}`;
-  await sql`UPDATE lease_batches SET check_at = now() - interval '1 second' WHERE job_ids = ARRAY[${id ?? ""}::uuid]`;
+  await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE id = ${id ?? ""}`;
+  await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second' WHERE job_ids = ARRAY[${id ?? ""}::uuid]`;
   const signal = memorySignal();
   const followUps = createFollowUps({ ...deps, signal });
   expect(await recoverAll({ ...deps, signal, followUps, logger: createLogger("silent", "test") })).toBe(abandoned + 1);

@@ -20,16 +20,17 @@ beforeEach(() => {
 /** Claims with this many jobs each, whose workers died together. */
 const abandon = (claims: number, jobs: number) => deps.database.sql`
   WITH token AS MATERIALIZED (SELECT gen_random_uuid() AS token FROM generate_series(1, ${claims}::int)), claimed AS (
-    INSERT INTO jobs (id, tenant, type, status, attempts, lease_token, locked_until, worker_id, started_at, run_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, type, status, attempts, lease_token, locked_until, worker_id, started_at, run_at,
                       created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'default', 'a', 'running', 1, token, now() - interval '10 seconds', 'w', now(), now(),
            now(), now(), '{}'
     FROM token, generate_series(1, ${jobs}::int)
     RETURNING id, lease_token
   )
-  INSERT INTO lease_batches (token, worker_id, check_at, job_ids)
+  INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
   SELECT lease_token, 'w', now() - interval '10 seconds', array_agg(id) FROM claimed GROUP BY lease_token`;
-const ready = async (): Promise<number> => (await deps.database.sql`SELECT FROM jobs WHERE status = 'queued'`).length;
+const ready = async (): Promise<number> =>
+  (await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'queued'`).length;
 
 test("a statement takes back a bounded number of jobs, of several claims or part of one, and the rest is due at once", async () => {
   await abandon(4, 30);
@@ -38,17 +39,17 @@ test("a statement takes back a bounded number of jobs, of several claims or part
   expect(await recoverExpired(deps, 50, 20)).toMatchObject({ batches: 1, more: true });
   expect(await ready()).toBe(80);
   expect(await recoverAll(sweep, 7)).toBe(40);
-  expect(await deps.database.sql`SELECT FROM lease_batches`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.lease_batches`).toEqual([]);
 });
 
 test("jobs that somebody has locked keep none of their claim from being taken back, however few a statement takes", async () => {
   await abandon(1, 30);
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM jobs ORDER BY id LIMIT 10 FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.jobs ORDER BY id LIMIT 10 FOR UPDATE`;
     expect(await recoverAll(sweep, 5)).toBe(20);
     expect(await recoverExpired(deps, 50, 5)).toMatchObject({ batches: 0, more: false });
   });
-  await deps.database.sql`UPDATE lease_batches SET check_at = now()`;
+  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
   expect(await recoverAll(sweep, 5)).toBe(10);
 });
 
@@ -75,7 +76,7 @@ test("what a slow server cannot take back in time is halved until it can", { tag
   );
   await eventually(
     async () => {
-      await deps.database.sql`UPDATE lease_batches SET check_at = now()`;
+      await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
       await recover().catch(() => {});
       expect(await ready()).toBe(700);
     },
@@ -94,6 +95,6 @@ const slowFrom = async (jobs: number) => {
       IF current_setting('test.jobs')::int > ${jobs} THEN PERFORM pg_sleep(60); END IF;
       RETURN NEW;
     END $$;
-    CREATE TRIGGER slow BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION slow()`);
+    CREATE TRIGGER slow BEFORE UPDATE ON atlasqueue.jobs FOR EACH ROW EXECUTE FUNCTION slow()`);
   onTestFinished(() => void deps.database.sql.unsafe("DROP FUNCTION slow CASCADE"));
 };

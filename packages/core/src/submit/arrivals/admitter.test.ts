@@ -34,16 +34,16 @@ test("a job that cannot be admitted holds up none of those that arrived with it"
   const bad = submitted[4]?.id ?? "";
   await deps.database.sql.unsafe(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$;
-    CREATE TRIGGER refuse BEFORE DELETE ON arrivals FOR EACH ROW WHEN (OLD.job_id = '${bad}') EXECUTE FUNCTION refuse()`);
+    CREATE TRIGGER refuse BEFORE DELETE ON atlasqueue.arrivals FOR EACH ROW WHEN (OLD.job_id = '${bad}') EXECUTE FUNCTION refuse()`);
   try {
     await expect(admitAll(admitting())).rejects.toThrow("refused");
-    const left = await deps.database.sql<{ job_id: string }[]>`SELECT job_id FROM arrivals`;
+    const left = await deps.database.sql<{ job_id: string }[]>`SELECT job_id FROM atlasqueue.arrivals`;
     expect(left.map(({ job_id }) => job_id)).toEqual([bad]);
   } finally {
-    await deps.database.sql.unsafe("DROP TRIGGER refuse ON arrivals; DROP FUNCTION refuse()");
+    await deps.database.sql.unsafe("DROP TRIGGER refuse ON atlasqueue.arrivals; DROP FUNCTION refuse()");
   }
   await admitAll(admitting());
-  expect(await deps.database.sql`SELECT FROM arrivals`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toHaveLength(0);
 });
 
 test("what arrives is admitted in pages that are bounded by their bytes, all of it", async () => {
@@ -54,7 +54,7 @@ test("what arrives is admitted in pages that are bounded by their bytes, all of 
   expect(page.ids.length).toBeGreaterThan(10);
   expect(page.ids.length * fill.length).toBeLessThan(4 * 1_048_576 + 260_000);
   expect((await admitAll(admitting())).admitted).toBe(20);
-  expect(await deps.database.sql`SELECT FROM arrivals`).toHaveLength(0);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toHaveLength(0);
 });
 
 const arrive = async (count: number, job: (at: number) => QueueJob): Promise<string[]> =>
@@ -76,8 +76,8 @@ test.each(["deleted once cancelled", "purged as a dead letter"])(
       expect(await purge(deps, page)).toMatchObject({ ids: [id] });
     } else expect(await deleteFinished(deps, "default", [id])).toMatchObject({ ids: [id] });
     await admitAll(admitting());
-    expect(await deps.database.sql`SELECT FROM arrivals`).toHaveLength(0);
-    expect(await deps.database.sql`SELECT FROM idempotency_keys`).toHaveLength(0);
+    expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toHaveLength(0);
+    expect(await deps.database.sql`SELECT FROM atlasqueue.idempotency_keys`).toHaveLength(0);
   },
 );
 
@@ -86,13 +86,13 @@ test("jobs that cannot be admitted keep the sweep from those behind them only un
   const [behind = ""] = await arrive(1, () => ({ type: "noop", group: "behind" }));
   const cursor = newArrivalsCursor();
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM arrivals WHERE job_id <> ${behind} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.arrivals WHERE job_id <> ${behind} FOR UPDATE`;
     expect((await admitAll(admitting(), cursor, 1)).admitted).toBe(0);
     expect((await admitAll(admitting(), cursor, 1)).admitted).toBe(1);
     expect(await read(behind)).toMatchObject({ status: "queued" });
   });
   // It goes round: the first ones have their turn again.
-  while ((await deps.database.sql`SELECT FROM arrivals`).length > 0) await admitAll(admitting(), cursor, 1);
+  while ((await deps.database.sql`SELECT FROM atlasqueue.arrivals`).length > 0) await admitAll(admitting(), cursor, 1);
 });
 
 test("a sweep that begins in the middle keeps the order within groups", async () => {
@@ -130,18 +130,20 @@ test("waiting for a group that somebody keeps locked locks no other", async () =
   const { sql } = deps.database;
   let waiting: Promise<void> | undefined;
   await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM job_groups WHERE group_key = 'stuck' FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'stuck' FOR UPDATE`;
     waiting = admitHeld(admitting(), ids);
     await eventually(async () => {
       expect(
         await sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       ).toHaveLength(1);
     });
-    expect(await sql`SELECT FROM job_groups WHERE group_key = 'busy' FOR UPDATE SKIP LOCKED`).toHaveLength(1);
-    expect((await sql<{ job_id: string }[]>`SELECT job_id FROM arrivals`).map(({ job_id }) => job_id)).toEqual([
-      ids[1],
-    ]);
+    expect(await sql`SELECT FROM atlasqueue.job_groups WHERE group_key = 'busy' FOR UPDATE SKIP LOCKED`).toHaveLength(
+      1,
+    );
+    expect(
+      (await sql<{ job_id: string }[]>`SELECT job_id FROM atlasqueue.arrivals`).map(({ job_id }) => job_id),
+    ).toEqual([ids[1]]);
   });
   await waiting;
-  expect(await sql`SELECT FROM arrivals`).toHaveLength(0);
+  expect(await sql`SELECT FROM atlasqueue.arrivals`).toHaveLength(0);
 });

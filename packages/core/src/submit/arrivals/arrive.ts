@@ -48,14 +48,14 @@ const text = composed(
   [...inputParameters, "keys", "request_hashes", "key_ttl_seconds", "unique_keys", "on_conflicts", "window_seconds"],
   `
   WITH asked AS MATERIALIZED (SELECT * FROM ${input({ keyed: false })}), made AS (
-    INSERT INTO jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, status, blocked_seq, group_key)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, 'blocked', 0, group_key
     FROM asked
     RETURNING tenant, queue
   ), ${countChanges("made", { blocked: "count(*)" })}, arrived AS (
-    INSERT INTO arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
+    INSERT INTO atlasqueue.arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
                           idempotency_key, request_hash, key_ttl_seconds)
     SELECT id, tenant, queue, group_key, unique_key, on_conflict, window_seconds, key, decode(hash, 'hex'), $17::float8
     FROM asked JOIN unnest($1::uuid[], $15::text[], $16::text[], $18::text[], $19::text[], $20::float8[])

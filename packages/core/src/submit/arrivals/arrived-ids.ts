@@ -28,15 +28,15 @@ export async function arrivedByGroup(deps: Pick<Deps, "database">, ids: readonly
 }
 
 const byGroup = `
-  SELECT json_agg(job_id ORDER BY job_id) AS ids FROM arrivals WHERE job_id = ANY($1::uuid[])
+  SELECT json_agg(job_id ORDER BY job_id) AS ids FROM atlasqueue.arrivals WHERE job_id = ANY($1::uuid[])
   GROUP BY tenant, queue, group_key, CASE WHEN group_key IS NULL THEN unique_key END ORDER BY min(job_id::text)`;
 
 const upTo = `
   WITH wanted AS MATERIALIZED (
-    SELECT job_id AS id, tenant FROM arrivals WHERE job_id = ANY($1::uuid[])
+    SELECT job_id AS id, tenant FROM atlasqueue.arrivals WHERE job_id = ANY($1::uuid[])
     UNION
-    SELECT earlier.job_id, own.tenant FROM arrivals AS own, LATERAL (
-      SELECT job_id FROM arrivals AS other
+    SELECT earlier.job_id, own.tenant FROM atlasqueue.arrivals AS own, LATERAL (
+      SELECT job_id FROM atlasqueue.arrivals AS other
       WHERE other.tenant = own.tenant AND other.queue = own.queue AND other.group_key = own.group_key AND other.job_id < own.job_id
       ORDER BY job_id LIMIT ${jobs_max}) AS earlier
     WHERE own.job_id = ANY($1::uuid[])
@@ -45,4 +45,4 @@ const upTo = `
   )
   SELECT page.id, coalesce(sum(${payloadBytes}) OVER (ORDER BY turn, page.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
                   < ${page_bytes_max} AS fits
-  FROM page LEFT JOIN jobs ON jobs.id = page.id ORDER BY turn, page.id`;
+  FROM page LEFT JOIN atlasqueue.jobs ON jobs.id = page.id ORDER BY turn, page.id`;

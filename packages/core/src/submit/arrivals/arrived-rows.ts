@@ -69,8 +69,8 @@ export function draftOf(row: ArrivedRow): Draft {
 const text = `
   SELECT jobs.*, json_build_object(
     'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0,
-    'released', EXISTS (SELECT FROM flow_jobs WHERE flow_jobs.job_id = jobs.id AND json_array_length(parents) > 0), 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
+    'released', EXISTS (SELECT FROM atlasqueue.flow_jobs WHERE flow_jobs.job_id = jobs.id AND json_array_length(parents) > 0), 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
     'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
     'hash', encode(request_hash, 'hex'), 'key_ttl_seconds', key_ttl_seconds) AS asks
-  FROM arrivals JOIN jobs ON jobs.id = arrivals.job_id
+  FROM atlasqueue.arrivals JOIN atlasqueue.jobs ON jobs.id = arrivals.job_id
   WHERE arrivals.job_id = ANY($1::uuid[]) ORDER BY arrivals.job_id`;

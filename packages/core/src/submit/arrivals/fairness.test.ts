@@ -29,7 +29,9 @@ const recording = () => {
   return { order, admitting: { ...deps, followUps: { admitted } } };
 };
 const tenantsLeft = async () =>
-  (await deps.database.sql<{ tenant: string }[]>`SELECT DISTINCT tenant FROM arrivals`).map(({ tenant }) => tenant);
+  (await deps.database.sql<{ tenant: string }[]>`SELECT DISTINCT tenant FROM atlasqueue.arrivals`).map(
+    ({ tenant }) => tenant,
+  );
 const page = 200;
 
 test("a tenant's one arrival does not wait for another's thousand that came before it", async () => {
@@ -53,7 +55,7 @@ test("nor for the thousand ahead of another's one in its group", async () => {
   expect(order).toHaveLength(1_001);
   expect(order.indexOf("modest")).toBeLessThan(page);
   const places = await deps.database.sql<{ id: string }[]>`
-    SELECT id FROM jobs WHERE tenant = 'greedy' ORDER BY holds_group, blocked_seq`;
+    SELECT id FROM atlasqueue.jobs WHERE tenant = 'greedy' ORDER BY holds_group, blocked_seq`;
   expect(places.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
 });
 
@@ -82,14 +84,14 @@ test("a job that cannot be admitted does not end the line: the pages behind its 
   const { order, admitting } = recording();
   await deps.database.sql.unsafe(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$;
-    CREATE TRIGGER refuse BEFORE DELETE ON arrivals FOR EACH ROW WHEN (OLD.job_id = '${jobs[4]?.id}') EXECUTE FUNCTION refuse()`);
+    CREATE TRIGGER refuse BEFORE DELETE ON atlasqueue.arrivals FOR EACH ROW WHEN (OLD.job_id = '${jobs[4]?.id}') EXECUTE FUNCTION refuse()`);
   try {
     const line = createArrivalLine(admitting);
     line.arrived(jobs);
     await line.idle();
     expect(order).toHaveLength(449);
   } finally {
-    await deps.database.sql.unsafe("DROP TRIGGER refuse ON arrivals; DROP FUNCTION refuse()");
+    await deps.database.sql.unsafe("DROP TRIGGER refuse ON atlasqueue.arrivals; DROP FUNCTION refuse()");
   }
 });
 

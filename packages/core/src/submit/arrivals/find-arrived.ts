@@ -26,7 +26,7 @@ const text = composed(
   SELECT first.key, first.request_hash, ${replicated}, ${knownColumns}
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key), LATERAL (
     SELECT idempotency_key AS key, encode(request_hash, 'hex') AS request_hash, job_id FROM (
-      SELECT * FROM arrivals WHERE arrivals.tenant = wanted.tenant AND idempotency_key = wanted.key OFFSET 0) AS named
+      SELECT * FROM atlasqueue.arrivals WHERE arrivals.tenant = wanted.tenant AND idempotency_key = wanted.key OFFSET 0) AS named
     ORDER BY job_id LIMIT 1) AS first
-  JOIN jobs ON jobs.id = first.job_id`,
+  JOIN atlasqueue.jobs ON jobs.id = first.job_id`,
 );

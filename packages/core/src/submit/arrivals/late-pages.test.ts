@@ -29,13 +29,15 @@ test("of a page that takes too long, none is left as locked because that stateme
   await arriveOnePerGroup();
   await admitAll({ ...deps, followUps });
   await arriveOnePerGroup();
-  await deps.database.sql.unsafe(neverEndsAfter(fits, "DELETE ON arrivals"));
+  await deps.database.sql.unsafe(neverEndsAfter(fits, "DELETE ON atlasqueue.arrivals"));
   try {
     const told = await admitAll({ ...deps, database: impatient, followUps }).catch((error: unknown) => error);
     expect(told).toBeInstanceOf(DatabaseTimeoutError);
-    expect(await deps.database.sql`SELECT FROM arrivals`).toHaveLength(0);
+    expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toHaveLength(0);
   } finally {
-    await deps.database.sql.unsafe("DROP TRIGGER count_and_stop ON arrivals; DROP FUNCTION count_and_stop()");
+    await deps.database.sql.unsafe(
+      "DROP TRIGGER count_and_stop ON atlasqueue.arrivals; DROP FUNCTION count_and_stop()",
+    );
     await followUps.stop();
   }
 });

@@ -39,7 +39,7 @@ const arrive = (...jobs: QueueJob[]): Promise<string[]> =>
 const inGroups = (name: string): QueueJob[] =>
   Array.from({ length: 30 }, (_, at) => ({ type: "noop", group: `${name}-${at}` }));
 const left = async () =>
-  (await deps.database.sql<{ job_id: string }[]>`SELECT job_id FROM arrivals ORDER BY job_id`).map(
+  (await deps.database.sql<{ job_id: string }[]>`SELECT job_id FROM atlasqueue.arrivals ORDER BY job_id`).map(
     ({ job_id }) => job_id,
   );
 const waitingForLocks = () =>
@@ -49,7 +49,7 @@ const placeOf = async (id: string | undefined) => Number((await read(id))?.block
 /** The key's row, of a job that has ended. */
 const spendKey = async () => {
   await queue.submit(hot);
-  await deps.database.sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now()`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now()`;
 };
 
 /** While a stranger's transaction holds something. It is rolled back in the end. */
@@ -62,13 +62,14 @@ const beside = async (lock: (sql: Database["sql"]) => Promise<unknown>, during: 
   });
   await expect(open).rejects.toBe(undone);
 };
-const lockKeys = async (sql: Database["sql"]) => expect(await sql`SELECT FROM unique_keys FOR UPDATE`).toHaveLength(1);
+const lockKeys = async (sql: Database["sql"]) =>
+  expect(await sql`SELECT FROM atlasqueue.unique_keys FOR UPDATE`).toHaveLength(1);
 /** No look sees it, so what waits for it waits unannounced. */
 const takeKey = (sql: Database["sql"]) => sql`
-  INSERT INTO unique_keys (tenant, queue, key, job_id, check_at)
+  INSERT INTO atlasqueue.unique_keys (tenant, queue, key, job_id, check_at)
   VALUES ('default', 'default', 'key:hot', gen_random_uuid(), now() + interval '1 hour')`;
 const takeIdempotencyKey = (sql: Database["sql"]) => sql`
-  INSERT INTO idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+  INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
   VALUES ('default', 'hot', '\\x00', gen_random_uuid(), now() + interval '1 hour')`;
 
 test.each([
@@ -133,7 +134,8 @@ test("a job that meets an earlier one's unique key, and waits for it, is not ove
   const { outcomes, left: again } = await admit(deps, [one, two, three]);
   expect(outcomes).toMatchObject([{ kind: "created", job: { id: one } }]);
   expect([...again.keys()]).toEqual([two, three]);
-  await deps.database.sql`UPDATE jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE id = ${one}`;
+  await deps.database
+    .sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE id = ${one}`;
   await admitAll(admitting());
   expect(await statuses(two, three)).toEqual(["queued", "blocked"]);
 });
@@ -144,8 +146,8 @@ test("what is read of arrivals is read without a lock, as nobody may be there to
   const ids = await arrive({ ...hot, group: "g" });
   await inTransaction(patient, async (execute) => {
     expect(await readArrived(execute, ids)).toHaveLength(1);
-    expect(await deps.database.sql`SELECT FROM job_groups FOR UPDATE SKIP LOCKED`).toHaveLength(1);
-    expect(await deps.database.sql`SELECT FROM unique_keys FOR UPDATE SKIP LOCKED`).toHaveLength(1);
+    expect(await deps.database.sql`SELECT FROM atlasqueue.job_groups FOR UPDATE SKIP LOCKED`).toHaveLength(1);
+    expect(await deps.database.sql`SELECT FROM atlasqueue.unique_keys FOR UPDATE SKIP LOCKED`).toHaveLength(1);
   });
   expect((await admitAll(admitting())).admitted).toBe(1);
 });

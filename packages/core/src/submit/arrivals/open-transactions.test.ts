@@ -48,7 +48,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, arrivals, job_groups, schedules, queue_counts, queue_changes`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.arrivals, atlasqueue.job_groups, atlasqueue.schedules, atlasqueue.queue_counts, atlasqueue.queue_changes`,
 );
 
 const submissionOf = ({ idempotency_key, ...request }: QueueJob) => submission(request, idempotency_key);
@@ -116,7 +116,7 @@ test("ten run side by side while a transaction that replaces one of them stays o
     const answer = await queue.submitIn(tx, { type: "noop", unique: { key: "held", on_conflict: "replace" } });
     for (let beat = 0; beat < 20; beat += 1) {
       expect(await extendLeases(deps, leases, 30)).toMatchObject({ lost: [], locked: [] });
-      await own.database.sql`UPDATE lease_batches SET check_at = now()`;
+      await own.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
       expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], dead: [] });
     }
     return answer;
@@ -164,7 +164,7 @@ test("an open transaction that adds to a group does not make other batches go on
     );
   });
   const [row] = await own.database
-    .sql`SELECT count(DISTINCT xmin::text)::int AS statements FROM jobs WHERE type = 'beside'`;
+    .sql`SELECT count(DISTINCT xmin::text)::int AS statements FROM atlasqueue.jobs WHERE type = 'beside'`;
   expect(row?.["statements"]).toBeLessThan(10);
 });
 

@@ -10,9 +10,9 @@ import { impatient } from "../../database/skip-locked.ts";
  * the next look may find that it is to run. A `hasty` statement is impatient.
  */
 export const takeArrived = (hasty: boolean) => `waiting AS MATERIALIZED (
-    SELECT job_id FROM arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
+    SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND ${unindexed("blocked_seq")} = 0
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND ${unindexed("blocked_seq")} = 0
     FOR UPDATE SKIP LOCKED
   ), skipped AS MATERIALIZED (
     SELECT id, tenant, queue, group_key FROM asked

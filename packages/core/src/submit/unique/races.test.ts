@@ -41,7 +41,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE jobs, lease_batches, job_attempts, idempotency_keys, unique_keys, queue_counts, queue_changes`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.queue_counts, atlasqueue.queue_changes`,
 );
 
 let made = 0;
@@ -50,7 +50,8 @@ const submit = (unique: Unique, request: Partial<SubmitJobInput> = {}): Promise<
   return by.submit(submission({ unique, ...request }, `race-${made}`), 10);
 };
 const crowd = (unique: Unique) => Promise.all(Array.from({ length: 50 }, (_, n) => submit(unique, { payload: { n } })));
-const rows = () => own.database.sql<{ id: string; status: string; payload: { n: number } }[]>`SELECT * FROM jobs`;
+const rows = () =>
+  own.database.sql<{ id: string; status: string; payload: { n: number } }[]>`SELECT * FROM atlasqueue.jobs`;
 const count = (outcomes: EnqueueOutcome[], kind: EnqueueOutcome["kind"]) =>
   outcomes.filter((one) => one.kind === kind).length;
 const idsOf = (outcomes: EnqueueOutcome[]) =>
@@ -82,7 +83,7 @@ describe.each([
 test("50 successive calls debounce: one job runs, after the last of them, with its content", async () => {
   for (let n = 0; n < 50; n += 1)
     await submit({ key: "k", on_conflict: "replace" }, { payload: { n }, delay_seconds: 10 });
-  const [row, ...more] = await own.database.sql`SELECT *, run_at - updated_at AS rest FROM jobs`;
+  const [row, ...more] = await own.database.sql`SELECT *, run_at - updated_at AS rest FROM atlasqueue.jobs`;
   expect(more).toEqual([]);
   expect(row).toMatchObject({ status: "scheduled", payload: { n: 49 }, rest: "00:00:10" });
 });
@@ -99,7 +100,7 @@ test.each(["return", "reject", "replace"] as const)(
     const watch = async () => {
       while (going) {
         const found = await own.database.sql`
-          SELECT type, count(*)::int AS count FROM jobs
+          SELECT type, count(*)::int AS count FROM atlasqueue.jobs
           WHERE status NOT IN ('succeeded', 'dead', 'cancelled') AND attempts <= ${attempts_max}
           GROUP BY type HAVING count(*) > 1`;
         for (const one of found) problems.push(`${one["count"]} of ${one["type"]}`);
@@ -121,11 +122,11 @@ test.each(["return", "reject", "replace"] as const)(
     };
     const disturb = async () => {
       while (going) {
-        const [one] = await own.database.sql`SELECT id FROM jobs WHERE status = 'queued' LIMIT 1`;
+        const [one] = await own.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'queued' LIMIT 1`;
         if (one) await cancel(deps, "default", one["id"] as string);
         await prune(deps, { succeededHours: -1, deadHours: -1 }, firstId, 20);
         await own.database.sql`
-          UPDATE unique_keys SET check_at = now() WHERE ctid = ANY(ARRAY(SELECT ctid FROM unique_keys FOR UPDATE SKIP LOCKED))`;
+          UPDATE atlasqueue.unique_keys SET check_at = now() WHERE ctid = ANY(ARRAY(SELECT ctid FROM atlasqueue.unique_keys FOR UPDATE SKIP LOCKED))`;
         await pruneUniqueKeys(deps, 10);
       }
     };

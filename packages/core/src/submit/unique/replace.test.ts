@@ -82,7 +82,7 @@ test("a blocked job keeps its place in its group; one in another group is not mo
 test("a job of a flow is not replaced: its parents' children would do another's work", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   await deps.database.sql`
-    INSERT INTO unique_keys (tenant, queue, key, job_id, check_at) VALUES ('default', 'default', 'key:u', ${b}, now() + interval '1 hour')`;
+    INSERT INTO atlasqueue.unique_keys (tenant, queue, key, job_id, check_at) VALUES ('default', 'default', 'key:u', ${b}, now() + interval '1 hour')`;
   const other = await add({ unique: replace, payload: { other: true } });
   expect(other.kind).toBe("created");
   expect(await read(b)).toMatchObject({ status: "blocked", payload: {} });
@@ -105,8 +105,8 @@ async function replaceOf(id: string, version: string) {
 
 test("a job that is a flow's by the time it is to be replaced is left alone", async () => {
   const [id = ""] = [idOf(await add({}))];
-  const [seen] = await deps.database.sql`SELECT check_at::text AS version FROM unique_keys`;
-  await deps.database.sql`UPDATE jobs SET flow_id = gen_random_uuid() WHERE id = ${id}`;
+  const [seen] = await deps.database.sql`SELECT check_at::text AS version FROM atlasqueue.unique_keys`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET flow_id = gen_random_uuid() WHERE id = ${id}`;
   expect(await replaceOf(id, String(seen?.["version"]))).toEqual({ lost: 1, replaced: 0 });
 });
 
@@ -121,7 +121,7 @@ test("a job that others wait for is not replaced, though it is in no flow itself
 
 test("a job that others have come to wait for by the time it is to be replaced is left alone", async () => {
   const id = idOf(await add({}));
-  const [seen] = await deps.database.sql`SELECT check_at::text AS version FROM unique_keys`;
+  const [seen] = await deps.database.sql`SELECT check_at::text AS version FROM atlasqueue.unique_keys`;
   expect((await submitFlow(deps, { jobs: [{ ...submission(), depends_on: [id] }] }, options)).kind).toBe("stored");
   expect(await replaceOf(id, String(seen?.["version"]))).toEqual({ lost: 1, replaced: 0 });
 });

@@ -7,7 +7,7 @@
  */
 export const lockTargets = (wanted: string) => `
   targets AS MATERIALIZED (
-    SELECT id, status FROM jobs WHERE id = ANY(ARRAY(SELECT target FROM ${wanted} WHERE target IS NOT NULL))
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT target FROM ${wanted} WHERE target IS NOT NULL))
       AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   )`;
@@ -15,7 +15,7 @@ export const lockTargets = (wanted: string) => `
 /** `contents` is a part with each target and the columns it should get, one row per target. */
 export const replaceTargets = (contents: string) => `
   replaced AS (
-    UPDATE jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
+    UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
                     timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
                     run_at = content.starts_at,

@@ -50,13 +50,13 @@ test("a window runs from the job's creation, whatever becomes of it", async () =
   const first = await add({ unique });
   await finish(idOf(first));
   expect(await add({ unique })).toMatchObject({ kind: "existing", job: { id: idOf(first), status: "succeeded" } });
-  await deps.database.sql`UPDATE unique_keys SET window_ends_at = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE atlasqueue.unique_keys SET window_ends_at = now() - interval '1 ms'`;
   expect(await kindOf(add({ unique }))).toBe("created");
 });
 
 test("a pruned holder holds nothing", async () => {
   const first = await add({ unique: { key: "u", scope: "window", window_seconds: 60 } });
-  await deps.database.sql`DELETE FROM jobs WHERE id = ${idOf(first)}`;
+  await deps.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${idOf(first)}`;
   expect(await kindOf(add({}))).toBe("created");
 });
 
@@ -93,15 +93,16 @@ test("keys no job holds are forgotten, a few at a time; those held stay", async 
   const gone = idOf(await add({ unique: { key: "gone" } }));
   await add({ unique: { key: "window", scope: "window", window_seconds: 60 } });
   await finish(done);
-  await deps.database.sql`DELETE FROM jobs WHERE id = ${gone}`;
+  await deps.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${gone}`;
   expect(await pruneUniqueKeys(deps, 10)).toBe(0);
-  await deps.database.sql`UPDATE unique_keys SET check_at = now() WHERE key <> 'key:window'`;
+  await deps.database.sql`UPDATE atlasqueue.unique_keys SET check_at = now() WHERE key <> 'key:window'`;
   expect([await pruneUniqueKeys(deps, 2), await pruneUniqueKeys(deps, 2), await pruneUniqueKeys(deps, 2)]).toEqual([
     2, 1, 0,
   ]);
   expect((await keys()).map(({ key }) => key as string)).toEqual(["key:open", "key:window"]);
   expect(await add({ unique: { key: "open" } })).toMatchObject({ kind: "existing", job: { id: open } });
-  await deps.database.sql`UPDATE unique_keys SET check_at = now(), window_ends_at = now() WHERE key = 'key:window'`;
+  await deps.database
+    .sql`UPDATE atlasqueue.unique_keys SET check_at = now(), window_ends_at = now() WHERE key = 'key:window'`;
   expect(await pruneUniqueKeys(deps, 2)).toBe(1);
   expect((await keys()).map(({ key }) => key as string)).toEqual(["key:open"]);
 });

@@ -61,7 +61,7 @@ const bulk = (action: "cancel" | "retry" | "delete" | "purge") => (world: World,
 const pageOf = (kind: "cancel" | "retry" | "purge") => async (world: World, deps: World["deps"]) => {
   const before = { ...world.deps, followUps: nothingFollows };
   await before.database.sql`
-    UPDATE operations SET status = 'paused' WHERE id IN (SELECT id FROM operations FOR UPDATE SKIP LOCKED)`;
+    UPDATE atlasqueue.operations SET status = 'paused' WHERE id IN (SELECT id FROM atlasqueue.operations FOR UPDATE SKIP LOCKED)`;
   await createOperation(before, { tenant: world.tenant, kind, filter: {} }, anybody);
   await stepOperation(deps, async () => {});
 };

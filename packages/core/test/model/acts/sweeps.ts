@@ -70,9 +70,9 @@ export const sweeps: Record<string, Act> = {
     await pruneKeys(real.deps, 500);
     upkeep.pruneUniqueKeys(model);
     // Those with a window are looked at when it ends.
-    await real.sql`UPDATE unique_keys SET check_at = '-infinity' WHERE window_ends_at IS NULL`;
+    await real.sql`UPDATE atlasqueue.unique_keys SET check_at = '-infinity' WHERE window_ends_at IS NULL`;
     await pruneUniqueKeys(real.deps, 500);
-    await real.sql`UPDATE unique_keys SET check_at = now() WHERE window_ends_at IS NULL`;
+    await real.sql`UPDATE atlasqueue.unique_keys SET check_at = now() WHERE window_ends_at IS NULL`;
   },
   "fold counts": async (_model, real, draw) => void (await foldCounts(real.deps, 1 + draw(10))),
 };
