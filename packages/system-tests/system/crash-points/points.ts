@@ -111,6 +111,8 @@ export const beside: Readonly<Record<string, string>> = {
   "operations/steer": "one row, and repeated it changes nothing",
   "operations/forget": "removes what has been over for a month",
   "submit/forget-spent-keys": "frees a key whose job is gone; what is submitted under it comes after",
+  "signal/renew-redis-nonce": "one row, written each minute; what Redis misses, the next renewal replaces",
+  "signal/note-redis-stranger": "one row, and repeated it says the same",
   "outbox/": "in one transaction with the statements that act on its rows, which have points",
   "flows/forget-empty": "removes what holds nothing",
   "schedules/resume": "one row, and repeated it changes nothing",
