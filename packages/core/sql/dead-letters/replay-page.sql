@@ -94,7 +94,7 @@ WITH
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
     FROM able LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)
     WHERE jobs.id = able.id
-    RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status, able.status AS was
+    RETURNING jobs.id, jobs.type, jobs.tenant, jobs.queue, jobs.priority, jobs.status, able.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
   ), counted AS (
@@ -105,5 +105,5 @@ WITH
     CASE WHEN (SELECT count(*) FROM page) = $8::int
       THEN (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
       ELSE (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id OFFSET 19999 LIMIT 1) END AS reached, (
-    SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status)
+    SELECT json_agg(json_build_object('id', id, 'type', type, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status, 'was', was)
                     ORDER BY id) FROM queued) AS jobs;

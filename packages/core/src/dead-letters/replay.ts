@@ -1,3 +1,4 @@
+import type { JobStatus } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
@@ -15,7 +16,7 @@ export const replay_rows_max = 500;
 type Row = {
   found: number;
   reached: DeadPlace | null;
-  jobs: (ReadyJob & { status: "queued" | "blocked" })[] | null;
+  jobs: (ReadyJob & { type: string; status: "queued" | "blocked"; was: JobStatus })[] | null;
 };
 
 /**
@@ -40,8 +41,10 @@ export async function replay(
   ]);
   const [first, second] = answers.map((rows) => rows[0] as Row | undefined);
   const jobs = [...(first?.jobs ?? []), ...(second?.jobs ?? [])];
-  const event = page.kind === "stopped" ? "jobs_retried" : "jobs_replayed";
-  if (jobs.length > 0) deps.observe({ event, tenant: page.tenant, count: jobs.length });
+  if (page.kind === "stopped")
+    for (const { id, type, queue, tenant, was } of jobs)
+      deps.observe({ event: "job_retried", job_id: id, job_type: type, queue, tenant, was });
+  else if (jobs.length > 0) deps.observe({ event: "jobs_replayed", tenant: page.tenant, count: jobs.length });
   return {
     found: (first?.jobs ?? []).length + (second?.found ?? 0),
     reached: second?.reached ?? null,
@@ -83,9 +86,9 @@ const rowsMaxOf = (kind: StartsPage["kind"]) => `$${pageParameters[kind].length 
 
 const textOf = (kind: StartsPage["kind"], groups: Groups) => `
   WITH ${takeDead(kind, rowsMaxOf(kind), choices[groups])},
-       ${startAnew("taken", "jobs.id, jobs.tenant, jobs.queue, jobs.priority, jobs.status", kind === "stopped" ? " AND false" : "")}
+       ${startAnew("taken", "jobs.id, jobs.type, jobs.tenant, jobs.queue, jobs.priority, jobs.status", kind === "stopped" ? " AND false" : "")}
   SELECT ${reachedFrom(kind, rowsMaxOf(kind))}, (
-    SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status)
+    SELECT json_agg(json_build_object('id', id, 'type', type, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status, 'was', was)
                     ORDER BY id) FROM queued) AS jobs`;
 const textsOf = (kind: StartsPage["kind"], name: string) => {
   const parameters = [...pageParameters[kind], "rows_max"];

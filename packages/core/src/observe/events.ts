@@ -58,7 +58,7 @@ export type AtlasEvent =
   | { event: "lease_return_failed"; error: string }
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
   | ({ event: "job_retried"; was: JobStatus } & OfJob)
-  | { event: "jobs_replayed" | "jobs_retried" | "jobs_purged" | "jobs_deleted"; tenant: string; count: number }
+  | { event: "jobs_replayed" | "jobs_purged" | "jobs_deleted"; tenant: string; count: number }
   | {
       event: "operation_changed";
       change: "created" | "paused" | "resumed" | "cancelled" | "done";

@@ -31,7 +31,6 @@ const levels: Record<EventName, Level> = {
   job_cancelled: "info",
   job_retried: "info",
   jobs_replayed: "info",
-  jobs_retried: "info",
   operation_changed: "info",
   jobs_purged: "info",
   jobs_deleted: "info",

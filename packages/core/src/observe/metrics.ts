@@ -182,7 +182,6 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
       case "job_cancelled":
       case "job_retried":
       case "jobs_replayed":
-      case "jobs_retried":
       case "operation_changed":
       case "jobs_purged":
       case "jobs_deleted":
