@@ -82,6 +82,11 @@ function expectError({ headers, body }: Answered, step: Step, surface: string): 
     expect(Array.isArray(detail) && detail.length > 0, body).toBe(step.problem === "validation");
     return;
   }
+  if (step.rpc !== undefined) {
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(JSON.parse(body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: step.rpc } });
+    return;
+  }
   expect(headers.get("content-type")).toBe("application/problem+json");
   const parsed = problem.parse(JSON.parse(body));
   expect(parsed.instance).toBe(headers.get("x-request-id"));

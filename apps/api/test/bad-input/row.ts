@@ -15,6 +15,8 @@ export type Step = {
   status: number;
   /** Which problem it is; OpenQueue's errors only show this for one with a list of faults. */
   problem?: ProblemKind;
+  /** It is an error of JSON-RPC with this code. */
+  rpc?: number;
   /** A part of the answer's text. */
   says?: string;
   /** Parts of the answer's JSON. */
@@ -48,8 +50,13 @@ export function get(target: string, method = "GET"): Sent {
   return { method, target, headers: [] };
 }
 
+/** What is wrong with a message to MCP is answered as JSON-RPC says. */
+const rpcCodes: { [kind in ProblemKind]?: number } = { malformed_json: -32_700, validation: -32_600 };
+
 /** It is refused with this problem. */
 export function refused(send: Sent, problem: ProblemKind, says = ""): Step {
+  const rpc = send.target === "/mcp" ? rpcCodes[problem] : undefined;
+  if (rpc !== undefined) return { send, status: 400, rpc, says };
   return { send, status: problems[problem].status, problem, says };
 }
 
