@@ -17,7 +17,7 @@ WITH due AS MATERIALIZED (
     SELECT * FROM running WHERE locked_until <= now()
   ), free AS MATERIALIZED (
     SELECT ended.* FROM ended JOIN atlasqueue.jobs ON jobs.id = ended.id WHERE (jobs.group_key IS NULL OR jobs.attempts < jobs.max_attempts OR EXISTS (
-      SELECT FROM atlasqueue.job_groups AS one WHERE one.tenant = jobs.tenant AND one.queue = jobs.queue AND one.group_key = jobs.group_key FOR UPDATE SKIP LOCKED)) LIMIT $4::int FOR NO KEY UPDATE OF jobs SKIP LOCKED
+      SELECT FROM atlasqueue.job_groups AS one WHERE one.tenant = jobs.tenant AND one.queue = jobs.queue AND one.group_key = jobs.group_key AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL FOR UPDATE SKIP LOCKED)) LIMIT $4::int FOR NO KEY UPDATE OF jobs SKIP LOCKED
   ), recovered AS (
     UPDATE atlasqueue.jobs SET
       status = CASE WHEN attempts >= max_attempts THEN 'dead' ELSE 'queued' END,

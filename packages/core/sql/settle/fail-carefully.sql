@@ -6,7 +6,7 @@ WITH held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE jobs.id = A
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END), free AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) AND (group_key IS NULL OR (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NULL OR EXISTS (
-      SELECT FROM atlasqueue.job_groups AS one WHERE one.tenant = jobs.tenant AND one.queue = jobs.queue AND one.group_key = jobs.group_key FOR UPDATE SKIP LOCKED)) FOR NO KEY UPDATE SKIP LOCKED
+      SELECT FROM atlasqueue.job_groups AS one WHERE one.tenant = jobs.tenant AND one.queue = jobs.queue AND one.group_key = jobs.group_key AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL FOR UPDATE SKIP LOCKED)) FOR NO KEY UPDATE SKIP LOCKED
   ), settled AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NULL THEN 'failed' ELSE 'dead' END,
                     dead_reason = (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason'), run_at = coalesce((now() + make_interval(secs => (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'delay')::float8)), run_at), due_at = (now() + make_interval(secs => (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'delay')::float8)),
