@@ -6,7 +6,8 @@ WITH found AS MATERIALIZED (
     SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
     FROM atlasqueue.jobs WHERE id = ANY((SELECT $1::uuid[])::uuid[]) AND tenant = $2 FOR UPDATE SKIP LOCKED
   ), open AS MATERIALIZED (
-    SELECT * FROM found WHERE status = ANY($3::text[]) AND ($4::text::bool OR NOT has_turn)
+    SELECT * FROM found WHERE status = ANY($3::text[]) AND (NOT has_turn OR $4::text::bool AND EXISTS (
+      SELECT FROM atlasqueue.job_groups AS one WHERE one.tenant = found.tenant AND one.queue = found.queue AND one.group_key = found.group_key AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL FOR UPDATE SKIP LOCKED))
   ), cancelled AS (
     UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
@@ -24,5 +25,7 @@ WITH found AS MATERIALIZED (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM open WHERE has_children
     RETURNING key::uuid AS job_id
   )
-  SELECT id, type, tenant, queue, group_key, has_children, status AS was, has_turn AND NOT $4::text::bool AS has_turn
-  FROM found WHERE status = ANY($3::text[]);
+  SELECT id, type, tenant, queue, group_key, has_children, status AS was, false AS has_turn FROM open
+  UNION ALL
+  SELECT id, type, tenant, queue, group_key, has_children, status, true FROM found
+  WHERE has_turn AND id NOT IN (SELECT id FROM open);

@@ -6,7 +6,7 @@ WITH found AS MATERIALIZED (
     SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
     FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
   ), open AS MATERIALIZED (
-    SELECT * FROM found WHERE status = ANY($3::text[]) AND ($4::text::bool OR NOT has_turn)
+    SELECT * FROM found WHERE status = ANY($3::text[]) AND (NOT has_turn OR $4::text::bool)
   ), cancelled AS (
     UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL

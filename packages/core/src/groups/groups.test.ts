@@ -2,7 +2,7 @@ import { submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { findJob } from "../jobs/find.ts";
 import { advanceOverdue } from "./overdue.ts";
-import { cancel } from "../jobs/cancel.ts";
+import { cancel, cancelMany } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -91,6 +91,15 @@ test("a job whose last lease has ended stays as long as another transaction has 
   });
   await expire(a);
   expect(await recoverExpired(deps, 10)).toMatchObject({ dead: [{ id: a }], ready: [{ id: b }] });
+});
+
+test("of many that are cancelled at once, only those whose group another transaction has locked stay", async () => {
+  const [a = "", , c = "", d] = await add({}, {}, { group: "h" }, { group: "h" });
+  await deps.database.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'g' FOR UPDATE`;
+    expect(await cancelMany(deps, "default", [a, c])).toMatchObject({ cancelled: [{ id: c }], ready: [{ id: d }] });
+  });
+  expect(await cancelMany(deps, "default", [a, c])).toMatchObject({ cancelled: [{ id: a }] });
 });
 
 test("cancelling the head wakes the next; cancelling one that waits changes nothing else", async () => {

@@ -1,13 +1,14 @@
 import { composed } from "../database/composed.ts";
 import { isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { hidden, textArray, uuidArray } from "../database/literals.ts";
-import { executeOn, type Statement } from "../database/statement.ts";
-import { sentTogether } from "../database/transaction.ts";
+import { executeOn } from "../database/statement.ts";
+import { inTransaction, sentTogether } from "../database/transaction.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { noteParents } from "../flows/note-parents.ts";
-import { advanceGroups, lockGroups, readyOf, type Advanced, type LetThrough } from "../groups/advance.ts";
+import { advanceGroups, advanceIn, lockGroups, readyOf, type Advanced } from "../groups/advance.ts";
+import { groupIsFree } from "../groups/join.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { transition } from "../tracing/transition.ts";
 
@@ -38,11 +39,7 @@ export async function cancel(
   id: string,
   from: readonly JobStatus[] = notFinal,
 ): Promise<CancelOutcome> {
-  const params = [id, tenant, textArray(from)];
-  const { rows, through } = await transition(deps, "cancel", {}, () =>
-    endWithTurns<JobRow>(deps, (with_turn) => ({ text, params: [...params, with_turn] })),
-  );
-  const [row] = rows;
+  const { row, through } = await transition(deps, "cancel", {}, () => cancelWith(deps, tenant, id, from));
   if (!row) return { kind: "unknown" };
   const { was, has_turn: _, ...job } = row;
   if (job.status !== "cancelled" || !from.includes(was)) return { kind: "not_cancellable", job };
@@ -60,14 +57,21 @@ export async function cancelMany(
   ids: readonly string[],
   from: readonly JobStatus[] = notFinal,
 ): Promise<{ cancelled: readonly CancelledJob[]; ready: readonly ReadyJob[] }> {
-  const statuses = textArray(from);
-  const { rows, through } = await transition(deps, "cancel", { count: ids.length }, () =>
-    endWithTurns<CancelledJob>(deps, (with_turn, turns) => ({
-      text: many,
-      params: [uuidArray(turns?.map(({ id }) => id) ?? ids), tenant, statuses, with_turn],
-    })),
-  );
-  const cancelled = rows.filter(({ has_turn }) => !has_turn);
+  const statement = (of: readonly string[], with_turn: boolean) => ({
+    text: many,
+    params: [uuidArray(of), tenant, textArray(from), String(with_turn)],
+  });
+  const { cancelled, through } = await transition(deps, "cancel", { count: ids.length }, async () => {
+    const rows = await executeOn(deps.database)<CancelledJob & Was>(statement(ids, false));
+    const turns = rows.flatMap(({ id, has_turn }) => (has_turn ? [id] : []));
+    const free = rows.filter(({ has_turn }) => !has_turn);
+    if (turns.length === 0) return { cancelled: free, through: [] };
+    return inTransaction(deps.database, async (execute) => {
+      const all = await execute<CancelledJob & Was>(statement(turns, true));
+      const ended = all.filter(({ has_turn }) => !has_turn);
+      return { cancelled: [...free, ...ended], through: await advanceIn(execute, ended) };
+    });
+  });
   for (const job of cancelled) tell(deps, job);
   return { cancelled, ready: readyOf(deps, through) };
 }
@@ -78,32 +82,26 @@ function tell({ observe }: Deps, { id, type, queue, tenant, was }: CancelledJob 
 
 type Was = { was: JobStatus; has_turn: boolean };
 
-/**
- * One statement for all that have not the turn of their group. Those that have it stay as they are, and go in one
- * transaction with the next jobs of their groups.
- */
-async function endWithTurns<Row extends CancelledJob>(
-  { database }: Deps,
-  statement: (with_turn: "true" | "false", turns?: readonly CancelledJob[]) => Statement,
-): Promise<{ rows: readonly (Row & Was)[]; through: readonly LetThrough[] }> {
-  const rows = await executeOn(database)<Row & Was>(statement("false"));
-  const turns = rows.filter(({ has_turn }) => has_turn);
-  if (turns.length === 0) return { rows, through: [] };
-  const [ended, , [advanced]] = (await sentTogether(database, [
-    statement("true", turns),
-    lockGroups(turns),
-    advanceGroups(turns),
-  ])) as [readonly (Row & Was)[], unknown, readonly Advanced[]];
-  return { rows: [...rows.filter(({ has_turn }) => !has_turn), ...ended], through: advanced?.through ?? [] };
+/** One statement, unless it has the turn of its group: then the next of the group goes in the same transaction. */
+async function cancelWith({ database }: Deps, tenant: string, id: string, from: readonly JobStatus[]) {
+  const statement = (with_turn: boolean) => ({ text, params: [id, tenant, textArray(from), String(with_turn)] });
+  const [row] = await executeOn(database)<JobRow & Was>(statement(false));
+  if (!row?.has_turn) return { row, through: [] };
+  const [[last], , [advanced]] = (await sentTogether(database, [
+    statement(true),
+    lockGroups([row]),
+    advanceGroups([row]),
+  ])) as [readonly (JobRow & Was)[], unknown, readonly Advanced[]];
+  return { row: last, through: advanced?.through ?? [] };
 }
 
 // The rows are locked first, so that the old status is the one the UPDATE found.
-const cancelling = (which: string) => `
+const cancelling = (which: string, with_turn = "$4::text::bool") => `
   WITH found AS MATERIALIZED (
     SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
     FROM atlasqueue.jobs WHERE ${which}
   ), open AS MATERIALIZED (
-    SELECT * FROM found WHERE status = ANY($3::text[]) AND ($4::text::bool OR NOT has_turn)
+    SELECT * FROM found WHERE status = ANY($3::text[]) AND (NOT has_turn OR ${with_turn})
   ), cancelled AS (
     UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
@@ -126,10 +124,16 @@ const text = composed(
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open)`,
 );
+// A job whose group another transaction has locked keeps its turn, as a locked job stays as it is.
 const many = composed(
   "jobs/cancel-many",
   parameters,
-  `${cancelling(`id = ANY(${hidden("$1::uuid[]")}) AND tenant = $2 FOR UPDATE SKIP LOCKED`)}
-  SELECT id, type, tenant, queue, group_key, has_children, status AS was, has_turn AND NOT $4::text::bool AS has_turn
-  FROM found WHERE status = ANY($3::text[])`,
+  `${cancelling(
+    `id = ANY(${hidden("$1::uuid[]")}) AND tenant = $2 FOR UPDATE SKIP LOCKED`,
+    `$4::text::bool AND ${groupIsFree("found")}`,
+  )}
+  SELECT id, type, tenant, queue, group_key, has_children, status AS was, false AS has_turn FROM open
+  UNION ALL
+  SELECT id, type, tenant, queue, group_key, has_children, status, true FROM found
+  WHERE has_turn AND id NOT IN (SELECT id FROM open)`,
 );

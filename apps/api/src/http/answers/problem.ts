@@ -26,10 +26,10 @@ export class ProblemError extends Error {
 export function invalid(errors: Fault[]): ProblemError {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-  return new ProblemError("validation", `${first?.pointer || "the body"} ${first?.message}${more}`, {
-    errors,
-  });
+  return new ProblemError("validation", `${first && faultText(first)}${more}`, { errors });
 }
+
+export const faultText = ({ pointer, message }: Fault): string => `${pointer || "the body"} ${message}`;
 
 /** The answer to an id that is unknown or another tenant's: no one can tell which. */
 export function unknownJob(): never {
