@@ -88,12 +88,12 @@ CREATE TABLE "atlasqueue"."idempotency_keys" (
 	"request_hash" "bytea" NOT NULL,
 	"job_id" uuid NOT NULL,
 	"expires_at" timestamp (6) with time zone NOT NULL,
-	"noted" boolean,
+	"is_alias" boolean,
 	CONSTRAINT "idempotency_keys_tenant_key_pk" PRIMARY KEY("tenant","key")
 );
 --> statement-breakpoint
 CREATE INDEX "idempotency_keys_expiry" ON "atlasqueue"."idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
-CREATE INDEX "idempotency_keys_noted" ON "atlasqueue"."idempotency_keys" USING btree ("job_id") WHERE noted;--> statement-breakpoint
+CREATE INDEX "idempotency_keys_is_alias" ON "atlasqueue"."idempotency_keys" USING btree ("job_id") WHERE is_alias;--> statement-breakpoint
 CREATE TABLE "atlasqueue"."inside_submissions" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,
@@ -149,7 +149,7 @@ CREATE TABLE "atlasqueue"."job_waits" (
 	"job_id" uuid NOT NULL,
 	"name" text NOT NULL,
 	"until" timestamp (6) with time zone NOT NULL,
-	"told_over" boolean,
+	"timeout_delivered" boolean,
 	CONSTRAINT "job_waits_job_id_name_pk" PRIMARY KEY("job_id","name")
 );
 --> statement-breakpoint
@@ -183,8 +183,8 @@ CREATE TABLE "atlasqueue"."jobs" (
 	"progress" json,
 	"payload" json NOT NULL,
 	"result" json,
-	"blocked_seq" bigint,
-	"holds_group" text COLLATE "C",
+	"group_seq" bigint,
+	"active_group_key" text COLLATE "C",
 	"kept_until" timestamp (6) with time zone,
 	"error_fingerprint" text,
 	"traceparent" text,
@@ -197,21 +197,21 @@ CREATE TABLE "atlasqueue"."jobs" (
 	CONSTRAINT "jobs_ready_at" CHECK ((status = 'queued') = (ready_at IS NOT NULL)),
 	CONSTRAINT "jobs_due_at" CHECK ((status IN ('scheduled', 'failed')) = (due_at IS NOT NULL)),
 	CONSTRAINT "jobs_dead_at" CHECK ((status = 'dead') = (dead_at IS NOT NULL)),
-	CONSTRAINT "jobs_blocked_seq" CHECK ((status = 'blocked') = (blocked_seq IS NOT NULL)),
-	CONSTRAINT "jobs_holds_group_open" CHECK (holds_group IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed'))
+	CONSTRAINT "jobs_group_seq" CHECK ((status = 'blocked') = (group_seq IS NOT NULL)),
+	CONSTRAINT "jobs_active_group_key_open" CHECK (active_group_key IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed'))
 );
 --> statement-breakpoint
 CREATE INDEX "jobs_ready" ON "atlasqueue"."jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_due" ON "atlasqueue"."jobs" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_dead" ON "atlasqueue"."jobs" USING btree ("dead_at","id") WHERE dead_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_blocked" ON "atlasqueue"."jobs" USING btree ("tenant","queue","group_key","blocked_seq") WHERE blocked_seq IS NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX "jobs_holds_group" ON "atlasqueue"."jobs" USING btree ("tenant","queue","holds_group") WHERE holds_group IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_blocked" ON "atlasqueue"."jobs" USING btree ("tenant","queue","group_key","group_seq") WHERE group_seq IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX "jobs_active_group_key" ON "atlasqueue"."jobs" USING btree ("tenant","queue","active_group_key") WHERE active_group_key IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_dead_groups" ON "atlasqueue"."jobs" USING btree ("tenant","type","error_fingerprint","dead_at","id") WHERE dead_at IS NOT NULL AND error_fingerprint IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_due_turns" ON "atlasqueue"."jobs" USING btree ("tenant","queue","due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_waiting_of_flow" ON "atlasqueue"."jobs" USING btree ("flow_id") WHERE flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL);--> statement-breakpoint
+CREATE INDEX "jobs_waiting_of_flow" ON "atlasqueue"."jobs" USING btree ("flow_id") WHERE flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR group_seq IS NOT NULL);--> statement-breakpoint
 ALTER TABLE "atlasqueue"."jobs" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);--> statement-breakpoint
 -- A claim's ids (4 kB of 250) stay in its row: PostgreSQL would compress and move them, and the row is soon deleted.
-CREATE TABLE "atlasqueue"."lease_batches" (
+CREATE TABLE "atlasqueue"."claims" (
 	"token" uuid PRIMARY KEY NOT NULL,
 	"worker_id" text NOT NULL,
 	"check_at" timestamp (6) with time zone NOT NULL,
@@ -219,8 +219,8 @@ CREATE TABLE "atlasqueue"."lease_batches" (
 	"put_off_at" timestamp (6) with time zone
 );
 --> statement-breakpoint
-CREATE INDEX "lease_batches_check" ON "atlasqueue"."lease_batches" USING btree ("check_at");--> statement-breakpoint
-ALTER TABLE "atlasqueue"."lease_batches" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, toast_tuple_target = 8160);--> statement-breakpoint
+CREATE INDEX "claims_check" ON "atlasqueue"."claims" USING btree ("check_at");--> statement-breakpoint
+ALTER TABLE "atlasqueue"."claims" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, toast_tuple_target = 8160);--> statement-breakpoint
 CREATE TABLE "atlasqueue"."minute_rollups" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"queue" text COLLATE "C" NOT NULL,

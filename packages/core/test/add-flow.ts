@@ -49,7 +49,7 @@ export async function addFlow<Ref extends string>(
     await tx`INSERT INTO atlasqueue.flows (id, tenant, created_at) VALUES (${flow_id}, ${tenant}, now())`;
     await tx`UPDATE atlasqueue.jobs SET flow_id = ${flow_id} WHERE id = ANY(${uuidArray(Object.values(ids))}::uuid[])`;
     await tx`
-      INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, priority, max_attempts, run_at, created_at, updated_at, blocked_seq,
+      INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, priority, max_attempts, run_at, created_at, updated_at, group_seq,
                         group_key, payload, flow_id)
       SELECT id, ${tenant}, queue, type, 'blocked', priority, max_attempts,
              now() + make_interval(secs => coalesce(delay_seconds, 0)), now(), now(), 0, "group", payload, ${flow_id}

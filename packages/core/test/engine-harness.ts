@@ -38,7 +38,7 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     // A statement that the last test gave up may still be under way, and takes the tables in another order: a deadlock.
     await eventually(
       () => deps.database.sql`
-        TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.arrivals, atlasqueue.job_groups,
+        TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.arrivals, atlasqueue.job_groups,
                  atlasqueue.job_steps, atlasqueue.job_signals, atlasqueue.job_waits, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox,
                  atlasqueue.queues, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes`,
     );
@@ -87,7 +87,7 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     async expire(id: string): Promise<void> {
       const { sql } = deps.database;
       await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE id = ${id}`;
-      await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms' WHERE ${id}::uuid = ANY(job_ids)`;
+      await sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms' WHERE ${id}::uuid = ANY(job_ids)`;
     },
   };
 }

@@ -69,14 +69,14 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
   const started = new Set<string>();
 
   const look = async (): Promise<State> => {
-    const rows = await sql<{ id: string; status: JobStatus; attempts: number; blocked_seq: string | null }[]>`
-      SELECT id, status, attempts, blocked_seq FROM atlasqueue.jobs WHERE id = ANY(${`{${[...parentsOf.keys()].join()}}`}::uuid[])`;
+    const rows = await sql<{ id: string; status: JobStatus; attempts: number; group_seq: string | null }[]>`
+      SELECT id, status, attempts, group_seq FROM atlasqueue.jobs WHERE id = ANY(${`{${[...parentsOf.keys()].join()}}`}::uuid[])`;
     const state: State = new Map(rows.map((row) => [row.id, row]));
     for (const { id, status } of rows) if (isFinal(status)) ended.add(id);
     // Even if it was revived before this look.
     for (const event of recorded.named("job_cancelled")) if ("job_id" in event) ended.add(event.job_id);
-    for (const { id, status, attempts, blocked_seq } of rows) {
-      const free = status === "queued" || attempts > 0 || Number(blocked_seq ?? 0) > 0;
+    for (const { id, status, attempts, group_seq } of rows) {
+      const free = status === "queued" || attempts > 0 || Number(group_seq ?? 0) > 0;
       if (!free || started.has(id)) continue;
       started.add(id);
       for (const parent of parentsOf.get(id) ?? [])

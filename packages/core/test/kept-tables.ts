@@ -3,7 +3,7 @@ import type { Sql } from "../src/database/connect.ts";
 /** What moves of jobs read and write. */
 export const keptTables = [
   "jobs",
-  "lease_batches",
+  "claims",
   "job_attempts",
   "idempotency_keys",
   "unique_keys",

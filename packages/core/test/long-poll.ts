@@ -45,7 +45,7 @@ export function longPollHarness() {
   });
   afterAll(() => own.drop());
   beforeEach(async () => {
-    await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.queues`;
+    await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.queues`;
     recorded.events.length = 0;
   });
   afterEach(async () => {

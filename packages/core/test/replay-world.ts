@@ -23,7 +23,7 @@ export function replayWorld() {
   beforeEach(
     () =>
       own.database
-        .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_attempts, atlasqueue.lease_batches, atlasqueue.operations, atlasqueue.job_groups`,
+        .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_attempts, atlasqueue.claims, atlasqueue.operations, atlasqueue.job_groups`,
   );
 
   /** Jobs that died one after another, each with its number as payload. */

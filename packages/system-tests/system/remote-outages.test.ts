@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 beforeEach(async () => {
-  await system.sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches`;
+  await system.sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims`;
   await system.redis.flushall();
 });
 afterEach(async () => {

@@ -96,7 +96,7 @@ test.each(["as it went on", "emptied"])(
     // What time does.
     await comesDue(due);
     await system.sql`UPDATE atlasqueue.jobs SET locked_until = now() WHERE id = ${running}`;
-    await system.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+    await system.sql`UPDATE atlasqueue.claims SET check_at = now()`;
     if (redis === "emptied") await system.redis.flushall();
     api = await system.startApi();
     worker = await system.startWorker({ WORKER_QUEUES: "default,remote" });

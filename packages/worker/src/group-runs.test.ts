@@ -20,7 +20,7 @@ test(
     await becomes(ids.at(-1), { status: "succeeded", attempts: 1 });
     expect(order).toEqual(Array.from({ length: 250 }, (_, n) => n));
     expect(passedOn()).toBeLessThan(125);
-    await eventually(async () => expect(await sql()`SELECT FROM atlasqueue.lease_batches`).toHaveLength(0));
+    await eventually(async () => expect(await sql()`SELECT FROM atlasqueue.claims`).toHaveLength(0));
   },
 );
 

@@ -41,7 +41,7 @@ test("a job whose claim is answered after it was settled elsewhere is not starte
   const settled = gate();
   let held = false;
   const database = steppingDatabase(deps().database, async (step, _number, text) => {
-    if (step !== "answer" || held || !text.includes("INSERT INTO atlasqueue.lease_batches")) return;
+    if (step !== "answer" || held || !text.includes("INSERT INTO atlasqueue.claims")) return;
     held = true;
     await settled.opened;
   });
@@ -76,7 +76,7 @@ test("a job whose claim is answered late, and that no one else took, is renewed 
   const waited = gate();
   let held = false;
   const database = steppingDatabase(deps().database, async (step, _number, text) => {
-    if (step !== "answer" || held || !text.includes("INSERT INTO atlasqueue.lease_batches")) return;
+    if (step !== "answer" || held || !text.includes("INSERT INTO atlasqueue.claims")) return;
     held = true;
     await waited.opened;
   });

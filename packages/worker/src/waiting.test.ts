@@ -47,7 +47,7 @@ test("a job waits for its signal without a slot, and goes on after the step befo
   expect(done).toHaveLength(6);
   expect(harness.named("handler_error")).toEqual([]);
   expect(await harness.sql()`SELECT FROM atlasqueue.job_attempts`).toEqual([]);
-  await eventually(async () => expect(await harness.sql()`SELECT FROM atlasqueue.lease_batches`).toEqual([]));
+  await eventually(async () => expect(await harness.sql()`SELECT FROM atlasqueue.claims`).toEqual([]));
 });
 
 test("when its time is over the handler is told, and again in a later attempt", async () => {

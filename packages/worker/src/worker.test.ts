@@ -159,7 +159,7 @@ test("claims settled to the last job are forgotten, so that the sweep has nothin
   work([defineHandler("noop", any, () => null)]);
   const ids = await add(...Array.from({ length: 30 }, () => ({})));
   for (const id of ids) await becomes(id, { status: "succeeded" });
-  await eventually(async () => expect(await sql()`SELECT FROM atlasqueue.lease_batches`).toHaveLength(0));
+  await eventually(async () => expect(await sql()`SELECT FROM atlasqueue.claims`).toHaveLength(0));
 });
 
 describe("a stopping worker", () => {

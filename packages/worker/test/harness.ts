@@ -49,7 +49,7 @@ export function workerHarness() {
   afterEach(async () => {
     await Promise.all(workers.splice(0).map((worker) => worker.stop({ deadlineMs: 0 })));
     await signal.close();
-    await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts`;
+    await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts`;
   });
 
   const deps = (): WorkerDeps => ({ database: own.database, observe: recorded.observe, signal, logger });

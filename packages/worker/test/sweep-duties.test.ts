@@ -38,7 +38,7 @@ test("no lease is ended while it is unknown whether the server has just started"
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
   expect(await claim(deps, [id], claimer)).toHaveLength(1);
   await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
-  await harness.sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+  await harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
   const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, outage);
   expect(await duties.start({}, moment)).toMatchObject({ recovered: 0 });
   expect(await duties.start({ server_settled: false }, moment)).toMatchObject({ recovered: 0 });
@@ -71,7 +71,7 @@ test("an overdue group goes on with the next sweep once it can", async () => {
   const deps = { ...harness.deps(), followUps };
   const sql = harness.sql();
   const [first = "", next = ""] = await harness.add({ group: "g" }, { group: "g" });
-  await sql`UPDATE atlasqueue.jobs SET status = 'cancelled', finished_at = now(), ready_at = NULL, holds_group = NULL WHERE id = ${first}`;
+  await sql`UPDATE atlasqueue.jobs SET status = 'cancelled', finished_at = now(), ready_at = NULL, active_group_key = NULL WHERE id = ${first}`;
   const overdue = () => sql`UPDATE atlasqueue.job_groups SET overdue_at = now()`;
   await overdue();
   const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, outage);

@@ -78,7 +78,7 @@ test(
 
 test.each([
   ["of the sweep's look", "server_settled"],
-  ["that ends leases", "lease_batches WHERE check_at <= now()"],
+  ["that ends leases", "claims WHERE check_at <= now()"],
   ["of a renewal", "renewed AS"],
 ])("the one connection %s, cut, keeps nobody from ending leases", async (_what, part) => {
   const { deps, signal } = harness;
@@ -140,7 +140,7 @@ test("after a full disk, whoever holds a lease that ran out has the first word",
     (await duties.start({ server_settled: true }, { asked: false, settled_in: true })).recovered;
   const end = async () => {
     await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
-    await harness.sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+    await harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
   };
   await end();
   await refuseWrites("53100");
@@ -172,7 +172,7 @@ test("after a full disk leases are put off once, however many sweepers have met 
   );
   const sweep = async (nth: number) =>
     (await fleet[nth]?.start({ server_settled: true }, { asked: false, settled_in: true }))?.recovered;
-  const end = () => harness.sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+  const end = () => harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
   await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
   await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
   await end();
@@ -198,7 +198,7 @@ test("a lock that somebody holds is no outage: what it kept from being recovered
     (await duties.start({ server_settled: true }, { asked: false, settled_in: true })).recovered;
   await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
   await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
-  await harness.sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+  await harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
   await refuseWrites("55P03");
   expect(await sweep()).toBe(0);
   await acceptWrites();
@@ -213,7 +213,7 @@ const refuseWrites = (code: string) =>
   harness.sql().unsafe(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       'BEGIN RAISE EXCEPTION ''refused'' USING ERRCODE = ''${code}''; END';
-    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON atlasqueue.lease_batches EXECUTE FUNCTION refuse();
+    CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON atlasqueue.claims EXECUTE FUNCTION refuse();
     CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON atlasqueue.jobs EXECUTE FUNCTION refuse()`);
 const acceptWrites = () => harness.sql().unsafe("DROP FUNCTION refuse CASCADE");
 

@@ -17,7 +17,7 @@ test("when a job dies from a lost lease, those waiting for it are notified and t
   expect(await claim(deps, [first], claimer)).toHaveLength(1);
   await deps.signal.take([{ tenant: "default", queue: "default" }], 10);
   await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
-  await harness.sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+  await harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
   expect(await recoverAll(deps)).toBe(1);
   expect(finished).toEqual([first]);
   expect(await deps.signal.deadLetters.page(0, 10)).toEqual([first]);

@@ -157,7 +157,7 @@ test("replayed jobs of a group go one at a time, in the order they died, behind 
   expect(ahead.status).toBe("queued");
   expect(await bulk("replay", { type: "a" })).toEqual({ matched: 3, changed: 3 });
   const blocked = await api.deps.database
-    .sql`SELECT id FROM atlasqueue.jobs WHERE status = 'blocked' ORDER BY blocked_seq`;
+    .sql`SELECT id FROM atlasqueue.jobs WHERE status = 'blocked' ORDER BY group_seq`;
   expect(blocked.map(({ id }) => id as string)).toEqual([a, b, c]);
   expect(await signal.take([{ tenant: "default", queue: "default" }], 10)).toEqual([ahead.id]);
 });

@@ -154,6 +154,6 @@ test("a heartbeat may shorten a lease, and the sweep will look in time", async (
   expect((await post(`/jobs/${id}/heartbeat`, { lease_token, lease_seconds: 5 })).status).toBe(200);
   const { sql } = api.deps.database;
   const [batch] = await sql<{ soon: boolean }[]>`
-    SELECT check_at <= now() + interval '5 seconds' AS soon FROM atlasqueue.lease_batches WHERE token = ${lease_token}`;
+    SELECT check_at <= now() + interval '5 seconds' AS soon FROM atlasqueue.claims WHERE token = ${lease_token}`;
   expect(batch?.soon).toBe(true);
 });

@@ -43,7 +43,7 @@ export const claim = `
     WHERE id = ANY((SELECT $6::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(${served}) AND status = 'queued' AND ${unsynced}
     RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error
   ), batch AS (
-    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, now() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, running)
@@ -68,4 +68,4 @@ export const settle = `
   WHERE input.id NOT IN (SELECT id FROM settled)`;
 
 /** $1 tokens of claims settled to the last job. */
-export const forget = `DELETE FROM atlasqueue.lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}`;
+export const forget = `DELETE FROM atlasqueue.claims WHERE token = ANY($1::uuid[]) AND ${unsynced}`;

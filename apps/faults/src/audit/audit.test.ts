@@ -34,7 +34,7 @@ async function movesOf(id: string): Promise<Moved[]> {
   return moves;
 }
 const endLeases = () => own.database.sql`
-  WITH due AS (UPDATE atlasqueue.lease_batches SET check_at = now())
+  WITH due AS (UPDATE atlasqueue.claims SET check_at = now())
   UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE status = 'running'`;
 
 test("each move of a job is noted with the token it was made under", async () => {

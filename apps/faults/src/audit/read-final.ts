@@ -30,7 +30,7 @@ export async function readFinal(sql: Sql, dead_list?: string[]): Promise<Final> 
           THEN 'its queue is paused'
         WHEN status IN ('scheduled', 'failed') AND due_at > now() + interval '2 seconds' THEN 'its time has not come'
         WHEN status = 'blocked' AND EXISTS (
-          SELECT FROM atlasqueue.jobs AS head WHERE head.tenant = jobs.tenant AND head.queue = jobs.queue AND head.holds_group = jobs.group_key
+          SELECT FROM atlasqueue.jobs AS head WHERE head.tenant = jobs.tenant AND head.queue = jobs.queue AND head.active_group_key = jobs.group_key
             AND (head.waits_for IS NOT NULL OR head.due_at > now() + interval '2 seconds')) THEN 'its group waits'
         WHEN status = 'blocked' AND EXISTS (
           SELECT FROM atlasqueue.flow_edges JOIN atlasqueue.jobs AS parent ON parent.id = flow_edges.parent

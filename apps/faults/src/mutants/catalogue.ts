@@ -195,8 +195,8 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "groups/advance.ts",
-        find: "ORDER BY blocked_seq LIMIT",
-        put: "ORDER BY blocked_seq DESC LIMIT",
+        find: "ORDER BY group_seq LIMIT",
+        put: "ORDER BY group_seq DESC LIMIT",
       },
     ],
     scenario: oneGroup,

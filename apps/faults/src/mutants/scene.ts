@@ -119,7 +119,7 @@ export function openScene(core: Core, url: string, folder: string): Scene {
     },
     async endLeases() {
       await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '10 milliseconds' WHERE status = 'running'`;
-      await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '10 milliseconds'`;
+      await sql`UPDATE atlasqueue.claims SET check_at = now() - interval '10 milliseconds'`;
     },
     async drain() {
       for (let round = 0; round < rounds_max; round += 1) {

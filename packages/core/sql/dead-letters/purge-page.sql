@@ -17,11 +17,11 @@ WITH
   waiting_flows AS MATERIALIZED (
     SELECT asked.flow_id FROM (SELECT DISTINCT flow_id FROM taken WHERE flow_id IS NOT NULL) AS asked
     CROSS JOIN LATERAL (
-      SELECT FROM atlasqueue.jobs WHERE flow_id >= asked.flow_id AND flow_id <= asked.flow_id AND flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL)
+      SELECT FROM atlasqueue.jobs WHERE flow_id >= asked.flow_id AND flow_id <= asked.flow_id AND flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR group_seq IS NOT NULL)
       ORDER BY jobs.flow_id LIMIT 1) AS waiting
   ), running_flows AS MATERIALIZED (
     SELECT DISTINCT flow_id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.lease_batches)) AND status = 'running' AND flow_id IS NOT NULL
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims)) AND status = 'running' AND flow_id IS NOT NULL
   ), ended AS MATERIALIZED (
     SELECT * FROM taken WHERE flow_id IS NULL OR (
       flow_id NOT IN (SELECT flow_id FROM waiting_flows) AND flow_id NOT IN (SELECT flow_id FROM running_flows))

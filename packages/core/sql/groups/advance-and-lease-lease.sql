@@ -19,13 +19,13 @@ WITH named AS MATERIALIZED (
         SELECT jobs.id FROM atlasqueue.jobs
         WHERE jobs.id = ANY(seen.heads || ARRAY(
       SELECT held.id FROM atlasqueue.jobs AS held
-      WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.holds_group = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still OFFSET 0) AS now
+      WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.active_group_key = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still OFFSET 0) AS now
     CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
     CROSS JOIN LATERAL (SELECT ARRAY(
-      SELECT id FROM atlasqueue.jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND blocked_seq > 0 ORDER BY blocked_seq LIMIT least(room, share)
+      SELECT id FROM atlasqueue.jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND group_seq > 0 ORDER BY group_seq LIMIT least(room, share)
     ) AS ids OFFSET 0) AS waiting
   ), free AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM looked_into)) AND (SELECT blocked_seq) > 0
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM looked_into)) AND (SELECT group_seq) > 0
     FOR UPDATE SKIP LOCKED
   ), through AS MATERIALIZED (
     SELECT looked_into.*, CASE WHEN is_held THEN '{}'::uuid[] ELSE ids END AS goes,
@@ -42,21 +42,21 @@ WITH named AS MATERIALIZED (
   ), takes AS MATERIALIZED (
     SELECT id FROM weighed WHERE before < 4194304
   ), leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', blocked_seq = NULL, holds_group = group_key, attempts = attempts + 1,
+    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, attempts = attempts + 1,
                     lease_token = $5::text::uuid, worker_id = $6,
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $7::float8)
     WHERE id = ANY(ARRAY(SELECT id FROM takes)) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING tenant, id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds
   ), batch AS (
-    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
     SELECT $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)
     FROM leased HAVING count(*) > 0
   ), released AS (
-    UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
+    UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, group_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
-                    holds_group = CASE WHEN least(10000, coalesce((
+                    active_group_key = CASE WHEN least(10000, coalesce((
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue), 1)) = 1 THEN group_key END, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT unnest(goes) FROM through EXCEPT SELECT id FROM takes))
     RETURNING id, tenant, queue, group_key, priority, status

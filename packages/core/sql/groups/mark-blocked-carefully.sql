@@ -6,8 +6,8 @@ WITH page AS MATERIALIZED (
     SELECT group_key FROM atlasqueue.job_groups WHERE tenant = $1 AND queue = $2 AND group_key > $3 ORDER BY group_key LIMIT $4::int
   ), blocked AS MATERIALIZED (
     SELECT group_key FROM page CROSS JOIN LATERAL (
-      SELECT FROM atlasqueue.jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND blocked_seq > 0
-      ORDER BY blocked_seq LIMIT 1) AS first
+      SELECT FROM atlasqueue.jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND group_seq > 0
+      ORDER BY group_seq LIMIT 1) AS first
     ORDER BY group_key COLLATE "C"
   ), locked AS MATERIALIZED (
     SELECT locked.spot FROM blocked CROSS JOIN LATERAL (

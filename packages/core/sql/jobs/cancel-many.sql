@@ -10,7 +10,7 @@ WITH found AS MATERIALIZED (
       SELECT FROM atlasqueue.job_groups AS one WHERE one.tenant = found.tenant AND one.queue = found.queue AND one.group_key = found.group_key AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL FOR UPDATE SKIP LOCKED))
   ), cancelled AS (
     UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
-                    locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
+                    locked_until = NULL, lease_token = NULL, group_seq = NULL, active_group_key = NULL, waits_for = NULL
     WHERE id = ANY(ARRAY(SELECT id FROM open))
     RETURNING *
   ), history AS (

@@ -8,7 +8,7 @@
 -- $8 fingerprint
 -- $9 above
 -- $10 worker
-WITH RECURSIVE few AS MATERIALIZED ((SELECT unnest(job_ids) AS id FROM atlasqueue.lease_batches LIMIT 100001)), page AS MATERIALIZED (
+WITH RECURSIVE few AS MATERIALIZED ((SELECT unnest(job_ids) AS id FROM atlasqueue.claims LIMIT 100001)), page AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= 100000)) AND tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))
@@ -34,5 +34,5 @@ WITH RECURSIVE few AS MATERIALIZED ((SELECT unnest(job_ids) AS id FROM atlasqueu
   )
   SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > 100000 AS too_many, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut FROM few
-  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, blocked_seq, holds_group, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, group_seq, active_group_key, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC;

@@ -7,12 +7,12 @@ WITH page AS MATERIALIZED (
            array_agg(id) AS job_ids
     FROM page
     WHERE status = 'running' AND lease_token IS NOT NULL AND (
-      SELECT page.id = ANY(job_ids) FROM atlasqueue.lease_batches WHERE token = page.lease_token) IS NOT TRUE
+      SELECT page.id = ANY(job_ids) FROM atlasqueue.claims WHERE token = page.lease_token) IS NOT TRUE
     GROUP BY lease_token
   ), adopted AS (
-    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids) SELECT token, worker_id, check_at, job_ids FROM strays
-    ON CONFLICT (token) DO UPDATE SET job_ids = lease_batches.job_ids || excluded.job_ids,
-                                      check_at = least(lease_batches.check_at, excluded.check_at)
+    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids) SELECT token, worker_id, check_at, job_ids FROM strays
+    ON CONFLICT (token) DO UPDATE SET job_ids = claims.job_ids || excluded.job_ids,
+                                      check_at = least(claims.check_at, excluded.check_at)
   )
   SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT max(id::text) FROM page) AS last,
          (SELECT coalesce(sum(cardinality(job_ids)), 0)::int FROM strays) AS adopted;

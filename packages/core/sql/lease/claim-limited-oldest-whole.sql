@@ -47,7 +47,7 @@ WITH open AS MATERIALIZED (
     WHERE id = ANY(ARRAY(SELECT id FROM weighed WHERE before < 4194304)) AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING *
   ), batch AS (
-    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, running)

@@ -15,11 +15,11 @@ WITH
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds, traceparent, tracestate, run_at > created_at AS delayed, CASE WHEN group_key IS NOT NULL THEN (
       SELECT true FROM atlasqueue.jobs AS behind
-      WHERE behind.tenant = jobs.tenant AND behind.queue = jobs.queue AND behind.group_key = jobs.group_key AND behind.blocked_seq > 0
-      ORDER BY behind.blocked_seq LIMIT 1
+      WHERE behind.tenant = jobs.tenant AND behind.queue = jobs.queue AND behind.group_key = jobs.group_key AND behind.group_seq > 0
+      ORDER BY behind.group_seq LIMIT 1
     ) IS NOT NULL END AS followed
   ), batch AS (
-    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, running)

@@ -1,6 +1,6 @@
 -- $1 worker_id
 WITH batches AS MATERIALIZED (
-    SELECT token, job_ids FROM atlasqueue.lease_batches WHERE worker_id = $1 FOR UPDATE SKIP LOCKED
+    SELECT token, job_ids FROM atlasqueue.claims WHERE worker_id = $1 FOR UPDATE SKIP LOCKED
   ), running AS MATERIALIZED (
     SELECT batches.token, jobs.id
     FROM batches CROSS JOIN LATERAL unnest(batches.job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
@@ -12,7 +12,7 @@ WITH batches AS MATERIALIZED (
     WHERE jobs.id = free.id AND jobs.lease_token = free.token AND jobs.status = 'running' AND jobs.locked_until > now()
     RETURNING jobs.id, free.token
   ), sooner AS (
-    UPDATE atlasqueue.lease_batches SET check_at = now() WHERE token = ANY(ARRAY(SELECT token FROM ended))
+    UPDATE atlasqueue.claims SET check_at = now() WHERE token = ANY(ARRAY(SELECT token FROM ended))
   )
   SELECT (SELECT count(*)::int FROM ended) AS ended,
          (SELECT count(*)::int FROM running WHERE id NOT IN (SELECT id FROM ended)) AS locked;

@@ -17,9 +17,9 @@ WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM atlasqueue.job
       FROM held) IS NOT NULL
     RETURNING jobs.id, locked_until
   ), sooner AS (
-    UPDATE atlasqueue.lease_batches SET check_at = now() + make_interval(secs => $4::float8)
+    UPDATE atlasqueue.claims SET check_at = now() + make_interval(secs => $4::float8)
     WHERE token = ANY(ARRAY(
-      SELECT token FROM atlasqueue.lease_batches WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
+      SELECT token FROM atlasqueue.claims WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
       FOR UPDATE SKIP LOCKED))
   )
   SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id;

@@ -19,7 +19,7 @@ WITH held AS MATERIALIZED (
       FROM held) IS NOT NULL
     RETURNING id, locked_until
   ), sooner AS (
-    UPDATE atlasqueue.lease_batches SET check_at = beaten.locked_until FROM beaten
+    UPDATE atlasqueue.claims SET check_at = beaten.locked_until FROM beaten
     WHERE token = $3::uuid AND check_at > beaten.locked_until
   )
   SELECT beaten.locked_until, EXISTS (SELECT FROM held) AND NOT EXISTS (SELECT FROM free) AS locked

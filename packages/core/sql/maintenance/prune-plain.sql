@@ -12,7 +12,7 @@ WITH turn AS MATERIALIZED (
     FROM atlasqueue.jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), named AS MATERIALIZED (
-    SELECT job_id AS id FROM atlasqueue.idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND noted AND expires_at > now()
+    SELECT job_id AS id FROM atlasqueue.idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND is_alias AND expires_at > now()
     UNION ALL SELECT job_id FROM atlasqueue.unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > now() - make_interval(secs => 60)
     UNION ALL SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM old))
     UNION ALL SELECT job_id FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))

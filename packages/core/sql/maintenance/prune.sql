@@ -13,7 +13,7 @@ WITH turn AS MATERIALIZED (
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
       AND (kept_until IS NULL OR kept_until <= now())
-      AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
+      AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND is_alias AND expires_at > now())
       AND NOT EXISTS (
         SELECT FROM atlasqueue.unique_keys AS known WHERE known.job_id = jobs.id
           AND coalesce(window_ends_at, jobs.finished_at) > now() - make_interval(secs => 60))
@@ -23,11 +23,11 @@ WITH turn AS MATERIALIZED (
   waiting_flows AS MATERIALIZED (
     SELECT asked.flow_id FROM (SELECT DISTINCT flow_id FROM free WHERE flow_id IS NOT NULL) AS asked
     CROSS JOIN LATERAL (
-      SELECT FROM atlasqueue.jobs WHERE flow_id >= asked.flow_id AND flow_id <= asked.flow_id AND flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL)
+      SELECT FROM atlasqueue.jobs WHERE flow_id >= asked.flow_id AND flow_id <= asked.flow_id AND flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR group_seq IS NOT NULL)
       ORDER BY jobs.flow_id LIMIT 1) AS waiting
   ), running_flows AS MATERIALIZED (
     SELECT DISTINCT flow_id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.lease_batches)) AND status = 'running' AND flow_id IS NOT NULL
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims)) AND status = 'running' AND flow_id IS NOT NULL
   ), ended AS MATERIALIZED (
     SELECT * FROM free WHERE flow_id IS NULL OR (
       flow_id NOT IN (SELECT flow_id FROM waiting_flows) AND flow_id NOT IN (SELECT flow_id FROM running_flows))

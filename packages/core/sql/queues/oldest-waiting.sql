@@ -14,7 +14,7 @@ WITH wanted AS MATERIALIZED (SELECT unnest($2::text[]) AS queue), due AS MATERIA
     UNION ALL
     SELECT wanted.queue, blocked.created_at FROM wanted, LATERAL (
       SELECT created_at FROM atlasqueue.jobs
-      WHERE tenant = $1 AND jobs.queue = wanted.queue AND blocked_seq IS NOT NULL
-      ORDER BY group_key, blocked_seq LIMIT 200
+      WHERE tenant = $1 AND jobs.queue = wanted.queue AND group_seq IS NOT NULL
+      ORDER BY group_key, group_seq LIMIT 200
     ) AS blocked
   ) AS waiting GROUP BY queue;

@@ -6,7 +6,7 @@
 WITH 
    settled AS (
     UPDATE atlasqueue.jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
-                    holds_group = NULL, result = ((SELECT $4::text::jsonb) ->> jobs.id::text)::json
+                    active_group_key = NULL, result = ((SELECT $4::text::jsonb) ->> jobs.id::text)::json
     WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END

@@ -7,7 +7,7 @@ WITH  settled AS (
                     dead_reason = (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason'), run_at = coalesce((now() + make_interval(secs => (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'delay')::float8)), run_at), due_at = (now() + make_interval(secs => (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'delay')::float8)),
                     dead_at = CASE WHEN (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NOT NULL THEN now() END,
                     finished_at = CASE WHEN (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NOT NULL THEN now() END,
-                    holds_group = CASE WHEN (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NULL THEN holds_group END,
+                    active_group_key = CASE WHEN (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'reason') IS NULL THEN active_group_key END,
                     error_fingerprint = (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'fingerprint'), last_error = (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'error'), result = (((SELECT $4::text::jsonb) -> jobs.id::text) ->> 'result')::json, updated_at = now(), locked_until = NULL
     WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]

@@ -7,7 +7,7 @@ WITH
   found AS MATERIALIZED (
     SELECT jobs.id, jobs.xmin AS version, jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, coalesce(jobs.status = 'running' AND jobs.lease_token = $3::uuid, false) AS held,
      coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
-     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.told_over OR wait.until <= now(), false) AS over,
+     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
      coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
      wait.name IS NOT NULL OR (SELECT count(*) < 1000 FROM atlasqueue.job_waits WHERE job_id = jobs.id) AS has_room
     FROM atlasqueue.jobs LEFT JOIN atlasqueue.job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
@@ -32,8 +32,8 @@ WITH
     INSERT INTO atlasqueue.job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
     ON CONFLICT (job_id, name) DO NOTHING
   ), told AS (
-    UPDATE atlasqueue.job_waits SET told_over = true FROM goes
-    WHERE job_waits.job_id = goes.id AND job_waits.name = $4 AND over AND told_over IS NULL
+    UPDATE atlasqueue.job_waits SET timeout_delivered = true FROM goes
+    WHERE job_waits.job_id = goes.id AND job_waits.name = $4 AND over AND timeout_delivered IS NULL
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, running, scheduled)
     SELECT tenant, queue, -count(*), count(*) FROM parked GROUP BY tenant, queue

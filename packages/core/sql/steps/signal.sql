@@ -5,7 +5,7 @@
 WITH 
   found AS MATERIALIZED (
     SELECT jobs.id, jobs.xmin AS version, jobs.status IN ('succeeded', 'dead', 'cancelled') AS finished, same.name IS NOT NULL AS known,
-     coalesce(wait.told_over OR wait.until <= now(), false) AS late, (
+     coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS late, (
       SELECT count(*) < 1000 AND coalesce(sum(
       CASE WHEN pg_column_compression(payload) IS NULL THEN coalesce(pg_column_size(payload), 0)
            ELSE octet_length(payload::text) END), 0) + octet_length($4) <= 4194304

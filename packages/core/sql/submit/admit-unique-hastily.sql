@@ -38,7 +38,7 @@ WITH
   ), waiting AS MATERIALIZED (
     SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND (SELECT blocked_seq) = 0
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND (SELECT group_seq) = 0
     FOR UPDATE SKIP LOCKED
   ), skipped AS MATERIALIZED (
     SELECT id, tenant, queue, group_key FROM asked
@@ -78,7 +78,7 @@ WITH
   ), own AS MATERIALIZED (
     SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
   ), new_keys AS (
-    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
     FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
@@ -116,15 +116,15 @@ WITH
     CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group
+    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key
     FROM makes LEFT JOIN seated USING (id)
   ), made AS (
-    UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, blocked_seq = seats.blocked_seq,
-                    holds_group = seats.holds_group, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
+    UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, group_seq = seats.group_seq,
+                    active_group_key = seats.active_group_key, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
     FROM seats WHERE jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
-    UPDATE atlasqueue.jobs SET status = 'cancelled', blocked_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
+    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
     FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
   ), noted_parents AS (

@@ -27,7 +27,7 @@ WITH asked AS MATERIALIZED (SELECT * FROM (
   ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate)
 ) AS input), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, status, blocked_seq, group_key)
+                      payload, traceparent, tracestate, status, group_seq, group_key)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, 'blocked', 0, group_key
     FROM asked

@@ -40,14 +40,14 @@ WITH
   ), 
   made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, status, ready_at, due_at , group_key, blocked_seq, holds_group )
+                      payload, traceparent, tracestate, status, ready_at, due_at , group_key, group_seq, active_group_key )
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
            CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
            
     CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group 
+    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key 
     FROM (
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
@@ -57,11 +57,11 @@ WITH
   ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate)
 ) AS input LEFT JOIN seated USING (id)
     
-    RETURNING id, tenant, queue, run_at, ready_at, due_at  , blocked_seq
+    RETURNING id, tenant, queue, run_at, ready_at, due_at  , group_seq
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled, blocked)
-    SELECT tenant, queue, count(ready_at), count(due_at), count(blocked_seq) FROM made GROUP BY tenant, queue
+    SELECT tenant, queue, count(ready_at), count(due_at), count(group_seq) FROM made GROUP BY tenant, queue
   ) 
   SELECT now() AS created_at, NULL AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
-         (SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL) AS blocked;
+         (SELECT json_agg(id) FROM made WHERE group_seq IS NOT NULL) AS blocked;

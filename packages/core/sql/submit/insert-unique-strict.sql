@@ -60,7 +60,7 @@ WITH
   ), own AS MATERIALIZED (
     SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
   ), new_keys AS (
-    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
     FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
@@ -98,13 +98,13 @@ WITH
   ), 
   made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group)
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END, 
     CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group
+    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key
     FROM makes LEFT JOIN seated USING (id)
     RETURNING id, tenant, queue, run_at, status
   ), contents AS MATERIALIZED (

@@ -11,7 +11,7 @@ WITH page AS MATERIALIZED (
     SELECT id, priority, ready_at FROM (
       SELECT * FROM atlasqueue.jobs WHERE id = ANY(page.heads || ARRAY(
       SELECT held.id FROM atlasqueue.jobs AS held
-      WHERE held.tenant = page.tenant AND held.queue = page.queue AND held.holds_group = page.group_key)) AND (jobs.xmax = '0' OR (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL AND EXISTS (
+      WHERE held.tenant = page.tenant AND held.queue = page.queue AND held.active_group_key = page.group_key)) AND (jobs.xmax = '0' OR (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL AND EXISTS (
       SELECT FROM atlasqueue.jobs AS own WHERE own.id = jobs.id FOR NO KEY UPDATE SKIP LOCKED)) OFFSET 0) AS let_through
     WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2
       AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8 ORDER BY priority DESC, ready_at, id LIMIT 20) AS one ON true

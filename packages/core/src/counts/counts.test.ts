@@ -113,7 +113,7 @@ function moves(pick: (below: number) => number) {
     async () => {
       await deps.database
         .sql`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running' AND get_byte(uuid_send(id), 15) < 128`;
-      await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+      await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now()`;
       await recoverExpired(deps, 1 + pick(5));
     },
     async () => void (await prune(deps, { succeededHours: -1, deadHours: -1 }, firstId, 5)),

@@ -27,13 +27,13 @@ function* walks(plan: Plan, table: string): Generator<string> {
 
 /** Statements that go through all of a table, and what for. Nobody's jobs wait for them. */
 const excused: Readonly<Record<string, string>> = {
-  "lease_batches dead-letters/purge-ids": "which flows have a job that runs",
-  "lease_batches dead-letters/purge-page": "which flows have a job that runs",
-  "lease_batches maintenance/prune": "which flows have a job that runs",
-  "lease_batches maintenance/clear-results": "which flows have a job that runs",
-  "lease_batches jobs/list-running": "all jobs that run, if they are not too many",
-  "lease_batches maintenance/outlook": "the first that is due",
-  "lease_batches lease/end-leases": "those of a worker whose process has ended",
+  "claims dead-letters/purge-ids": "which flows have a job that runs",
+  "claims dead-letters/purge-page": "which flows have a job that runs",
+  "claims maintenance/prune": "which flows have a job that runs",
+  "claims maintenance/clear-results": "which flows have a job that runs",
+  "claims jobs/list-running": "all jobs that run, if they are not too many",
+  "claims maintenance/outlook": "the first that is due",
+  "claims lease/end-leases": "those of a worker whose process has ended",
   "flow_edges flows/overdue-edges": "a sample of them all",
   "arrivals maintenance/prune": "which of a page's jobs have not arrived",
   "arrivals maintenance/outlook": "whether there is any",
@@ -43,7 +43,7 @@ const excused: Readonly<Record<string, string>> = {
 
 // What lives for a moment leaves dead entries behind while somebody's snapshot is open, and statistics that hardly any lives.
 test.each([
-  ["lease_batches", "SELECT uuidv7(), 'w', now(), '{}' FROM generate_series(1, 50000)"],
+  ["claims", "SELECT uuidv7(), 'w', now(), '{}' FROM generate_series(1, 50000)"],
   ["job_groups", "SELECT 'default', 'q', 'g' || n, 1, 1, '{}' FROM generate_series(1, 50000) AS n"],
   ["flow_edges", "SELECT uuidv7(), uuidv7(), 'cancel' FROM generate_series(1, 50000)"],
   ["arrivals", "SELECT uuidv7(), 'default', 'q' FROM generate_series(1, 50000)"],

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.lease_batches, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.claims, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;
   database = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: timeout_ms });
   deps = { database, observe: recordEvents().observe };
   const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };

@@ -77,7 +77,7 @@ test("a job that is retried leaves its group, and one whose worker was lost has 
   expect(await groups()).toEqual([]);
   const lease = await claimed("lost");
   await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE id = ${lease.id}`;
-  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second'`;
+  await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second'`;
   await recoverExpired(deps, 10);
   expect(await groups()).toMatchObject([{ type: "lost", count: 1, error: expect.stringContaining("LeaseLost") }]);
 });

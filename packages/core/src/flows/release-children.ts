@@ -80,8 +80,8 @@ const text = composed(
            (SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = child.id LIMIT 1) AS waits,
            (SELECT parent FROM atlasqueue.flow_edges WHERE flow_edges.child = child.id AND failed LIMIT 1) AS failed_parent
     FROM parts CROSS JOIN LATERAL (
-      SELECT id, status, blocked_seq, group_key, run_at FROM atlasqueue.jobs WHERE jobs.id = parts.job_id OFFSET 0) AS child
-    WHERE status = 'cancelled' OR blocked_seq = 0
+      SELECT id, status, group_seq, group_key, run_at FROM atlasqueue.jobs WHERE jobs.id = parts.job_id OFFSET 0) AS child
+    WHERE status = 'cancelled' OR group_seq = 0
   ), decided AS MATERIALIZED (
     SELECT *, CASE WHEN move = 'cancel' THEN 'cancelled' WHEN move = 'revive' OR group_key IS NOT NULL THEN 'blocked'
                    WHEN run_at > now() THEN 'scheduled' ELSE 'queued' END AS becomes
@@ -93,7 +93,7 @@ const text = composed(
       FROM children WHERE (SELECT true FROM atlasqueue.arrivals WHERE arrivals.job_id = children.id) IS NULL) AS child
     WHERE move IS NOT NULL
   ), moved AS (
-    UPDATE atlasqueue.jobs SET status = becomes, blocked_seq = CASE WHEN becomes = 'blocked' THEN 0 END,
+    UPDATE atlasqueue.jobs SET status = becomes, group_seq = CASE WHEN becomes = 'blocked' THEN 0 END,
                     ready_at = CASE WHEN becomes = 'queued' THEN now() END,
                     due_at = CASE WHEN becomes = 'scheduled' THEN jobs.run_at END,
                     run_at = greatest(jobs.run_at, now()), updated_at = now(),

@@ -143,7 +143,7 @@ test("a parent whose lease was lost for good, and one that was cancelled, have f
   });
   await take(a);
   await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 s' WHERE id = ${a}`;
-  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 s'`;
+  await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 s'`;
   expect((await recoverExpired(deps, 10)).dead).toMatchObject([{ id: a, has_children: true }]);
   await cancel(deps, "default", b);
   await advance();

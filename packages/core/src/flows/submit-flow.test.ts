@@ -49,11 +49,11 @@ test("jobs that wait for others are blocked, without a place in a group, and wha
   if (!a || !b || !c || !d) throw new Error("no jobs");
   expect([a, b, c, d].map(({ status }) => status)).toEqual(["queued", "blocked", "blocked", "blocked"]);
   const stored = await rows();
-  expect(stored.map(({ status, blocked_seq, has_children }) => ({ status, blocked_seq, has_children }))).toEqual([
-    { status: "queued", blocked_seq: null, has_children: true },
-    { status: "blocked", blocked_seq: "0", has_children: true },
-    { status: "blocked", blocked_seq: "0", has_children: true },
-    { status: "blocked", blocked_seq: "0", has_children: null },
+  expect(stored.map(({ status, group_seq, has_children }) => ({ status, group_seq, has_children }))).toEqual([
+    { status: "queued", group_seq: null, has_children: true },
+    { status: "blocked", group_seq: "0", has_children: true },
+    { status: "blocked", group_seq: "0", has_children: true },
+    { status: "blocked", group_seq: "0", has_children: null },
   ]);
   expect(new Set(stored.map(({ flow_id }) => flow_id as string))).toEqual(new Set([a.flow_id]));
   expect(await edges()).toEqual(
@@ -90,8 +90,8 @@ test("the rows that are answered are those that are stored", async () => {
   });
   const stored = await rows();
   for (const { outcome: _outcome, ...one } of made) {
-    const { blocked_seq: _seq, holds_group: _holds, ...row } = stored.find(({ id }) => id === one.id) ?? {};
-    expect(row).toEqual({ ...one, blocked_seq: undefined, holds_group: undefined });
+    const { group_seq: _seq, active_group_key: _holds, ...row } = stored.find(({ id }) => id === one.id) ?? {};
+    expect(row).toEqual({ ...one, group_seq: undefined, active_group_key: undefined });
   }
 });
 
@@ -116,11 +116,11 @@ test("in a group, a job that waits for no one has its place at once, and the oth
   const group = { group: "g" };
   await store({ jobs: [job({ ref: "a" }, group), job({ depends_on: ["a"] }, group), job({}, group)] });
   const stored = await deps.database.sql`
-    SELECT status, blocked_seq, holds_group FROM atlasqueue.jobs JOIN atlasqueue.flow_jobs ON job_id = id ORDER BY place`;
+    SELECT status, group_seq, active_group_key FROM atlasqueue.jobs JOIN atlasqueue.flow_jobs ON job_id = id ORDER BY place`;
   expect(stored).toEqual([
-    { status: "queued", blocked_seq: null, holds_group: "g" },
-    { status: "blocked", blocked_seq: "0", holds_group: null },
-    { status: "blocked", blocked_seq: "2", holds_group: null },
+    { status: "queued", group_seq: null, active_group_key: "g" },
+    { status: "blocked", group_seq: "0", active_group_key: null },
+    { status: "blocked", group_seq: "2", active_group_key: null },
   ]);
   expect(await deps.database.sql`SELECT last_seq::int FROM atlasqueue.job_groups`).toEqual([{ last_seq: 2 }]);
   await countsAreTrue();

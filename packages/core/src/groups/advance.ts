@@ -137,21 +137,21 @@ const lease = (width: Width) => `
   ), takes AS MATERIALIZED (
     SELECT id FROM weighed WHERE before < ${claim_bytes_max}
   ), leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', blocked_seq = NULL, holds_group = group_key, attempts = attempts + 1,
+    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, attempts = attempts + 1,
                     lease_token = $5::text::uuid, worker_id = $6,
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $7::float8)
     WHERE id = ANY(ARRAY(SELECT id FROM takes)) AND ${notHeldUnread}
     RETURNING ${width === "whole" ? "*" : `tenant, ${leaseColumns[width]}`}
   ), batch AS (
-    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
     SELECT $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)
     FROM leased HAVING count(*) > 0`;
 
 // A group whose next job another transaction holds waits as a whole, as passing over just that job would break the order;
 // it is overdue then, as is one that has room for more than its share: the sweep looks again. Rows are found by LATERAL, `= ANY` and the
 // conflict over a key, never by a join: that could be planned as a scan of the whole table. A group whose one turn passes
-// to its next job keeps its row as it is: `heads` then names an earlier job, which stands for the one that has `holds_group`.
+// to its next job keeps its row as it is: `heads` then names an earlier job, which stands for the one that has `active_group_key`.
 const advancing = (width?: Width) => `
   WITH named AS MATERIALIZED (
     SELECT tenant, queue, group_key, ${width ? "bool_or(leases)" : "false"} AS leases
@@ -165,10 +165,10 @@ const advancing = (width?: Width) => `
     CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS now
     CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
     CROSS JOIN LATERAL (SELECT ARRAY(
-      SELECT id FROM atlasqueue.jobs WHERE ${sameGroup("jobs", "seen")} AND blocked_seq > 0 ORDER BY blocked_seq LIMIT least(room, share)
+      SELECT id FROM atlasqueue.jobs WHERE ${sameGroup("jobs", "seen")} AND group_seq > 0 ORDER BY group_seq LIMIT least(room, share)
     ) AS ids OFFSET 0) AS waiting
   ), free AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM looked_into)) AND ${unindexed("blocked_seq")} > 0
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM looked_into)) AND ${unindexed("group_seq")} > 0
     FOR UPDATE SKIP LOCKED
   ), through AS MATERIALIZED (
     SELECT looked_into.*, CASE WHEN is_held THEN '{}'::uuid[] ELSE ids END AS goes,
@@ -176,10 +176,10 @@ const advancing = (width?: Width) => `
     FROM looked_into CROSS JOIN LATERAL (
       SELECT EXISTS (SELECT FROM unnest(ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free)) AS is_held OFFSET 0) AS held${width ? lease(width) : ""}
   ), released AS (
-    UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, blocked_seq = NULL,
+    UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, group_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
-                    holds_group = CASE WHEN ${slotsOf("jobs")} = 1 THEN group_key END, updated_at = now()
+                    active_group_key = CASE WHEN ${slotsOf("jobs")} = 1 THEN group_key END, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT unnest(goes) FROM through${width ? " EXCEPT SELECT id FROM takes" : ""}))
     RETURNING id, tenant, queue, group_key, priority, status
   ), kept AS (

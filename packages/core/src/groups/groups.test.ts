@@ -52,7 +52,11 @@ test("the answer describes a job as it is stored", async () => {
   for (const outcome of outcomes) {
     if (outcome.kind !== "created") throw new Error(outcome.kind);
     const stored = await findJob(deps, "default", outcome.job.id);
-    expect({ ...outcome.job, blocked_seq: 0, holds_group: "" }).toEqual({ ...stored, blocked_seq: 0, holds_group: "" });
+    expect({ ...outcome.job, group_seq: 0, active_group_key: "" }).toEqual({
+      ...stored,
+      group_seq: 0,
+      active_group_key: "",
+    });
   }
 });
 
@@ -75,7 +79,7 @@ test("a job that loses its last lease lets the next go; a lease given back does 
   expect(await statuses(a, b)).toEqual(["queued", "blocked"]);
   await take(a);
   await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE id = ${a ?? ""}`;
-  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms'`;
   expect(await recoverExpired(deps, 10)).toMatchObject({ dead: [{ id: a }], ready: [{ id: b }] });
 });
 
@@ -169,6 +173,6 @@ test("concurrent producers get the order of their commits, each array in its own
 test("with a thousand jobs waiting in one group, adding to it is as quick as ever", async () => {
   await add(...Array.from({ length: 500 }, () => ({})));
   const [a] = await add({});
-  const [row] = await deps.database.sql`SELECT blocked_seq::int FROM atlasqueue.jobs WHERE id = ${a ?? ""}`;
-  expect(row?.["blocked_seq"]).toBe(501);
+  const [row] = await deps.database.sql`SELECT group_seq::int FROM atlasqueue.jobs WHERE id = ${a ?? ""}`;
+  expect(row?.["group_seq"]).toBe(501);
 });

@@ -53,4 +53,4 @@ export const slotsOf = (row: string) => `least(${slots_max}, coalesce((
 /** The one job of a group that has its turn, where only one may run, for rows with a tenant, a queue and a group_key. */
 export const holderOf = (row: string) => `
       SELECT held.id FROM atlasqueue.jobs AS held
-      WHERE held.tenant = ${row}.tenant AND held.queue = ${row}.queue AND held.holds_group = ${row}.group_key`;
+      WHERE held.tenant = ${row}.tenant AND held.queue = ${row}.queue AND held.active_group_key = ${row}.group_key`;

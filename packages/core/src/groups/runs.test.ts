@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`
-    TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.job_groups, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;
+    TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.job_groups, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;
 });
 
 /** What happened, as handlers would have seen it. */
@@ -71,7 +71,7 @@ function story(random: () => number) {
       ? sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE status = 'running' AND lease_token = ${condition.lease_token} RETURNING id`
       : sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE status = 'running' AND worker_id = ${condition.worker_id} RETURNING id`);
     for (const { id } of rows) orphaned.add(String(id));
-    await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms'`;
+    await sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms'`;
   };
 
   /** Settle some at once and go on with their groups, whose answer may be lost: then its worker lives on, or dies. */
@@ -137,7 +137,7 @@ function story(random: () => number) {
         orphaned.add(lease.id);
         await own.database.sql`
           UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE id = ${lease.id} AND lease_token = ${lease.lease_token}`;
-        await own.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms'`;
+        await own.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms'`;
       }
     }
     return succeeding.length > 0 ? settle(succeeding) : [];

@@ -104,7 +104,7 @@ const cancelling = (which: string, with_turn = "$4::text::bool") => `
     SELECT * FROM found WHERE status = ANY($3::text[]) AND (NOT has_turn OR ${with_turn})
   ), cancelled AS (
     UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
-                    locked_until = NULL, lease_token = NULL, blocked_seq = NULL, holds_group = NULL, waits_for = NULL
+                    locked_until = NULL, lease_token = NULL, group_seq = NULL, active_group_key = NULL, waits_for = NULL
     WHERE id = ANY(ARRAY(SELECT id FROM open))
     RETURNING *
   ), history AS (

@@ -178,7 +178,7 @@ const text = composed(
   `
   SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
          job.last_error, job.dead_reason, job.traceparent, coalesce((${holderOf("job")}), job_groups.heads[1]) AS head, EXISTS (SELECT FROM atlasqueue.arrivals WHERE job_id = job.id) AS arrived,
-         job.blocked_seq IS NOT DISTINCT FROM 0 AS waits_for_parents, ${awaitedParents},
+         job.group_seq IS NOT DISTINCT FROM 0 AS waits_for_parents, ${awaitedParents},
          (SELECT cancelled_by FROM atlasqueue.flow_jobs WHERE job_id = job.id) AS cancelled_by, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (

@@ -17,10 +17,10 @@ export const idsByStatus = (tenant: string, queue: string): Partial<Record<JobSt
   return {
     scheduled: `SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND ${ours}`,
     failed: `SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND ${ours}`,
-    blocked: `SELECT id FROM atlasqueue.jobs WHERE blocked_seq IS NOT NULL AND ${ours}`,
+    blocked: `SELECT id FROM atlasqueue.jobs WHERE group_seq IS NOT NULL AND ${ours}`,
     queued: `SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND ${ours}`,
     dead: "SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL",
-    running: "SELECT unnest(job_ids) AS id FROM atlasqueue.lease_batches",
+    running: "SELECT unnest(job_ids) AS id FROM atlasqueue.claims",
   };
 };
 

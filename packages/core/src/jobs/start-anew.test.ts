@@ -71,7 +71,7 @@ async function deadJobs() {
   const { parent, child, other } = await addFlow(deps, { parent: {}, child: { after: ["parent"] }, other: {} });
   const both = uuidArray([child, other]);
   await sql`
-    UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), blocked_seq = NULL, ready_at = NULL,
+    UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), group_seq = NULL, ready_at = NULL,
                     has_steps = true WHERE id = ANY(${uuidArray([parent, child, other])}::uuid[])`;
   await sql`UPDATE atlasqueue.flow_edges SET failed = true`;
   await sql`UPDATE atlasqueue.flow_jobs SET cancelled_by = ${parent} WHERE job_id = ${child}`;

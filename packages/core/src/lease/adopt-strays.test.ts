@@ -13,7 +13,7 @@ test("running jobs whose claim's row is gone are found, tracked again and recove
   const lost = await claim(deps, ids.slice(0, 7), { ...claimer, lease_seconds: 0.001 });
   const kept = await claim(deps, ids.slice(7, 11), { ...claimer, lease_seconds: 60 });
   expect(await countStrays(deps)).toBe(0);
-  await deps.database.sql`DELETE FROM atlasqueue.lease_batches WHERE token = ${lost[0]?.lease_token ?? ""}`;
+  await deps.database.sql`DELETE FROM atlasqueue.claims WHERE token = ${lost[0]?.lease_token ?? ""}`;
   await complete(
     deps,
     [...lost.slice(6), ...kept.slice(3)].map((lease) => ({ lease, result: null })),

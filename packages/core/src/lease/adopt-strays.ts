@@ -20,7 +20,7 @@ const count = `
   SELECT ((SELECT coalesce(sum(running), 0) FROM (
              SELECT running FROM atlasqueue.queue_counts UNION ALL SELECT running FROM atlasqueue.queue_changes) AS known)
           - (SELECT coalesce(sum((SELECT count(*) FROM atlasqueue.jobs WHERE jobs.id = ANY(job_ids) AND status = 'running'
-                                  AND lease_token = lease_batches.token)), 0) FROM atlasqueue.lease_batches))::float8 AS strays`;
+                                  AND lease_token = claims.token)), 0) FROM atlasqueue.claims))::float8 AS strays`;
 
 /** `next` is where the following step goes on; undefined when all jobs have been looked at. */
 export type Adopted = { adopted: number; next: string | undefined };
@@ -51,12 +51,12 @@ const adopt = composed(
            array_agg(id) AS job_ids
     FROM page
     WHERE status = 'running' AND lease_token IS NOT NULL AND (
-      SELECT page.id = ANY(job_ids) FROM atlasqueue.lease_batches WHERE token = page.lease_token) IS NOT TRUE
+      SELECT page.id = ANY(job_ids) FROM atlasqueue.claims WHERE token = page.lease_token) IS NOT TRUE
     GROUP BY lease_token
   ), adopted AS (
-    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids) SELECT token, worker_id, check_at, job_ids FROM strays
-    ON CONFLICT (token) DO UPDATE SET job_ids = lease_batches.job_ids || excluded.job_ids,
-                                      check_at = least(lease_batches.check_at, excluded.check_at)
+    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids) SELECT token, worker_id, check_at, job_ids FROM strays
+    ON CONFLICT (token) DO UPDATE SET job_ids = claims.job_ids || excluded.job_ids,
+                                      check_at = least(claims.check_at, excluded.check_at)
   )
   SELECT (SELECT count(*)::int FROM page) AS looked_at, (SELECT max(id::text) FROM page) AS last,
          (SELECT coalesce(sum(cardinality(job_ids)), 0)::int FROM strays) AS adopted`,

@@ -13,13 +13,13 @@ const { deps, recorded, add, read, expire, take } = engineHarness();
 
 const again = { kind: "retry", delay_ms: 0 } as const;
 
-const batches = async () => (await deps.database.sql`SELECT token FROM atlasqueue.lease_batches`).length;
+const batches = async () => (await deps.database.sql`SELECT token FROM atlasqueue.claims`).length;
 
 test("a renewal after the database's clock was set back moves the look at its claim as well", async () => {
   const [id] = await add({});
   const lease = await take(id);
   await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = locked_until + interval '1 day'`;
-  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = check_at + interval '1 day'`;
+  await deps.database.sql`UPDATE atlasqueue.claims SET check_at = check_at + interval '1 day'`;
   await extendLeases(deps, [lease], 0.01);
   await eventually(async () => expect((await recoverExpired(deps, 10)).requeued).toHaveLength(1));
 });

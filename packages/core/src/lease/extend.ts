@@ -47,9 +47,9 @@ const renew = composed(
     WHERE ${isFree} AND ${holdsLease} AND ${unsyncedUnlessLate("$4")}
     RETURNING jobs.id, locked_until
   ), sooner AS (
-    UPDATE atlasqueue.lease_batches SET check_at = now() + make_interval(secs => $4::float8)
+    UPDATE atlasqueue.claims SET check_at = now() + make_interval(secs => $4::float8)
     WHERE token = ANY(ARRAY(
-      SELECT token FROM atlasqueue.lease_batches WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
+      SELECT token FROM atlasqueue.claims WHERE token = ANY($3::uuid[]) AND check_at > now() + make_interval(secs => $4::float8)
       FOR UPDATE SKIP LOCKED))
   )
   SELECT held.id, renewed.locked_until FROM held LEFT JOIN renewed ON renewed.id = held.id`,

@@ -16,7 +16,7 @@ export async function forgetClaims(deps: Deps, tokens: readonly string[]): Promi
 const forget = composed(
   "lease/forget-claims",
   ["tokens"],
-  `DELETE FROM atlasqueue.lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}`,
+  `DELETE FROM atlasqueue.claims WHERE token = ANY($1::uuid[]) AND ${unsynced}`,
 );
 
 /**
@@ -32,7 +32,7 @@ const forgetEnded = composed(
   "lease/forget-ended-claims",
   ["tokens"],
   `
-  DELETE FROM atlasqueue.lease_batches WHERE token = ANY($1::uuid[]) AND ${unsynced}
+  DELETE FROM atlasqueue.claims WHERE token = ANY($1::uuid[]) AND ${unsynced}
     AND (SELECT count(*) FROM atlasqueue.jobs WHERE jobs.id = ANY(job_ids) AND status = 'running'
-           AND lease_token = lease_batches.token) = 0`,
+           AND lease_token = claims.token) = 0`,
 );

@@ -56,7 +56,7 @@ const text = composed(
       AND ${unsyncedUnlessLate("$4")}
     RETURNING id, locked_until
   ), sooner AS (
-    UPDATE atlasqueue.lease_batches SET check_at = beaten.locked_until FROM beaten
+    UPDATE atlasqueue.claims SET check_at = beaten.locked_until FROM beaten
     WHERE token = $3::uuid AND check_at > beaten.locked_until
   )
   SELECT beaten.locked_until, EXISTS (SELECT FROM held) AND NOT EXISTS (SELECT FROM free) AS locked

@@ -27,7 +27,7 @@ test("the ids of a claim stay in its row, uncompressed", async () => {
   const [kept] = await deps.database.sql`
     SELECT pg_column_compression(job_ids) AS compression, pg_column_size(job_ids)::int AS bytes,
            pg_relation_size(reltoastrelid)::int AS moved_out
-    FROM atlasqueue.lease_batches, pg_class WHERE oid = 'atlasqueue.lease_batches'::regclass`;
+    FROM atlasqueue.claims, pg_class WHERE oid = 'atlasqueue.claims'::regclass`;
   expect(kept).toEqual({ compression: null, bytes: 20 + 4 + 400 * 16, moved_out: 0 });
 });
 

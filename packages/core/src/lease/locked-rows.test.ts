@@ -28,7 +28,7 @@ async function besideStranger<T>(id: string | undefined, work: () => Promise<T>)
 const ten = async (): Promise<Lease[]> => claim(deps, await addMany(10), claimer);
 const expireAll = async () => {
   await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms'`;
-  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms'`;
 };
 const count = async (status: string) =>
   (await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = ${status}`).length;

@@ -74,7 +74,7 @@ const recover = composed(
   ["claims_max", "error", "fingerprint", "jobs_max"],
   `
   WITH due AS MATERIALIZED (
-    SELECT token, job_ids, check_at FROM atlasqueue.lease_batches WHERE check_at <= now() AND ${notHeldIdle}
+    SELECT token, job_ids, check_at FROM atlasqueue.claims WHERE check_at <= now() AND ${notHeldIdle}
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), looked_at AS MATERIALIZED (
     SELECT token, job_ids FROM (
@@ -92,7 +92,7 @@ const recover = composed(
       ready_at = CASE WHEN attempts < max_attempts THEN run_at END,
       dead_at = CASE WHEN attempts >= max_attempts THEN now() END,
       finished_at = CASE WHEN attempts >= max_attempts THEN now() END,
-      holds_group = CASE WHEN attempts < max_attempts THEN holds_group END,
+      active_group_key = CASE WHEN attempts < max_attempts THEN active_group_key END,
       dead_reason = CASE WHEN attempts >= max_attempts THEN 'lease_lost' END,
       error_fingerprint = CASE WHEN attempts >= max_attempts THEN $3 END,
       last_error = $2, lease_token = NULL, locked_until = NULL, updated_at = now()
@@ -112,10 +112,10 @@ const recover = composed(
                        ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
   ), kept AS (
-    UPDATE atlasqueue.lease_batches SET check_at = (SELECT check_at FROM still_open WHERE still_open.token = lease_batches.token)
+    UPDATE atlasqueue.claims SET check_at = (SELECT check_at FROM still_open WHERE still_open.token = claims.token)
     WHERE token = ANY(ARRAY(SELECT token FROM still_open))
   ), gone AS (
-    DELETE FROM atlasqueue.lease_batches WHERE token = ANY(ARRAY(SELECT token FROM looked_at EXCEPT SELECT token FROM still_open))
+    DELETE FROM atlasqueue.claims WHERE token = ANY(ARRAY(SELECT token FROM looked_at EXCEPT SELECT token FROM still_open))
   )
   SELECT (SELECT count(*)::int FROM looked_at) AS batches,
          (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)

@@ -71,7 +71,7 @@ test("a claim that arrives after it was taken back leases nothing", async () => 
       resolve();
     });
     const watched = watchTokens(database, tokens);
-    late = expect(claim({ ...deps, database: watched }, ids, claimer)).rejects.toThrow("lease_batches_pkey");
+    late = expect(claim({ ...deps, database: watched }, ids, claimer)).rejects.toThrow("claims_pkey");
   });
   await late;
   expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]);

@@ -53,7 +53,7 @@ const takeToken = composed(
   "lease/take-back-token",
   ["lease_token", "refused_seconds"],
   `
-  INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
+  INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
   SELECT $1::uuid, '', now() + make_interval(secs => $2::float8), '{}' WHERE ${unsynced} AND ${impatient}
   ON CONFLICT (token) DO NOTHING`,
 );
@@ -66,7 +66,7 @@ const giveBack = composed(
   `
   WITH held AS MATERIALIZED (
     SELECT id, tenant, queue, type, priority, attempts, worker_id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.lease_batches WHERE token = $1::uuid)) AND ${holds} AND ${itsOwn}
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid)) AND ${holds} AND ${itsOwn}
   ), ${lockFree("held")}, given AS (
     UPDATE atlasqueue.jobs SET ${asQueued} WHERE ${isFree} AND ${holds}
     RETURNING jobs.id, tenant, queue
@@ -75,5 +75,5 @@ const giveBack = composed(
   FROM held LEFT JOIN given ON given.id = held.id
   UNION ALL
   SELECT id, tenant, queue, type, priority, attempts, '', 'waiting' FROM atlasqueue.jobs
-  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.lease_batches WHERE token = $1::uuid)) AND status = 'queued' AND ${itsOwn}`,
+  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid)) AND status = 'queued' AND ${itsOwn}`,
 );

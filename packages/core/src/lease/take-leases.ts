@@ -16,8 +16,8 @@ export const leaseColumns = { lease, traced, whole: "*" } satisfies Record<Width
 // The order makes it a look into the index: behind a long line, EXISTS would go through the table to the first of them.
 const isFollowed = `CASE WHEN group_key IS NOT NULL THEN (
       SELECT true FROM atlasqueue.jobs AS behind
-      WHERE behind.tenant = jobs.tenant AND behind.queue = jobs.queue AND behind.group_key = jobs.group_key AND behind.blocked_seq > 0
-      ORDER BY behind.blocked_seq LIMIT 1
+      WHERE behind.tenant = jobs.tenant AND behind.queue = jobs.queue AND behind.group_key = jobs.group_key AND behind.group_seq > 0
+      ORDER BY behind.group_seq LIMIT 1
     ) IS NOT NULL END AS followed`;
 const columns: Record<Width, string> = {
   lease: `${lease}, ${isFollowed}`,
@@ -47,7 +47,7 @@ export const takeLeases = (which: string, width: Width) => `
     WHERE ${which} AND status = 'queued' AND ${notHeldUnread}
     RETURNING ${columns[width]}
   ), batch AS (
-    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
     SELECT $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), ${counted}`;
 

@@ -9,5 +9,5 @@ export class LeaseTokenTakenError extends Error {
 /** True when PostgreSQL refused a claim as a whole, as its token has a row already. */
 export function isTokenTaken(error: unknown): boolean {
   const { code, constraint_name } = (error ?? {}) as { code?: unknown; constraint_name?: unknown };
-  return code === "23505" && constraint_name === "lease_batches_pkey";
+  return code === "23505" && constraint_name === "claims_pkey";
 }

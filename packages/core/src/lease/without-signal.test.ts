@@ -28,8 +28,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(
   () =>
-    own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.queue_starts, atlasqueue.idempotency_keys`,
+    own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.queue_starts, atlasqueue.idempotency_keys`,
 );
 
 const add = async (queue: string, count: number): Promise<void> => {

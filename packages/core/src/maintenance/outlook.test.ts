@@ -16,7 +16,7 @@ test("a part not answered in time leaves the others answered", async () => {
   const outlook = createOutlook(deps);
   expect(Object.keys(await outlook.look())).toHaveLength(12);
   await own.database.sql.begin(async (lock) => {
-    await lock`LOCK TABLE atlasqueue.lease_batches, atlasqueue.job_groups IN ACCESS EXCLUSIVE MODE`;
+    await lock`LOCK TABLE atlasqueue.claims, atlasqueue.job_groups IN ACCESS EXCLUSIVE MODE`;
     const found = await outlook.look();
     expect(found).toMatchObject({ any_queued: true, any_changes: true, due_in_ms: null, newest_dead: null });
     expect(found).not.toHaveProperty("lease_check_in_ms");

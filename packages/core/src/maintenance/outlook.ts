@@ -34,7 +34,7 @@ const parts: Record<keyof SweepOutlook, string> = {
   schedule_in_ms: `
     (extract(epoch FROM (SELECT min(next_at) FROM atlasqueue.schedules WHERE paused_at IS NULL) - now()) * 1000)::float8`,
   lease_check_in_ms: `
-    (extract(epoch FROM (SELECT check_at FROM atlasqueue.lease_batches ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
+    (extract(epoch FROM (SELECT check_at FROM atlasqueue.claims ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
   operation_in_ms: `
     (extract(epoch FROM (SELECT min(${dueAt}) FROM atlasqueue.operations WHERE status = 'running') - now()) * 1000)::float8`,
   server_settled: "abs(extract(epoch FROM now() - pg_postmaster_start_time())) >= 3",

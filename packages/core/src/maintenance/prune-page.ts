@@ -84,7 +84,7 @@ const plainStep = composed(
     FROM atlasqueue.jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), named AS MATERIALIZED (
-    SELECT job_id AS id FROM atlasqueue.idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND noted AND expires_at > now()
+    SELECT job_id AS id FROM atlasqueue.idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND is_alias AND expires_at > now()
     UNION ALL SELECT job_id FROM atlasqueue.unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > ${answering}
     UNION ALL SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM old))
     UNION ALL SELECT job_id FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))
@@ -112,7 +112,7 @@ const othersStep = composed(
   ), free AS MATERIALIZED (
     SELECT id, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ${isOver}
-      AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND noted AND expires_at > now())
+      AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND is_alias AND expires_at > now())
       AND NOT EXISTS (
         SELECT FROM atlasqueue.unique_keys AS known WHERE known.job_id = jobs.id
           AND coalesce(window_ends_at, jobs.finished_at) > ${answering})

@@ -144,13 +144,13 @@ test("jobs of groups, with and without a row, are replayed in their order, patch
   }));
   await enqueueAll(world.deps, submissions, { idempotency_ttl_seconds: 60 });
   await world.sql`
-    UPDATE atlasqueue.jobs SET status = 'dead', ready_at = NULL, blocked_seq = NULL, holds_group = NULL, finished_at = now(),
+    UPDATE atlasqueue.jobs SET status = 'dead', ready_at = NULL, group_seq = NULL, active_group_key = NULL, finished_at = now(),
                     dead_at = now() - (10 - (payload ->> 'n')::int) * interval '1 second', error_fingerprint = 'f'`;
   await world.sql`TRUNCATE atlasqueue.job_groups`;
   const row = await start({ filter: { type: "g" }, patch: { more: true } });
   await carryOut();
   expect(await look(row)).toMatchObject({ status: "done", done: 3, failed: 0 });
-  const jobs = await world.sql`SELECT status, payload FROM atlasqueue.jobs ORDER BY coalesce(blocked_seq, 0)`;
+  const jobs = await world.sql`SELECT status, payload FROM atlasqueue.jobs ORDER BY coalesce(group_seq, 0)`;
   expect(jobs.map(({ status, payload }) => [status, payload])).toEqual([
     ["queued", { n: 1, more: true }],
     ["blocked", { n: 2, more: true }],

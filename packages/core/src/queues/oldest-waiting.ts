@@ -48,8 +48,8 @@ const text = composed(
     UNION ALL
     SELECT wanted.queue, blocked.created_at FROM wanted, LATERAL (
       SELECT created_at FROM atlasqueue.jobs
-      WHERE tenant = $1 AND jobs.queue = wanted.queue AND blocked_seq IS NOT NULL
-      ORDER BY group_key, blocked_seq LIMIT ${line_jobs_max}
+      WHERE tenant = $1 AND jobs.queue = wanted.queue AND group_seq IS NOT NULL
+      ORDER BY group_key, group_seq LIMIT ${line_jobs_max}
     ) AS blocked
   ) AS waiting GROUP BY queue`,
 );

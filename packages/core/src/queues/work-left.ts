@@ -37,6 +37,6 @@ const text = `
       OR EXISTS (SELECT FROM atlasqueue.job_groups WHERE tenant = $1 AND overdue_at IS NOT NULL AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM atlasqueue.arrivals WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM atlasqueue.outbox WHERE tenant = $1)
-      OR EXISTS (SELECT FROM atlasqueue.lease_batches CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
-                 WHERE lease_batches.worker_id = $3 AND jobs.tenant = $1 AND jobs.status = 'running'
-                   AND jobs.lease_token = lease_batches.token) AS "any"`;
+      OR EXISTS (SELECT FROM atlasqueue.claims CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
+                 WHERE claims.worker_id = $3 AND jobs.tenant = $1 AND jobs.status = 'running'
+                   AND jobs.lease_token = claims.token) AS "any"`;

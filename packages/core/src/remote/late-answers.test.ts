@@ -45,7 +45,7 @@ describe("a claim whose answer comes after its lease has ended", () => {
   const ends = async () => {
     gone_by_ms += 1_050;
     await sql()`UPDATE atlasqueue.jobs SET locked_until = now()`;
-    await sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+    await sql()`UPDATE atlasqueue.claims SET check_at = now()`;
   };
   const openWith = (hold: () => Promise<unknown>) => open(memorySignal(), lateClaims(hold));
 

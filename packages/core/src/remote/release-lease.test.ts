@@ -233,11 +233,11 @@ test("jobs that came too late to be handed over use the token up too", async () 
 test("a released token is forgotten after five minutes", async () => {
   await giveBack(randomUUID());
   const [row] = await sql()<{ minutes: number }[]>`
-    SELECT round(date_part('epoch', check_at - now()) / 60)::int AS minutes FROM atlasqueue.lease_batches`;
+    SELECT round(date_part('epoch', check_at - now()) / 60)::int AS minutes FROM atlasqueue.claims`;
   expect(row?.minutes).toBe(5);
-  await sql()`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+  await sql()`UPDATE atlasqueue.claims SET check_at = now()`;
   await recoverExpired(deps(), 50);
-  expect(await sql()`SELECT FROM atlasqueue.lease_batches`).toHaveLength(0);
+  expect(await sql()`SELECT FROM atlasqueue.claims`).toHaveLength(0);
 });
 
 test("while it is given back, a call waits on as before", async () => {

@@ -34,7 +34,7 @@ afterAll(() => own.drop());
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.arrivals, atlasqueue.schedules, atlasqueue.minute_rollups, atlasqueue.hour_rollups, atlasqueue.inside_submissions`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.arrivals, atlasqueue.schedules, atlasqueue.minute_rollups, atlasqueue.hour_rollups, atlasqueue.inside_submissions`,
 );
 
 const total = async (filter: { queue?: string; type?: string; tenant?: string } = {}) =>
@@ -80,7 +80,7 @@ test("lost leases count as failures, as retries and as deaths", async () => {
   const ids = [...(await submitted(1)), ...(await submitted(1, { max_attempts: 1 }))];
   await claimed(ids);
   await own.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second'`;
-  await own.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second'`;
+  await own.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second'`;
   const followUps = createFollowUps(deps);
   const logger = createLogger("silent", "test");
   expect(await recoverAll({ ...deps, logger, followUps })).toBe(2);

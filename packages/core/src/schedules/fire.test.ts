@@ -270,7 +270,7 @@ test("slots whose jobs ask for a group take no more round trips the more there a
   expect(sent.length).toBeLessThan(12);
   const seen = await database.sql`
     SELECT count(*)::int AS arrivals, count(DISTINCT idempotency_key)::int AS keys, min(arrivals.group_key) AS "group", min(key_ttl_seconds) AS ttl,
-           count(*) FILTER (WHERE status = 'blocked' AND blocked_seq = 0)::int AS blocked
+           count(*) FILTER (WHERE status = 'blocked' AND group_seq = 0)::int AS blocked
     FROM atlasqueue.arrivals JOIN atlasqueue.jobs ON id = job_id`;
   expect(seen).toEqual([{ arrivals: 180, keys: 180, group: "one", ttl: 86_400, blocked: 180 }]);
 });

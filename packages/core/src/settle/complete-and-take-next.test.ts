@@ -48,9 +48,9 @@ test("the settlement of a job leases the next of its group, under a token of its
   expect(next).toMatchObject([{ id: b, attempts: 1, payload: { n: 2 }, group_key: "g", tenant: "default" }]);
   expect(next[0]?.lease_token).not.toBe(first.lease_token);
   expect(await statuses(a, b, c)).toEqual(["succeeded", "running", "blocked"]);
-  expect(
-    await deps.database.sql`SELECT FROM atlasqueue.lease_batches WHERE job_ids = ARRAY[${b ?? ""}::uuid]`,
-  ).toHaveLength(1);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.claims WHERE job_ids = ARRAY[${b ?? ""}::uuid]`).toHaveLength(
+    1,
+  );
   const last = await goOn(next);
   expect(last.next).toMatchObject([{ id: c }]);
   expect(await goOn(last.next)).toMatchObject({ next: [], ready: [] });

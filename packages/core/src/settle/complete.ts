@@ -131,7 +131,7 @@ const inFreeGroup = `(group_key IS NULL OR ${groupIsFree("jobs")})`;
 const settledPart = ({ grouped, logged, with_results }: Kind, form: Form) => `
   ${form === "careful" ? `held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held", grouped ? inFreeGroup : undefined)},` : ""} settled AS (
     UPDATE atlasqueue.jobs SET status = 'succeeded', finished_at = now(), updated_at = now(), locked_until = NULL, last_error = NULL,
-                    ${grouped ? "holds_group = NULL," : ""} result = ${with_results ? `${textOfJob("$4")}::json` : "NULL"}
+                    ${grouped ? "active_group_key = NULL," : ""} result = ${with_results ? `${textOfJob("$4")}::json` : "NULL"}
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, has_children ${logged ? ", attempts, worker_id, started_at" : ""}
   ), ${noteParents("settled")} ${logged ? `, ${history(with_results ? "$5" : "$4")}` : ""}`;

@@ -124,7 +124,7 @@ const statement = (logged: boolean, form: Form) => `
                     dead_reason = ${verdict("reason")}, run_at = coalesce(${retryAt}, run_at), due_at = ${retryAt},
                     dead_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
                     finished_at = CASE WHEN ${verdict("reason")} IS NOT NULL THEN now() END,
-                    holds_group = CASE WHEN ${verdict("reason")} IS NULL THEN holds_group END,
+                    active_group_key = CASE WHEN ${verdict("reason")} IS NULL THEN active_group_key END,
                     error_fingerprint = ${verdict("fingerprint")}, last_error = ${verdict("error")}, result = ${verdict("result")}::json, updated_at = now(), locked_until = NULL
     WHERE ${form === "careful" ? isFree : impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, status, attempts, worker_id, started_at, run_at, dead_reason, last_error, has_children

@@ -67,7 +67,7 @@ const text = composed(
   WITH ${asSeen(
     `jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, ${isHeld} AS held,
      coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
-     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.told_over OR wait.until <= now(), false) AS over,
+     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
      coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
      wait.name IS NOT NULL OR (SELECT count(*) < ${limits.waits_max} FROM atlasqueue.job_waits WHERE job_id = jobs.id) AS has_room`,
     "jobs.id = $1::uuid AND jobs.tenant = $2",
@@ -89,8 +89,8 @@ const text = composed(
     INSERT INTO atlasqueue.job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
     ON CONFLICT (job_id, name) DO NOTHING
   ), told AS (
-    UPDATE atlasqueue.job_waits SET told_over = true FROM goes
-    WHERE job_waits.job_id = goes.id AND job_waits.name = $4 AND over AND told_over IS NULL
+    UPDATE atlasqueue.job_waits SET timeout_delivered = true FROM goes
+    WHERE job_waits.job_id = goes.id AND job_waits.name = $4 AND over AND timeout_delivered IS NULL
   ), ${countMoves("parked", "running", "scheduled")}
   SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room, EXISTS (SELECT FROM moved) AS is_free FROM found`,
 );

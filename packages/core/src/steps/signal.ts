@@ -73,7 +73,7 @@ const text = composed(
   `
   WITH ${asSeen(
     `jobs.status IN ('succeeded', 'dead', 'cancelled') AS finished, same.name IS NOT NULL AS known,
-     coalesce(wait.told_over OR wait.until <= now(), false) AS late, (
+     coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS late, (
       SELECT count(*) < ${limits.signals_max} AND coalesce(sum(${bytesOf("payload")}), 0) + octet_length($4) <= ${limits.signals_bytes_max}
       FROM atlasqueue.job_signals WHERE job_id = jobs.id) AS has_room`,
     "jobs.id = $1::uuid AND jobs.tenant = $2",

@@ -153,7 +153,7 @@ const keys = (mode: Mode) => `
   ), own AS MATERIALIZED (
     SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
   ), new_keys AS (
-    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, noted)
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
     FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
@@ -171,7 +171,7 @@ const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => 
 const insertInto = (seats: string, columns = "", values = "") => `
   made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, blocked_seq, holds_group${columns})
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key${columns})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}${values}
     FROM makes LEFT JOIN ${seats} USING (id)
@@ -186,12 +186,12 @@ const made = {
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}
     FROM makes LEFT JOIN seated USING (id)
   ), made AS (
-    UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, blocked_seq = seats.blocked_seq,
-                    holds_group = seats.holds_group, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
+    UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, group_seq = seats.group_seq,
+                    active_group_key = seats.active_group_key, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
     FROM seats WHERE jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
-    UPDATE atlasqueue.jobs SET status = 'cancelled', blocked_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
+    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
     FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
   ), ${noteParents("ended")}, dealt_with AS (

@@ -132,25 +132,25 @@ export const groupedColumns = `
     CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS blocked_seq, CASE WHEN may_run AND is_strict THEN group_key END AS holds_group`;
+    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key`;
 
 const insertInto = ({ keyed, grouped, inside }: Kind) => `
   made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, status, ready_at, due_at ${grouped ? ", group_key, blocked_seq, holds_group" : ""} ${keyed ? ", kept_until" : ""})
+                      payload, traceparent, tracestate, status, ready_at, due_at ${grouped ? ", group_key, group_seq, active_group_key" : ""} ${keyed ? ", kept_until" : ""})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
            CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
            ${grouped ? groupedColumns : plainColumns} ${keyed ? `, CASE WHEN key IS NOT NULL THEN ${expiry} END` : ""}
     FROM ${input({ keyed })} ${grouped ? "LEFT JOIN seated USING (id)" : ""}
     ${keyed ? "WHERE id NOT IN (SELECT id FROM taken)" : ""}
-    RETURNING id, tenant, queue, run_at, ready_at, due_at ${inside ? ", type" : ""} ${grouped ? ", blocked_seq" : ""}
+    RETURNING id, tenant, queue, run_at, ready_at, due_at ${inside ? ", type" : ""} ${grouped ? ", group_seq" : ""}
   )`;
 
 const counted = ({ grouped }: Kind) =>
   countChanges("made", {
     queued: "count(ready_at)",
     scheduled: "count(due_at)",
-    ...(grouped && { blocked: "count(blocked_seq)" }),
+    ...(grouped && { blocked: "count(group_seq)" }),
   });
 
 /** For the figures over time: appended, so that no one waits for it. */
@@ -202,7 +202,7 @@ const build = (kind: Kind) => `
   WITH ${kind.keyed ? takeKeys(kind) : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)} ${kind.inside ? `, ${notedInside}` : ""}
   SELECT now() AS created_at, ${kind.keyed ? "(SELECT json_agg(id) FROM taken)" : "NULL"} AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
-         ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE blocked_seq IS NOT NULL)" : "NULL"} AS blocked
+         ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE group_seq IS NOT NULL)" : "NULL"} AS blocked
          ${kind.keyed && kind.strict ? `, ${refuseIf("EXISTS (SELECT FROM taken)")}` : ""}`;
 
 const nameOf = ({ keyed, grouped, strict, inside, hasty }: Kind) =>

@@ -54,7 +54,7 @@ test.each<[string, string, () => Promise<{ kind: string }>]>([
 ])("%s that is locked keeps only those waiting that want it", async (_what, table, submitHeld) => {
   const { sql } = own.database;
   await submit(held);
-  await sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, holds_group = NULL, finished_at = now()`;
+  await sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, active_group_key = NULL, finished_at = now()`;
   await sql`UPDATE atlasqueue.job_groups SET heads = '{}'`;
   const { waiting } = await sql.begin(async (stranger) => {
     await stranger`SELECT FROM ${stranger(`atlasqueue.${table}`)} FOR UPDATE`;
@@ -125,7 +125,7 @@ test("many processes that add to one busy group all get through", async () => {
   );
   const rows = await own.database.sql<
     { seq: number }[]
-  >`SELECT blocked_seq AS seq FROM atlasqueue.jobs WHERE type = 'busy' AND blocked_seq IS NOT NULL ORDER BY 1`;
+  >`SELECT group_seq AS seq FROM atlasqueue.jobs WHERE type = 'busy' AND group_seq IS NOT NULL ORDER BY 1`;
   expect(rows).toHaveLength(1_999);
   for (const { one, by } of others) {
     await by.close();

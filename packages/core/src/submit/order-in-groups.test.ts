@@ -25,7 +25,7 @@ const arrive = (...jobs: QueueJob[]): Promise<string[]> =>
     for (const job of jobs) ids.push((await queue.submitIn(tx, job)).id);
     return ids;
   });
-const placeOf = async (id: string | undefined) => Number((await read(id))?.blocked_seq ?? 0);
+const placeOf = async (id: string | undefined) => Number((await read(id))?.group_seq ?? 0);
 
 /** Somebody else acts once, between the look at the keys and the statement. */
 function betweenLookAndStatement(act: () => Promise<unknown>) {

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`
-    TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.idempotency_keys, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_groups`;
+    TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.idempotency_keys, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_groups`;
   const { jobsKey, dlqKey } = uniqueKeys();
   const signal = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
   deps = { database: own.database, observe: recordEvents().observe, signal };

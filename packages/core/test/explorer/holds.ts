@@ -27,7 +27,7 @@ export async function holdsNow(world: World): Promise<void> {
   expect(early, "children that may run before their parents ended").toEqual([]);
   const unclaimed = await sql`
     SELECT id FROM atlasqueue.jobs WHERE status = 'running' AND 1 <> (
-      SELECT count(*) FROM atlasqueue.lease_batches WHERE token = jobs.lease_token AND jobs.id = ANY(job_ids))`;
+      SELECT count(*) FROM atlasqueue.claims WHERE token = jobs.lease_token AND jobs.id = ANY(job_ids))`;
   expect(unclaimed, "running jobs that no claim has").toEqual([]);
   const twice = await sql`
     SELECT group_key FROM atlasqueue.jobs WHERE status = 'running' AND group_key IS NOT NULL GROUP BY queue, group_key HAVING count(*) > 1`;

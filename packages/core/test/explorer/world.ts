@@ -139,7 +139,7 @@ async function makeWorld(database: Database) {
   await database.sql`
     UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 s' WHERE lease_token = ${lost[0]?.lease_token ?? ""} AND status = 'running'`;
   await database.sql`
-    UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 s' WHERE token = ${lost[0]?.lease_token ?? ""}`;
+    UPDATE atlasqueue.claims SET check_at = now() - interval '1 s' WHERE token = ${lost[0]?.lease_token ?? ""}`;
   await enqueue(deps, [asks({}, "spent")], { idempotency_ttl_seconds: 60 });
   await database.sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now() - interval '1 s' WHERE key = 'spent'`;
   // What the cleaner looks for.

@@ -22,22 +22,24 @@ function readModel(model: Model): Known {
   const ago = from(model.now);
   const counted = inOrder(model.jobs.values()).map(({ queue, status }) => `${queue} ${status}`);
   return {
-    jobs: inOrder(model.jobs.values()).map(({ token, flow, holds_group, group, has_steps, has_children, ...job }) => ({
-      ...job,
-      group,
-      holds_group: holds_group ? group : null,
-      in_flow: flow !== null,
-      has_steps,
-      has_children,
-      token,
-      run_at: ago(job.run_at),
-      ready_at: ago(job.ready_at),
-      due_at: ago(job.due_at),
-      dead_at: ago(job.dead_at),
-      finished_at: ago(job.finished_at),
-      kept_until: ago(job.kept_until),
-      locked_until: ago(job.locked_until),
-    })),
+    jobs: inOrder(model.jobs.values()).map(
+      ({ token, flow, active_group_key, group, has_steps, has_children, ...job }) => ({
+        ...job,
+        group,
+        active_group_key: active_group_key ? group : null,
+        in_flow: flow !== null,
+        has_steps,
+        has_children,
+        token,
+        run_at: ago(job.run_at),
+        ready_at: ago(job.ready_at),
+        due_at: ago(job.due_at),
+        dead_at: ago(job.dead_at),
+        finished_at: ago(job.finished_at),
+        kept_until: ago(job.kept_until),
+        locked_until: ago(job.locked_until),
+      }),
+    ),
     groups: sorted([...model.groups].map(([name, { last_seq, heads }]) => [name, last_seq, heads.toSorted()])),
     overdue: sorted(model.overdue),
     claims: sorted(
@@ -135,13 +137,13 @@ const readAll = `
     'jobs', (SELECT json_agg(one ORDER BY id) FROM (
       SELECT id, queue, group_key AS group, priority, status, attempts, max_attempts, ${ms("run_at")} AS run_at, ${ms("ready_at")} AS ready_at,
              ${ms("due_at")} AS due_at, ${ms("dead_at")} AS dead_at, ${ms("finished_at")} AS finished_at, ${ms("kept_until")} AS kept_until,
-             blocked_seq, holds_group, lease_token, ${ms("locked_until")} AS locked_until, waits_for, coalesce(has_steps, false) AS has_steps,
+             group_seq, active_group_key, lease_token, ${ms("locked_until")} AS locked_until, waits_for, coalesce(has_steps, false) AS has_steps,
              coalesce(has_children, false) AS has_children, flow_id IS NOT NULL AS in_flow,
              coalesce((SELECT cancelled_by IS NOT NULL FROM atlasqueue.flow_jobs WHERE job_id = jobs.id), false) AS cancelled_by_parent
       FROM atlasqueue.jobs WHERE tenant = '${tenant}') AS one),
     'groups', ${list("queue || '/' || group_key, last_seq, heads", "atlasqueue.job_groups")},
     'overdue', ${list("queue || '/' || group_key", "job_groups WHERE overdue_at IS NOT NULL")},
-    'claims', ${list(`token, ${ms("check_at")}, job_ids, worker_id`, "atlasqueue.lease_batches")},
+    'claims', ${list(`token, ${ms("check_at")}, job_ids, worker_id`, "atlasqueue.claims")},
     'starts', ${list(
       "name, at, count",
       `(
@@ -149,7 +151,7 @@ const readAll = `
       FROM atlasqueue.queue_starts GROUP BY 1, 2) AS summed`,
     )},
     'unique', ${list(`queue || '/' || substr(key, 5), job_id, ${ms("window_ends_at")}`, "atlasqueue.unique_keys")},
-    'keys', ${list(`key, job_id, ${ms("expires_at")}, coalesce(noted, false)`, "atlasqueue.idempotency_keys")},
+    'keys', ${list(`key, job_id, ${ms("expires_at")}, coalesce(is_alias, false)`, "atlasqueue.idempotency_keys")},
     'arrivals', ${list("job_id", "atlasqueue.arrivals")},
     'edges', ${list("parent, child, on_parent_failure, failed", "atlasqueue.flow_edges")},
     'notes', ${list("job_id, role", "(SELECT DISTINCT key AS job_id, CASE kind WHEN 'parent_ended' THEN 'parent' ELSE 'child' END AS role FROM atlasqueue.outbox) AS noted")},

@@ -14,8 +14,8 @@ export function cancel(model: Model, n: number): string {
     finished_at: model.now,
     locked_until: null,
     token: null,
-    blocked_seq: null,
-    holds_group: false,
+    group_seq: null,
+    active_group_key: false,
     waits_for: null,
   });
   ended(model, job, had_its_turn);
@@ -52,8 +52,8 @@ function startAnew(model: Model, jobs: readonly ModelJob[], does_without: boolea
     Object.assign(job, {
       status: blocked ? "blocked" : "queued",
       ready_at: blocked ? null : model.now,
-      blocked_seq: waits ? 0 : place?.may_run === false ? place.seq : null,
-      holds_group: place?.holds_group || job.holds_group,
+      group_seq: waits ? 0 : place?.may_run === false ? place.seq : null,
+      active_group_key: place?.active_group_key || job.active_group_key,
       run_at: model.now,
       attempts: 0,
       due_at: null,

@@ -36,7 +36,7 @@ export function complete(model: Model, leases: readonly Taken[]): string[] {
   const outcomes = leases.map((lease) => {
     const job = held(model, lease);
     if (!job) return settledUnder(model, lease) === "succeeded" ? "applied" : "lease_lost";
-    Object.assign(job, { status: "succeeded", finished_at: model.now, locked_until: null, holds_group: false });
+    Object.assign(job, { status: "succeeded", finished_at: model.now, locked_until: null, active_group_key: false });
     ended(model, job);
     return "applied";
   });
@@ -63,7 +63,7 @@ export function fail(model: Model, leases: readonly Taken[], delay_ms: number | 
 }
 
 function die(model: Model, job: ModelJob): string {
-  Object.assign(job, { status: "dead", dead_at: model.now, finished_at: model.now, holds_group: false });
+  Object.assign(job, { status: "dead", dead_at: model.now, finished_at: model.now, active_group_key: false });
   ended(model, job);
   return "dead";
 }

@@ -24,7 +24,7 @@ export function spawn(
     if (child && waiting.length > 0) child.has_children = true;
     for (const edge of waiting) model.edges.push({ ...edge, parent: n, failed: false });
   }
-  Object.assign(job, { status: "succeeded", finished_at: model.now, locked_until: null, holds_group: false });
+  Object.assign(job, { status: "succeeded", finished_at: model.now, locked_until: null, active_group_key: false });
   ended(model, job);
   advanceEnded(model);
   return { kind: "applied", has_children: job.has_children, made };

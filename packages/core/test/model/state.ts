@@ -16,8 +16,8 @@ export type ModelJob = {
   finished_at: number | null;
   kept_until: number | null;
   /** Its place in its group while it is blocked; 0 before it has one. */
-  blocked_seq: number | null;
-  holds_group: boolean;
+  group_seq: number | null;
+  active_group_key: boolean;
   /** The claim it was last given by, until it is taken away. */
   token: number | null;
   locked_until: number | null;
@@ -144,5 +144,5 @@ export function joinGroup(model: Model, { n, queue, group }: Pick<ModelJob, "n" 
   const slots = slotsOf(model, queue);
   const may_run = !model.overdue.has(name) && known.heads.length < slots;
   model.groups.set(name, { last_seq: known.last_seq + 1, heads: may_run ? [...known.heads, n] : known.heads });
-  return { may_run, seq: known.last_seq + 1, holds_group: may_run && slots === 1 };
+  return { may_run, seq: known.last_seq + 1, active_group_key: may_run && slots === 1 };
 }

@@ -97,8 +97,8 @@ function newJob(model: Model, asked: Asked): ModelJob {
     dead_at: null,
     finished_at: null,
     kept_until: key === null ? null : model.now + ttl_ms,
-    blocked_seq: 0,
-    holds_group: false,
+    group_seq: 0,
+    active_group_key: false,
     token: null,
     locked_until: null,
     waits_for: null,
@@ -115,11 +115,11 @@ function newJob(model: Model, asked: Asked): ModelJob {
 function seat(model: Model, job: ModelJob, starts_at: number): void {
   const place = job.group === null ? undefined : joinGroup(model, { ...job, group: job.group });
   if (place && !place.may_run) {
-    job.blocked_seq = place.seq;
+    job.group_seq = place.seq;
     return;
   }
-  job.blocked_seq = null;
-  job.holds_group = place?.holds_group ?? false;
+  job.group_seq = null;
+  job.active_group_key = place?.active_group_key ?? false;
   job.status = starts_at > model.now ? "scheduled" : "queued";
   job.ready_at = job.status === "queued" ? starts_at : null;
   job.due_at = job.status === "scheduled" ? starts_at : null;
@@ -194,9 +194,9 @@ export function admitAll(model: Model): void {
     model.arrivals.delete(job.n);
     const { key, asks } = arrival;
     const known = liveKey(model, key);
-    const waits = job.blocked_seq === 0;
+    const waits = job.group_seq === 0;
     if (waits && known) {
-      Object.assign(job, { status: "cancelled", blocked_seq: null, finished_at: model.now });
+      Object.assign(job, { status: "cancelled", group_seq: null, finished_at: model.now });
       if (job.has_children) model.notes.parent.add(job.n);
       continue;
     }

@@ -12,7 +12,9 @@ function ofGroupsAfter(model: Model, queue: string, after: string, groups_max: n
   const page = names.toSorted().slice(0, groups_max);
   const jobs = page.flatMap((group) => {
     const heads = model.groups.get(groupOf(queue, group))?.heads ?? [];
-    return readyIn(model, queue).filter((job) => job.group === group && (heads.includes(job.n) || job.holds_group));
+    return readyIn(model, queue).filter(
+      (job) => job.group === group && (heads.includes(job.n) || job.active_group_key),
+    );
   });
   return { jobs, last: page.length === groups_max ? page.at(-1) : undefined };
 }

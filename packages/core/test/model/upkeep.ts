@@ -27,19 +27,19 @@ export function advanceGroups(model: Model, names: Iterable<string>): void {
     const queue = name.slice(0, name.indexOf("/"));
     const slots = slotsOf(model, queue);
     const members = inOrder(model.jobs.values()).filter((job) => groupOf(job.queue, job.group ?? "") === name);
-    const still = members.filter((job) => (group.heads.includes(job.n) || job.holds_group) && isOpen(job));
+    const still = members.filter((job) => (group.heads.includes(job.n) || job.active_group_key) && isOpen(job));
     const next = members
-      .filter(({ blocked_seq }) => (blocked_seq ?? 0) > 0)
-      .toSorted((a, b) => Number(a.blocked_seq) - Number(b.blocked_seq))
+      .filter(({ group_seq }) => (group_seq ?? 0) > 0)
+      .toSorted((a, b) => Number(a.group_seq) - Number(b.group_seq))
       .slice(0, Math.max(0, slots - still.length));
     for (const job of next) {
       const later = job.run_at > model.now;
       Object.assign(job, {
         status: later ? "scheduled" : "queued",
-        blocked_seq: null,
+        group_seq: null,
         ready_at: later ? null : model.now,
         due_at: later ? job.run_at : null,
-        holds_group: slots === 1,
+        active_group_key: slots === 1,
       });
     }
     const heads = [...still, ...next].map(({ n }) => n);
@@ -59,7 +59,7 @@ export function advanceEnded(model: Model, leases: readonly Taken[] = []): void 
 /** When more jobs of a group may run, every group of the queue with blocked jobs is overdue. */
 export function markBlockedGroups(model: Model, queue: string): void {
   for (const job of model.jobs.values())
-    if (job.queue === queue && job.group !== null && (job.blocked_seq ?? 0) > 0)
+    if (job.queue === queue && job.group !== null && (job.group_seq ?? 0) > 0)
       model.overdue.add(groupOf(queue, job.group));
 }
 
@@ -89,12 +89,12 @@ export function releaseChildren(model: Model): void {
   for (const n of model.notes.child) {
     const job = model.jobs.get(n);
     if (!job || job.flow === null || model.arrivals.has(n)) continue;
-    if (job.status !== "cancelled" && job.blocked_seq !== 0) continue;
+    if (job.status !== "cancelled" && job.group_seq !== 0) continue;
     const edges = model.edges.filter(({ child }) => child === n);
     const was = job.status;
     if (edges.some((edge) => edge.failed)) {
       if (was !== "blocked") continue;
-      Object.assign(job, { status: "cancelled", blocked_seq: null, finished_at: model.now });
+      Object.assign(job, { status: "cancelled", group_seq: null, finished_at: model.now });
       job.cancelled_by_parent = true;
     } else {
       if (was === "cancelled" && !job.cancelled_by_parent) continue;
@@ -112,7 +112,7 @@ function freed(model: Model, job: ModelJob, still_waits: boolean): void {
   const blocked = still_waits || job.group !== null;
   Object.assign(job, {
     status: blocked ? "blocked" : later ? "scheduled" : "queued",
-    blocked_seq: blocked ? 0 : null,
+    group_seq: blocked ? 0 : null,
     ready_at: blocked || later ? null : model.now,
     due_at: !blocked && later ? job.run_at : null,
     finished_at: null,

@@ -45,7 +45,7 @@ async function crash(id: string, forgotten: "the last renewals" | "the claim"): 
       await sql`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid(), worker_id = 'another' WHERE id = ${id}`;
     else {
       await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE id = ${id}`;
-      await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second'`;
+      await sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second'`;
     }
     return sql`SELECT pg_terminate_backend(pid, 10000) AS gone FROM pg_stat_activity WHERE application_name = ${application_name}`;
   });

@@ -147,7 +147,7 @@ test("jobs of a group run in the order of the lines, however they are batched", 
   expect(client.last()).toEqual({ end: "complete", answered: 1_200 });
   const { sql } = api.deps.database;
   const rows = await sql`
-    SELECT payload->>'at' AS at FROM atlasqueue.jobs WHERE queue = 'grouped' AND group_key = 'g' ORDER BY blocked_seq NULLS FIRST`;
+    SELECT payload->>'at' AS at FROM atlasqueue.jobs WHERE queue = 'grouped' AND group_key = 'g' ORDER BY group_seq NULLS FIRST`;
   const order = rows.map(({ at }) => Number(at));
   expect(order).toHaveLength(1_200 - 172);
   expect(order).toEqual(order.toSorted((a, b) => a - b));

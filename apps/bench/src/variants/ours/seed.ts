@@ -16,7 +16,7 @@ export async function emptyTables(servers: ServerUrls): Promise<void> {
   await connected(
     servers,
     (sql) =>
-      sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.job_attempts, atlasqueue.lease_batches, atlasqueue.queue_counts, atlasqueue.queue_changes`,
+      sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.job_attempts, atlasqueue.claims, atlasqueue.queue_counts, atlasqueue.queue_changes`,
   );
 }
 

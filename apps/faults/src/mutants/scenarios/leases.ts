@@ -29,7 +29,7 @@ export async function renewedInTime(scene: Scene): Promise<void> {
   const end = scene.begin(lease);
   await scene.endLeases();
   await scene.core.extendLeases(scene.deps, [lease], 30);
-  await scene.sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second'`;
+  await scene.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second'`;
   await scene.core.recoverExpired(scene.deps, 10);
   end();
   await scene.complete(lease);
@@ -133,7 +133,7 @@ export async function lockedByStranger(scene: Scene): Promise<void> {
     void recovered.catch(() => {});
   });
   // What was locked has its turn again at once: how soon the sweep would come by is not the question here.
-  await scene.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+  await scene.sql`UPDATE atlasqueue.claims SET check_at = now()`;
   await scene.core.recoverExpired(scene.deps, 10);
   await scene.drain();
 }

@@ -43,7 +43,7 @@ export * from "./unique.ts";
  * No index may name a column that settling a job changes, `status` above all, not even in its WHERE: then PostgreSQL
  * writes the settled row beside the old one and touches no index (a HOT update), which costs 40 % less. So each state
  * that is searched for has its own timestamp, set while the job is in that state and null otherwise, and the partial
- * indexes are on those. Running jobs are found through `lease_batches`. See decisions/2026-11-20-storage.md before
+ * indexes are on those. Running jobs are found through `claims`. See decisions/2026-11-20-storage.md before
  * adding one.
  *
  * Tenants, queues and keys are in byte order (COLLATE "C"), which drizzle cannot express.
@@ -70,9 +70,9 @@ export const jobs = atlasqueue.table(
     /** While dead: since when. */
     dead_at: time(),
     /** While blocked: its place in its group; 0 before it has one, see `arrivals` and `flowEdges`. */
-    blocked_seq: bigint({ mode: "number" }),
+    group_seq: bigint({ mode: "number" }),
     /** While it is the one job of its group that may run: the group. */
-    holds_group: text(),
+    active_group_key: text(),
     created_at: time().notNull(),
     updated_at: time().notNull(),
     started_at: time(),
@@ -109,8 +109,11 @@ export const jobs = atlasqueue.table(
     check("jobs_ready_at", sql`(status = 'queued') = (ready_at IS NOT NULL)`),
     check("jobs_due_at", sql`(status IN ('scheduled', 'failed')) = (due_at IS NOT NULL)`),
     check("jobs_dead_at", sql`(status = 'dead') = (dead_at IS NOT NULL)`),
-    check("jobs_blocked_seq", sql`(status = 'blocked') = (blocked_seq IS NOT NULL)`),
-    check("jobs_holds_group_open", sql`holds_group IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed')`),
+    check("jobs_group_seq", sql`(status = 'blocked') = (group_seq IS NOT NULL)`),
+    check(
+      "jobs_active_group_key_open",
+      sql`active_group_key IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed')`,
+    ),
     // The order of a queue: what the sweep signals again and the fallback claims by.
     index("jobs_ready")
       .on(job.tenant, job.queue, job.priority.desc().nullsFirst(), job.ready_at, job.id)
@@ -130,16 +133,16 @@ export const jobs = atlasqueue.table(
       .on(job.tenant, job.type, job.error_fingerprint, job.dead_at, job.id)
       .where(sql`dead_at IS NOT NULL AND error_fingerprint IS NOT NULL`),
     index("jobs_blocked")
-      .on(job.tenant, job.queue, job.group_key, job.blocked_seq)
-      .where(sql`blocked_seq IS NOT NULL`),
+      .on(job.tenant, job.queue, job.group_key, job.group_seq)
+      .where(sql`group_seq IS NOT NULL`),
     // Whether a flow goes on: its jobs that wait for anything; the claims lead to those that run.
     index("jobs_waiting_of_flow")
       .on(job.flow_id)
-      .where(sql`flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL)`),
+      .where(sql`flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR group_seq IS NOT NULL)`),
     // The backstop behind the groups' rows: two jobs of a group cannot be let through at once, whatever goes wrong.
-    uniqueIndex("jobs_holds_group")
-      .on(job.tenant, job.queue, job.holds_group)
-      .where(sql`holds_group IS NOT NULL`),
+    uniqueIndex("jobs_active_group_key")
+      .on(job.tenant, job.queue, job.active_group_key)
+      .where(sql`active_group_key IS NOT NULL`),
   ],
 );
 export type JobRow = typeof jobs.$inferSelect;
@@ -149,8 +152,8 @@ export type JobRow = typeof jobs.$inferSelect;
  * `locked_until` on the job says whether it still is. The worker deletes the row when all of them are settled;
  * otherwise the sweep looks at them at `check_at`.
  */
-export const leaseBatches = atlasqueue.table(
-  "lease_batches",
+export const claims = atlasqueue.table(
+  "claims",
   {
     /** The lease token of its jobs. */
     token: uuid().primaryKey(),
@@ -160,7 +163,7 @@ export const leaseBatches = atlasqueue.table(
     /** When it was last looked at later than it was due, after a time without writes. */
     put_off_at: time(),
   },
-  (batch) => [index("lease_batches_check").on(batch.check_at)],
+  (batch) => [index("claims_check").on(batch.check_at)],
 );
 
 /** One row per accepted key, written in the job's own transaction. */
@@ -174,13 +177,13 @@ export const idempotencyKeys = atlasqueue.table(
     job_id: uuid().notNull(),
     expires_at: time().notNull(),
     /** True when it names a job that already existed; null, which costs nothing, when the job was made with it. */
-    noted: boolean(),
+    is_alias: boolean(),
   },
   (row) => [
     primaryKey({ columns: [row.tenant, row.key] }),
-    index("idempotency_keys_noted")
+    index("idempotency_keys_is_alias")
       .on(row.job_id)
-      .where(sql`noted`),
+      .where(sql`is_alias`),
     // Keys of one INSERT expire together, so the index holds one entry for many and costs next to nothing.
     index("idempotency_keys_expiry").on(row.expires_at),
   ],

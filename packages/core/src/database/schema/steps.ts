@@ -38,7 +38,7 @@ export const jobWaits = atlasqueue.table(
     /** Then it runs without the signal. */
     until: time().notNull(),
     /** Its handler has been told that the time is over: it stays so, whatever the clock says. */
-    told_over: boolean(),
+    timeout_delivered: boolean(),
   },
   (row) => [primaryKey({ columns: [row.job_id, row.name] })],
 );

@@ -15,11 +15,11 @@ test.each(["job_groups", "queue_starts"])(
   async (table) => {
     const { sql } = own.database;
     // Autovacuum may have got there first.
-    for (const one of [table, "lease_batches"])
+    for (const one of [table, "claims"])
       await sql.unsafe(`ALTER TABLE atlasqueue.${one} SET (autovacuum_enabled = false)`);
     await refreshStatistics(own.database);
     expect(await stale()).toEqual([]);
-    await sql`INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids) VALUES (gen_random_uuid(), 'w', now(), '{}')`;
+    await sql`INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids) VALUES (gen_random_uuid(), 'w', now(), '{}')`;
     if (table === "job_groups")
       await sql`INSERT INTO atlasqueue.job_groups SELECT 'default', 'default', 'g' || n, 1, 1, '{}' FROM generate_series(1, 20_000) AS n`;
     else
@@ -29,9 +29,9 @@ test.each(["job_groups", "queue_starts"])(
       (
         await sql<{ reltuples: number }[]>`SELECT reltuples FROM pg_class WHERE oid = ${`atlasqueue.${name}`}::regclass`
       )[0]?.reltuples;
-    const claims = await known("lease_batches");
+    const claims = await known("claims");
     await refreshStatistics(own.database, await stale());
     expect(await stale()).toEqual([]);
-    expect([await known(table), await known("lease_batches")]).toEqual([20_000, claims]);
+    expect([await known(table), await known("claims")]).toEqual([20_000, claims]);
   },
 );

@@ -5,7 +5,7 @@ import { executeOn } from "../statement.ts";
 /** Those that go from nothing to a million rows within a minute. */
 const tables = [
   "jobs",
-  "lease_batches",
+  "claims",
   "idempotency_keys",
   "job_groups",
   "unique_keys",

@@ -1,5 +1,5 @@
 /** A job of a flow that is not final and does not run, in the words of the index `jobs_waiting_of_flow`. */
-const waits = "flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR blocked_seq IS NOT NULL)";
+const waits = "flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR group_seq IS NOT NULL)";
 
 /**
  * Parts of a WITH that pass over the jobs of flows of which one is not final yet: it may still ask for what its parents
@@ -18,7 +18,7 @@ export const endedFlows = (rows: string) => `
       ORDER BY jobs.flow_id LIMIT 1) AS waiting
   ), running_flows AS MATERIALIZED (
     SELECT DISTINCT flow_id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.lease_batches)) AND status = 'running' AND flow_id IS NOT NULL
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims)) AND status = 'running' AND flow_id IS NOT NULL
   ), ended AS MATERIALIZED (
     SELECT * FROM ${rows} WHERE flow_id IS NULL OR (
       flow_id NOT IN (SELECT flow_id FROM waiting_flows) AND flow_id NOT IN (SELECT flow_id FROM running_flows))

@@ -152,7 +152,7 @@ describe.each(Object.keys(removals))("%s, while a stranger holds a row of one jo
     const { a, b, other } = await addFlow(deps, { a: {}, b: { after: ["a"] }, other: {} });
     for (const id of [a, other]) await die(id);
     // Dead as well, and with its edge, as one whose parent was removed has it.
-    await sql`UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), blocked_seq = NULL, has_steps = true WHERE id = ${b}`;
+    await sql`UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), group_seq = NULL, has_steps = true WHERE id = ${b}`;
     await sql`UPDATE atlasqueue.flow_edges SET failed = true`;
     await sql`INSERT INTO atlasqueue.job_attempts (job_id, attempt, outcome, finished_at) VALUES (${b}, 1, 'failed', now())`;
     await sql`INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at) VALUES (${b}, 's', '1', 1, now())`;

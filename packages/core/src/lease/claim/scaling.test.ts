@@ -11,7 +11,7 @@ test("a claim reads a handful of pages, however many jobs wait behind the one it
     INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload)
     SELECT gen_random_uuid(), 'a', 'succeeded', now(), now(), now(), now(), '{}' FROM generate_series(1, 20000)`;
   await sql`
-    INSERT INTO atlasqueue.jobs (id, type, status, group_key, blocked_seq, run_at, created_at, updated_at, payload)
+    INSERT INTO atlasqueue.jobs (id, type, status, group_key, group_seq, run_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'a', 'blocked', 'big', n, now(), now(), now(), '{}' FROM generate_series(1, 20000) AS n`;
   await sql`
     INSERT INTO atlasqueue.jobs (id, type, status, group_key, run_at, ready_at, created_at, updated_at, payload)
@@ -21,7 +21,7 @@ test("a claim reads a handful of pages, however many jobs wait behind the one it
   const pages = await pagesRead(own.database, async (deps) => {
     await claimReady({ ...deps, observe() {} }, 1, claimer);
     // The same token again, for the other job.
-    await sql`DELETE FROM atlasqueue.lease_batches`;
+    await sql`DELETE FROM atlasqueue.claims`;
   });
   expect(pages).toBeLessThan(200);
 });

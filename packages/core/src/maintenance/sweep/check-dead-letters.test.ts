@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.queue_counts, atlasqueue.queue_changes`;
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.queue_counts, atlasqueue.queue_changes`;
   const logger = createLogger("silent", "check-dead-letters");
   deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal(), logger };
 });

@@ -21,10 +21,10 @@ test("the claims a tenant lets end by the thousand keep no other's job from its 
       FROM generate_series(1, ${abandoned}::int)
       RETURNING id, lease_token
     )
-    INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
+    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
     SELECT lease_token, 'w', now() - interval '10 seconds', ARRAY[id] FROM claimed`;
   await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE id = ${id ?? ""}`;
-  await sql`UPDATE atlasqueue.lease_batches SET check_at = now() - interval '1 second' WHERE job_ids = ARRAY[${id ?? ""}::uuid]`;
+  await sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second' WHERE job_ids = ARRAY[${id ?? ""}::uuid]`;
   const signal = memorySignal();
   const followUps = createFollowUps({ ...deps, signal });
   expect(await recoverAll({ ...deps, signal, followUps, logger: createLogger("silent", "test") })).toBe(abandoned + 1);

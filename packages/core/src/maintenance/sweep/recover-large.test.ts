@@ -27,7 +27,7 @@ const abandon = (claims: number, jobs: number) => deps.database.sql`
     FROM token, generate_series(1, ${jobs}::int)
     RETURNING id, lease_token
   )
-  INSERT INTO atlasqueue.lease_batches (token, worker_id, check_at, job_ids)
+  INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
   SELECT lease_token, 'w', now() - interval '10 seconds', array_agg(id) FROM claimed GROUP BY lease_token`;
 const ready = async (): Promise<number> =>
   (await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'queued'`).length;
@@ -39,7 +39,7 @@ test("a statement takes back a bounded number of jobs, of several claims or part
   expect(await recoverExpired(deps, 50, 20)).toMatchObject({ batches: 1, more: true });
   expect(await ready()).toBe(80);
   expect(await recoverAll(sweep, 7)).toBe(40);
-  expect(await deps.database.sql`SELECT FROM atlasqueue.lease_batches`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.claims`).toEqual([]);
 });
 
 test("jobs that somebody has locked keep none of their claim from being taken back, however few a statement takes", async () => {
@@ -49,7 +49,7 @@ test("jobs that somebody has locked keep none of their claim from being taken ba
     expect(await recoverAll(sweep, 5)).toBe(20);
     expect(await recoverExpired(deps, 50, 5)).toMatchObject({ batches: 0, more: false });
   });
-  await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+  await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now()`;
   expect(await recoverAll(sweep, 5)).toBe(10);
 });
 
@@ -76,7 +76,7 @@ test("what a slow server cannot take back in time is halved until it can", { tag
   );
   await eventually(
     async () => {
-      await deps.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+      await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now()`;
       await recover().catch(() => {});
       expect(await ready()).toBe(700);
     },

@@ -98,7 +98,7 @@ test("jobs that cannot be admitted keep the sweep from those behind them only un
 test("a sweep that begins in the middle keeps the order within groups", async () => {
   const [first = "", second = "", third = ""] = await arrive(3, () => ({ type: "noop", group: "one" }));
   await admitAll(admitting(), { ...newArrivalsCursor(), after: new Map([["default", second]]) });
-  const place = async (id: string) => [(await read(id))?.status, Number((await read(id))?.blocked_seq)];
+  const place = async (id: string) => [(await read(id))?.status, Number((await read(id))?.group_seq)];
   const places = await Promise.all([first, second, third].map(place));
   expect(places.map(([status]) => status)).toEqual(["queued", "blocked", "blocked"]);
   expect(places[1]?.[1]).toBeLessThan(Number(places[2]?.[1]));

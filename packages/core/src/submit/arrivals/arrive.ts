@@ -49,7 +49,7 @@ const text = composed(
   `
   WITH asked AS MATERIALIZED (SELECT * FROM ${input({ keyed: false })}), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, status, blocked_seq, group_key)
+                      payload, traceparent, tracestate, status, group_seq, group_key)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, 'blocked', 0, group_key
     FROM asked

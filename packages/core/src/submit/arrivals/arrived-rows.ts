@@ -68,7 +68,7 @@ export function draftOf(row: ArrivedRow): Draft {
 // The payload as it was sent, for those that may replace another.
 const text = `
   SELECT jobs.*, json_build_object(
-    'waits', jobs.blocked_seq IS NOT DISTINCT FROM 0,
+    'waits', jobs.group_seq IS NOT DISTINCT FROM 0,
     'released', EXISTS (SELECT FROM atlasqueue.flow_jobs WHERE flow_jobs.job_id = jobs.id AND json_array_length(parents) > 0), 'payload', CASE WHEN on_conflict = 'replace' THEN payload::text END,
     'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds, 'key', idempotency_key,
     'hash', encode(request_hash, 'hex'), 'key_ttl_seconds', key_ttl_seconds) AS asks

@@ -55,7 +55,7 @@ test("nor for the thousand ahead of another's one in its group", async () => {
   expect(order).toHaveLength(1_001);
   expect(order.indexOf("modest")).toBeLessThan(page);
   const places = await deps.database.sql<{ id: string }[]>`
-    SELECT id FROM atlasqueue.jobs WHERE tenant = 'greedy' ORDER BY holds_group, blocked_seq`;
+    SELECT id FROM atlasqueue.jobs WHERE tenant = 'greedy' ORDER BY active_group_key, group_seq`;
   expect(places.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
 });
 

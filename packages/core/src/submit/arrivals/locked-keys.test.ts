@@ -45,7 +45,7 @@ const left = async () =>
 const waitingForLocks = () =>
   deps.database
     .sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`;
-const placeOf = async (id: string | undefined) => Number((await read(id))?.blocked_seq ?? 0);
+const placeOf = async (id: string | undefined) => Number((await read(id))?.group_seq ?? 0);
 /** The key's row, of a job that has ended. */
 const spendKey = async () => {
   await queue.submit(hot);

@@ -48,7 +48,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.arrivals, atlasqueue.job_groups, atlasqueue.schedules, atlasqueue.queue_counts, atlasqueue.queue_changes`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.arrivals, atlasqueue.job_groups, atlasqueue.schedules, atlasqueue.queue_counts, atlasqueue.queue_changes`,
 );
 
 const submissionOf = ({ idempotency_key, ...request }: QueueJob) => submission(request, idempotency_key);
@@ -101,7 +101,7 @@ describe.each(Object.entries(waysToSubmit))("a transaction that stays open after
     if (submitted instanceof Error) return expect(submitted.name).toBe("UniqueConflictError");
     await queue.announce(submitted);
     const row = await read(submitted.id);
-    expect(row?.blocked_seq).not.toBe(0);
+    expect(row?.group_seq).not.toBe(0);
     if (row?.status === "cancelled") expect(row.last_error).toMatch(/the job [0-9a-f-]{36}|asks for something else/);
   });
 });
@@ -116,7 +116,7 @@ test("ten run side by side while a transaction that replaces one of them stays o
     const answer = await queue.submitIn(tx, { type: "noop", unique: { key: "held", on_conflict: "replace" } });
     for (let beat = 0; beat < 20; beat += 1) {
       expect(await extendLeases(deps, leases, 30)).toMatchObject({ lost: [], locked: [] });
-      await own.database.sql`UPDATE atlasqueue.lease_batches SET check_at = now()`;
+      await own.database.sql`UPDATE atlasqueue.claims SET check_at = now()`;
       expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], dead: [] });
     }
     return answer;
@@ -150,7 +150,7 @@ test("twenty other groups go on while a transaction adds to one and replaces a j
   });
   await queue.announce(...submitted);
   expect(await read(submitted[0]?.id ?? "")).toMatchObject({ status: "cancelled" });
-  expect(await read(submitted[1]?.id ?? "")).toMatchObject({ status: "blocked", blocked_seq: 3 });
+  expect(await read(submitted[1]?.id ?? "")).toMatchObject({ status: "blocked", group_seq: 3 });
 });
 
 test("an open transaction that adds to a group does not make other batches go one by one", async () => {

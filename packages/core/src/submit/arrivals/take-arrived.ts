@@ -12,7 +12,7 @@ import { impatient } from "../../database/skip-locked.ts";
 export const takeArrived = (hasty: boolean) => `waiting AS MATERIALIZED (
     SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
   ), arrived AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND ${unindexed("blocked_seq")} = 0
+    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND ${unindexed("group_seq")} = 0
     FOR UPDATE SKIP LOCKED
   ), skipped AS MATERIALIZED (
     SELECT id, tenant, queue, group_key FROM asked

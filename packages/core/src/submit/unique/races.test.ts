@@ -41,7 +41,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.lease_batches, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.queue_counts, atlasqueue.queue_changes`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.queue_counts, atlasqueue.queue_changes`,
 );
 
 let made = 0;
