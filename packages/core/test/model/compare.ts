@@ -142,7 +142,7 @@ const readAll = `
              coalesce((SELECT cancelled_by IS NOT NULL FROM atlasqueue.flow_jobs WHERE job_id = jobs.id), false) AS cancelled_by_parent
       FROM atlasqueue.jobs WHERE tenant = '${tenant}') AS one),
     'groups', ${list("queue || '/' || group_key, last_seq, heads", "atlasqueue.job_groups")},
-    'overdue', ${list("queue || '/' || group_key", "job_groups WHERE overdue_at IS NOT NULL")},
+    'overdue', ${list("queue || '/' || group_key", "atlasqueue.job_groups WHERE overdue_at IS NOT NULL")},
     'claims', ${list(`token, ${ms("check_at")}, job_ids, worker_id`, "atlasqueue.claims")},
     'starts', ${list(
       "name, at, count",
