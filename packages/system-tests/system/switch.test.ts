@@ -108,7 +108,7 @@ test("the system goes on with a logical replica of its database: nothing is lost
   }
   await eventually(async () => expect(await run(isCaughtUp)).toEqual([{ copied: true }]));
   await run(takeOver);
-  const ids = "SELECT nextval('job_attempts_id_seq') > max(id) AS new FROM atlasqueue.job_attempts";
+  const ids = "SELECT nextval('atlasqueue.job_attempts_id_seq') > max(id) AS new FROM atlasqueue.job_attempts";
   expect(await run({ where: "NEW", statements: [ids] })).toEqual([{ new: true }]);
 
   const env = { DATABASE_URL: other.postgres.url };
