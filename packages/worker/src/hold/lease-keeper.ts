@@ -75,7 +75,7 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
       await forgetClaims(deps, running.takeSettledClaims(forget_batches_max));
     } catch (error) {
       // The sweep will clear them when their leases would have ended.
-      if (!isUnavailable(error)) deps.logger.error({ err: error }, "forget_lease_batches_failed");
+      if (!isUnavailable(error)) deps.logger.error({ err: error }, "forget_claims_failed");
     }
   } while (!stop.aborted);
 }
