@@ -1,11 +1,45 @@
 import { readFileSync } from "node:fs";
+import { migrateDatabase } from "@atlasqueue/core";
+import { grantStatements, migrationScript } from "@atlasqueue/core/internal";
 import { readApiConfig, startApi } from "@atlasqueue/api";
 import { readWorkerConfig, startWorkers } from "@atlasqueue/worker-app";
 import { eventually, testDatabase } from "@atlasqueue/testing";
+import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 
 const page = readFileSync(new URL("../rights.md", import.meta.url), "utf8");
 const grants = /```sql\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+
+test("the page has the lines that `migrate --grant` runs", () => {
+  const unquoted = (text: string) => text.replaceAll('"', "");
+  expect(grants.trim().split("\n")).toEqual(grantStatements("app").map((text) => `${unquoted(text)};`));
+});
+
+test("the printed script makes the tables that `migrate` makes, and rights are granted to a role that exists", async () => {
+  const [made, printed] = [await testDatabase(), await testDatabase()];
+  const role = `App "${process.pid}"`;
+  const { sql } = printed.database;
+  onTestFinished(async () => {
+    await sql`DROP SCHEMA IF EXISTS "Odd-1" CASCADE`;
+    await sql.unsafe(`DROP ROLE IF EXISTS "${role.replaceAll('"', '""')}"`);
+    for (const one of [made, printed]) await one.drop();
+  });
+  const psql = postgres(printed.url, { max: 1, onnotice: () => {} });
+  await psql.unsafe(migrationScript({ schema: "Odd-1" }));
+  await psql.end();
+  const columns = (of: typeof made, schema: string) =>
+    of.database.sql`
+      SELECT table_name, column_name, data_type, column_default IS NOT NULL AS has_default, is_nullable, collation_name
+      FROM information_schema.columns WHERE table_schema = ${schema} ORDER BY table_name, ordinal_position`;
+  expect([...(await columns(printed, "Odd-1"))]).toEqual([...(await columns(made, "atlasqueue"))]);
+  const grant = () => migrateDatabase(printed.url, { schema: "Odd-1", grant: role });
+  await expect(grant()).rejects.toThrow('there is no role "App');
+  await sql.unsafe(`CREATE ROLE "${role.replaceAll('"', '""')}"`);
+  await grant();
+  const [rights] = await sql`SELECT has_table_privilege(${role}, '"Odd-1".jobs', 'UPDATE') AS rows`;
+  expect(rights).toEqual({ rows: true });
+  await sql.unsafe(`DROP OWNED BY "${role.replaceAll('"', '""')}"`);
+});
 
 test("a role with only the rights of the page runs a job, and may use tables that come later", async () => {
   const own = await testDatabase();

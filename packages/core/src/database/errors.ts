@@ -201,7 +201,7 @@ export function isBadRow(error: unknown): boolean {
   return /^(22|23)/.test(codeOf(error) ?? "");
 }
 
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
   return typeof code === "string" ? code : undefined;
 }

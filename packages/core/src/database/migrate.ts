@@ -1,9 +1,14 @@
 import { executeIn } from "./caller-transaction.ts";
+import { codeOf } from "./errors.ts";
 import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
 import { connectMigrator } from "./migrating/connect.ts";
 import { shippedMigrations } from "./migrating/journal.ts";
+import { grantStatements } from "./migrating/script.ts";
+import { SettingError } from "../program/settings.ts";
 import { schemaNamed } from "./schema/name.ts";
 import { requireVersion } from "./server/version.ts";
+
+const undefined_object = "42704";
 
 /**
  * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those with
@@ -11,13 +16,19 @@ import { requireVersion } from "./server/version.ts";
  * at its end until a synchronous standby has what was applied. Its tables and its journal are in the schema `atlasqueue`,
  * unless `schema` names another. Throws `SettingError` when the server is too old, or the schema has tables of these names
  * that AtlasQueue did not make, and a TypeError for a schema's name that is not accepted.
+ * The role `grant`, if given, then has what the API and the workers need; `SettingError` when there is no such role.
  *
  * @example
  * await migrateDatabase("postgres://localhost/atlasqueue", { tell: console.error });
  */
 export async function migrateDatabase(
   url: string,
-  { stop, tell, schema: name }: MigrateOptions & { schema?: string | undefined } = {},
+  {
+    stop,
+    tell,
+    schema: name,
+    grant,
+  }: MigrateOptions & { schema?: string | undefined; grant?: string | undefined } = {},
 ): Promise<void> {
   stop?.throwIfAborted();
   const schema = schemaNamed(name);
@@ -26,6 +37,12 @@ export async function migrateDatabase(
   const work = async () => {
     await requireVersion(executeIn(sql));
     await applyMissing(sql, shippedMigrations(), { stop, tell, watch, schema });
+    if (grant === undefined) return;
+    const text = grantStatements(grant, { schema: schema.name }).join(";");
+    await sql.unsafe(text).catch((error: unknown) => {
+      if (codeOf(error) !== undefined_object) throw error;
+      throw new SettingError(`there is no role ${JSON.stringify(grant)} to grant rights to; create it first`);
+    });
   };
   try {
     await unlessStopped(work(), stop);

@@ -27,7 +27,7 @@ export function shippedMigrations(): (Migration & { tag: string })[] {
   });
 }
 
-const makeTable =
+export const makeTable =
   "CREATE TABLE IF NOT EXISTS atlasqueue.migrations (created_at bigint PRIMARY KEY, hash text NOT NULL)";
 const select = "SELECT hash, created_at::text AS at FROM atlasqueue.migrations ORDER BY created_at";
 const note = "INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ($1, $2::float8::bigint)";

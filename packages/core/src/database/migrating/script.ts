@@ -1,0 +1,41 @@
+import { schemaNamed } from "../schema/name.ts";
+import { makeTable, shippedMigrations } from "./journal.ts";
+
+/**
+ * What `migrateDatabase` runs on a database without AtlasQueue's tables, as a script for psql. `schema` is
+ * `atlasqueue` by default. Throws a TypeError for a schema's name that is not accepted.
+ *
+ * @example
+ * process.stdout.write(migrationScript({ schema: "emails" }));
+ */
+export function migrationScript({ schema }: { schema?: string | undefined } = {}): string {
+  const { name, fill } = schemaNamed(schema);
+  const migrations = shippedMigrations().flatMap(({ tag, sql, hash, folderMillis }) => [
+    `-- ${tag}\nBEGIN`,
+    ...sql.map((text) => fill(text.trim().replace(/;$/, ""))),
+    fill(`INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ('${hash}', ${folderMillis})`),
+    "COMMIT",
+  ]);
+  const statements = [`CREATE SCHEMA IF NOT EXISTS "${name}"`, fill(makeTable), ...migrations];
+  return statements.map((text) => `${text};\n`).join("");
+}
+
+/**
+ * The statements that give a role what the API and the workers need, on the tables there are and on those that the role
+ * that runs them makes later. `role` is a role's name, not quoted.
+ *
+ * @example
+ * for (const text of grantStatements("app")) await sql.unsafe(text);
+ */
+export function grantStatements(role: string, { schema }: { schema?: string | undefined } = {}): string[] {
+  const to = `TO "${role.replaceAll('"', '""')}"`;
+  const inSchema = `IN SCHEMA "${schemaNamed(schema).name}"`;
+  const rows = "SELECT, INSERT, UPDATE, DELETE";
+  return [
+    `GRANT USAGE ON SCHEMA "${schemaNamed(schema).name}" ${to}`,
+    `GRANT ${rows} ON ALL TABLES ${inSchema} ${to}`,
+    `GRANT USAGE ON ALL SEQUENCES ${inSchema} ${to}`,
+    `ALTER DEFAULT PRIVILEGES ${inSchema} GRANT ${rows} ON TABLES ${to}`,
+    `ALTER DEFAULT PRIVILEGES ${inSchema} GRANT USAGE ON SEQUENCES ${to}`,
+  ];
+}
