@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 beforeEach(async () => {
-  await system.sql`TRUNCATE counters, runs, jobs`;
+  await system.sql`TRUNCATE counters, runs, atlasqueue.jobs`;
 });
 
 const startWorker = () =>

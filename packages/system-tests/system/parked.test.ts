@@ -34,7 +34,7 @@ beforeAll(async () => {
       INSERT INTO at_once SELECT NEW.queue, count(*) FROM atlasqueue.jobs WHERE queue = NEW.queue AND status = 'running';
       RETURN NULL;
     END $$;
-    CREATE TRIGGER note_running AFTER UPDATE OF status ON jobs FOR EACH ROW
+    CREATE TRIGGER note_running AFTER UPDATE OF status ON atlasqueue.jobs FOR EACH ROW
       WHEN (OLD.status <> 'running' AND NEW.status = 'running') EXECUTE FUNCTION note_running();`);
   // So that a crash forgets what was not synced: otherwise the WAL writer soon does that.
   await sql.unsafe("ALTER SYSTEM SET wal_writer_delay = '10s'");

@@ -41,7 +41,7 @@ export async function keepRecord({ sql }: System): Promise<void> {
       RETURN NULL;
     END $$;
     CREATE TRIGGER record_job AFTER INSERT ON atlasqueue.jobs FOR EACH ROW EXECUTE FUNCTION record_move();
-    CREATE TRIGGER record_move AFTER UPDATE OF status ON jobs FOR EACH ROW WHEN (OLD.status <> NEW.status)
+    CREATE TRIGGER record_move AFTER UPDATE OF status ON atlasqueue.jobs FOR EACH ROW WHEN (OLD.status <> NEW.status)
       EXECUTE FUNCTION record_move();`);
 }
 
