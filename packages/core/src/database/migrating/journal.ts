@@ -12,7 +12,7 @@ export type Migration = { sql: readonly string[]; hash: string; folderMillis: nu
 
 // At the root of the repository, or what the build copied into the package.
 export const migrationsFolder = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "../../../../../drizzle" : "../drizzle", import.meta.url),
+  new URL(import.meta.url.endsWith(".ts") ? "../../../../../drizzle" : "../../drizzle", import.meta.url),
 );
 
 type DrizzleJournal = { entries: { when: number; tag: string }[] };
