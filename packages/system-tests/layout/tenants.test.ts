@@ -12,6 +12,7 @@ const exempt: Record<string, string> = {
   "database/server/cancel-late.ts": aboutTheServer,
   "database/migrating/journal.ts": aboutTheServer,
   "database/migrating/in-the-way.ts": aboutTheServer,
+  "database/migrating/script.ts": aboutTheServer,
   "database/migrating/take-turn.ts": aboutTheServer,
   "database/migrating/try-next.ts": aboutTheServer,
   "database/migrating/wait-for-standby.ts": aboutTheServer,

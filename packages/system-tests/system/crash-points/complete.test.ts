@@ -21,6 +21,7 @@ const unnamed: Readonly<Record<string, string>> = {
   "jobs/remove.ts": "a part of jobs/delete, dead-letters/purge and maintenance/prune",
   "jobs/start-anew.ts": "a part of jobs/retry and dead-letters/replay",
   "lease/take-leases.ts": "a part of lease/claim",
+  "database/migrating/script.ts": "a script for psql, and grants",
   "database/migrating/journal.ts": "what was applied, in the transaction of the migration",
   "limits/note-starts.ts": "a part of lease/claim-limited",
   "steps/forget.ts": "a part of many",
