@@ -1,8 +1,9 @@
 import { connectDatabase, migrateDatabase } from "@atlasqueue/core";
 import { requirePostgres } from "@atlasqueue/core/internal";
 import postgres from "postgres";
-import { expect, test } from "vitest";
-import { createDatabase, eventually } from "@atlasqueue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { createDatabase, eventually, pgBouncer } from "@atlasqueue/testing";
+import { applicationsDatabase, twoQueues } from "../system/own-schema.ts";
 import { inParallel } from "../system/system.ts";
 import { ask } from "./harness/ask.ts";
 import { poolerOutages, startBehindPooler, timesUnprepared } from "./harness/behind-pooler.ts";
@@ -77,6 +78,14 @@ coreSuite({
       await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
       await eventually(() => start());
       await sql.end();
+    });
+
+    test("two queues share an application's database behind it, beside tables of the same names", async () => {
+      const { postgres: server, redis } = topology().system.servers;
+      const application = await applicationsDatabase(server.url);
+      const pooler = await pgBouncer(application.url, { pool_size: 4 });
+      onTestFinished(() => pooler.stop());
+      await twoQueues(application, pooler.url, redis.url);
     });
 
     test("migrations run through it", async () => {

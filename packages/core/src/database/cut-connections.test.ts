@@ -15,7 +15,7 @@ let next = 0;
 beforeAll(async () => {
   created = await createDatabase(postgresUrl());
   watcher = connectDatabase({ url: created.url, connectionsMax: 4, timeoutMs: 20_000 });
-  await watcher.sql`CREATE TABLE written (number int PRIMARY KEY)`;
+  await watcher.sql`CREATE TABLE public.written (number int PRIMARY KEY)`;
 });
 afterAll(async () => {
   await watcher.close();
@@ -41,11 +41,11 @@ async function readPlain(database: Database): Promise<void> {
   expect([...rows]).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
 }
 
-const insert = "INSERT INTO written VALUES ($1) RETURNING number";
+const insert = "INSERT INTO public.written VALUES ($1) RETURNING number";
 
 /** What is reported about a write must be true: of one that was answered, and of one that certainly failed. */
 async function truthOf(number: number, work: Promise<unknown>): Promise<void> {
-  const isWritten = async () => (await watcher.sql`SELECT 1 FROM written WHERE number = ${number}`).length > 0;
+  const isWritten = async () => (await watcher.sql`SELECT 1 FROM public.written WHERE number = ${number}`).length > 0;
   try {
     await work;
   } catch (error) {

@@ -12,7 +12,7 @@ const timeout_ms = 300;
 beforeAll(async () => {
   created = await createDatabase(postgresUrl());
   watcher = connectDatabase({ url: created.url, connectionsMax: 1, timeoutMs: 10_000 });
-  await watcher.sql`CREATE TABLE kept (name text PRIMARY KEY)`;
+  await watcher.sql`CREATE TABLE public.kept (name text PRIMARY KEY)`;
 });
 beforeEach(() => {
   database = connectDatabase({ url: created.url, connectionsMax: 2, timeoutMs: timeout_ms });
@@ -23,9 +23,9 @@ afterAll(async () => {
   await created.drop();
 });
 
-const insert = (name: string) => ({ text: "INSERT INTO kept VALUES ($1)", params: [name] });
+const insert = (name: string) => ({ text: "INSERT INTO public.kept VALUES ($1)", params: [name] });
 const kept = async (name: string): Promise<boolean> =>
-  (await watcher.sql`SELECT 1 FROM kept WHERE name = ${name}`).length > 0;
+  (await watcher.sql`SELECT 1 FROM public.kept WHERE name = ${name}`).length > 0;
 const open = async (): Promise<number> =>
   (await watcher.sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in tr%'`)
     .length;
@@ -71,22 +71,22 @@ test("statements that each take less than the deadline may take more together", 
 
 test("an unanswered COMMIT leaves the outcome unknown", async () => {
   await watcher.sql.unsafe(`
-    CREATE TABLE slow (name text);
-    CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); RETURN NULL; EXCEPTION WHEN query_canceled THEN RETURN NULL; END';
-    CREATE CONSTRAINT TRIGGER lingers AFTER INSERT ON slow DEFERRABLE INITIALLY DEFERRED
-      FOR EACH ROW EXECUTE FUNCTION linger()`);
+    CREATE TABLE public.slow (name text);
+    CREATE FUNCTION public.linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); RETURN NULL; EXCEPTION WHEN query_canceled THEN RETURN NULL; END';
+    CREATE CONSTRAINT TRIGGER lingers AFTER INSERT ON public.slow DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION public.linger()`);
   const unknown = await failureOf(
-    inTransaction(database, (execute) => execute({ text: "INSERT INTO slow VALUES ($1)", params: ["commit"] })),
+    inTransaction(database, (execute) => execute({ text: "INSERT INTO public.slow VALUES ($1)", params: ["commit"] })),
   );
   expect(unknown).toBeInstanceOf(DatabaseTimeoutError);
   expect(outcomeUnknown(unknown)).toBe(true);
-  await eventually(async () => expect((await watcher.sql`SELECT 1 FROM slow`).length).toBe(1));
+  await eventually(async () => expect((await watcher.sql`SELECT 1 FROM public.slow`).length).toBe(1));
 });
 
 test("statements sent together are one transaction: when one is refused, none was applied", async () => {
   const rows = await sentTogether(database, [
     insert("one"),
-    { text: "SELECT name FROM kept WHERE name = $1", params: ["one"] },
+    { text: "SELECT name FROM public.kept WHERE name = $1", params: ["one"] },
   ]);
   expect(rows[1]).toEqual([{ name: "one" }]);
   expect(await kept("one")).toBe(true);
@@ -131,8 +131,8 @@ test("a transaction sees what others committed while it waited, whatever the dat
       text: "SELECT current_setting('transaction_isolation') AS it",
       params: [],
     });
-    await watcher.sql`INSERT INTO kept VALUES ('meanwhile')`;
-    return [row?.it, await execute({ text: "SELECT 1 FROM kept WHERE name = $1", params: ["meanwhile"] })];
+    await watcher.sql`INSERT INTO public.kept VALUES ('meanwhile')`;
+    return [row?.it, await execute({ text: "SELECT 1 FROM public.kept WHERE name = $1", params: ["meanwhile"] })];
   });
   await own.close();
   expect(said).toBe("read committed");

@@ -61,9 +61,9 @@ test("where nothing lets a connection choose, the start is refused, saying what 
 test("so they are in programs that look at nothing as they start, from the first failure on", async () => {
   const { database } = await databaseOf("serializable");
   const { sql } = database;
-  await sql`CREATE TABLE counted (n int)`;
-  await sql`INSERT INTO counted VALUES (0)`;
-  const add = () => sql`UPDATE counted SET n = n + (SELECT count(*) FROM counted)`;
+  await sql`CREATE TABLE public.counted (n int)`;
+  await sql`INSERT INTO public.counted VALUES (0)`;
+  const add = () => sql`UPDATE public.counted SET n = n + (SELECT count(*) FROM public.counted)`;
   await eventually(async () => {
     const added = await Promise.allSettled([add(), add(), add()]);
     expect(added.some(({ status }) => status === "rejected")).toBe(true);
