@@ -215,8 +215,7 @@ CREATE TABLE "atlasqueue"."claims" (
 	"token" uuid PRIMARY KEY NOT NULL,
 	"worker_id" text NOT NULL,
 	"check_at" timestamp (6) with time zone NOT NULL,
-	"job_ids" uuid[] NOT NULL,
-	"put_off_at" timestamp (6) with time zone
+	"job_ids" uuid[] NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX "claims_check" ON "atlasqueue"."claims" USING btree ("check_at");--> statement-breakpoint

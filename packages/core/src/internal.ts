@@ -205,9 +205,8 @@ export { closeSession, findSessions, openSession, whoIs, type WhoIs } from "./to
 export { hashToken, isSessionText, newToken, tokenForm } from "./tokens/token.ts";
 export { clearAway } from "./maintenance/cleaner.ts";
 export { createDuties } from "./maintenance/sweep/duties.ts";
-export { createOutageWatch, type OutageWatch } from "./maintenance/sweep/outage-watch.ts";
 export { createReadyRound } from "./maintenance/sweep/ready-round.ts";
-export { recoverAll } from "./maintenance/sweep/recover-all.ts";
+export { recoverAll } from "./maintenance/sweep/recovery.ts";
 export { createServedQueues } from "./maintenance/sweep/served-queues.ts";
 export { createSweeper, type Sweeper } from "./maintenance/sweep/sweeper.ts";
 export type { LoopDeps, SweepDeps } from "./maintenance/loop-deps.ts";

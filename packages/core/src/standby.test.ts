@@ -7,6 +7,9 @@ import { migrateDatabase } from "./database/migrate.ts";
 import type { Deps } from "./deps.ts";
 import { claim } from "./lease/claim.ts";
 import type { Lease } from "./lease/lease.ts";
+import { createRecoveryGate } from "./maintenance/sweep/recovery-gate.ts";
+import { createLogger } from "./observe/log.ts";
+import { memorySignal } from "./signal/memory/signal.ts";
 import { complete } from "./settle/complete.ts";
 import { enqueue } from "./submit/enqueue.ts";
 import { fail } from "./settle/fail.ts";
@@ -198,4 +201,24 @@ test("without a standby configured a look writes nothing", async () => {
     expect(await kindOf(submit("quiet", undefined))).toBe("replayed");
     expect(await written()).toBe(before);
   });
+});
+
+test("no lease is ended while commits wait for the standby", async () => {
+  const queued = (await submit()).flatMap((outcome) => ("job" in outcome ? outcome.job.id : []));
+  await claim(deps, queued, { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
+  let failed = 0;
+  const observe = () => void (failed += 1);
+  const logger = createLogger("silent", "test");
+  const gate = createRecoveryGate({ ...deps, observe, signal: memorySignal(), logger, recovery_gate_ms: 0 });
+  const stop = new AbortController();
+  const running = gate.run(stop.signal);
+  gate.start();
+  await eventually(() => expect(gate.isOpen()).toBe(true));
+  await standby("nobody");
+  await eventually(() => expect(gate.isOpen()).toBe(false));
+  expect(failed).toBeGreaterThan(0);
+  await standby("");
+  await eventually(() => expect(gate.isOpen()).toBe(true));
+  stop.abort();
+  await running;
 });

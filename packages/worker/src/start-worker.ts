@@ -11,7 +11,6 @@ import {
   createFronts,
   createLeaseReturns,
   createLocksMet,
-  createOutageWatch,
   createRedisOwner,
   createSkipHeld,
   createSweeper,
@@ -118,10 +117,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
   const followUps = createFollowUps(deps);
-  const outage = createOutageWatch(deps);
-  const keeper = { ...deps, outage };
   const serving = { queues: served.all, discover: served.discover };
-  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, serving, outage);
+  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, serving);
   const children = createChildPool(config.isolation ?? {}, {
     output: (pid, stream, line) => deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
     notStarted: ({ message }, retry_in_ms) =>
@@ -168,7 +165,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     draining.signal,
   );
   const keeping = Promise.all([
-    keepLeases(keeper, running, lease_seconds, stopped.signal),
+    keepLeases(deps, running, lease_seconds, stopped.signal),
     forgetSettled(deps, running, stopped.signal),
     keepPresence(deps, {
       tenants: tenants === "*" ? [allTenants] : tenants,
@@ -187,7 +184,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
       stop: stopped.signal,
     }),
   ]);
-  const heedNoMore = heedCancels(keeper, running, lease_seconds);
+  const heedNoMore = heedCancels(deps, running, lease_seconds);
   const refused = Promise.withResolvers<string>();
   const endRefused = () => {
     refused.resolve(sharedRedis);

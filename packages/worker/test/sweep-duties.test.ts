@@ -15,9 +15,9 @@ let followUps: FollowUps;
 beforeEach(() => void (followUps = createFollowUps(harness.deps())));
 afterEach(() => followUps.stop());
 
-const moment = { asked: false, settled_in: true };
+const moment = { asked: false };
 const running = new AbortController().signal;
-const outage = { failed: async () => {}, settledIn: async () => true };
+const gate = { isOpen: () => true, close: () => {} };
 const late = () =>
   Promise.reject(Object.assign(new Error("canceling statement due to user request"), { code: "57014" }));
 const length = async (queue: string) => (await harness.signal().look({ tenant: "default", queue })).length;
@@ -32,24 +32,26 @@ const lose = async (...queues: string[]): Promise<void> => {
   await harness.sql()`UPDATE atlasqueue.jobs SET updated_at = updated_at - interval '1 minute'`;
 };
 
-test("no lease is ended while it is unknown whether the server has just started", async () => {
+test("no lease is ended while the gate is closed", async () => {
   const deps = { ...harness.deps(), followUps };
   const [id = ""] = await harness.add({});
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
   expect(await claim(deps, [id], claimer)).toHaveLength(1);
   await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
   await harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
-  const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, outage);
+  let is_open = false;
+  const served = { queues: () => [], discover: async () => {} };
+  const duties = createDuties(deps, served, running, { isOpen: () => is_open, close: () => {} });
   expect(await duties.start({}, moment)).toMatchObject({ recovered: 0 });
-  expect(await duties.start({ server_settled: false }, moment)).toMatchObject({ recovered: 0 });
+  is_open = true;
   // They are not skipped because their times were not known in time.
-  expect(await duties.start({ server_settled: true }, moment)).toMatchObject({ recovered: 1 });
+  expect(await duties.start({}, moment)).toMatchObject({ recovered: 1 });
 });
 
 test("served queues whose query is always late do not keep the round from the others", async () => {
   const deps = { ...harness.deps(), followUps };
   await lose("other");
-  const duties = createDuties(deps, { queues: () => [], discover: late }, running, outage);
+  const duties = createDuties(deps, { queues: () => [], discover: late }, running, gate);
   await duties.start({}, moment);
   expect(await length("other")).toBe(1);
 });
@@ -74,7 +76,7 @@ test("an overdue group goes on with the next sweep once it can", async () => {
   await sql`UPDATE atlasqueue.jobs SET status = 'cancelled', finished_at = now(), ready_at = NULL, active_group_key = NULL WHERE id = ${first}`;
   const overdue = () => sql`UPDATE atlasqueue.job_groups SET overdue_at = now()`;
   await overdue();
-  const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, outage);
+  const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, gate);
   await sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${next} FOR UPDATE`;
     await duties.start({}, moment);

@@ -44,12 +44,12 @@ export const checkClock: Look = async (deps) => {
 
 /** What a running sweep would have done long ago. */
 export const checkSweep: Look = async (deps) => {
-  const { due_in_ms = null, lease_check_in_ms = null, server_settled = false } = await createOutlook(deps).look();
+  const { due_in_ms = null, lease_check_in_ms = null } = await createOutlook(deps).look();
   const late = ([what, in_ms]: [string, number | null]) =>
     in_ms !== null && in_ms < -sweep_ms_max ? [`${what} for ${duration(-in_ms)}`] : [];
   const left = [
     ...late(["jobs are due and not promoted", due_in_ms]),
-    ...late(["leases have ended and are not recovered", server_settled ? lease_check_in_ms : null]),
+    ...late(["leases have ended and are not recovered", lease_check_in_ms]),
   ];
   if (left.length === 0) return ok("sweep", "no lease is stale, no due job is left behind");
   return wrong("sweep", `${left.join("; ")}: does a worker or an API run?`);

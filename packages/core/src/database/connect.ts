@@ -143,7 +143,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     control,
     spare,
     timeout_ms: options.timeoutMs,
-    pulse: { answered_at: -Infinity, away: false, back_at: -Infinity },
+    pulse: { answered_at: -Infinity },
     turns,
     connections() {
       const { idle, busy, waiting } = pool.load();

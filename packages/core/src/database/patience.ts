@@ -1,18 +1,12 @@
 /** How many deadlines something may wait in our own queues, for a connection or for others' statements. */
 export const waits_max = 3;
 
-/**
- * When the server last answered a statement of the pool, by this process's clock. It is `away` from when somebody met it
- * away until the next answer, which came at `back_at`.
- */
-export type Pulse = { answered_at: number; away: boolean; back_at: number };
+/** When the server last answered a statement of the pool, by this process's clock. */
+export type Pulse = { answered_at: number };
 
 /** To be called with each answer. */
 export function noteAnswer(pulse: Pulse): void {
   pulse.answered_at = performance.now();
-  if (!pulse.away) return;
-  pulse.away = false;
-  pulse.back_at = pulse.answered_at;
 }
 
 /** What is known about a statement waiting since `began_at`; `sent_at` once it has left. */
@@ -24,11 +18,7 @@ export type Waiting = { began_at: number; sent_at: number | undefined; timeout_m
  * the server is there, and a statement waits for its turn: at most three deadlines. Once no one is answered, one is
  * enough.
  */
-export function patienceLeft(
-  { began_at, sent_at, timeout_ms }: Waiting,
-  { answered_at }: Pick<Pulse, "answered_at">,
-  now: number,
-): number {
+export function patienceLeft({ began_at, sent_at, timeout_ms }: Waiting, { answered_at }: Pulse, now: number): number {
   if (sent_at !== undefined) return sent_at + timeout_ms - now;
   return Math.min(Math.max(began_at, answered_at) + timeout_ms, began_at + waits_max * timeout_ms) - now;
 }

@@ -2,6 +2,7 @@ import { forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
 import { forgetEmptyQueues } from "../counts/fold.ts";
+import { adoptStrays, countStrays } from "../lease/adopt-strays.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
 import { firstId, prune, pruneAhead } from "./prune.ts";
 import { pruneKeys, pruneUniqueKeys } from "./prune-keys.ts";
@@ -19,6 +20,8 @@ import { reportFailed } from "./report-failed.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
+/** Jobs looked at in one step for those that run without a claim. */
+const walked_max = 5_000;
 /** Their next slots are reckoned here. */
 const schedules_max = 50;
 /** The same for what grows slowly, so that an idle system asks little. */
@@ -27,7 +30,8 @@ const slow_pass_ms = 600_000;
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
  * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and operations, and
- * figures over time, whose minutes become hours first; and brings back schedules that a clock sent ahead. In steps of a few hundred rows, or two thousand jobs, with rests (see `restMs`)
+ * figures over time, whose minutes become hours first. Brings back schedules that a clock sent ahead, and gives running
+ * jobs that lost their claim a new one. In steps of a few hundred rows, or a few thousand jobs, with rests (see `restMs`)
  * so that it does not show in anyone's latency. A part that fails leaves the others alone.
  *
  * @example
@@ -105,6 +109,16 @@ function flowsStep(deps: LoopDeps): Step {
   };
 }
 
+/** Walks over all jobs if the counts say that some are running without a claim. */
+function straysStep(deps: LoopDeps): Step {
+  let after: string | undefined;
+  return async () => {
+    if (after === undefined && (await countStrays(deps)) <= 0) return false;
+    after = (await adoptStrays(deps, after ?? firstId, walked_max)).next;
+    return after !== undefined;
+  };
+}
+
 function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, place: Place) {
   return {
     jobs: jobsStep(deps, "jobs", { retention, removed, pruneSome: prune, place }),
@@ -130,6 +144,7 @@ function slowParts(deps: LoopDeps, retention: Retention, removed: Removed, place
     minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
     schedules: bringBackStep(deps),
     flows: flowsStep(deps),
+    strays: straysStep(deps),
     hours: async () => (await forgetHours(deps, rows_max)) === rows_max,
     operations: async () => (await forgetOperations(deps, rows_max)) === rows_max,
   };

@@ -1,6 +1,6 @@
 import { connectDatabase } from "../database/connect.ts";
-import { recordEvents, simulateClock, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { enqueue } from "../submit/enqueue.ts";
 import { createOutlook } from "./outlook.ts";
 
@@ -14,14 +14,12 @@ test("a part not answered in time leaves the others answered", async () => {
   const deps = { database: own.database, observe: recordEvents().observe };
   await enqueue(deps, [submission({})], { idempotency_ttl_seconds: 60 });
   const outlook = createOutlook(deps);
-  expect(Object.keys(await outlook.look())).toHaveLength(12);
+  expect(Object.keys(await outlook.look())).toHaveLength(10);
   await own.database.sql.begin(async (lock) => {
     await lock`LOCK TABLE atlasqueue.claims, atlasqueue.job_groups IN ACCESS EXCLUSIVE MODE`;
     const found = await outlook.look();
     expect(found).toMatchObject({ any_queued: true, any_changes: true, due_in_ms: null, newest_dead: null });
     expect(found).not.toHaveProperty("lease_check_in_ms");
-    // Whether the server has just started is still known.
-    expect(found).toHaveProperty("server_settled");
     expect(found).not.toHaveProperty("any_overdue_groups");
   });
   expect(await outlook.look()).toMatchObject({ any_queued: true, any_overdue_groups: false });
@@ -35,18 +33,4 @@ test("when the database is away no part is answered, and that is an error", asyn
   });
   await expect(createOutlook({ database }).look()).rejects.toThrow();
   await database.close();
-});
-
-test("a server's start is over even where its clock has been set back to before it", async () => {
-  const other = await testDatabase();
-  const clock = await simulateClock(other.url, new Date(Date.now() - 86_400_000));
-  const database = connectDatabase({ url: other.url, connectionsMax: 1, timeoutMs: 15_000 });
-  onTestFinished(async () => {
-    await Promise.all([database.close(), clock.stop()]);
-    await other.drop();
-  });
-  expect(await createOutlook({ database }).look()).toMatchObject({ server_settled: true });
-  const [start] = await database.sql<{ at: Date }[]>`SELECT pg_postmaster_start_time() AS at`;
-  await clock.set(new Date((start?.at.getTime() ?? 0) + 1_000));
-  expect(await createOutlook({ database }).look()).toMatchObject({ server_settled: false });
 });

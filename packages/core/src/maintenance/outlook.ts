@@ -11,10 +11,6 @@ export type SweepOutlook = {
   schedule_in_ms: number | null;
   lease_check_in_ms: number | null;
   operation_in_ms: number | null;
-  /** The server has run for three seconds: leases may be ended. */
-  server_settled: boolean;
-  /** The server's clock. */
-  now_ms: number;
   any_queued: boolean;
   any_changes: boolean;
   newest_dead: Date | null;
@@ -25,9 +21,7 @@ export type SweepOutlook = {
 
 /**
  * Each reads one end of an index; for ready jobs the end with the newest, as the other holds the dead entries of
- * claimed jobs. For three seconds after the server's start no lease is ended: renewals by live workers come first. That
- * is a separate part, and never a slow one: without it nothing is ended, whereas leases are looked at even if their
- * times are not known in time. A start that is still to come was before the clock was set back.
+ * claimed jobs.
  */
 const parts: Record<keyof SweepOutlook, string> = {
   due_in_ms: "(extract(epoch FROM (SELECT min(due_at) FROM atlasqueue.jobs) - now()) * 1000)::float8",
@@ -37,8 +31,6 @@ const parts: Record<keyof SweepOutlook, string> = {
     (extract(epoch FROM (SELECT check_at FROM atlasqueue.claims ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
   operation_in_ms: `
     (extract(epoch FROM (SELECT min(${dueAt}) FROM atlasqueue.operations WHERE status = 'running') - now()) * 1000)::float8`,
-  server_settled: "abs(extract(epoch FROM now() - pg_postmaster_start_time())) >= 3",
-  now_ms: "(extract(epoch FROM now()) * 1000)::float8",
   any_queued:
     "(SELECT true FROM atlasqueue.jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
   any_changes: "EXISTS (SELECT FROM atlasqueue.queue_changes)",

@@ -49,7 +49,7 @@ test("a sweep's look that takes long delays no overview, and is asked for once f
   let free = () => {};
   const freed = new Promise<void>((resolve) => (free = resolve));
   const unsafe = ((...statement: Parameters<typeof own.database.sql.unsafe>) => {
-    if (!statement[0].includes("server_settled")) return own.database.sql.unsafe(...statement);
+    if (!statement[0].includes("newest_dead")) return own.database.sql.unsafe(...statement);
     // Not its parts, which are asked for one by one when all of them together are late.
     if (statement[0].includes("any_queued")) looks += 1;
     return freed.then(() => []);

@@ -100,8 +100,8 @@ async function inTime(late: Promise<number | undefined>): Promise<number> {
 
 /** How long what is due has waited for a sweep. */
 async function lateness(outlook: ReturnType<typeof createOutlook>): Promise<number> {
-  const { due_in_ms = null, lease_check_in_ms = null, server_settled = false } = await outlook.look();
-  return Math.max(0, -(due_in_ms ?? 0), server_settled ? -(lease_check_in_ms ?? 0) : 0);
+  const { due_in_ms = null, lease_check_in_ms = null } = await outlook.look();
+  return Math.max(0, -(due_in_ms ?? 0), -(lease_check_in_ms ?? 0));
 }
 
 function sumOf(workers: readonly SeenWorker[]): NonNullable<Overview["workers"]> {

@@ -7,7 +7,7 @@ import { claim } from "../lease/claim.ts";
 import { fireAll } from "../schedules/fire-due.ts";
 import { createSchedule } from "../schedules/store.ts";
 import { settleRemote } from "../remote/settle.ts";
-import { recoverAll } from "../maintenance/sweep/recover-all.ts";
+import { recoverAll } from "../maintenance/sweep/recovery.ts";
 import { createLogger } from "../observe/log.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";

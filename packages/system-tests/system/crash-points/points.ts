@@ -116,7 +116,6 @@ export const beside: Readonly<Record<string, string>> = {
   "outbox/": "in one transaction with the statements that act on its rows, which have points",
   "flows/forget-empty": "removes what holds nothing",
   "schedules/resume": "one row, and repeated it changes nothing",
-  "lease/put-off": "only says when leases are looked at next, and repeated it says so again",
   "lease/adopt-strays": "a repair: of leases without a claim's row",
   "schedules/bring-back": "a repair after a clock that was set back",
 };

@@ -7,13 +7,9 @@ import {
   onceMore,
   pause,
   type Lease,
-  type OutageWatch,
 } from "@atlasqueue/core/internal";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
-
-/** `outage` is told of renewals that failed. */
-export type KeeperDeps = WorkerDeps & { outage: OutageWatch };
 
 const batch_max = 1_000;
 const retry_ms = 250;
@@ -28,7 +24,7 @@ const forget_batches_max = 10_000;
  * When a connection breaks it renews at once: a server that crashed may have forgotten the last renewals, or a claim.
  */
 export async function keepLeases(
-  deps: KeeperDeps,
+  deps: WorkerDeps,
   running: RunningJobs,
   lease_seconds: number,
   stop: AbortSignal,
@@ -39,7 +35,6 @@ export async function keepLeases(
   let wake = new AbortController();
   const hearNoMore = deps.database.onBreak(() => {
     breaks += 1;
-    deps.outage.renewing();
     wake.abort();
   });
   while (!stop.aborted) {
@@ -47,10 +42,8 @@ export async function keepLeases(
     const known = breaks;
     const renewed = await renew(deps, running, running.all(), lease_seconds);
     const unbroken = breaks === known;
-    if (renewed && unbroken) {
-      deps.outage.renewed();
-      await pause(period_ms, AbortSignal.any([stop, wake.signal]));
-    } else await pause(soon_ms, stop);
+    if (renewed && unbroken) await pause(period_ms, AbortSignal.any([stop, wake.signal]));
+    else await pause(soon_ms, stop);
   }
   hearNoMore();
 }
@@ -59,7 +52,7 @@ export async function keepLeases(
  * Checks a job as soon as it is said to be cancelled, instead of at the next renewal. The notice is a hint: the renewal
  * finds out whether the lease is lost. Returns a function that stops listening.
  */
-export function heedCancels(deps: KeeperDeps, running: RunningJobs, lease_seconds: number): () => void {
+export function heedCancels(deps: WorkerDeps, running: RunningJobs, lease_seconds: number): () => void {
   return deps.signal.notices.listen("cancelled", (ids) => {
     const told = new Set(ids);
     const held = running.all().filter((job) => told.has(job.lease.id));
@@ -82,7 +75,7 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
 
 /** Renew what is held now. False when the database is away, or a transaction has a job's row locked: repeat it soon. */
 async function renew(
-  deps: KeeperDeps,
+  deps: WorkerDeps,
   running: RunningJobs,
   held: readonly RunningJob[],
   lease_seconds: number,
@@ -108,10 +101,7 @@ async function renew(
     return all;
   } catch (error) {
     if (!isUnavailable(error)) deps.logger.error({ err: error }, "lease_renewal_failed");
-    else {
-      deps.observe({ event: "database_unavailable", during: "lease renewal", error: String(error) });
-      await deps.outage.failed();
-    }
+    else deps.observe({ event: "database_unavailable", during: "lease renewal", error: String(error) });
     return false;
   }
 }

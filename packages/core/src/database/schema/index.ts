@@ -160,8 +160,6 @@ export const claims = atlasqueue.table(
     worker_id: text().notNull(),
     check_at: time().notNull(),
     job_ids: uuid().array().notNull(),
-    /** When it was last looked at later than it was due, after a time without writes. */
-    put_off_at: time(),
   },
   (batch) => [index("claims_check").on(batch.check_at)],
 );

@@ -12,20 +12,17 @@ import { admitAll } from "../../submit/arrivals/admitter.ts";
 import { newArrivalsCursor } from "../../submit/arrivals/arrivals-round.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDeadLetterCheck } from "./check-dead-letters.ts";
-import type { OutageWatch } from "./outage-watch.ts";
 import { markReady } from "./ready-mark.ts";
 import { createReadyRound } from "./ready-round.ts";
 import { createRecovery } from "./recovery.ts";
+import type { RecoveryGate } from "./recovery-gate.ts";
 import { createServedQueues, type ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "../take-turn.ts";
 
 const statistics_ms = 10_000;
 
-/**
- * What a sweep is given besides its outlook: `asked` when something is due but it is not our turn, `settled_in` when
- * leases may be ended.
- */
-export type SweepMoment = { asked: boolean; settled_in: boolean };
+/** What a sweep is given besides its outlook: `asked` when something is due but it is not our turn. */
+export type SweepMoment = { asked: boolean };
 export type Swept = { fired: number; promoted: number; recovered: number; resignalled: number };
 
 /**
@@ -33,19 +30,19 @@ export type Swept = { fired: number; promoted: number; recovered: number; resign
  * sweep starts the others without it. A duty is not skipped because its part of the outlook was not answered in time.
  *
  * @example
- * const swept = await createDuties(deps, served, stop, outage).start(outlook, { asked: false, settled_in: true });
+ * const swept = await createDuties(deps, served, stop, gate).start(outlook, { asked: false });
  */
 export function createDuties(
   deps: SweepDeps,
   served: ServedBySweep,
   stop: AbortSignal,
-  outage: Pick<OutageWatch, "failed" | "settledIn">,
+  gate: Pick<RecoveryGate, "isOpen" | "close">,
 ) {
   const checkDeadLetters = createDeadLetterCheck(deps);
   const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
   const goRoundDue = createDueRound(deps);
-  const recover = createRecovery(deps, outage);
+  const recover = createRecovery(deps, gate);
   const arrivals = newArrivalsCursor();
   const underWay = new Set<string>();
   const operation_turn = { tenant: "" };
@@ -94,7 +91,7 @@ export function createDuties(
      * When it is not our turn, only duties with a due time: for the rest a turn is enough, however often something
      * becomes due.
      */
-    async start(outlook: Partial<SweepOutlook>, { asked, settled_in }: SweepMoment): Promise<Swept> {
+    async start(outlook: Partial<SweepOutlook>, { asked }: SweepMoment): Promise<Swept> {
       const { any_queued = true, any_changes = true, newest_dead } = outlook;
       const { any_overdue_groups = true, any_arrivals = true, any_outbox = true } = outlook;
       const ready = any_queued && !asked;
@@ -105,8 +102,7 @@ export function createDuties(
       const [fired, promoted, recovered, served_again, others_again] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps, goRoundDue)),
-        // This must be known: after a server's start the renewals of live workers come first.
-        count("leases", settled_in && outlook.server_settled === true && isPast(outlook.lease_check_in_ms), recover),
+        count("leases", isPast(outlook.lease_check_in_ms), recover),
         // Two duties, as urgent work must not wait for the round, nor the round for it.
         count("served queues", ready, lookAtServed),
         count("ready jobs", ready, () => signalAgain(goRound)),

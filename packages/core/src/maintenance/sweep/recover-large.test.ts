@@ -5,9 +5,7 @@ import { engineHarness } from "../../../test/engine-harness.ts";
 import { createFollowUps } from "../../follow-ups.ts";
 import { recovered_max, recoverExpired } from "../../lease/recover.ts";
 import type { SweepDeps } from "../loop-deps.ts";
-import { createOutageWatch } from "./outage-watch.ts";
-import { recoverAll } from "./recover-all.ts";
-import { createRecovery } from "./recovery.ts";
+import { createRecovery, recoverAll } from "./recovery.ts";
 
 const { deps } = engineHarness();
 let sweep: SweepDeps;
@@ -53,27 +51,21 @@ test("jobs that somebody has locked keep none of their claim from being taken ba
   expect(await recoverAll(sweep, 5)).toBe(10);
 });
 
-test("a recovery under way goes no further once the fleet is told of an outage", async () => {
+test("a recovery under way goes no further once the gate is closed", async () => {
   await abandon(2, recovered_max);
-  // By an API whose holders go on beyond the end of their leases.
-  const database = steppingDatabase(deps.database, async (step) => {
-    if (step === "answer") await sweep.signal.mark("outage", 10_000);
-  });
-  const outage = createOutageWatch(sweep);
-  expect(await outage.settledIn()).toBe(true);
-  expect(await createRecovery({ ...sweep, database }, outage)()).toBe(recovered_max);
+  let is_open = true;
+  const database = steppingDatabase(deps.database, (step) => void (step === "answer" && (is_open = false)));
+  const recover = createRecovery({ ...sweep, database }, { isOpen: () => is_open, close: () => {} });
+  expect([await recover(), await recover()]).toEqual([recovered_max, 0]);
   expect(await ready()).toBe(recovered_max);
 });
 
 test("what a slow server cannot take back in time is halved until it can", { tags: ["slow"] }, async () => {
   await abandon(2, 350);
   await slowFrom(200);
-  const late: number[] = [];
+  const late: Promise<number>[] = [];
   const database = { ...deps.database, timeout_ms: 1_000 };
-  const recover = createRecovery(
-    { ...sweep, database },
-    { failed: async () => void late.push(await ready()), settledIn: async () => true },
-  );
+  const recover = createRecovery({ ...sweep, database }, { close: () => void late.push(ready()), isOpen: () => true });
   await eventually(
     async () => {
       await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now()`;
@@ -82,9 +74,9 @@ test("what a slow server cannot take back in time is halved until it can", { tag
     },
     { timeout_ms: 60_000 },
   );
-  // Each time it was late, nothing had been taken back, and the fleet was told.
+  // Each time it was late, nothing had been taken back, and the gate was closed.
   expect(late.length).toBeGreaterThan(0);
-  expect(new Set(late)).toEqual(new Set([0]));
+  expect(new Set(await Promise.all(late))).toEqual(new Set([0]));
 });
 
 /** A statement that takes back more jobs than this does not end in time. */

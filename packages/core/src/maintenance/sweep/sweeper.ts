@@ -1,12 +1,10 @@
-import { isOutage, isUnavailable } from "../../database/errors.ts";
+import { isUnavailable } from "../../database/errors.ts";
 import { createOutlook, type SweepOutlook } from "../outlook.ts";
 import { pause } from "../../pause.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDuties } from "./duties.ts";
-import { findStrays } from "./find-strays.ts";
-import { createClockWatch } from "./clock-watch.ts";
-import { createOutageWatch } from "./outage-watch.ts";
 import { readyWasSeen } from "./ready-mark.ts";
+import { createRecoveryGate } from "./recovery-gate.ts";
 import type { ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "../take-turn.ts";
 
@@ -25,21 +23,16 @@ const sweep_ms_max = 2_500;
  * is sooner, and takes turns with the other workers' sweepers, so that a fleet asks the database no more often than one
  * worker. `served` are the queues this process takes jobs from: they are looked after first.
  */
-export function createSweeper(
-  deps: SweepDeps,
-  stop: AbortSignal,
-  served: ServedBySweep,
-  outage = createOutageWatch(deps),
-) {
+export function createSweeper(deps: SweepDeps, stop: AbortSignal, served: ServedBySweep) {
   const outlook = createOutlook(deps);
-  const jumpSince = createClockWatch();
-  const duties = createDuties(deps, served, stop, outage);
+  const gate = createRecoveryGate(deps);
+  const duties = createDuties(deps, served, stop, gate);
   let wake = new AbortController();
   let due_at = Infinity;
 
   const sweep = async (found: Partial<SweepOutlook>, asked: boolean): Promise<void> => {
     const started = performance.now();
-    const swept = await duties.start(found, { asked, settled_in: await outage.settledIn() });
+    const swept = await duties.start(found, { asked });
     deps.observe({ event: "sweep_complete", ...swept, duration_ms: performance.now() - started });
     const changed = swept.promoted + swept.fired + swept.recovered > 0;
     const { due_in_ms, schedule_in_ms } = changed ? await outlook.nextDue() : found;
@@ -61,13 +54,8 @@ export function createSweeper(
       if ((await readyWasSeen(deps)) && (await duties.servedQueues.mine(sweep_ms))) await duties.servedQueues.look();
       return;
     }
-    const asked_at = performance.now();
-    const found = await outlook.look().catch(async (error: unknown) => {
-      if (isOutage(error)) await outage.failed();
-      throw error;
-    });
-    const jump_ms = found.now_ms === undefined ? 0 : jumpSince(found.now_ms, asked_at);
-    if (jump_ms > 0) await outage.jumped(jump_ms);
+    const found = await outlook.look();
+    if (found.lease_check_in_ms !== null) gate.start();
     const over = new AbortController();
     await Promise.race([sweep(found, !ours).catch(report), pause(sweep_ms_max, over.signal)]);
     over.abort();
@@ -107,10 +95,8 @@ export function createSweeper(
 
   return {
     async run(): Promise<void> {
-      const hearNoMore = deps.database.onBreak(outage.broke);
-      await Promise.all([sweepOnTime(), findStrays(deps, stop)]);
+      await Promise.all([sweepOnTime(), gate.run(stop)]);
       await duties.operated();
-      hearNoMore();
     },
     /** The queues are empty: sweep now, if it is our turn. */
     nudge: () => wake.abort(),

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { createFollowUps } from "../../follow-ups.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
-import { recoverAll } from "./recover-all.ts";
+import { recoverAll } from "./recovery.ts";
 
 const { deps, add, take, read } = engineHarness();
 const abandoned = 1_500;
