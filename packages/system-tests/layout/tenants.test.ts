@@ -55,7 +55,7 @@ const exempt: Record<string, string> = {
   "lease/report-progress.ts": "by the lease's token, for workers with a database connection",
   "tokens/signing-key.ts": "a system-wide key, which no caller sees or names",
   "settle/complete-with-children.ts": "by the lease's token; a remote worker's ids go through find-leased first",
-  "settle/settled-before.ts": "by the lease's token; a remote worker's ids go through find-leased first",
+  "settle/settle.ts": "by the lease's token; a remote worker's ids go through find-leased first",
   "rollups/columns.ts": "part of statements, over rows that the rest of them name by tenant",
   "database/skip-locked.ts": "part of statements, over jobs chosen by the rest of them",
   "steps/as-seen.ts": "part of statements, over a job chosen by the rest of them",

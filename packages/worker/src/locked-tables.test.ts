@@ -74,32 +74,3 @@ test("handlers whose steps wait for a locked table, however many, leave the rene
   expect(started).toBe(ids.length);
   expect(harness.named("lease_expired")).toEqual([]);
 });
-
-test("failures that cannot be stored for a locked table of attempts hold up no successes", async () => {
-  const fails = defineHandler("fails", any, () => {
-    throw new Error("as always");
-  });
-  const logs = defineHandler("logs", any, (_payload, { log }) => log("a line"));
-  work([fails, logs, defineHandler("noop", any, () => {})], { concurrency: 10 });
-  await whileLocked("job_attempts", async () => {
-    const held = await harness.add(
-      ...Array.from({ length: 5 }, () => ({ type: "fails", max_attempts: 1 })),
-      ...Array.from({ length: 5 }, () => ({ type: "logs" })),
-    );
-    await eventually(() => harness.named("database_unavailable").length > 0);
-    for (let round = 0; round < 5; round += 1) {
-      const ids = await harness.add({}, {}, {});
-      await Promise.all(ids.map((id) => harness.becomes(id, { status: "succeeded" })));
-    }
-    await Promise.all(held.map((id) => harness.becomes(id, { status: "running", attempts: 1 })));
-  });
-  await eventually(async () =>
-    expect(
-      await harness.sql()`SELECT type, status, count(*)::int AS jobs FROM atlasqueue.jobs GROUP BY 1, 2 ORDER BY 1`,
-    ).toEqual([
-      { type: "fails", status: "dead", jobs: 5 },
-      { type: "logs", status: "succeeded", jobs: 5 },
-      { type: "noop", status: "succeeded", jobs: 15 },
-    ]),
-  );
-});

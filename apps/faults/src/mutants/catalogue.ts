@@ -79,7 +79,7 @@ export const catalogue: readonly Mutant[] = [
     name: "retry forgets attempts",
     edits: [
       {
-        file: "settle/fail.ts",
+        file: "settle/statement.ts",
         find: "updated_at = now(), locked_until = NULL",
         put: "attempts = 0, updated_at = now(), locked_until = NULL",
       },

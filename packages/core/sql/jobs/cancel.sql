@@ -4,7 +4,7 @@
 -- $4 with_turn
 WITH found AS MATERIALIZED (
     SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
-    FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
+    FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL FOR UPDATE
   ), open AS MATERIALIZED (
     SELECT * FROM found WHERE status = ANY($3::text[]) AND (NOT has_turn OR $4::text::bool)
   ), cancelled AS (

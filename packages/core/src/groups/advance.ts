@@ -1,12 +1,11 @@
 import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import { textArray, unindexed } from "../database/literals.ts";
-import { passingOverLocked, type Form } from "../database/skip-locked.ts";
-import type { Execute, Statement } from "../database/statement.ts";
-import { inTransaction, notHeldHalfSent, notHeldIdle, notHeldUnread, sentTogether } from "../database/transaction.ts";
+import { impatient } from "../database/skip-locked.ts";
+import { executeOn, type Execute, type Statement } from "../database/statement.ts";
+import { notHeldHalfSent, notHeldIdle, notHeldUnread, sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { claim_bytes_max, payloadBytes } from "../lease/payload-bytes.ts";
-import { leaseColumns, type Width } from "../lease/take-leases.ts";
 import { isLimited } from "../limits/room.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { groupOrder, holderOf, sameGroup, slotsOf } from "./join.ts";
@@ -20,64 +19,67 @@ export type GroupRef = { tenant: string; queue: string; group_key: string | null
 
 /** A job that `advanceGroups` let through. */
 export type LetThrough = ReadyJob & { status: "queued" | "scheduled"; group_key: string };
-export type Advanced = { through: LetThrough[] | null };
+type Advanced = { through: LetThrough[] | null };
 
+const no_id = "00000000-0000-0000-0000-000000000000";
 const paramsOf = (groups: readonly GroupRef[]): [string, string, string] => [
   textArray(groups.map(({ tenant }) => tenant)),
   textArray(groups.map(({ queue }) => queue)),
   textArray(groups.map(({ group_key }) => group_key)),
 ];
 const groupParameters = ["tenants", "queues", "group_keys"];
-const given = "unnest($1::text[], $2::text[], $3::text[])";
 
-/** Locks the rows of groups, in the order of all. It waits for those that others hold. */
-export const lockGroups = (groups: readonly GroupRef[]): Statement => ({ text: lock, params: paramsOf(groups) });
+/** The next job of the groups of `after` is leased, under this token. */
+export type TakeFor = { after: ReadonlySet<GroupRef>; lease_token: string; worker_id: string; lease_seconds: number };
+const nobody: TakeFor = { after: new Set(), lease_token: no_id, worker_id: "", lease_seconds: 0 };
 
-/** Lets the next jobs of groups through that are locked in the same transaction, as many as there is room for. */
-export const advanceGroups = (groups: readonly GroupRef[]): Statement => ({ text: advance, params: paramsOf(groups) });
+/** Locks the rows of groups, in the order of all. It waits 200 ms for those that others hold. */
+const lockGroups = (groups: readonly GroupRef[]): Statement => ({ text: lock, params: paramsOf(groups) });
 
 /**
- * The same, and of the groups of the `after` jobs the next one is leased. Not if its queue is paused, has limits, has its
- * groups take turns, or lets several jobs of a group run; nor if it is not due; nor once the payloads together are as many
- * bytes as a claim may have.
+ * Lets the next jobs of groups through that are locked in the same transaction, as many as there is room for. The next of a
+ * group that another is to be leased for is not leased if its queue is paused, has limits, has its groups take turns, or
+ * lets several jobs of a group run; nor if it is not due; nor once the payloads together are as many bytes as a claim may have.
  */
-export const advanceAndLease = (
-  groups: readonly GroupRef[],
-  after: readonly GroupRef[],
-  { lease_token, worker_id, lease_seconds }: { lease_token: string; worker_id: string; lease_seconds: number },
-  width: Width,
-): Statement => {
-  const asked = new Set(after);
-  const leases = textArray(groups.map((one) => String(asked.has(one))));
-  return { text: leasing[width], params: [...paramsOf(groups), leases, lease_token, worker_id, lease_seconds] };
+const advanceGroups = (groups: readonly GroupRef[], take: TakeFor = nobody): Statement => {
+  const leases = textArray(groups.map((one) => String(take.after.has(one))));
+  return { text: advance, params: [...paramsOf(groups), leases, take.lease_token, take.worker_id, take.lease_seconds] };
 };
 
+/** What comes of an end: its answer, the jobs let through, and the leases taken. */
+export type EndedInGroups<Row, L> = { answer: Row | undefined; through: LetThrough[]; leased: readonly L[] };
+
 /**
- * Ends jobs of `groups`, in two `forms` of the statement that does it, and lets the next of each through. A batch waits
- * for a locked group for 200 ms; then the form goes that passes over jobs of locked groups, and only the groups of the jobs
- * that `endedIn` finds in its answer are advanced.
+ * Ends jobs by a statement that returns one row, and lets the next jobs of `groups` go on, in one transaction: the end,
+ * the locks of the groups, the next jobs. Another transaction's lock refuses all of it after 200 ms.
+ *
+ * @example
+ * const { answer, through } = await endInGroups<Settlement>(deps, settlementOf(completions), leases);
  */
-export async function endInGroups<Row>(
+export async function endInGroups<Row, L = never>(
   { database, observe }: Pick<Deps, "database" | "observe">,
+  end: Statement,
   groups: readonly GroupRef[],
-  forms: Record<Form, Statement>,
-  endedIn: (rows: readonly Row[]) => readonly GroupRef[],
-): Promise<{ rows: readonly Row[]; ready: LetThrough[] }> {
-  const send = async (form: Form) => {
-    if (form === "careful")
-      return inTransaction(database, async (execute) => {
-        const rows = await execute<Row>(forms.careful);
-        return { rows, through: await advanceIn(execute, endedIn(rows)) };
-      });
-    const [rows, , [advanced]] = (await sentTogether(database, [
-      forms.quick,
-      lockGroups(groups),
-      advanceGroups(groups),
-    ])) as [readonly Row[], unknown, readonly Advanced[]];
-    return { rows, through: advanced?.through ?? [] };
-  };
-  const { rows, through } = await passingOverLocked(send);
-  return { rows, ready: readyOf({ observe }, through) };
+  take?: TakeFor,
+): Promise<EndedInGroups<Row, L>> {
+  if (groups.length === 0) {
+    const [answer] = await executeOn(database)<Row>(end);
+    return { answer, through: [], leased: [] };
+  }
+  const [[answer], , rows] = (await sentTogether(database, [end, lockGroups(groups), advanceGroups(groups, take)])) as [
+    readonly Row[],
+    unknown,
+    readonly (L & Advanced & { id: string | null })[],
+  ];
+  const leased: L[] = [];
+  for (const { through: _, ...lease } of rows) if (lease.id !== null) leased.push(lease as unknown as L);
+  return { answer, through: readyOf({ observe }, rows[0]?.through ?? []), leased };
+}
+
+/** The same after an end in a transaction under way. */
+export async function advanceAfter(execute: Execute, groups: readonly GroupRef[]): Promise<LetThrough[]> {
+  if (groups.length > 0) await execute(lockGroups(groups));
+  return advanceIn(execute, groups);
 }
 
 /** In a transaction that has them locked. */
@@ -96,6 +98,7 @@ export function readyOf({ observe }: Pick<Deps, "observe">, through: readonly Le
 /** Those of them that are of the group of each job; of several jobs of one group, the first has them. */
 export function sharedOut<Job extends GroupRef>(jobs: readonly Job[], ready: readonly LetThrough[]) {
   const nameOf = ({ tenant, queue, group_key }: GroupRef) => `${tenant}\0${queue}\0${group_key}`;
+  if (ready.length === 0) return () => ready;
   const of = Map.groupBy(ready, nameOf);
   return (job: Job): readonly ReadyJob[] => {
     const own = of.get(nameOf(job)) ?? [];
@@ -109,8 +112,8 @@ const lock = composed(
   groupParameters,
   `
   WITH ordered AS MATERIALIZED (
-    SELECT tenant, queue, group_key FROM ${given} AS one(tenant, queue, group_key)
-    WHERE ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
+    SELECT tenant, queue, group_key FROM unnest($1::text[], $2::text[], $3::text[]) AS one(tenant, queue, group_key)
+    WHERE ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
     GROUP BY tenant, queue, group_key ORDER BY ${groupOrder("one")}
   )
   SELECT count(*)::int AS locked FROM ordered CROSS JOIN LATERAL (
@@ -130,8 +133,7 @@ const isGoneOnWith = `
         SELECT FROM atlasqueue.queues WHERE queues.tenant = through.tenant AND queues.queue = through.queue
           AND (paused_at IS NOT NULL OR fair_by IS NOT NULL OR ${isLimited}))`;
 
-const lease = (width: Width) => `
-  ), weighed AS MATERIALIZED (
+const leasing = `weighed AS MATERIALIZED (
     SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM (
       SELECT id, ${payloadBytes} AS bytes FROM atlasqueue.jobs WHERE id = ANY(ARRAY(${isGoneOnWith})) AND run_at <= statement_timestamp()) AS due
   ), takes AS MATERIALIZED (
@@ -142,20 +144,24 @@ const lease = (width: Width) => `
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $7::float8)
     WHERE id = ANY(ARRAY(SELECT id FROM takes)) AND ${notHeldUnread}
-    RETURNING ${width === "whole" ? "*" : `tenant, ${leaseColumns[width]}`}
+    RETURNING *, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds, run_at > created_at AS delayed
   ), batch AS (
     INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
     SELECT $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)
-    FROM leased HAVING count(*) > 0`;
+    FROM leased HAVING count(*) > 0
+  )`;
 
 // A group whose next job another transaction holds waits as a whole, as passing over just that job would break the order;
 // it is overdue then, as is one that has room for more than its share: the sweep looks again. Rows are found by LATERAL, `= ANY` and the
 // conflict over a key, never by a join: that could be planned as a scan of the whole table. A group whose one turn passes
 // to its next job keeps its row as it is: `heads` then names an earlier job, which stands for the one that has `active_group_key`.
-const advancing = (width?: Width) => `
+const advance = composed(
+  "groups/advance",
+  [...groupParameters, "leases", "lease_token", "worker_id", "lease_seconds"],
+  `
   WITH named AS MATERIALIZED (
-    SELECT tenant, queue, group_key, ${width ? "bool_or(leases)" : "false"} AS leases
-    FROM ${width ? "unnest($1::text[], $2::text[], $3::text[], $4::bool[])" : given} AS one(tenant, queue, group_key${width ? ", leases" : ""})
+    SELECT tenant, queue, group_key, bool_or(leases) AS leases
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[]) AS one(tenant, queue, group_key, leases)
     GROUP BY tenant, queue, group_key
   ), looked_into AS MATERIALIZED (
     SELECT seen.*, slots, still, ids, room > share AND cardinality(ids) = share AS has_more
@@ -174,13 +180,13 @@ const advancing = (width?: Width) => `
     SELECT looked_into.*, CASE WHEN is_held THEN '{}'::uuid[] ELSE ids END AS goes,
            CASE WHEN is_held THEN now() + interval '500 ms' WHEN has_more THEN now() END AS overdue
     FROM looked_into CROSS JOIN LATERAL (
-      SELECT EXISTS (SELECT FROM unnest(ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free)) AS is_held OFFSET 0) AS held${width ? lease(width) : ""}
-  ), released AS (
+      SELECT EXISTS (SELECT FROM unnest(ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free)) AS is_held OFFSET 0) AS held
+  ), ${leasing}, released AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, group_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
                     active_group_key = CASE WHEN ${slotsOf("jobs")} = 1 THEN group_key END, updated_at = now()
-    WHERE id = ANY(ARRAY(SELECT unnest(goes) FROM through${width ? " EXCEPT SELECT id FROM takes" : ""}))
+    WHERE id = ANY(ARRAY(SELECT unnest(goes) FROM through EXCEPT SELECT id FROM takes))
     RETURNING id, tenant, queue, group_key, priority, status
   ), kept AS (
     INSERT INTO atlasqueue.job_groups (tenant, queue, group_key, last_seq, admitted, heads, overdue_at)
@@ -191,27 +197,17 @@ const advancing = (width?: Width) => `
   ), forgotten AS (
     DELETE FROM atlasqueue.job_groups WHERE ctid = ANY(ARRAY(SELECT spot FROM through WHERE overdue IS NULL AND cardinality(still || goes) = 0))
   ), ${countChanges(
-    width
-      ? "(SELECT tenant, queue, status FROM released UNION ALL SELECT tenant, queue, 'running' FROM leased) AS moved"
-      : "released",
+    "(SELECT tenant, queue, status FROM released UNION ALL SELECT tenant, queue, 'running' FROM leased) AS moved",
     {
       blocked: "-count(*)",
       queued: "count(*) FILTER (WHERE status = 'queued')",
       scheduled: "count(*) FILTER (WHERE status = 'scheduled')",
-      ...(width && { running: "count(*) FILTER (WHERE status = 'running')" }),
+      running: "count(*) FILTER (WHERE status = 'running')",
     },
   )}, answer AS (
     SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'group_key', group_key,
                                       'priority', priority, 'status', status)) AS through
     FROM released
   )
-  SELECT * FROM answer${width ? " LEFT JOIN leased ON true" : ""}`;
-
-const advance = composed("groups/advance", groupParameters, advancing());
-const andLease = (width: Width) =>
-  composed(
-    `groups/advance-and-lease-${width}`,
-    [...groupParameters, "leases", "lease_token", "worker_id", "lease_seconds"],
-    advancing(width),
-  );
-const leasing = { lease: andLease("lease"), traced: andLease("traced"), whole: andLease("whole") };
+  SELECT * FROM answer LEFT JOIN leased ON true`,
+);

@@ -1,13 +1,14 @@
 import { composed } from "../database/composed.ts";
 import { isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { hidden, textArray, uuidArray } from "../database/literals.ts";
+import { impatient } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
-import { inTransaction, sentTogether } from "../database/transaction.ts";
+import { inTransaction } from "../database/transaction.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { noteParents } from "../flows/note-parents.ts";
-import { advanceGroups, advanceIn, lockGroups, readyOf, type Advanced } from "../groups/advance.ts";
+import { advanceIn, endInGroups, readyOf } from "../groups/advance.ts";
 import { groupIsFree } from "../groups/join.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { transition } from "../tracing/transition.ts";
@@ -27,7 +28,7 @@ const notFinal = jobStatuses.filter((status) => !isFinal(status));
 /**
  * Any status that is not final → cancelled, or any of `from`, which contains no final one. A running job's lease ends
  * with it: its worker's next heartbeat and settlement are refused, and the attempt goes to the history. Then the next
- * of its group may go.
+ * of its group may go. Throws after 200 ms (`isLocked`) while another transaction has the job or its group locked.
  *
  * @example
  * const outcome = await cancel(deps, "default", id);
@@ -39,12 +40,12 @@ export async function cancel(
   id: string,
   from: readonly JobStatus[] = notFinal,
 ): Promise<CancelOutcome> {
-  const { row, through } = await transition(deps, "cancel", {}, () => cancelWith(deps, tenant, id, from));
+  const { row, ready } = await transition(deps, "cancel", {}, () => cancelWith(deps, tenant, id, from));
   if (!row) return { kind: "unknown" };
   const { was, has_turn: _, ...job } = row;
   if (job.status !== "cancelled" || !from.includes(was)) return { kind: "not_cancellable", job };
   tell(deps, row);
-  return { kind: "cancelled", job, ready: readyOf(deps, through) };
+  return { kind: "cancelled", job, ready };
 }
 
 /**
@@ -83,16 +84,12 @@ function tell({ observe }: Deps, { id, type, queue, tenant, was }: CancelledJob 
 type Was = { was: JobStatus; has_turn: boolean };
 
 /** One statement, unless it has the turn of its group: then the next of the group goes in the same transaction. */
-async function cancelWith({ database }: Deps, tenant: string, id: string, from: readonly JobStatus[]) {
+async function cancelWith(deps: Deps, tenant: string, id: string, from: readonly JobStatus[]) {
   const statement = (with_turn: boolean) => ({ text, params: [id, tenant, textArray(from), String(with_turn)] });
-  const [row] = await executeOn(database)<JobRow & Was>(statement(false));
-  if (!row?.has_turn) return { row, through: [] };
-  const [[last], , [advanced]] = (await sentTogether(database, [
-    statement(true),
-    lockGroups([row]),
-    advanceGroups([row]),
-  ])) as [readonly (JobRow & Was)[], unknown, readonly Advanced[]];
-  return { row: last, through: advanced?.through ?? [] };
+  const [row] = await executeOn(deps.database)<JobRow & Was>(statement(false));
+  if (!row?.has_turn) return { row, ready: [] };
+  const { answer, through } = await endInGroups<JobRow & Was>(deps, statement(true), [row]);
+  return { row: answer, ready: through };
 }
 
 // The rows are locked first, so that the old status is the one the UPDATE found.
@@ -119,7 +116,7 @@ const parameters = ["ids", "tenant", "from_statuses", "with_turn"];
 const text = composed(
   "jobs/cancel",
   parameters,
-  `${cancelling("id = $1::uuid AND tenant = $2 FOR UPDATE")}
+  `${cancelling(`id = $1::uuid AND tenant = $2 AND ${impatient} FOR UPDATE`)}
   SELECT cancelled.*, false AS has_turn, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open)`,

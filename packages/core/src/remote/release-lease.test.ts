@@ -3,7 +3,7 @@ import { queueLimits } from "@atlasqueue/contract";
 import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/testing";
 import { beforeEach, expect, test, vi } from "vitest";
 import { call, longPollHarness, many, never } from "../../test/long-poll.ts";
-import { DatabaseTimeoutError, outcomeUnknown } from "../database/errors.ts";
+import { DatabaseTimeoutError, KeysContendedError, outcomeUnknown } from "../database/errors.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { setLimits } from "../limits/set.ts";
@@ -85,62 +85,18 @@ test("a lease that is released again and again signals its jobs once", async () 
   expect(signalled.mock.calls.flat(2)).toHaveLength(2);
 });
 
-test("while somebody has a job's row locked it is not answered, and asked again it gives back the rest", async () => {
+test("while another transaction has a job locked it fails, and repeated it gives back the rest", async () => {
   const token = randomUUID();
   const [locked = ""] = await add({}, {});
   await lease(token);
   await sql().begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
-    await expect(giveBack(token)).rejects.toThrow(DatabaseTimeoutError);
+    await expect(giveBack(token)).rejects.toThrow(KeysContendedError);
     expect(await states()).toEqual([running, queued]);
   });
   // The process that could not answer may be gone by now.
   await longPoll().close();
   expect(await giveBack(token)).toBe(1);
-  expect(await states()).toEqual([queued, queued]);
-});
-
-test("when a part has gone back and the rest cannot be looked at, the error says so", async () => {
-  const token = randomUUID();
-  const [locked = ""] = await add({}, {});
-  await lease(token);
-  let given = false;
-  open(
-    signal,
-    steppingDatabase(database(), (step, _number, text) => {
-      if (step === "answer" && text.includes("'waiting'")) given = true;
-      else if (given) throw Object.assign(new Error("out of room"), { code: "53100", severity: "ERROR" });
-    }),
-  );
-  await sql().begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
-    const error: unknown = await giveBack(token).catch((thrown: unknown) => thrown);
-    expect([String(error), outcomeUnknown(error)]).toEqual(["Error: out of room", true]);
-  });
-  expect(await states()).toEqual([running, queued]);
-});
-
-test("a lock that ends in a moment is waited for, and one answer tells of all that went back", async () => {
-  const token = randomUUID();
-  const [locked = ""] = await add({}, {});
-  await lease(token);
-  const unlock = Promise.withResolvers<void>();
-  const isLocked = Promise.withResolvers<void>();
-  const stranger = sql().begin(async (transaction) => {
-    await transaction`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
-    isLocked.resolve();
-    await unlock.promise;
-  });
-  await isLocked.promise;
-  open(
-    signal,
-    steppingDatabase(database(), async (step, _number, text) => {
-      if (step !== "answer" || !text.includes("'waiting'")) return;
-      unlock.resolve();
-      await stranger;
-    }),
-  );
-  expect(await giveBack(token)).toBe(2);
   expect(await states()).toEqual([queued, queued]);
 });
 

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { storableText, type Json } from "@atlasqueue/contract";
-import { afterSome, DatabaseTimeoutError } from "../database/errors.ts";
+import { afterAPart, certainlyNotApplied, KeysContendedError } from "../database/errors.ts";
 import { ahead } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps, Settled } from "../follow-ups.ts";
@@ -77,12 +76,9 @@ export async function settleRemote(
 export type Known<T> = { item: T; lease: Lease & Pick<Leased, "ran_ms"> };
 
 /**
- * How long a settlement waits for a row that another transaction has locked; after that the caller has to come back.
+ * Leaves out jobs of other tenants; the rest keep their positions. Throws once the others are settled if another
+ * transaction has one of them locked. Repeating the settlement gives the others the same outcomes.
  */
-export const locked_ms_max = 2_000;
-export const locked_retry_ms = 100;
-
-/** Leaves out jobs of other tenants; the rest keep their positions. */
 export async function settleKnown<T extends Held, Outcome>(
   items: readonly T[],
   leased: ReadonlyMap<string, Leased>,
@@ -92,21 +88,18 @@ export async function settleKnown<T extends Held, Outcome>(
     const facts = leased.get(item.id);
     return facts ? [{ item, lease: { ...facts, payload: {}, lease_token: item.lease_token } }] : [];
   });
+  const outcomes = known.length === 0 ? [] : await settle(known);
   const byId = new Map<string, Outcome>();
-  const give_up_at = performance.now() + locked_ms_max;
-  for (let left = known; left.length > 0;) {
-    const outcomes = await settle(left).catch(afterSome(byId.size > 0));
-    for (const [at, { item }] of left.entries()) {
-      const outcome = outcomes[at];
-      if (outcome !== undefined && outcome !== "locked") byId.set(item.id, outcome as Outcome);
-    }
-    left = left.filter(({ item }) => !byId.has(item.id));
-    // Repeating the settlement gives the others the same outcomes.
-    if (left.length > 0 && performance.now() > give_up_at) throw new DatabaseTimeoutError(locked_ms_max);
-    if (left.length > 0) await delay(locked_retry_ms);
+  for (const [at, { item }] of known.entries()) {
+    const outcome = outcomes[at];
+    if (outcome !== undefined && outcome !== "locked") byId.set(item.id, outcome as Outcome);
   }
+  if (byId.size < known.length) throw lockedError(byId.size > 0);
   return items.map(({ id }) => byId.get(id) ?? "not_found");
 }
+
+/** Another transaction has a job locked; `done`: others were settled. */
+export const lockedError = (done: boolean) => (done ? afterAPart : certainlyNotApplied)(new KeysContendedError());
 
 async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[], next: HandedJob[], go_on: GoOn | undefined) {
   const completions = known.map(({ item, lease }): Completion => ({ lease, result: item.result ?? null }));

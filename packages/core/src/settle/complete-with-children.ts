@@ -22,17 +22,10 @@ import { draftsOf } from "../submit/drafts.ts";
 import { lookAgain } from "../submit/look-again.ts";
 import type { EnqueueOutcome } from "../submit/outcome.ts";
 import { sendAll } from "../tracing/send.ts";
-import { advanceIn, lockGroups, readyOf, type LetThrough } from "../groups/advance.ts";
+import { advanceAfter, readyOf, type LetThrough } from "../groups/advance.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import {
-  inGroups,
-  settlementOf,
-  tellSettled,
-  type Completion,
-  type SettleOutcome,
-  type Settlement,
-} from "./complete.ts";
-import { settledBefore } from "./settled-before.ts";
+import { groupsOf, tellSettled, type SettleOutcome } from "./settle.ts";
+import { settlementOf, type Completion, type Settlement } from "./statement.ts";
 
 /** Tries at what is locked: the settler comes back soon, and holds up nothing else meanwhile. */
 const tries_max = 4;
@@ -87,16 +80,15 @@ export async function completeWithChildren(
       case "refused":
         return written;
       case "not_held": {
-        const before = (await settledBefore(deps, [lease])).get(lease.id);
-        const settled = tellSettled(deps, lease, before?.status, false);
-        if (settled.kind !== "applied") return settled;
-        return { kind: "applied", has_children: before?.has_children ?? false, children: [] };
+        const [settled] = await tellSettled(deps, [completion], { refused: [lease.id], parents: null, failed: null });
+        if (settled?.kind !== "applied") return { kind: "lease_lost" };
+        return { kind: "applied", has_children: settled.has_children ?? false, children: [] };
       }
       case "stored": {
         const answer = answerFlow(deps, written.drafted, written.stored);
         if (answer.kind !== "stored") return { kind: "refused", refusal: answer };
         const { has_children, through } = written;
-        tellSettled(deps, lease, "succeeded", has_children);
+        await tellSettled(deps, [completion], undefined);
         return { kind: "applied", has_children, children: answer.outcomes, ready: readyOf(deps, through) };
       }
       default:
@@ -150,11 +142,10 @@ async function complete(
       id,
       drafts.map((one) => one.id),
     );
-  const [settlement] = await execute<Settlement>(settlementOf([completion]).quick);
+  const [settlement] = await execute<Settlement>(settlementOf([completion]));
   if (settlement?.refused) throw new Error("a job whose row was locked could not be settled");
-  const groups = inGroups([completion]);
-  if (groups.length > 0) await execute(lockGroups(groups));
-  return { kind: "stored", drafted, stored, has_children, through: await advanceIn(execute, groups) };
+  const through = await advanceAfter(execute, groupsOf([completion]));
+  return { kind: "stored", drafted, stored, has_children, through };
 }
 
 type Held = { flow_id: string | null; has_children: boolean | null };

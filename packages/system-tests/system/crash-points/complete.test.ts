@@ -16,7 +16,7 @@ beforeAll(async () => {
 const unnamed: Readonly<Record<string, string>> = {
   "counts/changes.ts": "a part of many",
   "flows/note-parents.ts": "a part of many",
-  "flows/store-flow.ts": "a part of submit/insert-flow and settle/complete-spawned",
+  "flows/store-flow.ts": "a part of submit/insert-flow and settle/settle",
   "groups/join.ts": "a part of many",
   "jobs/remove.ts": "a part of jobs/delete, dead-letters/purge and maintenance/prune",
   "jobs/start-anew.ts": "a part of jobs/retry and dead-letters/replay",

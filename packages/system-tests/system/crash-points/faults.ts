@@ -14,7 +14,7 @@ export type Fault = { reach: Reach; reached(): boolean };
  * A fault at the first passage of a point, and at no other.
  *
  * @example
- * const fault = faultAt("settle/complete:after_commit", "kill");
+ * const fault = faultAt("settle/settle:after_commit", "kill");
  */
 export function faultAt(point: string, action: Action): Fault {
   let reached = false;

@@ -28,10 +28,9 @@ export const seams: Readonly<Record<string, string>> = {
   "lease/end-leases": "the leases of a process that ended are ended by the one that started it",
   "lease/forget-claims": "the rows of ended claims are removed",
   "lease/forget-ended-claims": "the rows of claims that remote workers settled are removed",
-  "settle/complete": "a job succeeds: before_commit is before the ack",
-  "settle/fail": "a job fails, or dies: after_commit is before its dead letter is listed",
-  "groups/advance": "a job of a group has ended, and the next may go",
-  "groups/advance-and-lease": "a job of a group has succeeded, and the next is leased",
+  "settle/settle":
+    "a job succeeds, fails or dies: before_commit is before the ack, after_commit is before a dead letter is listed",
+  "groups/advance": "a job of a group has ended, and the next may go, or is leased",
   "flows/close-edges": "rows of the outbox about parents that ended are acted on",
   "flows/release-children": "rows of the outbox about children are acted on: they are let go",
   "flows/have-dependants-wait": "a job adds others that its dependants wait for",

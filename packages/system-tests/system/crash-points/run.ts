@@ -20,7 +20,7 @@ const renewing: Pace = { lease_seconds: 5, long_ms: 2_500 };
  * whether the promises hold. Throws when they do not, or when the point was not reached.
  *
  * @example
- * await runFault("settle/complete:after_commit", "kill");
+ * await runFault("settle/settle:after_commit", "kill");
  */
 export async function runFault(point: string, action: Action): Promise<void> {
   const own = await testDatabase();

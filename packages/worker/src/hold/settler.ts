@@ -13,20 +13,20 @@ import type { Ending } from "../run/outcome.ts";
 import { nextOf, type GoingOn, type Run } from "../consume/group-runs.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
-import { createOutcomeLines } from "./outcome-lines.ts";
-import { createSpawnLines } from "./spawn-lines.ts";
-import type { Settlement } from "./take-batch.ts";
+import { createOutcomeQueue, type Settlement } from "./outcome-queue.ts";
 import { addChildren, type Success } from "./add-children.ts";
 import { traceSettled } from "../tracing/batches.ts";
 
 const retry_ms = 250;
 
+const bringsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
+
 type Fault = { job: RunningJob } & Omit<Extract<Ending, { kind: "failed" }>, "kind">;
 
 /**
- * Writes outcomes to the database, those that are ready together in one statement (see `createOutcomeLines`), and those
- * that bring jobs with them each by itself (see `createSpawnLines`). While the database is away, outcomes are kept, and
- * no attempt is spent.
+ * Writes outcomes to the database, those that are ready together in one statement, and those that bring jobs with them
+ * each in a transaction of its own. While the database is away, or another transaction has a job locked, its outcome is
+ * kept, and no attempt is counted.
  */
 export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy, goingOn: GoingOn) {
   const giveUp = new AbortController();
@@ -36,35 +36,17 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   let resting = 0;
   let idle: (() => void)[] = [];
 
-  const adding = createSpawnLines<Success>(
-    async (one) => {
-      if (!running.holds(one.job)) return "done";
-      await succeedAdding(one).catch((error: unknown) => adjourn(one, error));
-      return locked.delete(one.job) ? "held" : "done";
-    },
-    { retry_ms, stop: giveUp.signal },
-    ({ job }) => {
-      running.leave(job);
-      tellIdle();
-    },
-  );
-
-  const lines = createOutcomeLines(
-    (batch) => flush(batch),
-    () => tellIdle(),
-  );
-
-  const isBusy = () => lines.isBusy() || resting > 0 || adding.isBusy();
   const tellIdle = (): void => {
     if (!isBusy()) for (const resolve of idle.splice(0)) resolve();
   };
+  const add = (one: Settlement): void => (bringsJobs(one) ? adding : plain).add(one);
 
   /** The job stays held: its lease is renewed like a running job's. */
   const tryLater = async (settlement: Settlement): Promise<void> => {
     resting += 1;
     await pause(retry_ms, giveUp.signal);
     resting -= 1;
-    lines.add(settlement);
+    add(settlement);
   };
 
   const flush = async (batch: Settlement[]): Promise<void> => {
@@ -72,24 +54,18 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     const faults: Fault[] = [];
     for (const { job, outcome } of batch) {
       if (!running.holds(job)) continue;
-      if (outcome.kind === "succeeded") {
-        const { result, log } = outcome;
-        successes.push({ job, result, log });
-      } else faults.push({ job, ...outcome });
+      if (outcome.kind === "succeeded") successes.push({ job, ...outcome });
+      else faults.push({ job, ...outcome });
     }
-    await Promise.all([inBatch(successes, succeed), inBatch(faults, failAll)]);
+    await Promise.all([inBatch(successes, successes[0]?.spawned ? succeedAdding : succeed), inBatch(faults, failAll)]);
     for (const settlement of batch)
       if (locked.delete(settlement.job) && !giveUp.signal.aborted) void tryLater(settlement);
       // Those that could not be settled: their leases run out, and the sweep finds them.
       else running.leave(settlement.job);
   };
-
-  /** An outcome with children whose statement failed: it is tried again if that may help. */
-  const adjourn = async (one: Success, error: unknown): Promise<void> => {
-    if (!isUnavailable(error)) return refused(one, error);
-    deps.observe({ event: "database_unavailable", during: "settling", error: String(error) });
-    locked.add(one.job);
-  };
+  const plain = createOutcomeQueue(flush, tellIdle);
+  const adding = createOutcomeQueue(flush, tellIdle, 1);
+  const isBusy = () => plain.isBusy() || adding.isBusy() || resting > 0;
 
   const succeed = async (successes: Success[]): Promise<void> => {
     const completions = successes.map(({ job, result, log }) => ({ lease: job.lease, result, log }));
@@ -115,7 +91,8 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 
   /** running → succeeded with the jobs it adds, or failed when they cannot be added. */
-  const succeedAdding = async (success: Success): Promise<void> => {
+  const succeedAdding = async ([success]: Success[]): Promise<void> => {
+    if (!success) return;
     const { job } = success;
     const outcome = await traced("ack", [success], () => addChildren(deps, success));
     if (outcome.kind === "unfit")
@@ -217,11 +194,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 
   return {
-    settle(job: RunningJob, outcome: Ending): void {
-      if (outcome.kind !== "succeeded" || !outcome.spawned) return lines.add({ job, outcome });
-      const { result, log, spawned } = outcome;
-      adding.add({ job, result, log, spawned });
-    },
+    settle: (job: RunningJob, outcome: Ending): void => add({ job, outcome }),
     /** Resolves when everything given so far has been settled, and followed up. */
     async drained(): Promise<void> {
       if (isBusy()) await new Promise<void>((resolve) => idle.push(resolve));

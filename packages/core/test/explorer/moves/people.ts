@@ -42,7 +42,7 @@ const cancellable =
   "queued, running, lost, scheduled, due, failed, parked, limited, leading, blocked, just arrived, unique, parent, waiting child, finished";
 const ofStates: Moves = Object.assign(
   {},
-  ...toEach("cancel", ({ tenant }, deps, id) => cancel(deps, tenant, id), cancellable),
+  ...toEach("cancel", ({ tenant }, deps, id) => cancel(deps, tenant, id).catch(mayBeLate), cancellable),
   ...toEach(
     "retry",
     ({ tenant }, deps, id) => retry(deps, tenant, id),

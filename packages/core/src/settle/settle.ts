@@ -1,0 +1,147 @@
+import type { JobStatus } from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { afterSome, isLocked } from "../database/errors.ts";
+import { uuidArray } from "../database/literals.ts";
+import { replicated } from "../database/replicated.ts";
+import type { JobRow } from "../database/schema/index.ts";
+import { executeOn } from "../database/statement.ts";
+import { unsynced } from "../database/unsynced.ts";
+import type { Deps } from "../deps.ts";
+import { endInGroups, sharedOut, type LetThrough } from "../groups/advance.ts";
+import { groupIsFree } from "../groups/join.ts";
+import { leaseInput, leaseParameters, leaseParams } from "../lease/fence.ts";
+import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
+import type { ReadyJob } from "../signal/signal.ts";
+import { settlementOf, type Settlement, type Settling } from "./statement.ts";
+
+/** `ready` are the next jobs of its group, to be signalled; children wait for a job that `has_children`. */
+type Ended = { has_children?: boolean; ready?: readonly ReadyJob[] };
+/** `locked`: nothing happened yet, as another transaction has the job or its group locked; repeat it. */
+type NotSettled = { kind: "lease_lost" } | { kind: "locked" };
+export type SettleOutcome = ({ kind: "applied" } & Ended) | NotSettled;
+export type FailOutcome = { kind: "retrying"; run_at: Date } | ({ kind: "dead" } & Ended) | NotSettled;
+type Outcome = SettleOutcome | FailOutcome;
+
+/**
+ * Settle jobs that run under their leases, successes and failures alike. Outcomes are in the order given. A batch that
+ * waits 200 ms for a lock is refused. It is sent once more, without the jobs that are locked.
+ */
+export async function settle(deps: Deps, settlings: readonly Settling[]): Promise<Outcome[]> {
+  try {
+    return await settleTogether(deps, settlings);
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+  }
+  if (settlings.length === 1) return [{ kind: "locked" }];
+  const params = [uuidArray(settlings.map(({ lease }) => lease.id))];
+  const rows = await executeOn(deps.database)<{ id: string }>({ text: free, params });
+  const are_free = new Set(rows.map(({ id }) => id));
+  const rest = settlings.filter(({ lease }) => are_free.has(lease.id));
+  const outcomes = rest.length === 0 ? [] : await settleTogether(deps, rest).catch(unlessLocked);
+  const byId = new Map(outcomes.map((outcome, at) => [rest[at]?.lease.id, outcome]));
+  return settlings.map(({ lease }) => byId.get(lease.id) ?? { kind: "locked" });
+}
+
+function unlessLocked(error: unknown): Outcome[] {
+  if (isLocked(error)) return [];
+  throw error;
+}
+
+async function settleTogether(deps: Deps, settlings: readonly Settling[]): Promise<Outcome[]> {
+  const { answer, through } = await endInGroups<Settlement>(deps, settlementOf(settlings), groupsOf(settlings));
+  return tellSettled(deps, settlings, answer, through);
+}
+
+/** The leases of those that are in groups whose next job may go. */
+export const groupsOf = (settlings: readonly Settling[]): Lease[] =>
+  settlings.flatMap((one) =>
+    one.lease.group_key === null || ("verdict" in one && one.verdict.kind === "retry") ? [] : [one.lease],
+  );
+
+/**
+ * What became of jobs, by the statement's answer. Those it refused are looked up: one that was settled under this very
+ * lease, and whose answer was lost, gets the same outcome again.
+ */
+export async function tellSettled(
+  deps: Deps,
+  settlings: readonly Settling[],
+  answer: Settlement | undefined,
+  through: readonly LetThrough[] = [],
+): Promise<Outcome[]> {
+  const leases = settlings.map(({ lease }) => lease);
+  const refused = new Set(answer?.refused);
+  const parents = new Set(answer?.parents);
+  const failed = new Map(answer?.failed?.map((row) => [row.id, row]));
+  const before = await settledBefore(
+    deps,
+    leases.filter(({ id }) => refused.has(id)),
+  ).catch(afterSome(refused.size < leases.length));
+  const readyAfter = sharedOut(groupsOf(settlings), through);
+  return settlings.map((one): Outcome => {
+    const { id } = one.lease;
+    if (refused.has(id)) return tellOne(deps, one, before.get(id));
+    const ready = readyAfter(one.lease);
+    return tellOne(deps, one, failed.get(id) ?? succeeded, parents.has(id), ready.length > 0 ? ready : undefined);
+  });
+}
+
+type Row = { status: JobStatus; run_at?: Date | string; dead_reason?: string | null; has_children?: boolean | null };
+const succeeded: Row = { status: "succeeded" };
+const applied: SettleOutcome = { kind: "applied" };
+
+/** The outcome of one, by its row under this lease. One that failed may be due again by now. */
+function tellOne(
+  { observe }: Deps,
+  one: Settling,
+  row: Row | undefined,
+  has_children = row?.has_children ?? false,
+  ready?: readonly ReadyJob[],
+): Outcome {
+  const { lease } = one;
+  if (!("verdict" in one)) {
+    if (row?.status === "succeeded") {
+      observe(leaseEvent("job_succeeded", lease));
+      return has_children || ready ? { kind: "applied", has_children, ...(ready && { ready }) } : applied;
+    }
+  } else if (row?.status === "dead") {
+    observe({ event: "job_dead", ...aboutLease(lease), error: one.error, reason: row.dead_reason ?? "" });
+    return { kind: "dead", has_children, ...(ready && { ready }) };
+  } else if (row?.run_at && (row.status === "failed" || row.status === "queued")) {
+    const retry_in_ms = one.verdict.kind === "retry" ? one.verdict.delay_ms : 0;
+    observe({ event: "job_failed", ...aboutLease(lease), error: one.error, retry_in_ms });
+    return { kind: "retrying", run_at: new Date(row.run_at) };
+  }
+  observe({ event: "lease_lost", during: "settling", ...aboutLease(lease) });
+  return { kind: "lease_lost" };
+}
+
+type SettledJob = Pick<JobRow, "id" | "status" | "run_at" | "dead_reason" | "has_children">;
+
+/**
+ * Of the jobs whose settlement was refused, those settled under these very leases: the first answer was lost, and its
+ * repetition must return the same. A job keeps its token until it is claimed again, so one that failed and has since
+ * become ready is recognized too; recovery and release take the token away. A separate statement, as the refused one's
+ * snapshot may be older than the first settlement's commit.
+ */
+async function settledBefore({ database }: Deps, leases: readonly Lease[]): Promise<Map<string, SettledJob>> {
+  if (leases.length === 0) return new Map();
+  const rows = await executeOn(database)<SettledJob>({ text: find, params: leaseParams(leases) });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+const find = composed(
+  "settle/settled-before",
+  [...leaseParameters],
+  `
+  SELECT jobs.id, status, run_at, dead_reason, has_children, ${replicated} FROM ${leaseInput} JOIN atlasqueue.jobs ON jobs.id = input.id
+  WHERE lease_token = ($3::uuid[])[input.token]`,
+);
+
+// It locks what is free for a moment, which is the only way to know.
+const free = composed(
+  "settle/free",
+  ["ids"],
+  `
+  SELECT id FROM atlasqueue.jobs WHERE id = ANY($1::uuid[]) AND ${unsynced} AND (group_key IS NULL OR ${groupIsFree("jobs")})
+  FOR NO KEY UPDATE SKIP LOCKED`,
+);
