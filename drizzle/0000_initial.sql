@@ -66,22 +66,6 @@ CREATE TABLE "atlasqueue"."flows" (
 );
 --> statement-breakpoint
 CREATE INDEX "flows_of_tenant" ON "atlasqueue"."flows" USING btree ("tenant","id");--> statement-breakpoint
-CREATE TABLE "atlasqueue"."hour_rollups" (
-	"tenant" text COLLATE "C" NOT NULL,
-	"queue" text COLLATE "C" NOT NULL,
-	"type" text COLLATE "C" NOT NULL,
-	"at" timestamp (6) with time zone NOT NULL,
-	"submitted" bigint NOT NULL,
-	"succeeded" bigint NOT NULL,
-	"failed" bigint NOT NULL,
-	"dead" bigint NOT NULL,
-	"retried" bigint NOT NULL,
-	"waits" bigint[] NOT NULL,
-	"runs" bigint[] NOT NULL,
-	CONSTRAINT "hour_rollups_tenant_queue_type_at_pk" PRIMARY KEY("tenant","queue","type","at")
-);
---> statement-breakpoint
-CREATE INDEX "hour_rollups_at" ON "atlasqueue"."hour_rollups" USING btree ("at");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."idempotency_keys" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"key" text COLLATE "C" NOT NULL,
@@ -220,22 +204,6 @@ CREATE TABLE "atlasqueue"."claims" (
 --> statement-breakpoint
 CREATE INDEX "claims_check" ON "atlasqueue"."claims" USING btree ("check_at");--> statement-breakpoint
 ALTER TABLE "atlasqueue"."claims" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, toast_tuple_target = 8160);--> statement-breakpoint
-CREATE TABLE "atlasqueue"."minute_rollups" (
-	"tenant" text COLLATE "C" NOT NULL,
-	"queue" text COLLATE "C" NOT NULL,
-	"type" text COLLATE "C" NOT NULL,
-	"at" timestamp (6) with time zone NOT NULL,
-	"submitted" bigint NOT NULL,
-	"succeeded" bigint NOT NULL,
-	"failed" bigint NOT NULL,
-	"dead" bigint NOT NULL,
-	"retried" bigint NOT NULL,
-	"waits" bigint[] NOT NULL,
-	"runs" bigint[] NOT NULL,
-	CONSTRAINT "minute_rollups_tenant_queue_type_at_pk" PRIMARY KEY("tenant","queue","type","at")
-);
---> statement-breakpoint
-CREATE INDEX "minute_rollups_at" ON "atlasqueue"."minute_rollups" USING btree ("at");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."operations" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
@@ -335,6 +303,23 @@ CREATE TABLE "atlasqueue"."redis_owner" (
 	"refused_until" timestamp (6) with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "atlasqueue"."rollups" (
+	"tenant" text COLLATE "C" NOT NULL,
+	"queue" text COLLATE "C" NOT NULL,
+	"type" text COLLATE "C" NOT NULL,
+	"resolution" text COLLATE "C" NOT NULL,
+	"at" timestamp (6) with time zone NOT NULL,
+	"submitted" bigint NOT NULL,
+	"succeeded" bigint NOT NULL,
+	"failed" bigint NOT NULL,
+	"dead" bigint NOT NULL,
+	"retried" bigint NOT NULL,
+	"waits" bigint[] NOT NULL,
+	"runs" bigint[] NOT NULL,
+	CONSTRAINT "rollups_tenant_queue_type_at_resolution_pk" PRIMARY KEY("tenant","queue","type","at","resolution")
+);
+--> statement-breakpoint
+CREATE INDEX "rollups_at" ON "atlasqueue"."rollups" USING btree ("resolution","at");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."schedules" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"name" text COLLATE "C" NOT NULL,

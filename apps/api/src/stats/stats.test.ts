@@ -37,8 +37,8 @@ test.each(["window=2h", "queue=", "queue=a%20b", "type=", "from=now"])("a series
 test("a throughput has the last hour of each queue asked for, in their order, and zeros where nothing was", async () => {
   const { sql } = api.deps.database;
   await sql`
-    INSERT INTO atlasqueue.minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
-    SELECT tenant, 'busy', type, date_trunc('minute', now(), 'UTC') - ago * interval '1 minute', 1, 10, 2, 0, 0, '{}', '{}'
+    INSERT INTO atlasqueue.rollups (tenant, queue, type, resolution, at, submitted, succeeded, failed, dead, retried, waits, runs)
+    SELECT tenant, 'busy', type, 'minute', date_trunc('minute', now(), 'UTC') - ago * interval '1 minute', 1, 10, 2, 0, 0, '{}', '{}'
     FROM (VALUES ('default', ''), ('default', 'a'), ('acme', '')) AS of(tenant, type), generate_series(0, 90) AS ago`;
   const seen = throughput.parse(await (await api.get("/v1/stats/throughput?queues=quiet,busy")).json());
   const [quiet, busy, ...others] = seen.items;

@@ -1,9 +1,8 @@
 -- $1 rows_max
 WITH taken AS (
-    DELETE FROM atlasqueue.minute_rollups WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.minute_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '48 hours'
-      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
-    RETURNING *
+    DELETE FROM atlasqueue.rollups WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.rollups WHERE resolution = 'minute' AND at < date_trunc('hour', now(), 'UTC') - interval '48 hours'
+      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED)) RETURNING *
   ), gone AS (
     SELECT tenant, queue, type, date_trunc('hour', at, 'UTC') AS at, submitted, succeeded, failed, dead, retried, waits, runs FROM taken
   ), parts AS (
@@ -16,12 +15,12 @@ WITH taken AS (
            coalesce(sum(wait), 0) AS wait, coalesce(sum(run), 0) AS run
     FROM parts GROUP BY tenant, queue, type, at, place
   ), hours AS (
-    INSERT INTO atlasqueue.hour_rollups AS known (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
-    SELECT tenant, queue, type, at, sum(submitted), sum(succeeded), sum(failed), sum(dead), sum(retried),
+    INSERT INTO atlasqueue.rollups AS known (tenant, queue, type, at, resolution, submitted, succeeded, failed, dead, retried, waits, runs)
+    SELECT tenant, queue, type, at, 'hour', sum(submitted), sum(succeeded), sum(failed), sum(dead), sum(retried),
            coalesce(array_agg(wait ORDER BY place) FILTER (WHERE place > 0), '{}'),
            coalesce(array_agg(run ORDER BY place) FILTER (WHERE place > 0), '{}')
     FROM buckets GROUP BY tenant, queue, type, at ORDER BY tenant, queue, type, at
-    ON CONFLICT (tenant, queue, type, at) DO UPDATE SET submitted = known.submitted + excluded.submitted, succeeded = known.succeeded + excluded.succeeded, failed = known.failed + excluded.failed, dead = known.dead + excluded.dead, retried = known.retried + excluded.retried, waits = coalesce((
+    ON CONFLICT (tenant, queue, type, at, resolution) DO UPDATE SET submitted = known.submitted + excluded.submitted, succeeded = known.succeeded + excluded.succeeded, failed = known.failed + excluded.failed, dead = known.dead + excluded.dead, retried = known.retried + excluded.retried, waits = coalesce((
       SELECT array_agg(coalesce(pair.a, 0) + coalesce(pair.b, 0) ORDER BY pair.place)
       FROM unnest(known.waits, excluded.waits) WITH ORDINALITY AS pair(a, b, place)), '{}'), runs = coalesce((
       SELECT array_agg(coalesce(pair.a, 0) + coalesce(pair.b, 0) ORDER BY pair.place)

@@ -9,5 +9,6 @@ WITH span AS MATERIALIZED (
   SELECT span.now, span."from", floor(extract(epoch FROM at - span."from") / $4::int)::int AS bucket,
          submitted, succeeded, failed, dead, retried, waits, runs
   FROM span LEFT JOIN (
-    SELECT at, submitted::float8, succeeded::float8, failed::float8, dead::float8, retried::float8, waits::text, runs::text FROM atlasqueue.minute_rollups WHERE tenant = $1 AND queue = $2 AND type = $3 AND at >= (SELECT "from" FROM span) UNION ALL SELECT at, submitted::float8, succeeded::float8, failed::float8, dead::float8, retried::float8, waits::text, runs::text FROM atlasqueue.hour_rollups WHERE tenant = $1 AND queue = $2 AND type = $3 AND at >= (SELECT "from" FROM span)
+    SELECT at, submitted::float8, succeeded::float8, failed::float8, dead::float8, retried::float8, waits::text, runs::text FROM atlasqueue.rollups
+    WHERE tenant = $1 AND queue = $2 AND type = $3 AND at >= (SELECT "from" FROM span)
   ) AS known ON true;

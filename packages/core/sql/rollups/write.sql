@@ -22,12 +22,12 @@ WITH inside AS (
     SELECT tenant, of.queue, of.type, count, 0, 0, 0, 0, '{}', '{}'
     FROM inside, LATERAL (VALUES (queue, type), (queue, ''), ('', type), ('', '')) AS of(queue, type)
   ), written AS (
-  INSERT INTO atlasqueue.minute_rollups AS known (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
-  SELECT tenant, queue, type, date_trunc('minute', now() - make_interval(secs => $11::float8), 'UTC'),
+  INSERT INTO atlasqueue.rollups AS known (tenant, queue, type, resolution, at, submitted, succeeded, failed, dead, retried, waits, runs)
+  SELECT tenant, queue, type, 'minute', date_trunc('minute', now() - make_interval(secs => $11::float8), 'UTC'),
          sum(submitted), sum(succeeded), sum(failed), sum(dead), sum(retried), max(waits), max(runs)
   FROM given GROUP BY tenant, queue, type
   ORDER BY tenant COLLATE "C", queue COLLATE "C", type COLLATE "C"
-  ON CONFLICT (tenant, queue, type, at) DO UPDATE SET submitted = known.submitted + excluded.submitted, succeeded = known.succeeded + excluded.succeeded, failed = known.failed + excluded.failed, dead = known.dead + excluded.dead, retried = known.retried + excluded.retried, waits = coalesce((
+  ON CONFLICT (tenant, queue, type, at, resolution) DO UPDATE SET submitted = known.submitted + excluded.submitted, succeeded = known.succeeded + excluded.succeeded, failed = known.failed + excluded.failed, dead = known.dead + excluded.dead, retried = known.retried + excluded.retried, waits = coalesce((
       SELECT array_agg(coalesce(pair.a, 0) + coalesce(pair.b, 0) ORDER BY pair.place)
       FROM unnest(known.waits, excluded.waits) WITH ORDINALITY AS pair(a, b, place)), '{}'), runs = coalesce((
       SELECT array_agg(coalesce(pair.a, 0) + coalesce(pair.b, 0) ORDER BY pair.place)

@@ -34,7 +34,7 @@ afterAll(() => own.drop());
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.arrivals, atlasqueue.schedules, atlasqueue.minute_rollups, atlasqueue.hour_rollups, atlasqueue.inside_submissions`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.arrivals, atlasqueue.schedules, atlasqueue.rollups, atlasqueue.inside_submissions`,
 );
 
 const total = async (filter: { queue?: string; type?: string; tenant?: string } = {}) =>
@@ -123,14 +123,14 @@ test("jobs of callers' transactions are counted when they are taken in, and neve
 });
 
 test("many jobs are one statement, written by itself a few seconds later", { tags: ["slow"] }, async () => {
-  const [before] = await own.database.sql`SELECT count(*)::int AS count FROM atlasqueue.minute_rollups`;
+  const [before] = await own.database.sql`SELECT count(*)::int AS count FROM atlasqueue.rollups`;
   const rollups = createRollups(deps);
   for (let at = 0; at < 10_000; at += 1) rollups.ended({ ...job, queue: `q${at % 3}` }, "succeeded", at, at);
   expect(before?.count).toBe(0);
   await eventually(async () => expect(await total()).toMatchObject({ succeeded: 10_000 }), { timeout_ms: 60_000 });
   await rollups.stop();
   // Three queues, each with its sum over types, one type, and all.
-  const [row] = await own.database.sql`SELECT count(*)::int AS count FROM atlasqueue.minute_rollups`;
+  const [row] = await own.database.sql`SELECT count(*)::int AS count FROM atlasqueue.rollups`;
   expect(row?.count).toBe(8);
 });
 
@@ -212,13 +212,13 @@ test("minutes older than two days become hours, hours older than thirty days go,
   while ((await foldMinutes(deps, 7)) > 0);
   expect(await sums()).toEqual(before);
   const [row] = await own.database.sql`
-    SELECT (SELECT min(at) > now() - interval '50 hours' FROM atlasqueue.minute_rollups) AS recent,
-           (SELECT count(*)::int FROM atlasqueue.hour_rollups WHERE queue = '' AND type = '') AS hours`;
+    SELECT (SELECT min(at) > now() - interval '50 hours' FROM atlasqueue.rollups WHERE resolution = 'minute') AS recent,
+           (SELECT count(*)::int FROM atlasqueue.rollups WHERE resolution = 'hour' AND queue = '' AND type = '') AS hours`;
   expect(row).toEqual({ recent: true, hours: 6 });
   while ((await forgetHours(deps, 3)) > 0);
   expect(await sums()).toEqual(before);
   const [left] = await own.database
-    .sql`SELECT min(at) >= now() - interval '721 hours' AS recent FROM atlasqueue.hour_rollups`;
+    .sql`SELECT min(at) >= now() - interval '721 hours' AS recent FROM atlasqueue.rollups`;
   expect(left).toEqual({ recent: true });
 });
 
@@ -242,10 +242,10 @@ test.each([
 
 test("a series reads the rows of its window and no others, whatever the number of queues", async () => {
   await own.database.sql`
-    INSERT INTO atlasqueue.minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
-    SELECT 'default', queue, '', date_trunc('minute', now(), 'UTC') - minute * interval '1 minute', 1, 1, 0, 0, 0, '{1}', '{1}'
+    INSERT INTO atlasqueue.rollups (tenant, queue, type, resolution, at, submitted, succeeded, failed, dead, retried, waits, runs)
+    SELECT 'default', queue, '', 'minute', date_trunc('minute', now(), 'UTC') - minute * interval '1 minute', 1, 1, 0, 0, 0, '{1}', '{1}'
     FROM generate_series(-2, 99) AS minute, (SELECT '' AS queue UNION ALL SELECT 'q' || n FROM generate_series(1, 300) AS n) AS queues`;
-  await own.database.sql`ANALYZE atlasqueue.minute_rollups`;
+  await own.database.sql`ANALYZE atlasqueue.rollups`;
   // Two minutes are still to come, so that a new one may begin meanwhile.
   expect(await total()).toMatchObject({ submitted: 15 });
   for (const queue of ["", "q17"])

@@ -20,6 +20,14 @@ export async function foldMinutes(deps: Pick<Deps, "database">, rows_max: number
   return row?.folded ?? 0;
 }
 
+/** Deletes up to `rows_max` rollups that are older than `kept`, whose rows nobody has locked. */
+const oldest = (
+  resolution: "minute" | "hour",
+  kept: string,
+) => `DELETE FROM atlasqueue.rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.rollups WHERE resolution = '${resolution}' AND at < date_trunc('hour', now(), 'UTC') - interval '${kept}'
+      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))`;
+
 const keys = "tenant, queue, type, at";
 // Totals and buckets in one stream of parts: a join of them would be planned for a handful of rows, and run for many.
 const folding = composed(
@@ -27,10 +35,7 @@ const folding = composed(
   ["rows_max"],
   `
   WITH taken AS (
-    DELETE FROM atlasqueue.minute_rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.minute_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '${minutes_kept_hours} hours'
-      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
-    RETURNING *
+    ${oldest("minute", `${minutes_kept_hours} hours`)} RETURNING *
   ), gone AS (
     SELECT tenant, queue, type, date_trunc('hour', at, 'UTC') AS at, ${sumColumns.join(", ")}, waits, runs FROM taken
   ), parts AS (
@@ -43,12 +48,12 @@ const folding = composed(
            coalesce(sum(wait), 0) AS wait, coalesce(sum(run), 0) AS run
     FROM parts GROUP BY ${keys}, place
   ), hours AS (
-    INSERT INTO atlasqueue.hour_rollups AS known (${keys}, ${sumColumns.join(", ")}, waits, runs)
-    SELECT ${keys}, ${sumColumns.map((column) => `sum(${column})`).join(", ")},
+    INSERT INTO atlasqueue.rollups AS known (${keys}, resolution, ${sumColumns.join(", ")}, waits, runs)
+    SELECT ${keys}, 'hour', ${sumColumns.map((column) => `sum(${column})`).join(", ")},
            coalesce(array_agg(wait ORDER BY place) FILTER (WHERE place > 0), '{}'),
            coalesce(array_agg(run ORDER BY place) FILTER (WHERE place > 0), '{}')
     FROM buckets GROUP BY ${keys} ORDER BY ${keys}
-    ON CONFLICT (${keys}) DO UPDATE SET ${mergedInto("known")}
+    ON CONFLICT (${keys}, resolution) DO UPDATE SET ${mergedInto("known")}
   )
   SELECT count(*)::int AS folded FROM taken`,
 );
@@ -64,10 +69,7 @@ const forget = composed(
   ["rows_max"],
   `
   WITH gone AS (
-    DELETE FROM atlasqueue.hour_rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.hour_rollups WHERE at < date_trunc('hour', now(), 'UTC') - interval '${hours_kept_days} days'
-      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
-    RETURNING 1
+    ${oldest("hour", `${hours_kept_days} days`)} RETURNING 1
   )
   SELECT count(*)::int AS gone FROM gone`,
 );

@@ -68,9 +68,7 @@ function show({ waits, runs, ...sums }: Figures): StatsSeries["total"] {
 /** An array as PostgreSQL writes it. */
 const numbersOf = (text: string): number[] => JSON.parse(`[${text.slice(1, -1)}]`) as number[];
 
-const range = `WHERE tenant = $1 AND queue = $2 AND type = $3 AND at >= (SELECT "from" FROM span)`;
-const columns = `at, ${sumColumns.map((column) => `${column}::float8`).join(", ")}, waits::text, runs::text`;
-
+// Each figure is in a minute or, once it is folded, in an hour: never in both.
 const series = composed(
   "rollups/series",
   ["tenant", "queue", "type", "step_seconds", "items"],
@@ -81,7 +79,8 @@ const series = composed(
   SELECT span.now, span."from", floor(extract(epoch FROM at - span."from") / $4::int)::int AS bucket,
          ${sumColumns.join(", ")}, waits, runs
   FROM span LEFT JOIN (
-    SELECT ${columns} FROM atlasqueue.minute_rollups ${range} UNION ALL SELECT ${columns} FROM atlasqueue.hour_rollups ${range}
+    SELECT at, ${sumColumns.map((column) => `${column}::float8`).join(", ")}, waits::text, runs::text FROM atlasqueue.rollups
+    WHERE tenant = $1 AND queue = $2 AND type = $3 AND at >= (SELECT "from" FROM span)
   ) AS known ON true`,
 );
 
@@ -101,5 +100,5 @@ const deaths = composed(
   SELECT coalesce(sum(dead) FILTER (WHERE ${lately}), 0)::float8 AS lately,
          coalesce(sum(dead) FILTER (WHERE NOT (${lately})), 0)::float8 AS before,
          min(at) FILTER (WHERE ${lately} AND dead > 0) AS since
-  FROM atlasqueue.minute_rollups WHERE tenant = $1 AND queue = '' AND type = '' AND at > now() - interval '1 day 15 minutes'`,
+  FROM atlasqueue.rollups WHERE tenant = $1 AND queue = '' AND type = '' AND at > now() - interval '1 day 15 minutes'`,
 );

@@ -48,8 +48,8 @@ const text = composed(
     SELECT wanted.queue, floor(extract(epoch FROM minutes.at - (SELECT "from" FROM span)) / $3::int)::int AS bucket,
            sum(minutes.succeeded)::float8 AS succeeded, sum(minutes.failed)::float8 AS failed
     FROM unnest($2::text[]) AS wanted(queue) CROSS JOIN LATERAL (
-      SELECT at, succeeded, failed FROM atlasqueue.minute_rollups
-      WHERE tenant = $1 AND minute_rollups.queue = wanted.queue AND type = '' AND at >= (SELECT "from" FROM span)
+      SELECT at, succeeded, failed FROM atlasqueue.rollups
+      WHERE tenant = $1 AND rollups.queue = wanted.queue AND type = '' AND at >= (SELECT "from" FROM span)
       OFFSET 0) AS minutes
     GROUP BY 1, 2
   )

@@ -57,12 +57,12 @@ const text = composed(
     SELECT tenant, of.queue, of.type, count, 0, 0, 0, 0, '{}', '{}'
     FROM inside, LATERAL (VALUES (queue, type), (queue, ''), ('', type), ('', '')) AS of(queue, type)
   ), written AS (
-  INSERT INTO atlasqueue.minute_rollups AS known (tenant, queue, type, at, ${sumColumns.join(", ")}, waits, runs)
-  SELECT tenant, queue, type, date_trunc('minute', now() - make_interval(secs => $11::float8), 'UTC'),
+  INSERT INTO atlasqueue.rollups AS known (tenant, queue, type, resolution, at, ${sumColumns.join(", ")}, waits, runs)
+  SELECT tenant, queue, type, 'minute', date_trunc('minute', now() - make_interval(secs => $11::float8), 'UTC'),
          ${sumColumns.map((column) => `sum(${column})`).join(", ")}, max(waits), max(runs)
   FROM given GROUP BY tenant, queue, type
   ORDER BY tenant COLLATE "C", queue COLLATE "C", type COLLATE "C"
-  ON CONFLICT (tenant, queue, type, at) DO UPDATE SET ${mergedInto("known")}
+  ON CONFLICT (tenant, queue, type, at, resolution) DO UPDATE SET ${mergedInto("known")}
   )
   SELECT count(*)::int AS inside FROM inside`,
 );

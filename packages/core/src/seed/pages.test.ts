@@ -106,10 +106,10 @@ test("a page of queues reads the counts, the decisions and the fronts of that pa
 
 test("the small charts of a page of queues read the last hour's minutes of those queues", async () => {
   await own.database.sql`
-    INSERT INTO atlasqueue.minute_rollups (tenant, queue, type, at, submitted, succeeded, failed, dead, retried, waits, runs)
-    SELECT 'default', 'past-' || n, '', date_trunc('minute', now(), 'UTC') - ago * interval '1 minute', 1, 1, 0, 0, 0, '{}', '{}'
+    INSERT INTO atlasqueue.rollups (tenant, queue, type, resolution, at, submitted, succeeded, failed, dead, retried, waits, runs)
+    SELECT 'default', 'past-' || n, '', 'minute', date_trunc('minute', now(), 'UTC') - ago * interval '1 minute', 1, 1, 0, 0, 0, '{}', '{}'
     FROM generate_series(1, 100) AS n, generate_series(0, 200) AS ago`;
-  await own.database.sql`ANALYZE atlasqueue.minute_rollups`;
+  await own.database.sql`ANALYZE atlasqueue.rollups`;
   const names = Array.from({ length: 30 }, (_, at) => `past-${at + 1}`);
   expect((await readThroughput(own, "default", names)).items).toHaveLength(30);
   expect(await read((deps) => readThroughput(deps, "default", names))).toBeLessThanOrEqual(30 * 61);
