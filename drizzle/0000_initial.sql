@@ -112,29 +112,17 @@ CREATE TABLE "atlasqueue"."job_groups" (
 --> statement-breakpoint
 CREATE INDEX "job_groups_overdue" ON "atlasqueue"."job_groups" USING btree ("tenant","overdue_at") WHERE overdue_at IS NOT NULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."job_groups" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
-CREATE TABLE "atlasqueue"."job_signals" (
+CREATE TABLE "atlasqueue"."job_state" (
+	"tenant" text COLLATE "C" NOT NULL,
 	"job_id" uuid NOT NULL,
-	"name" text NOT NULL,
-	"payload" json NOT NULL,
-	"sent_at" timestamp (6) with time zone NOT NULL,
-	CONSTRAINT "job_signals_job_id_name_pk" PRIMARY KEY("job_id","name")
-);
---> statement-breakpoint
-CREATE TABLE "atlasqueue"."job_steps" (
-	"job_id" uuid NOT NULL,
-	"name" text NOT NULL,
-	"result" json NOT NULL,
-	"attempt" smallint NOT NULL,
-	"finished_at" timestamp (6) with time zone NOT NULL,
-	CONSTRAINT "job_steps_job_id_name_pk" PRIMARY KEY("job_id","name")
-);
---> statement-breakpoint
-CREATE TABLE "atlasqueue"."job_waits" (
-	"job_id" uuid NOT NULL,
-	"name" text NOT NULL,
-	"until" timestamp (6) with time zone NOT NULL,
+	"kind" text COLLATE "C" NOT NULL,
+	"name" text COLLATE "C" NOT NULL,
+	"value" json,
+	"at" timestamp (6) with time zone NOT NULL,
+	"attempt" smallint,
+	"until" timestamp (6) with time zone,
 	"timeout_delivered" boolean,
-	CONSTRAINT "job_waits_job_id_name_pk" PRIMARY KEY("job_id","name")
+	CONSTRAINT "job_state_job_id_kind_name_pk" PRIMARY KEY("job_id","kind","name")
 );
 --> statement-breakpoint
 -- Free space on each page for the row versions of a claim and a settlement: packages/core/decisions/2026-11-20-storage.md.

@@ -19,9 +19,7 @@ export const keptTables = [
   "queue_changes",
   "schedules",
   "operations",
-  "job_steps",
-  "job_signals",
-  "job_waits",
+  "job_state",
 ];
 /** Deleting is cheaper than TRUNCATE, but leaves the old rows on disk. */
 const deletes_max = 40;
@@ -35,14 +33,14 @@ const deletes_max = 40;
  */
 export async function keepTables(sql: Sql): Promise<() => Promise<void>> {
   await sql`CREATE SCHEMA kept`;
-  await sql`CREATE TABLE kept.since AS SELECT now() AS at`;
+  await sql`CREATE TABLE kept.since AS SELECT now() AS kept_at`;
   for (const table of keptTables) await sql`CREATE TABLE kept.${sql(table)} AS TABLE ${sql(`atlasqueue.${table}`)}`;
   const columns = await sql<{ table_name: string; column_name: string; data_type: string }[]>`
     SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'kept'`;
   const insert = keptTables.map((table) => {
     const own = columns.filter(({ table_name }) => table_name === table);
     const values = own.map(({ column_name, data_type }) =>
-      data_type === "timestamp with time zone" ? `${column_name} + (now() - since.at)` : column_name,
+      data_type === "timestamp with time zone" ? `${column_name} + (now() - since.kept_at)` : column_name,
     );
     const names = own.map(({ column_name }) => column_name);
     return `INSERT INTO atlasqueue.${table} (${names.join(", ")}) SELECT ${values.join(", ")} FROM kept.${table}, kept.since`;

@@ -27,7 +27,7 @@ export function stepsHarness() {
       const { sql } = deps.database;
       await sql`
         UPDATE atlasqueue.jobs SET due_at = now() - interval '1 s', run_at = now() - interval '1 s' WHERE id = ${id} AND due_at > now()`;
-      await sql`UPDATE atlasqueue.job_waits SET until = now() - interval '1 s' WHERE job_id = ${id}`;
+      await sql`UPDATE atlasqueue.job_state SET until = now() - interval '1 s' WHERE job_id = ${id} AND kind = 'wait'`;
     },
     die: (lease: Lease) => fail(deps, [{ lease, error: "E: no", verdict: { kind: "dead", reason: "not_retryable" } }]),
     counts: async () => expect((await countDrift(deps, 1_000)).drifted).toEqual([]),

@@ -6,7 +6,7 @@ import { createWorker, defineHandler } from "@atlasqueue/worker";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 
-const names = ["jobs", "tokens", "sessions", "tenants", "queues", "schedules", "flows", "job_steps", "migrations"];
+const names = ["jobs", "tokens", "sessions", "tenants", "queues", "schedules", "flows", "job_state", "migrations"];
 
 /** A database of an application that has tables of our names, whose role looks elsewhere first. */
 export async function applicationsDatabase(server_url: string) {

@@ -151,7 +151,7 @@ test.each(seeds)(
         steps: { [name: string]: string };
       }[]
     >`
-      SELECT id, status, result, (SELECT json_object_agg(name, job_steps.result) FROM atlasqueue.job_steps WHERE job_id = jobs.id) AS steps
+      SELECT id, status, result, (SELECT json_object_agg(name, value) FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'step') AS steps
       FROM atlasqueue.jobs WHERE queue = ${queue}`;
     expect(rows).toHaveLength(jobs_count);
     for (const { id, status, result, steps } of rows) {

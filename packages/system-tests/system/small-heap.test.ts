@@ -128,8 +128,8 @@ test(
       { id: string }[]
     >`SELECT id FROM atlasqueue.jobs WHERE queue = 'tiny' LIMIT 1`;
     await system.sql`
-    INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at)
-    SELECT ${id ?? ""}, at::text, ('[' || repeat('{},', 80000) || '1]')::json, 1, now() FROM generate_series(1, 16) AS at`;
+    INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt)
+    SELECT 'default', ${id ?? ""}, 'step', at::text, ('[' || repeat('{},', 80000) || '1]')::json, now(), 1 FROM generate_series(1, 16) AS at`;
     await many("GET", `/v1/jobs/${id}/steps`);
     await many("POST", "/v1/queues/tiny/lease", '{"worker_id":"w","max_jobs":4}');
     await outlived();

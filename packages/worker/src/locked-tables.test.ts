@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop({ deadlineMs: 0 })));
   await database.close();
-  await harness.sql()`TRUNCATE atlasqueue.job_steps, atlasqueue.job_attempts`;
+  await harness.sql()`TRUNCATE atlasqueue.job_state, atlasqueue.job_attempts`;
 });
 
 /** With the few connections that a worker has by default. */
@@ -58,7 +58,7 @@ test("handlers whose steps wait for a locked table, however many, leave the rene
   work([handler], { concurrency: 60 });
   const ids = await harness.add(...Array.from({ length: 60 }, () => ({ max_attempts: 1 })));
   await eventually(() => started === ids.length);
-  await whileLocked("job_steps", async () => {
+  await whileLocked("job_state", async () => {
     begin.open();
     // Each of them renewed until after three more leases.
     const [{ then } = { then: new Date() }] = await harness.sql()<{ then: Date }[]>`

@@ -36,7 +36,8 @@ test("ten thousand parked jobs cost an idle worker nothing: no statement more, a
       INSERT INTO atlasqueue.jobs (id, type, status, run_at, due_at, created_at, updated_at, payload, waits_for, has_steps)
       SELECT gen_random_uuid(), 'noop', 'scheduled', now() + interval '1 h', now() + interval '1 h', now(), now(), '{}', 'go', true
       FROM generate_series(1, 10000)`;
-    await harness.sql()`INSERT INTO atlasqueue.job_waits SELECT id, 'go', run_at FROM atlasqueue.jobs`;
+    await harness.sql()`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, at, until)
+      SELECT tenant, id, 'wait', 'go', now(), run_at FROM atlasqueue.jobs`;
     await whileIdle();
     const read = await readRows();
     const after = await whileIdle();
@@ -48,6 +49,6 @@ test("ten thousand parked jobs cost an idle worker nothing: no statement more, a
     expect((await readRows()) - read, "rows of jobs").toBeLessThan(100);
   } finally {
     await worker.stop({ deadlineMs: 0 });
-    await harness.sql()`TRUNCATE atlasqueue.job_waits`;
+    await harness.sql()`TRUNCATE atlasqueue.job_state`;
   }
 });

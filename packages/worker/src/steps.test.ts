@@ -6,7 +6,7 @@ import { gate, workerHarness } from "../test/harness.ts";
 import { defineHandler, type HandlerFunction } from "./handler.ts";
 
 const harness = workerHarness();
-beforeEach(async () => void (await harness.sql()`TRUNCATE atlasqueue.job_steps`));
+beforeEach(async () => void (await harness.sql()`TRUNCATE atlasqueue.job_state`));
 
 const work = (run: HandlerFunction<unknown>) => harness.work([defineHandler("noop", z.looseObject({}), run)]);
 
@@ -87,6 +87,6 @@ test("a step whose lease is lost meanwhile is not stored, and its handler is tol
   await harness.sql()`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid() WHERE id = ${id}`;
   go.open();
   await told.opened;
-  expect(await harness.sql()`SELECT FROM atlasqueue.job_steps`).toEqual([]);
+  expect(await harness.sql()`SELECT FROM atlasqueue.job_state`).toEqual([]);
   expect(harness.named("lease_lost")).toMatchObject([{ during: "step" }]);
 });

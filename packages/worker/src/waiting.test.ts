@@ -12,7 +12,7 @@ const any = z.looseObject({});
 let followUps: FollowUps;
 beforeEach(async () => {
   await harness.sql()`
-    TRUNCATE atlasqueue.job_steps, atlasqueue.job_signals, atlasqueue.job_waits, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_groups`;
+    TRUNCATE atlasqueue.job_state, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_groups`;
   followUps = createFollowUps(harness.deps());
 });
 afterEach(() => followUps.stop());
@@ -170,7 +170,7 @@ test("a job woken by its time alone is found by the sweep's promotion", async ()
   work(async (_payload, { waitFor }) => waitFor("go", { timeoutSeconds: 3_600 }));
   const [id = ""] = await harness.add({});
   await harness.becomes(id, { status: "scheduled" });
-  await harness.sql()`UPDATE atlasqueue.job_waits SET until = now()`;
+  await harness.sql()`UPDATE atlasqueue.job_state SET until = now() WHERE kind = 'wait'`;
   await harness.sql()`UPDATE atlasqueue.jobs SET due_at = now(), run_at = now()`;
   await promoteAll(harness.deps());
   await harness.becomes(id, { status: "succeeded", result: { timed_out: true } });

@@ -15,7 +15,7 @@ let claimed = () => {};
 beforeAll(async () => {
   own = await testDatabase();
   const database = steppingDatabase(own.database, async (step, _number, text) => {
-    if (step === "answer" && text.includes("job_signals AS kept")) await meanwhile();
+    if (step === "answer" && text.includes("job_state AS kept")) await meanwhile();
     if (step === "answer" && text.includes("attempts = attempts + 1")) claimed();
   });
   api = await testApp({ signal, database });

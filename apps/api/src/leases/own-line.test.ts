@@ -21,7 +21,7 @@ test("jobs that are leased wait no longer than for their turn, though there is m
   const [outcome] = await submit(api.deps, [submission({ queue: "q" })], { idempotency_ttl_seconds: 60 });
   const id = outcome && "job" in outcome ? outcome.job.id : "";
   await database.sql`UPDATE atlasqueue.jobs SET has_steps = true WHERE id = ${id}`;
-  await database.sql`INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at) VALUES (${id}, 'a', '1', 1, now())`;
+  await database.sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt) VALUES ('default', ${id}, 'step', 'a', '1', now(), 1)`;
 
   let taken = 0;
   while (database.turns.enter({ tenant: "default", ahead: "lease" })) taken += 1;

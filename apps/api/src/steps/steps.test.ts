@@ -74,7 +74,8 @@ test("a worker with nothing but HTTP does its steps once, waits for a signal, an
 test("a wait whose time is over is told so, and a signal after it that it is too late", async () => {
   const id = await submit("late");
   await park(id, (await lease("late")).lease_token, "go", 1);
-  await api.deps.database.sql`UPDATE atlasqueue.job_waits SET until = now() - interval '1 ms' WHERE job_id = ${id}`;
+  await api.deps.database
+    .sql`UPDATE atlasqueue.job_state SET until = now() - interval '1 ms' WHERE job_id = ${id} AND kind = 'wait'`;
   await api.deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE id = ${id}`;
   await promoteAll(api.deps);
   const again = await lease("late");
@@ -138,12 +139,15 @@ test("more steps, signals or waits than a job may have are 413", async () => {
   const id = await submit("full");
   const { lease_token } = await lease("full");
   const { sql } = api.deps.database;
-  await sql`INSERT INTO atlasqueue.job_steps SELECT ${id}, 's' || n, '1', 1, now() FROM generate_series(1, 1000) AS n`;
-  await sql`INSERT INTO atlasqueue.job_signals SELECT ${id}, 's' || n, '1', now() FROM generate_series(1, 1000) AS n`;
+  await sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt)
+    SELECT 'default', ${id}, 'step', 's' || n, '1', now(), 1 FROM generate_series(1, 1000) AS n`;
+  await sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at)
+    SELECT 'default', ${id}, 'signal', 's' || n, '1', now() FROM generate_series(1, 1000) AS n`;
   expect((await store(id, "more", lease_token, 1)).status).toBe(413);
   expect((await signal(id, "more")).status).toBe(413);
   expect((await store(id, "s7", lease_token, 1)).status).toBe(200);
-  await sql`INSERT INTO atlasqueue.job_waits SELECT ${id}, 'w' || n, now() + interval '1 hour' FROM generate_series(1, 1000) AS n`;
+  await sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, at, until)
+    SELECT 'default', ${id}, 'wait', 'w' || n, now(), now() + interval '1 hour' FROM generate_series(1, 1000) AS n`;
   const refused = await sendPark(id, lease_token, "more");
   expect(refused.status).toBe(413);
   expect(problem.parse(await refused.json()).detail).toContain("waited for 1000 signals");

@@ -5,11 +5,7 @@ WITH patched AS (
     FROM ROWS FROM (unnest($1::uuid[]), json_array_elements($2::text::json)) AS patch(id, payload)
     WHERE jobs.id = patch.id
     RETURNING jobs.id
-  ), job_steps_gone AS (
-    DELETE FROM atlasqueue.job_steps WHERE job_id = ANY(ARRAY(SELECT id FROM patched))
-  ), job_signals_gone AS (
-    DELETE FROM atlasqueue.job_signals WHERE job_id = ANY(ARRAY(SELECT id FROM patched))
-  ), job_waits_gone AS (
-    DELETE FROM atlasqueue.job_waits WHERE job_id = ANY(ARRAY(SELECT id FROM patched))
+  ), job_state_gone AS (
+    DELETE FROM atlasqueue.job_state WHERE job_id = ANY(ARRAY(SELECT id FROM patched))
   )
   SELECT count(*) FROM patched;

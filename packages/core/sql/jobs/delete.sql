@@ -30,23 +30,13 @@ WITH free AS MATERIALIZED (
     LEFT JOIN LATERAL (
       SELECT own.ctid AS place FROM atlasqueue.flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE child = ANY(ARRAY(SELECT id FROM unawaited))
-  ), job_steps_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.job_steps
+  ), job_state_taken AS MATERIALIZED (
+    SELECT job_id AS owner, locked.place FROM atlasqueue.job_state
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.job_steps AS own WHERE own.ctid = job_steps.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
-  ), job_signals_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.job_signals
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.job_signals AS own WHERE own.ctid = job_signals.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
-  ), job_waits_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.job_waits
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.job_waits AS own WHERE own.ctid = job_waits.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+      SELECT own.ctid AS place FROM atlasqueue.job_state AS own WHERE own.ctid = job_state.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
   ), held AS MATERIALIZED (
-    SELECT owner FROM job_attempts_taken WHERE place IS NULL UNION ALL SELECT owner FROM arrivals_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_steps_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_signals_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_waits_taken WHERE place IS NULL
+    SELECT owner FROM job_attempts_taken WHERE place IS NULL UNION ALL SELECT owner FROM arrivals_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_state_taken WHERE place IS NULL
   ), job_attempts_gone AS (
     DELETE FROM atlasqueue.job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), arrivals_gone AS (
@@ -55,12 +45,8 @@ WITH free AS MATERIALIZED (
     DELETE FROM atlasqueue.flow_jobs WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), flow_edges_gone AS (
     DELETE FROM atlasqueue.flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
-  ), job_steps_gone AS (
-    DELETE FROM atlasqueue.job_steps WHERE ctid = ANY(ARRAY(SELECT place FROM job_steps_taken WHERE owner NOT IN (SELECT owner FROM held)))
-  ), job_signals_gone AS (
-    DELETE FROM atlasqueue.job_signals WHERE ctid = ANY(ARRAY(SELECT place FROM job_signals_taken WHERE owner NOT IN (SELECT owner FROM held)))
-  ), job_waits_gone AS (
-    DELETE FROM atlasqueue.job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
+  ), job_state_gone AS (
+    DELETE FROM atlasqueue.job_state WHERE ctid = ANY(ARRAY(SELECT place FROM job_state_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), gone AS (
     DELETE FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited WHERE id NOT IN (SELECT owner FROM held)))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status

@@ -30,13 +30,13 @@ WITH
     LEFT JOIN LATERAL (
       SELECT own.ctid AS place FROM atlasqueue.flow_jobs AS own WHERE own.ctid = flow_jobs.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM in_flows)) AND cancelled_by IS NOT NULL
-  ), job_waits_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.job_waits
+  ), job_state_taken AS MATERIALIZED (
+    SELECT job_id AS owner, locked.place FROM atlasqueue.job_state
     LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.job_waits AS own WHERE own.ctid = job_waits.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
+      SELECT own.ctid AS place FROM atlasqueue.job_state AS own WHERE own.ctid = job_state.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
+    WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps)) AND kind = 'wait'
   ), held AS MATERIALIZED (
-    SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_waits_taken WHERE place IS NULL
+    SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_state_taken WHERE place IS NULL
   ), able AS MATERIALIZED (
     SELECT * FROM taken WHERE id NOT IN (SELECT owner FROM held)
   ), waiting AS MATERIALIZED (
@@ -46,7 +46,7 @@ WITH
   ), forgotten AS (
     UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), waits_gone AS (
-    DELETE FROM atlasqueue.job_waits WHERE ctid = ANY(ARRAY(SELECT place FROM job_waits_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_state WHERE ctid = ANY(ARRAY(SELECT place FROM job_state_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), noted_children AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
   ), revived AS (

@@ -5,12 +5,8 @@ WITH sample AS MATERIALIZED (
     FROM atlasqueue.jobs TABLESAMPLE SYSTEM ((SELECT least(100, 100.0 * 300 * current_setting('block_size')::int / greatest(1, pg_relation_size('atlasqueue.jobs')))))
     GROUP BY tenant
   ), kept AS MATERIALIZED (
-    SELECT tenant, sum(bytes) AS bytes FROM (
-      SELECT job_id, sum(150 + pg_column_size(result)) * 100 / (SELECT least(100, 100.0 * 50 * current_setting('block_size')::int / greatest(1, pg_relation_size('atlasqueue.job_steps')))) AS bytes
-      FROM atlasqueue.job_steps TABLESAMPLE SYSTEM ((SELECT least(100, 100.0 * 50 * current_setting('block_size')::int / greatest(1, pg_relation_size('atlasqueue.job_steps'))))) GROUP BY job_id UNION ALL 
-      SELECT job_id, sum(150 + pg_column_size(payload)) * 100 / (SELECT least(100, 100.0 * 50 * current_setting('block_size')::int / greatest(1, pg_relation_size('atlasqueue.job_signals')))) AS bytes
-      FROM atlasqueue.job_signals TABLESAMPLE SYSTEM ((SELECT least(100, 100.0 * 50 * current_setting('block_size')::int / greatest(1, pg_relation_size('atlasqueue.job_signals'))))) GROUP BY job_id
-    ) AS kept CROSS JOIN LATERAL (SELECT tenant FROM atlasqueue.jobs WHERE jobs.id = kept.job_id OFFSET 0) AS job GROUP BY tenant
+    SELECT tenant, sum(150 + pg_column_size(value)) * 100 / (SELECT least(100, 100.0 * 100 * current_setting('block_size')::int / greatest(1, pg_relation_size('atlasqueue.job_state')))) AS bytes
+    FROM atlasqueue.job_state TABLESAMPLE SYSTEM ((SELECT least(100, 100.0 * 100 * current_setting('block_size')::int / greatest(1, pg_relation_size('atlasqueue.job_state'))))) WHERE kind <> 'wait' GROUP BY tenant
   ), known AS (
     SELECT tenant, sum(scheduled + blocked + queued + running + failed + succeeded + dead + cancelled) AS jobs FROM (
       SELECT tenant, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM atlasqueue.queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT tenant, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM atlasqueue.queue_changes WHERE tenant = ANY($1::text[])) AS known

@@ -7,11 +7,11 @@ WITH
   found AS MATERIALIZED (
     SELECT jobs.id, jobs.xmin AS version, jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, coalesce(jobs.status = 'running' AND jobs.lease_token = $3::uuid, false) AS held,
      coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
-     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
+     sent.name IS NOT NULL AS signalled, sent.value AS payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
      coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
-     wait.name IS NOT NULL OR (SELECT count(*) < 1000 FROM atlasqueue.job_waits WHERE job_id = jobs.id) AS has_room
-    FROM atlasqueue.jobs LEFT JOIN atlasqueue.job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
-     LEFT JOIN atlasqueue.job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $4 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
+     wait.name IS NOT NULL OR (SELECT count(*) < 1000 FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'wait') AS has_room
+    FROM atlasqueue.jobs LEFT JOIN atlasqueue.job_state AS sent ON sent.job_id = jobs.id AND sent.kind = 'signal' AND sent.name = $4
+     LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $4 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
   ), locked AS MATERIALIZED (
     SELECT id, xmin AS version FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
   ), free AS MATERIALIZED (
@@ -29,11 +29,10 @@ WITH
   ), parked AS (
     SELECT * FROM moved WHERE status = 'scheduled'
   ), waiting AS (
-    INSERT INTO atlasqueue.job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
-    ON CONFLICT (job_id, name) DO NOTHING
-  ), told AS (
-    UPDATE atlasqueue.job_waits SET timeout_delivered = true FROM goes
-    WHERE job_waits.job_id = goes.id AND job_waits.name = $4 AND over AND timeout_delivered IS NULL
+    INSERT INTO atlasqueue.job_state AS known (tenant, job_id, kind, name, at, until, timeout_delivered)
+    SELECT $2, id, 'wait', $4, now(), until, CASE WHEN over THEN true END FROM goes
+    ON CONFLICT (job_id, kind, name) DO UPDATE SET timeout_delivered = true
+    WHERE excluded.timeout_delivered AND known.timeout_delivered IS NULL
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, running, scheduled)
     SELECT tenant, queue, -count(*), count(*) FROM parked GROUP BY tenant, queue

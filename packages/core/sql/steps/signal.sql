@@ -7,11 +7,11 @@ WITH
     SELECT jobs.id, jobs.xmin AS version, jobs.status IN ('succeeded', 'dead', 'cancelled') AS finished, same.name IS NOT NULL AS known,
      coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS late, (
       SELECT count(*) < 1000 AND coalesce(sum(
-      CASE WHEN pg_column_compression(payload) IS NULL THEN coalesce(pg_column_size(payload), 0)
-           ELSE octet_length(payload::text) END), 0) + octet_length($4) <= 4194304
-      FROM atlasqueue.job_signals WHERE job_id = jobs.id) AS has_room
-    FROM atlasqueue.jobs LEFT JOIN atlasqueue.job_signals AS same ON same.job_id = jobs.id AND same.name = $3
-     LEFT JOIN atlasqueue.job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $3 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
+      CASE WHEN pg_column_compression(value) IS NULL THEN coalesce(pg_column_size(value), 0)
+           ELSE octet_length(value::text) END), 0) + octet_length($4) <= 4194304
+      FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'signal') AS has_room
+    FROM atlasqueue.jobs LEFT JOIN atlasqueue.job_state AS same ON same.job_id = jobs.id AND same.kind = 'signal' AND same.name = $3
+     LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $3 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
   ), locked AS MATERIALIZED (
     SELECT id, xmin AS version FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
   ), free AS MATERIALIZED (
@@ -26,7 +26,7 @@ WITH
     FROM goes WHERE jobs.id = goes.id
     RETURNING jobs.*, wakes AS woken
   ), kept AS (
-    INSERT INTO atlasqueue.job_signals (job_id, name, payload, sent_at) SELECT id, $3, $4::json, now() FROM goes
+    INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at) SELECT $2, id, 'signal', $3, $4::json, now() FROM goes
   ), woken AS (
     SELECT tenant, queue FROM touched WHERE woken
   ), counted AS (

@@ -1,15 +1,13 @@
 import { countMixedMoves } from "../counts/changes.ts";
 import { isTaken, takeOwn, type Belonging } from "../database/skip-locked.ts";
 
-/** What is a job's alone, and by which column. Only with `has_steps` is there any of the last three. */
+/** What is a job's alone, and by which column. Only with `has_steps` is there any of the last. */
 const belongings: readonly Belonging[] = [
   { table: "job_attempts", column: "job_id", of: "unawaited" },
   { table: "arrivals", column: "job_id", of: "unawaited" },
   { table: "flow_jobs", column: "job_id", of: "unawaited" },
   { table: "flow_edges", column: "child", of: "unawaited" },
-  { table: "job_steps", column: "job_id", of: "with_steps" },
-  { table: "job_signals", column: "job_id", of: "with_steps" },
-  { table: "job_waits", column: "job_id", of: "with_steps" },
+  { table: "job_state", column: "job_id", of: "with_steps" },
 ];
 
 /** A part of a WITH that removes what was taken of one kind. */

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_steps, atlasqueue.job_signals, atlasqueue.job_waits, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.operations, atlasqueue.job_groups`;
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_state, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.operations, atlasqueue.job_groups`;
 });
 
 const followUps = { cancelled: async () => {}, retried: async () => {}, noLongerDead: async () => {} };
@@ -54,15 +54,15 @@ const ways: Record<string, (ids: readonly string[]) => Promise<unknown>> = {
   "a replay with a patch": (ids) => replay(ids, { patched: true }),
 };
 const theirs = {
-  "why it was cancelled": { table: "flow_jobs", column: "job_id", of: Object.keys(ways) },
+  "why it was cancelled": { table: "flow_jobs", which: "job_id = $1", of: Object.keys(ways) },
   "a failed edge": {
     table: "flow_edges",
-    column: "child",
+    which: "child = $1",
     of: Object.keys(ways).filter((way) => way !== "a bulk retry"),
   },
-  "a wait": { table: "job_waits", column: "job_id", of: Object.keys(ways) },
-  "a step": { table: "job_steps", column: "job_id", of: ["a replay with a patch"] },
-  "a signal": { table: "job_signals", column: "job_id", of: ["a replay with a patch"] },
+  "a wait": { table: "job_state", which: "job_id = $1 AND kind = 'wait'", of: Object.keys(ways) },
+  "a step": { table: "job_state", which: "job_id = $1 AND kind = 'step'", of: ["a replay with a patch"] },
+  "a signal": { table: "job_state", which: "job_id = $1 AND kind = 'signal'", of: ["a replay with a patch"] },
 };
 
 /** Two dead jobs with steps, signals and waits, one of them a child whose parent failed, and the parent. */
@@ -75,27 +75,30 @@ async function deadJobs() {
                     has_steps = true WHERE id = ANY(${uuidArray([parent, child, other])}::uuid[])`;
   await sql`UPDATE atlasqueue.flow_edges SET failed = true`;
   await sql`UPDATE atlasqueue.flow_jobs SET cancelled_by = ${parent} WHERE job_id = ${child}`;
-  await sql`INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at) SELECT unnest(${both}::uuid[]), 's', '1', 1, now()`;
-  await sql`INSERT INTO atlasqueue.job_signals (job_id, name, payload, sent_at) SELECT unnest(${both}::uuid[]), 's', '1', now()`;
-  await sql`INSERT INTO atlasqueue.job_waits (job_id, name, until) SELECT unnest(${both}::uuid[]), 's', now()`;
+  await sql`
+    INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt, until)
+    SELECT 'default', id, kind, 's', '1', now(), 1, now()
+    FROM unnest(${both}::uuid[]) AS id, unnest(ARRAY['step', 'signal', 'wait']) AS kind`;
   return { child, other };
 }
 
-describe.each(Object.entries(theirs))("while a stranger holds a job's row: %s", (_what, { table, column, of }) => {
+describe.each(Object.entries(theirs))("while a stranger holds a job's row: %s", (_what, { table, which, of }) => {
   test.each(of)("%s starts the others anew, and that one later", async (way) => {
     const start = ways[way] as (typeof ways)[string];
     const { child, other } = await deadJobs();
     await own.database.sql.begin(async (stranger) => {
-      await stranger`SELECT FROM ${stranger(`atlasqueue.${table}`)} WHERE ${stranger(column)} = ${child} FOR UPDATE`;
+      await stranger.unsafe(`SELECT FROM atlasqueue.${table} WHERE ${which} FOR UPDATE`, [child]);
       const began = performance.now();
       await start([child, other]);
       expect(performance.now() - began).toBeLessThan(15_000);
       expect(await Promise.all([child, other].map(status))).toEqual(["dead", "queued"]);
     });
-    expect(await own.database.sql`SELECT FROM atlasqueue.job_waits WHERE job_id = ${child}`).toHaveLength(1);
+    expect(
+      await own.database.sql`SELECT FROM atlasqueue.job_state WHERE job_id = ${child} AND kind = 'wait'`,
+    ).toHaveLength(1);
     await start([child]);
     expect(await status(child)).not.toBe("dead");
-    expect(await own.database.sql`SELECT FROM atlasqueue.job_waits`).toEqual([]);
+    expect(await own.database.sql`SELECT FROM atlasqueue.job_state WHERE kind = 'wait'`).toEqual([]);
   });
 });
 
@@ -110,10 +113,10 @@ test.each<[string, (on: Deps, id: string) => Promise<{ kind: string }>]>([
     INSERT INTO atlasqueue.job_groups (tenant, queue, group_key, last_seq, admitted, heads) VALUES ('default', 'default', 'g', 1, 0, '{}')`;
   let looks = 0;
   const watched = steppingDatabase(database, (_step, _number, text) => {
-    if (text?.includes("job_waits_taken")) looks += 1;
+    if (text?.includes("job_state_taken")) looks += 1;
   });
   const { acted } = await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.job_waits WHERE job_id = ${other} FOR UPDATE`;
+    await stranger`SELECT FROM atlasqueue.job_state WHERE job_id = ${other} AND kind = 'wait' FOR UPDATE`;
     const started = act({ ...deps, database: watched }, other);
     await eventually(() => expect(looks).toBeGreaterThan(2));
     await eventually(() => sql`SELECT FROM atlasqueue.job_groups FOR UPDATE NOWAIT`);
@@ -121,5 +124,5 @@ test.each<[string, (on: Deps, id: string) => Promise<{ kind: string }>]>([
     return { acted: started };
   });
   expect((await acted).kind).toBe("retried");
-  expect(await sql`SELECT FROM atlasqueue.job_waits WHERE job_id = ${other}`).toEqual([]);
+  expect(await sql`SELECT FROM atlasqueue.job_state WHERE job_id = ${other} AND kind = 'wait'`).toEqual([]);
 });

@@ -22,7 +22,7 @@ const reasons: Belonging = {
   of: "in_flows",
   when: "cancelled_by IS NOT NULL",
 };
-const signalsAwaited: Belonging = { table: "job_waits", column: "job_id", of: "with_steps" };
+const signalsAwaited: Belonging = { table: "job_state", column: "job_id", of: "with_steps", when: "kind = 'wait'" };
 
 /**
  * Parts of a WITH that make stopped jobs ready, now and as if they were new: no attempts spent, no result or error
@@ -50,7 +50,7 @@ export const startAnew = (rows: string, returning: string, when = "") => `
   ), forgotten AS (
     UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL WHERE ${isTaken(reasons)}
   ), waits_gone AS (
-    DELETE FROM atlasqueue.job_waits WHERE ${isTaken(signalsAwaited)}
+    DELETE FROM atlasqueue.job_state WHERE ${isTaken(signalsAwaited)}
   ), noted_children AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
   ), revived AS (

@@ -140,12 +140,12 @@ test("jobs that are nothing but their rows and attempts go in one statement; oth
   const dead = [await insert("dead", 29, 25), await insert("dead", 28, 25)];
   await deps.database.sql`UPDATE atlasqueue.jobs SET has_steps = true WHERE id IN (${with_steps}, ${dead[1] ?? ""})`;
   await deps.database
-    .sql`INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at) VALUES (${with_steps}, 'a', '1', 1, now())`;
+    .sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt) VALUES ('default', ${with_steps}, 'step', 'a', '1', now(), 1)`;
   expect(await pruneAll()).toEqual({ jobs: 3, dead, next: undefined });
   expect(steps).toBe(3);
   expect(await deps.database.sql`SELECT id FROM atlasqueue.jobs`).toEqual([{ id: kept }]);
   expect((await deps.database.sql`SELECT FROM atlasqueue.job_attempts`).length).toBe(1);
-  expect((await deps.database.sql`SELECT FROM atlasqueue.job_steps`).length).toBe(0);
+  expect((await deps.database.sql`SELECT FROM atlasqueue.job_state`).length).toBe(0);
 });
 
 test("expired keys go, a few at a time", async () => {

@@ -12,8 +12,8 @@ export type Stored = { tenant: string; jobs: number; sampled: number; mean_bytes
 
 /** Pages of the jobs' table in one sample: a table of no more is read whole, of a larger one a few milliseconds' worth. */
 const pages_max = 300;
-/** Of the tables of steps and signals, each: they have many more rows in a page, and each asks for its job's tenant. */
-const kept_pages_max = 50;
+/** The same of steps and signals, which have many more rows in a page. */
+const kept_pages_max = 100;
 /** Of a job's row and its entries in indexes, beside what the tenant sent. */
 export const row_bytes = 300;
 /** The same of a step or a signal. */
@@ -29,9 +29,7 @@ const all = jobStatuses.join(" + ");
 
 const percentOf = (table: string, pages: number) =>
   `least(100, 100.0 * ${pages} * current_setting('block_size')::int / greatest(1, pg_relation_size('atlasqueue.${table}')))`;
-const keptIn = (table: string, column: string) => `
-      SELECT job_id, sum(${kept_row_bytes} + pg_column_size(${column})) * 100 / (SELECT ${percentOf(table, kept_pages_max)}) AS bytes
-      FROM atlasqueue.${table} TABLESAMPLE SYSTEM ((SELECT ${percentOf(table, kept_pages_max)})) GROUP BY job_id`;
+const kept_percent = percentOf("job_state", kept_pages_max);
 
 // Sizes of large values come from the pointers to them, so none is read.
 const look = composed(
@@ -44,8 +42,8 @@ const look = composed(
     FROM atlasqueue.jobs TABLESAMPLE SYSTEM ((SELECT ${percentOf("jobs", pages_max)}))
     GROUP BY tenant
   ), kept AS MATERIALIZED (
-    SELECT tenant, sum(bytes) AS bytes FROM (${keptIn("job_steps", "result")} UNION ALL ${keptIn("job_signals", "payload")}
-    ) AS kept CROSS JOIN LATERAL (SELECT tenant FROM atlasqueue.jobs WHERE jobs.id = kept.job_id OFFSET 0) AS job GROUP BY tenant
+    SELECT tenant, sum(${kept_row_bytes} + pg_column_size(value)) * 100 / (SELECT ${kept_percent}) AS bytes
+    FROM atlasqueue.job_state TABLESAMPLE SYSTEM ((SELECT ${kept_percent})) WHERE kind <> 'wait' GROUP BY tenant
   ), known AS (
     SELECT tenant, sum(${all}) AS jobs FROM (
       SELECT tenant, ${columns} FROM atlasqueue.queue_counts WHERE tenant = ANY($1::text[]) UNION ALL SELECT tenant, ${columns} FROM atlasqueue.queue_changes WHERE tenant = ANY($1::text[])) AS known

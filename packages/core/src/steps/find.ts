@@ -22,16 +22,16 @@ export async function findJobSteps(
 }
 
 const utc = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-const listed = (table: string, order: string, fields: string) =>
-  `(SELECT json_agg(json_build_object('name', name, ${fields}) ORDER BY ${order}, name) FROM atlasqueue.${table} WHERE job_id = jobs.id)`;
+const listed = (kind: string, order: string, fields: string) =>
+  `(SELECT json_agg(json_build_object('name', name, ${fields}) ORDER BY ${order}, name) FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = '${kind}')`;
 
 const all = composed(
   "steps/find",
   ["id", "tenant"],
   `
-  SELECT ${listed("job_steps", "finished_at", `'result', result, 'attempt', attempt, 'finished_at', ${utc("finished_at")}`)} AS steps,
-         ${listed("job_signals", "sent_at", `'payload', payload, 'sent_at', ${utc("sent_at")}`)} AS signals,
-         ${listed("job_waits", "until", `'until', ${utc("until")}`)} AS waits
+  SELECT ${listed("step", "at", `'result', value, 'attempt', attempt, 'finished_at', ${utc("at")}`)} AS steps,
+         ${listed("signal", "at", `'payload', value, 'sent_at', ${utc("at")}`)} AS signals,
+         ${listed("wait", "until", `'until', ${utc("until")}`)} AS waits
   FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2`,
 );
 
@@ -78,12 +78,12 @@ export async function findLeasedSteps(
 ): Promise<Map<string, LeasedSteps>> {
   const found = new Map<string, LeasedSteps>();
   if (ids.length === 0) return found;
-  type Row = { job_id: string; kind: "steps" | "signals"; name: string; value: Json; fits: boolean };
+  type Row = { job_id: string; kind: "step" | "signal"; name: string; value: Json; fits: boolean };
   const rows = await executeOn(database)<Row>({ text: leased, params: [uuidArray(ids), tenant] });
   for (const { job_id, kind, name, value, fits } of rows) {
     const of = found.get(job_id) ?? { steps: noNames(), signals: noNames(), complete: true };
     found.set(job_id, of);
-    if (fits) of[kind][name] = value;
+    if (fits) of[`${kind}s`][name] = value;
     else of.complete = false;
   }
   return found;
@@ -92,17 +92,14 @@ export async function findLeasedSteps(
 /** Any name may be in it, `__proto__` too. */
 const noNames = () => Object.create(null) as Record<string, Json>;
 
-const kept = (kind: string, table: string, value: string, order: string) => `
-    SELECT job_id, '${kind}' AS kind, name, kept.${value} AS value, kept.${order} AS at, ${bytesOf(`kept.${value}`)} + octet_length(name) AS bytes
-    FROM atlasqueue.${table} AS kept JOIN atlasqueue.jobs ON jobs.id = job_id WHERE job_id = ANY($1::uuid[]) AND tenant = $2`;
-
 // What does not fit is not read: only its size is.
 const leased = composed(
   "steps/find-leased",
   ["ids", "tenant"],
   `
-  WITH kept AS (${kept("steps", "job_steps", "result", "finished_at")}
-    UNION ALL ${kept("signals", "job_signals", "payload", "sent_at")}
+  WITH kept AS (
+    SELECT job_id, kind, name, value, at, ${bytesOf("value")} + octet_length(name) AS bytes
+    FROM atlasqueue.job_state AS kept WHERE job_id = ANY($1::uuid[]) AND tenant = $2 AND kind <> 'wait'
   ), weighed AS (
     SELECT job_id, kind, name, value, sum(bytes) OVER of_job <= ${limits.leased_steps_bytes_max} AND sum(bytes) OVER of_all <= ${beside_bytes_max} AS fits
     FROM kept WINDOW of_job AS (PARTITION BY job_id ORDER BY at, kind, name), of_all AS (ORDER BY job_id, at, kind, name)

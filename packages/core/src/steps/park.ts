@@ -67,12 +67,12 @@ const text = composed(
   WITH ${asSeen(
     `jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, ${isHeld} AS held,
      coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
-     sent.name IS NOT NULL AS signalled, sent.payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
+     sent.name IS NOT NULL AS signalled, sent.value AS payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
      coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
-     wait.name IS NOT NULL OR (SELECT count(*) < ${limits.waits_max} FROM atlasqueue.job_waits WHERE job_id = jobs.id) AS has_room`,
+     wait.name IS NOT NULL OR (SELECT count(*) < ${limits.waits_max} FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'wait') AS has_room`,
     "jobs.id = $1::uuid AND jobs.tenant = $2",
-    `LEFT JOIN atlasqueue.job_signals AS sent ON sent.job_id = jobs.id AND sent.name = $4
-     LEFT JOIN atlasqueue.job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $4`,
+    `LEFT JOIN atlasqueue.job_state AS sent ON sent.job_id = jobs.id AND sent.kind = 'signal' AND sent.name = $4
+     LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $4`,
   )}, goes AS MATERIALIZED (
     SELECT id, over, until FROM free WHERE held AND NOT signalled AND has_room
   ), moved AS (
@@ -86,11 +86,10 @@ const text = composed(
   ), parked AS (
     SELECT * FROM moved WHERE status = 'scheduled'
   ), waiting AS (
-    INSERT INTO atlasqueue.job_waits (job_id, name, until) SELECT id, $4, until FROM goes WHERE NOT over
-    ON CONFLICT (job_id, name) DO NOTHING
-  ), told AS (
-    UPDATE atlasqueue.job_waits SET timeout_delivered = true FROM goes
-    WHERE job_waits.job_id = goes.id AND job_waits.name = $4 AND over AND timeout_delivered IS NULL
+    INSERT INTO atlasqueue.job_state AS known (tenant, job_id, kind, name, at, until, timeout_delivered)
+    SELECT $2, id, 'wait', $4, now(), until, CASE WHEN over THEN true END FROM goes
+    ON CONFLICT (job_id, kind, name) DO UPDATE SET timeout_delivered = true
+    WHERE excluded.timeout_delivered AND known.timeout_delivered IS NULL
   ), ${countMoves("parked", "running", "scheduled")}
   SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room, EXISTS (SELECT FROM moved) AS is_free FROM found`,
 );

@@ -81,7 +81,8 @@ test("a time that is over stays over, though the clock is set back after the han
   await timeIsOver(id);
   const again = await take((await promoteDue(deps, 10))[0]?.id);
   expect(await park(deps, again, "go", 60)).toEqual({ kind: "timed_out" });
-  await deps.database.sql`UPDATE atlasqueue.job_waits SET until = now() + interval '1 hour' WHERE job_id = ${id}`;
+  await deps.database
+    .sql`UPDATE atlasqueue.job_state SET until = now() + interval '1 hour' WHERE job_id = ${id} AND kind = 'wait'`;
   expect(await signal(id)).toMatchObject({ kind: "too_late" });
   expect(await park(deps, again, "go", 60)).toEqual({ kind: "timed_out" });
   expect(await read(id)).toMatchObject({ status: "running", waits_for: null });
@@ -127,5 +128,5 @@ test("a final job takes no signal", async () => {
   const lease = await started();
   await complete(deps, [{ lease, result: null }]);
   expect(await signal(lease.id)).toEqual({ kind: "finished", status: "succeeded" });
-  expect(await deps.database.sql`SELECT FROM atlasqueue.job_signals`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.job_state`).toEqual([]);
 });

@@ -20,7 +20,9 @@ test("a queue in your own code sends signals to its tenant's jobs, and the first
   expect(await queue.signal(id, "approved", { by: "ada" })).toBe("sent");
   expect(await queue.signal(id, "approved")).toBe("sent_before");
   expect(await other.signal(id, "approved")).toBe("unknown");
-  expect(await own.database.sql`SELECT payload FROM atlasqueue.job_signals`).toEqual([{ payload: { by: "ada" } }]);
+  expect(await own.database.sql`SELECT value AS payload FROM atlasqueue.job_state`).toEqual([
+    { payload: { by: "ada" } },
+  ]);
 });
 
 test("a name or a payload that cannot be stored is refused before anything is sent", async () => {

@@ -74,11 +74,11 @@ const text = composed(
   WITH ${asSeen(
     `jobs.status IN ('succeeded', 'dead', 'cancelled') AS finished, same.name IS NOT NULL AS known,
      coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS late, (
-      SELECT count(*) < ${limits.signals_max} AND coalesce(sum(${bytesOf("payload")}), 0) + octet_length($4) <= ${limits.signals_bytes_max}
-      FROM atlasqueue.job_signals WHERE job_id = jobs.id) AS has_room`,
+      SELECT count(*) < ${limits.signals_max} AND coalesce(sum(${bytesOf("value")}), 0) + octet_length($4) <= ${limits.signals_bytes_max}
+      FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'signal') AS has_room`,
     "jobs.id = $1::uuid AND jobs.tenant = $2",
-    `LEFT JOIN atlasqueue.job_signals AS same ON same.job_id = jobs.id AND same.name = $3
-     LEFT JOIN atlasqueue.job_waits AS wait ON wait.job_id = jobs.id AND wait.name = $3`,
+    `LEFT JOIN atlasqueue.job_state AS same ON same.job_id = jobs.id AND same.kind = 'signal' AND same.name = $3
+     LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $3`,
   )}, goes AS MATERIALIZED (
     SELECT free.id, coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $3, false) AS wakes
     FROM free JOIN atlasqueue.jobs ON jobs.id = free.id WHERE NOT (finished OR known OR late) AND has_room
@@ -89,7 +89,7 @@ const text = composed(
     FROM goes WHERE jobs.id = goes.id
     RETURNING jobs.*, wakes AS woken
   ), kept AS (
-    INSERT INTO atlasqueue.job_signals (job_id, name, payload, sent_at) SELECT id, $3, $4::json, now() FROM goes
+    INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at) SELECT $2, id, 'signal', $3, $4::json, now() FROM goes
   ), woken AS (
     SELECT tenant, queue FROM touched WHERE woken
   ), ${countMoves("woken", "scheduled", "queued")}

@@ -63,7 +63,8 @@ test("only the holder of the current lease stores a step or parks the job", asyn
 test("a job has as many steps, and as many bytes of results, as it may", async () => {
   const lease = await started();
   await deps.database.sql`
-    INSERT INTO atlasqueue.job_steps SELECT ${lease.id}, 's' || n, '1', 1, now() FROM generate_series(1, 999) AS n`;
+    INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt)
+    SELECT 'default', ${lease.id}, 'step', 's' || n, '1', now(), 1 FROM generate_series(1, 999) AS n`;
   expect(await storeStep(deps, lease, "last", 1)).toMatchObject({ kind: "stored" });
   expect(await storeStep(deps, lease, "too many", 1)).toEqual({ kind: "full" });
   expect(await storeStep(deps, lease, "last", 1)).toMatchObject({ kind: "stored" });
@@ -82,7 +83,8 @@ test("a job has as many steps, and as many bytes of results, as it may", async (
 test("a job waits for as many signals as it may, and again for any of these", async () => {
   const lease = await started();
   await deps.database.sql`
-    INSERT INTO atlasqueue.job_waits SELECT ${lease.id}, 'w' || n, now() + interval '1 hour' FROM generate_series(1, 1000) AS n`;
+    INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, at, until)
+    SELECT 'default', ${lease.id}, 'wait', 'w' || n, now(), now() + interval '1 hour' FROM generate_series(1, 1000) AS n`;
   expect(await park(deps, lease, "one more", 60)).toEqual({ kind: "full" });
   expect(await read(lease.id)).toMatchObject({ status: "running" });
   expect(await park(deps, lease, "w7", 60)).toMatchObject({ kind: "parked" });
@@ -129,7 +131,8 @@ test("with a job go its steps, signals and waits: pruned, deleted or purged", as
   for (const id of ids) {
     await storeStep(deps, await take(id), "a", 1);
     await signal(id, "other");
-    await deps.database.sql`INSERT INTO atlasqueue.job_waits VALUES (${id}, 'go', now())`;
+    await deps.database
+      .sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, at, until) VALUES (${tenant}, ${id}, 'wait', 'go', now(), now())`;
   }
   const [pruned = "", deleted = "", purged = ""] = ids;
   const lease = async (id: string) => ({ ...claimer, ...(await read(id)) }) as unknown as Lease;
@@ -142,8 +145,7 @@ test("with a job go its steps, signals and waits: pruned, deleted or purged", as
   await prune(deps, { succeededHours: 0, deadHours: 100 }, firstId, 100);
   await purge(deps, { kind: "ids", tenant, ids: [purged], rest: [], until_us: Number.MAX_SAFE_INTEGER });
   expect(await deps.database.sql`SELECT FROM atlasqueue.jobs`).toEqual([]);
-  for (const table of ["job_steps", "job_signals", "job_waits"])
-    expect(await deps.database.sql.unsafe(`SELECT FROM atlasqueue.${table}`), table).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.job_state`).toEqual([]);
 });
 
 test("a job that has begun is not replaced by a newer request, which makes one of its own", async () => {
@@ -177,7 +179,7 @@ test("what comes with a lease is the first of it, by any name, and whether that 
   await storeStep(deps, other, "first", 1);
   await storeStep(deps, other, "large", "x".repeat(200_000));
   await deps.database
-    .sql`UPDATE atlasqueue.job_steps SET result = ${`"${"ab".repeat(130_000)}"`}::text::json WHERE name = 'large'`;
+    .sql`UPDATE atlasqueue.job_state SET value = ${`"${"ab".repeat(130_000)}"`}::text::json WHERE name = 'large'`;
   const found = await findLeasedSteps(deps, tenant, [one, heavy, none]);
   expect([...found.keys()].sort()).toEqual([one, heavy].sort());
   expect(Object.entries(found.get(one)?.steps ?? {})).toEqual(

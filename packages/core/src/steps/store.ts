@@ -45,18 +45,18 @@ const text = composed(
   ["id", "tenant", "lease_token", "name", "result"],
   `
   WITH ${asSeen(
-    `${isHeld} AS held, same.name IS NOT NULL AS known, same.result, (
-      SELECT count(*) < ${limits.steps_max} AND coalesce(sum(${bytesOf("result")}), 0) + octet_length($5) <= ${limits.steps_bytes_max}
-      FROM atlasqueue.job_steps WHERE job_id = jobs.id) AS has_room`,
+    `${isHeld} AS held, same.name IS NOT NULL AS known, same.value AS result, (
+      SELECT count(*) < ${limits.steps_max} AND coalesce(sum(${bytesOf("value")}), 0) + octet_length($5) <= ${limits.steps_bytes_max}
+      FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'step') AS has_room`,
     "jobs.id = $1::uuid AND jobs.tenant = $2",
-    "LEFT JOIN atlasqueue.job_steps AS same ON same.job_id = jobs.id AND same.name = $4",
+    "LEFT JOIN atlasqueue.job_state AS same ON same.job_id = jobs.id AND same.kind = 'step' AND same.name = $4",
   )}, marked AS (
     UPDATE atlasqueue.jobs SET has_steps = true, updated_at = now() FROM free
     WHERE jobs.id = free.id AND held AND has_room AND NOT known
     RETURNING jobs.id, jobs.attempts
   ), stored AS (
-    INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at)
-    SELECT id, $4, $5::json, attempts, now() FROM marked
+    INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt)
+    SELECT $2, id, 'step', $4, $5::json, now(), attempts FROM marked
   )
   SELECT held, known, result, has_room, EXISTS (SELECT FROM marked) AS is_free FROM found`,
 );

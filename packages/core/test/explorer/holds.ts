@@ -69,7 +69,7 @@ export async function holdsAfter(world: World): Promise<void> {
       );
   expect((await countDrift(world.deps, 10_000)).drifted).toEqual([]);
   expect(
-    await sql`SELECT id FROM atlasqueue.jobs JOIN atlasqueue.job_signals ON job_id = id AND name = waits_for WHERE status = 'scheduled'`,
+    await sql`SELECT id FROM atlasqueue.jobs JOIN atlasqueue.job_state ON job_id = id AND kind = 'signal' AND name = waits_for WHERE status = 'scheduled'`,
     "parked jobs whose signal is there",
   ).toEqual([]);
   expect(await runOut(world), "what never ends").toEqual([]);

@@ -155,8 +155,8 @@ const readAll = `
     'arrivals', ${list("job_id", "atlasqueue.arrivals")},
     'edges', ${list("parent, child, on_parent_failure, failed", "atlasqueue.flow_edges")},
     'notes', ${list("job_id, role", "(SELECT DISTINCT key AS job_id, CASE kind WHEN 'parent_ended' THEN 'parent' ELSE 'child' END AS role FROM atlasqueue.outbox) AS noted")},
-    'signals', ${list("job_id, name", "atlasqueue.job_signals")},
-    'waits', ${list(`job_id, name, ${ms("until")}`, "atlasqueue.job_waits")},
+    'signals', ${list("job_id, name", "atlasqueue.job_state WHERE kind = 'signal'")},
+    'waits', ${list(`job_id, name, ${ms("until")}`, "atlasqueue.job_state WHERE kind = 'wait'")},
     'counts', ${list("queue || ' ' || status, jobs", "known WHERE jobs <> 0")},
     'room', (SELECT json_agg(json_build_array(queue, concurrency, (
         SELECT count(*) FROM atlasqueue.jobs WHERE jobs.queue = queues.queue AND status = 'running'))) FROM atlasqueue.queues WHERE concurrency IS NOT NULL)

@@ -3,42 +3,28 @@ import { atlasqueue, json, time } from "./columns.ts";
 
 // Every statement that writes one of these rows also writes the job's own row: see steps/as-seen.ts.
 
-/** What a job's handler has done already, and need not do again when it runs once more. */
-export const jobSteps = atlasqueue.table(
-  "job_steps",
+/**
+ * What a job has beyond its row. `step`: what its handler has done already, and need not do again when it runs once
+ * more. `signal`: what was sent to it, whether or not it waits for it yet; the first of a name counts. `wait`: what it
+ * waits for while it is parked, or did, from the first time on.
+ */
+export const jobState = atlasqueue.table(
+  "job_state",
   {
+    tenant: text().notNull(),
     job_id: uuid().notNull(),
+    kind: text().$type<"step" | "signal" | "wait">().notNull(),
     name: text().notNull(),
-    result: json().notNull(),
-    /** The attempt that did it. */
-    attempt: smallint().notNull(),
-    finished_at: time().notNull(),
-  },
-  (row) => [primaryKey({ columns: [row.job_id, row.name] })],
-);
-
-/** What was sent to a job, whether or not it waits for it yet. The first of a name counts. */
-export const jobSignals = atlasqueue.table(
-  "job_signals",
-  {
-    job_id: uuid().notNull(),
-    name: text().notNull(),
-    payload: json().notNull(),
-    sent_at: time().notNull(),
-  },
-  (row) => [primaryKey({ columns: [row.job_id, row.name] })],
-);
-
-/** What jobs wait for that are parked, or were: until when, from the first time on. */
-export const jobWaits = atlasqueue.table(
-  "job_waits",
-  {
-    job_id: uuid().notNull(),
-    name: text().notNull(),
-    /** Then it runs without the signal. */
-    until: time().notNull(),
-    /** Its handler has been told that the time is over: it stays so, whatever the clock says. */
+    /** Of a step its result, of a signal its payload. */
+    value: json(),
+    /** When the row was written. */
+    at: time().notNull(),
+    /** Of a step: the attempt that did it. */
+    attempt: smallint(),
+    /** Of a wait: then the job runs without the signal. */
+    until: time(),
+    /** Of a wait: its handler has been told that the time is over. It stays so, whatever the clock says. */
     timeout_delivered: boolean(),
   },
-  (row) => [primaryKey({ columns: [row.job_id, row.name] })],
+  (row) => [primaryKey({ columns: [row.job_id, row.kind, row.name] })],
 );

@@ -141,9 +141,7 @@ const theirs = {
   "an attempt": { table: "job_attempts", column: "job_id" },
   "a place in a flow": { table: "flow_jobs", column: "job_id" },
   "an edge": { table: "flow_edges", column: "child" },
-  "a step": { table: "job_steps", column: "job_id" },
-  "a signal": { table: "job_signals", column: "job_id" },
-  "a wait": { table: "job_waits", column: "job_id" },
+  "a step": { table: "job_state", column: "job_id" },
 };
 describe.each(Object.keys(removals))("%s, while a stranger holds a row of one job", (by) => {
   test.each(Object.entries(theirs))("%s: removes the others, and that one later", async (_what, { table, column }) => {
@@ -155,9 +153,7 @@ describe.each(Object.keys(removals))("%s, while a stranger holds a row of one jo
     await sql`UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), group_seq = NULL, has_steps = true WHERE id = ${b}`;
     await sql`UPDATE atlasqueue.flow_edges SET failed = true`;
     await sql`INSERT INTO atlasqueue.job_attempts (job_id, attempt, outcome, finished_at) VALUES (${b}, 1, 'failed', now())`;
-    await sql`INSERT INTO atlasqueue.job_steps (job_id, name, result, attempt, finished_at) VALUES (${b}, 's', '1', 1, now())`;
-    await sql`INSERT INTO atlasqueue.job_signals (job_id, name, payload, sent_at) VALUES (${b}, 's', '1', now())`;
-    await sql`INSERT INTO atlasqueue.job_waits (job_id, name, until) VALUES (${b}, 's', now())`;
+    await sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt) VALUES ('default', ${b}, 'step', 's', '1', now(), 1)`;
     await sql.begin(async (stranger) => {
       await stranger`SELECT FROM ${stranger(`atlasqueue.${table}`)} WHERE ${stranger(column)} = ${b} FOR UPDATE`;
       for (const id of [b, other]) await remove(id);
