@@ -39,6 +39,7 @@ CREATE INDEX "audit_log_tenant" ON "atlasqueue"."audit_log" USING btree ("tenant
 CREATE INDEX "audit_log_at" ON "atlasqueue"."audit_log" USING btree ("at");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_log_key" ON "atlasqueue"."audit_log" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
 CREATE TABLE "atlasqueue"."flow_edges" (
+	"tenant" text COLLATE "C" NOT NULL,
 	"parent" uuid NOT NULL,
 	"child" uuid NOT NULL,
 	"on_parent_failure" text NOT NULL,
@@ -49,6 +50,7 @@ CREATE TABLE "atlasqueue"."flow_edges" (
 CREATE INDEX "flow_edges_of_child" ON "atlasqueue"."flow_edges" USING btree ("child");--> statement-breakpoint
 CREATE INDEX "flow_edges_failed" ON "atlasqueue"."flow_edges" USING btree ("child") WHERE failed;--> statement-breakpoint
 CREATE TABLE "atlasqueue"."flow_jobs" (
+	"tenant" text COLLATE "C" NOT NULL,
 	"job_id" uuid PRIMARY KEY NOT NULL,
 	"flow_id" uuid NOT NULL,
 	"place" integer NOT NULL,
@@ -86,6 +88,7 @@ CREATE TABLE "atlasqueue"."inside_submissions" (
 );
 --> statement-breakpoint
 CREATE TABLE "atlasqueue"."job_attempts" (
+	"tenant" text COLLATE "C" NOT NULL,
 	"id" bigserial PRIMARY KEY NOT NULL,
 	"job_id" uuid NOT NULL,
 	"attempt" smallint NOT NULL,
@@ -330,6 +333,7 @@ CREATE TABLE "atlasqueue"."schedules" (
 CREATE INDEX "schedules_next" ON "atlasqueue"."schedules" USING btree ("next_at") WHERE paused_at IS NULL;--> statement-breakpoint
 CREATE TABLE "atlasqueue"."sessions" (
 	"hash" "bytea" PRIMARY KEY NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL,
 	"token_id" uuid NOT NULL,
 	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
 	"expires_at" timestamp (6) with time zone NOT NULL

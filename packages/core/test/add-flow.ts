@@ -60,12 +60,12 @@ export async function addFlow<Ref extends string>(
       SELECT tenant, queue, count(*) FROM atlasqueue.jobs WHERE id = ANY(${uuidArray(children.map(({ id }) => String(id)))}::uuid[])
       GROUP BY tenant, queue`;
     await tx`
-      INSERT INTO atlasqueue.flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
-      SELECT id, ${flow_id}, place, ref, on_parent_failure, parents FROM json_to_recordset(${from(places)}::text::json)
+      INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, ref, on_parent_failure, parents)
+      SELECT ${tenant}, id, ${flow_id}, place, ref, on_parent_failure, parents FROM json_to_recordset(${from(places)}::text::json)
         AS member(id uuid, place int, ref text, on_parent_failure text, parents json)`;
     await tx`
-      INSERT INTO atlasqueue.flow_edges (parent, child, on_parent_failure)
-      SELECT (parent ->> 'id')::uuid, job_id, on_parent_failure
+      INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure)
+      SELECT tenant, (parent ->> 'id')::uuid, job_id, on_parent_failure
       FROM atlasqueue.flow_jobs, json_array_elements(parents) AS parent WHERE flow_id = ${flow_id}`;
     const parents = await tx<{ id: string }[]>`
       UPDATE atlasqueue.jobs SET has_children = true

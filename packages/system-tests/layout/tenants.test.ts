@@ -30,8 +30,6 @@ const exempt: Record<string, string> = {
   "flows/keeping/ended-flows.ts": "part of statements, over jobs that the rest of them chose",
   "flows/keeping/overdue-edges.ts": "the doctor's, over all tenants",
   "flows/keeping/forget-empty.ts": "the cleaner's, over all tenants",
-  "flows/spawn/dependants.ts": "over a job that is locked under its lease",
-  "flows/spawn/spawners-flow.ts": "over a job that is locked under its lease, and its flow",
   "jobs/finished-among.ts": "says only that ids have finished; the caller looks the job up before and after",
   "lease/adopt-strays.ts": "the cleaner's, over all tenants",
   "lease/end-leases.ts": "by the id of a worker, for the process that started it",

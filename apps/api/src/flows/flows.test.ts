@@ -149,8 +149,8 @@ test("a flow of more than a page is read in pages, and has no critical path", as
   const { id, ids } = await submit({ jobs, then: { type: "b", queue: "large" } });
   expect((await flowOf(id)).items.map((one) => one.id)).toEqual(ids);
   await api.deps.database.sql`
-    INSERT INTO atlasqueue.flow_jobs (job_id, flow_id, place, on_parent_failure, parents)
-    SELECT (SELECT id FROM atlasqueue.jobs WHERE queue = 'listed' LIMIT 1), ${id}, 5000, 'cancel', '[]' ON CONFLICT (job_id) DO UPDATE
+    INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, on_parent_failure, parents)
+    SELECT 'default', (SELECT id FROM atlasqueue.jobs WHERE queue = 'listed' LIMIT 1), ${id}, 5000, 'cancel', '[]' ON CONFLICT (job_id) DO UPDATE
     SET flow_id = excluded.flow_id, place = excluded.place`;
   const first = await flowOf(id);
   expect([first.items.length, first.critical_path, first.jobs]).toEqual([1_001, null, 1_002]);

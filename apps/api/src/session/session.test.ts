@@ -168,7 +168,8 @@ test("the database has no text of a session, only its hash, and at most a hundre
   const { id, token, cookie } = await signedIn("read");
   const { sql } = api.deps.database;
   await sql`
-    INSERT INTO atlasqueue.sessions SELECT decode(md5(n::text), 'hex'), ${id}, now() - interval '1 hour', now() + interval '1 hour'
+    INSERT INTO atlasqueue.sessions (hash, tenant, token_id, created_at, expires_at)
+    SELECT decode(md5(n::text), 'hex'), 'default', ${id}, now() - interval '1 hour', now() + interval '1 hour'
     FROM generate_series(1, 150) AS n`;
   await signIn(token);
   const rows = await sql`SELECT encode(hash, 'escape') AS hash FROM atlasqueue.sessions WHERE token_id = ${id}`;

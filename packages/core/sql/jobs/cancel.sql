@@ -13,8 +13,8 @@ WITH found AS MATERIALIZED (
     WHERE id = ANY(ARRAY(SELECT id FROM open))
     RETURNING *
   ), history AS (
-    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome)
-    SELECT id, attempts, worker_id, started_at, now(), 'cancelled' FROM open WHERE status = 'running'
+    INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, worker_id, started_at, finished_at, outcome)
+    SELECT tenant, id, attempts, worker_id, started_at, now(), 'cancelled' FROM open WHERE status = 'running'
   ), moved AS (
     SELECT tenant, queue, status AS from_status, 'cancelled' AS to_status FROM open
   ), counted AS (

@@ -34,8 +34,8 @@ WITH due AS MATERIALIZED (
               'running' AS from_status, jobs.status AS to_status,
               free.worker_id, free.started_at
   ), history AS (
-    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
-    SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
+    INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    SELECT tenant, id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM recovered GROUP BY tenant, queue

@@ -58,8 +58,8 @@ WITH kind AS MATERIALIZED (
     FROM timed ORDER BY n
     RETURNING id, tenant, queue, status AS to_status, NULL::text AS from_status, status, attempts, worker_id, created_at, last_error
   ), history AS (
-    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
-    SELECT id, attempt, worker_id, created_at + attempt * interval '5 seconds', created_at + attempt * interval '5 seconds' + interval '0.4 seconds', 'failed',
+    INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    SELECT tenant, id, attempt, worker_id, created_at + attempt * interval '5 seconds', created_at + attempt * interval '5 seconds' + interval '0.4 seconds', 'failed',
            coalesce(last_error, 'HttpError: 502 from https://api.example.com')
     FROM made, generate_series(1, attempts - CASE WHEN status IN ('dead', 'failed') THEN 0 ELSE 1 END) AS attempt
   ), counted AS (

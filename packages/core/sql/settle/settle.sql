@@ -24,8 +24,8 @@ WITH settled AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, running, succeeded, failed, dead)
     SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'succeeded'), count(*) FILTER (WHERE status = 'failed'), count(*) FILTER (WHERE status = 'dead') FROM settled GROUP BY tenant, queue
   ), history AS (
-    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error, logs)
-    SELECT id, attempts, worker_id, started_at, now(), CASE status WHEN 'succeeded' THEN status ELSE 'failed' END, last_error, (CASE WHEN (SELECT $6::text <> '{}') THEN ((SELECT $6::text::jsonb) -> id::text) END)::json
+    INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, worker_id, started_at, finished_at, outcome, error, logs)
+    SELECT tenant, id, attempts, worker_id, started_at, now(), CASE status WHEN 'succeeded' THEN status ELSE 'failed' END, last_error, (CASE WHEN (SELECT $6::text <> '{}') THEN ((SELECT $6::text::jsonb) -> id::text) END)::json
     FROM settled WHERE (SELECT $4::text <> '{}' OR $6::text <> '{}') AND (status <> 'succeeded' OR (CASE WHEN (SELECT $6::text <> '{}') THEN ((SELECT $6::text::jsonb) -> id::text) END) IS NOT NULL)
   )
   SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents, (

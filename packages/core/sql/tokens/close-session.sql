@@ -1,3 +1,2 @@
 -- $1 hash
-DELETE FROM atlasqueue.sessions USING atlasqueue.tokens WHERE sessions.hash = decode($1, 'hex') AND tokens.id = token_id
-  RETURNING tenant, token_id;
+DELETE FROM atlasqueue.sessions WHERE hash = decode($1, 'hex') RETURNING tenant, token_id;

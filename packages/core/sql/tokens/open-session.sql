@@ -7,16 +7,16 @@ WITH gone AS (
         SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET 99))
       FOR UPDATE SKIP LOCKED))
   ), made AS (
-    INSERT INTO atlasqueue.sessions (hash, token_id, expires_at)
-    SELECT decode($2, 'hex'), id, least(expires_at, now() + interval '43200 seconds')
+    INSERT INTO atlasqueue.sessions (hash, tenant, token_id, expires_at)
+    SELECT decode($2, 'hex'), tenant, id, least(expires_at, now() + interval '43200 seconds')
     FROM atlasqueue.tokens WHERE id = $1::text::uuid AND tokens.rotated_to IS NULL AND (tokens.expires_at IS NULL OR tokens.expires_at > now())
     RETURNING token_id, expires_at
   ), ended AS (
-    DELETE FROM atlasqueue.sessions USING atlasqueue.tokens WHERE tokens.id = token_id AND sessions.hash = ANY(ARRAY(
+    DELETE FROM atlasqueue.sessions WHERE hash = ANY(ARRAY(
       SELECT hash FROM atlasqueue.sessions WHERE hash = decode($3, 'hex') AND EXISTS (SELECT FROM made) FOR UPDATE SKIP LOCKED))
     RETURNING tenant, token_id
   )
-  SELECT tenant, name, hint, made.expires_at AS until,
+  SELECT tokens.tenant, name, hint, made.expires_at AS until,
          (extract(epoch FROM made.expires_at - now()) * 1000)::float8 AS expires_in_ms,
          (SELECT to_json(ended) FROM ended) AS ended
   FROM made JOIN atlasqueue.tokens ON tokens.id = made.token_id;

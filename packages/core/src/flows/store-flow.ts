@@ -55,13 +55,13 @@ export const storeFlows = `
   ), the_flow AS (
     INSERT INTO atlasqueue.flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
   ), the_jobs AS (
-    INSERT INTO atlasqueue.flow_jobs (job_id, flow_id, place, ref, on_parent_failure, parents)
-    SELECT id, flow_id, flow_place, ref, on_parent_failure, CASE WHEN spawned_by IS NULL THEN parents ELSE (
+    INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, ref, on_parent_failure, parents)
+    SELECT tenant, id, flow_id, flow_place, ref, on_parent_failure, CASE WHEN spawned_by IS NULL THEN parents ELSE (
              jsonb_build_array(jsonb_build_object('ref', spawned_by, 'id', spawned_by)) || parents::jsonb)::json END
     FROM makes
   ), the_edges AS (
-    INSERT INTO atlasqueue.flow_edges (parent, child, on_parent_failure, failed)
-    SELECT parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
+    INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure, failed)
+    SELECT tenant, parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
   ), seats AS MATERIALIZED (
     SELECT id, seq, may_run, is_strict FROM seated
     UNION ALL SELECT id, 0, false, false FROM makes WHERE ${hasParents}

@@ -14,8 +14,8 @@ const { deps, finish, die, statuses } = engineHarness();
 const many = 9_000;
 /** Their ids come before those of jobs that exist. */
 const addEdges = (parent: string, on_parent_failure: string, failed = false) => deps.database.sql`
-  INSERT INTO atlasqueue.flow_edges (parent, child, on_parent_failure, failed)
-  SELECT ${parent}, ('0001' || lpad(to_hex(n), 28, '0'))::uuid, ${on_parent_failure}, ${failed}
+  INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure, failed)
+  SELECT 'default', ${parent}, ('0001' || lpad(to_hex(n), 28, '0'))::uuid, ${on_parent_failure}, ${failed}
   FROM generate_series(1, ${many}) AS n`;
 const marked = async () => (await deps.database.sql`SELECT FROM atlasqueue.flow_edges WHERE failed`).length;
 const advance = () => advanceAndAdmit(deps);

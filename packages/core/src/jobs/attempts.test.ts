@@ -16,8 +16,8 @@ test("of attempts with long logs the newest are listed, as many as fit into a pa
     INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload)
     VALUES (${id}, 'a', 'cancelled', now(), now(), now(), now(), '{}')`;
   await own.database.sql`
-    INSERT INTO atlasqueue.job_attempts (job_id, attempt, started_at, finished_at, outcome, logs)
-    SELECT ${id}, at, now(), now(), 'failed', json_build_array(json_build_object('at', now(), 'line', repeat('x', 100000)))
+    INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, started_at, finished_at, outcome, logs)
+    SELECT 'default', ${id}, at, now(), now(), 'failed', json_build_array(json_build_object('at', now(), 'line', repeat('x', 100000)))
     FROM generate_series(1, 100) AS at`;
   const listed = (await listAttempts(own, "default", id)) ?? [];
   const bytes = JSON.stringify(listed).length;

@@ -102,8 +102,8 @@ const recover = composed(
               'running' AS from_status, jobs.status AS to_status,
               free.worker_id, free.started_at
   ), history AS (
-    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error)
-    SELECT id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
+    INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, worker_id, started_at, finished_at, outcome, error)
+    SELECT tenant, id, attempts, worker_id, started_at, now(), 'lost', $2 FROM recovered
   ), ${countMixedMoves("recovered")}, dead AS (
     SELECT id, tenant, has_children FROM recovered WHERE status = 'dead'
   ), ${noteParents("dead")}, still_open AS (

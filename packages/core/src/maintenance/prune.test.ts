@@ -23,7 +23,7 @@ const insert = async (status: string, made_hours_ago: number, finished_hours_ago
     VALUES (${id}, 'noop', ${status}, now(), now(), now(), ${finished}, ${status === "dead" ? finished : null},
             ${status === "queued" ? new Date() : null}, '{}')`;
   await deps.database
-    .sql`INSERT INTO atlasqueue.job_attempts (job_id, attempt, finished_at, outcome) VALUES (${id}, 1, now(), 'failed')`;
+    .sql`INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, finished_at, outcome) VALUES ('default', ${id}, 1, now(), 'failed')`;
   return id;
 };
 

@@ -81,8 +81,8 @@ const text = composed(
     failed: "count(*) FILTER (WHERE status = 'failed')",
     dead: "count(*) FILTER (WHERE status = 'dead')",
   })}, history AS (
-    INSERT INTO atlasqueue.job_attempts (job_id, attempt, worker_id, started_at, finished_at, outcome, error, logs)
-    SELECT id, attempts, worker_id, started_at, now(), CASE status WHEN 'succeeded' THEN status ELSE 'failed' END, last_error, (${log})::json
+    INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, worker_id, started_at, finished_at, outcome, error, logs)
+    SELECT tenant, id, attempts, worker_id, started_at, now(), CASE status WHEN 'succeeded' THEN status ELSE 'failed' END, last_error, (${log})::json
     FROM settled WHERE (SELECT $4::text <> '{}' OR $6::text <> '{}') AND (status <> 'succeeded' OR (${log}) IS NOT NULL)
   )
   SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents, (

@@ -49,16 +49,16 @@ const open = composed(
         SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1}))
       FOR UPDATE SKIP LOCKED))
   ), made AS (
-    INSERT INTO atlasqueue.sessions (hash, token_id, expires_at)
-    SELECT decode($2, 'hex'), id, least(expires_at, now() + interval '${session_seconds} seconds')
+    INSERT INTO atlasqueue.sessions (hash, tenant, token_id, expires_at)
+    SELECT decode($2, 'hex'), tenant, id, least(expires_at, now() + interval '${session_seconds} seconds')
     FROM atlasqueue.tokens WHERE id = $1::text::uuid AND ${standsFor}
     RETURNING token_id, expires_at
   ), ended AS (
-    DELETE FROM atlasqueue.sessions USING atlasqueue.tokens WHERE tokens.id = token_id AND sessions.hash = ANY(ARRAY(
+    DELETE FROM atlasqueue.sessions WHERE hash = ANY(ARRAY(
       SELECT hash FROM atlasqueue.sessions WHERE hash = decode($3, 'hex') AND EXISTS (SELECT FROM made) FOR UPDATE SKIP LOCKED))
     RETURNING tenant, token_id
   )
-  SELECT tenant, name, hint, made.expires_at AS until,
+  SELECT tokens.tenant, name, hint, made.expires_at AS until,
          (extract(epoch FROM made.expires_at - now()) * 1000)::float8 AS expires_in_ms,
          (SELECT to_json(ended) FROM ended) AS ended
   FROM made JOIN atlasqueue.tokens ON tokens.id = made.token_id`,
@@ -74,7 +74,7 @@ const sessionsByHash = composed(
   "tokens/find-session",
   ["hashes"],
   `
-  SELECT encode(sessions.hash, 'hex') AS hash, tokens.id, name, tenant, to_json(scopes) AS scopes,
+  SELECT encode(sessions.hash, 'hex') AS hash, tokens.id, name, tokens.tenant, to_json(scopes) AS scopes,
          (extract(epoch FROM least(sessions.expires_at, tokens.expires_at) - now()) * 1000)::float8 AS expires_in_ms
   FROM atlasqueue.sessions JOIN atlasqueue.tokens ON tokens.id = token_id
   WHERE sessions.hash = ${hashesGiven} AND sessions.expires_at > now() AND ${standsFor}`,
@@ -90,8 +90,7 @@ const close = composed(
   "tokens/close-session",
   ["hash"],
   `
-  DELETE FROM atlasqueue.sessions USING atlasqueue.tokens WHERE sessions.hash = decode($1, 'hex') AND tokens.id = token_id
-  RETURNING tenant, token_id`,
+  DELETE FROM atlasqueue.sessions WHERE hash = decode($1, 'hex') RETURNING tenant, token_id`,
 );
 
 /** Who shows a token, or the session with this hash. */

@@ -17,6 +17,7 @@ export const flows = atlasqueue.table(
 export const flowJobs = atlasqueue.table(
   "flow_jobs",
   {
+    tenant: text().notNull(),
     job_id: uuid().primaryKey(),
     flow_id: uuid().notNull(),
     /** Its place in the request; those that a running job adds come after. */
@@ -41,6 +42,7 @@ export const flowJobs = atlasqueue.table(
 export const flowEdges = atlasqueue.table(
   "flow_edges",
   {
+    tenant: text().notNull(),
     parent: uuid().notNull(),
     child: uuid().notNull(),
     on_parent_failure: text().$type<OnParentFailure>().notNull(),

@@ -194,6 +194,7 @@ export const idempotencyKeys = atlasqueue.table(
 export const jobAttempts = atlasqueue.table(
   "job_attempts",
   {
+    tenant: text().notNull(),
     id: bigserial({ mode: "number" }).primaryKey(),
     job_id: uuid().notNull(),
     attempt: smallint().notNull(),

@@ -1,7 +1,7 @@
 import { text } from "../drizzle.ts";
 import { atlasqueue, bytes, time } from "./columns.ts";
 
-/** Secrets shared by all processes on this database, by purpose. */
+/** Secrets shared by all processes on this database, by purpose. They belong to the database: no tenant has any. */
 export const signingKeys = atlasqueue.table("signing_keys", {
   name: text().primaryKey(),
   key: bytes().notNull(),

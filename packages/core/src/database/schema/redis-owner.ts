@@ -1,7 +1,10 @@
 import { boolean, text } from "../drizzle.ts";
 import { atlasqueue, time } from "./columns.ts";
 
-/** By which this database recognizes its Redis, and notices a copy of itself there (`signal/redis-owner.ts`). */
+/**
+ * By which this database recognizes its Redis, and notices a copy of itself there (`signal/redis-owner.ts`). It belongs
+ * to the database: no tenant has any.
+ */
 export const redisOwner = atlasqueue.table("redis_owner", {
   /** There is one row. */
   one: boolean().primaryKey().default(true),

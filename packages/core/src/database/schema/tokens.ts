@@ -51,6 +51,7 @@ export const sessions = atlasqueue.table(
   {
     /** SHA-256 of the cookie's text. */
     hash: bytes().primaryKey(),
+    tenant: text().notNull(),
     token_id: uuid()
       .notNull()
       .references(() => tokens.id, { onDelete: "cascade" }),

@@ -73,7 +73,7 @@ test.each(Object.keys(removals))("%s leaves a job that others came to wait for s
       await eventually(async () => expect(await sql`SELECT FROM pg_locks WHERE NOT granted`).toHaveLength(1));
       await sql.begin(async (tx) => {
         await tx`UPDATE atlasqueue.jobs SET has_children = true WHERE id = ${a}`;
-        await tx`INSERT INTO atlasqueue.flow_edges (parent, child, on_parent_failure) VALUES (${a}, gen_random_uuid(), 'wait')`;
+        await tx`INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure) VALUES ('default', ${a}, gen_random_uuid(), 'wait')`;
       });
       return { removing };
     })
@@ -152,7 +152,7 @@ describe.each(Object.keys(removals))("%s, while a stranger holds a row of one jo
     // Dead as well, and with its edge, as one whose parent was removed has it.
     await sql`UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), group_seq = NULL, has_steps = true WHERE id = ${b}`;
     await sql`UPDATE atlasqueue.flow_edges SET failed = true`;
-    await sql`INSERT INTO atlasqueue.job_attempts (job_id, attempt, outcome, finished_at) VALUES (${b}, 1, 'failed', now())`;
+    await sql`INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, outcome, finished_at) VALUES ('default', ${b}, 1, 'failed', now())`;
     await sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt) VALUES ('default', ${b}, 'step', 's', '1', now(), 1)`;
     await sql.begin(async (stranger) => {
       await stranger`SELECT FROM ${stranger(`atlasqueue.${table}`)} WHERE ${stranger(column)} = ${b} FOR UPDATE`;
@@ -211,8 +211,8 @@ describe.each(["known", "unknown"])("of a long flow, its size %s,", (size) => {
       SELECT ('0190' || lpad(to_hex(n), 28, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(), now() - interval '1 day', '{}', '1', flow_id
       FROM atlasqueue.jobs, generate_series(1, ${members}::int) AS n WHERE jobs.id = ${first}`;
     await sql`
-      INSERT INTO atlasqueue.flow_jobs (job_id, flow_id, place, on_parent_failure, parents)
-      SELECT id, flow_id, 10 + row_number() OVER (), 'cancel', '[]' FROM atlasqueue.jobs WHERE id NOT IN (${first}, ${last})`;
+      INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, on_parent_failure, parents)
+      SELECT tenant, id, flow_id, 10 + row_number() OVER (), 'cancel', '[]' FROM atlasqueue.jobs WHERE id NOT IN (${first}, ${last})`;
     await sql`UPDATE atlasqueue.flow_jobs SET place = 10_000 WHERE job_id = ${last}`;
     if (size === "known") await sql`ANALYZE atlasqueue.jobs, atlasqueue.flow_jobs`;
     const clear = (on: Pick<Deps, "database">) => clearResults({ ...deps, ...on }, 0, firstId, lastId, 10);

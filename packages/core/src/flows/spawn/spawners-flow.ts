@@ -28,8 +28,8 @@ const begin = composed(
   ["job_id", "flow_id"],
   `
   WITH begun AS (
-    UPDATE atlasqueue.jobs SET flow_id = $2::uuid WHERE id = $1::uuid
+    UPDATE atlasqueue.jobs SET flow_id = $2::uuid WHERE id = $1::uuid RETURNING tenant
   )
-  INSERT INTO atlasqueue.flow_jobs (job_id, flow_id, place, on_parent_failure, parents)
-  VALUES ($1::uuid, $2::uuid, 0, 'cancel', '[]')`,
+  INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, on_parent_failure, parents)
+  SELECT tenant, $1::uuid, $2::uuid, 0, 'cancel', '[]' FROM begun`,
 );
