@@ -187,6 +187,7 @@ CREATE INDEX "jobs_waiting_of_flow" ON "atlasqueue"."jobs" USING btree ("flow_id
 ALTER TABLE "atlasqueue"."jobs" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);--> statement-breakpoint
 -- A claim's ids (4 kB of 250) stay in its row: PostgreSQL would compress and move them, and the row is soon deleted.
 CREATE TABLE "atlasqueue"."claims" (
+	"tenant" text COLLATE "C" NOT NULL,
 	"token" uuid PRIMARY KEY NOT NULL,
 	"worker_id" text NOT NULL,
 	"check_at" timestamp (6) with time zone NOT NULL,

@@ -31,7 +31,6 @@ const exempt: Record<string, string> = {
   "flows/keeping/overdue-edges.ts": "the doctor's, over all tenants",
   "flows/keeping/forget-empty.ts": "the cleaner's, over all tenants",
   "jobs/finished-among.ts": "says only that ids have finished; the caller looks the job up before and after",
-  "lease/adopt-strays.ts": "the cleaner's, over all tenants",
   "lease/end-leases.ts": "by the id of a worker, for the process that started it",
   "maintenance/sweep/recovery-gate.ts": "the sweep's: it asks whether there is any claim",
   "counts/fleet.ts": "sums over all tenants, for the operator's metrics",

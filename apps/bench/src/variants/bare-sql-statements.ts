@@ -43,8 +43,8 @@ export const claim = `
     WHERE id = ANY((SELECT $6::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(${served}) AND status = 'queued' AND ${unsynced}
     RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error
   ), batch AS (
-    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
-    SELECT $1::text::uuid, $2, now() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
+    INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
+    SELECT $4, $1::text::uuid, $2, now() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, running)
     SELECT tenant, queue, -count(*), count(*) FROM (SELECT $4 AS tenant, queue FROM leased) AS leased GROUP BY tenant, queue

@@ -38,7 +38,7 @@ export async function takeBack(
   { tenant = allTenants, refused_seconds = 3_600 }: Asker = {},
 ): Promise<TakenBack> {
   const execute = executeOn(deps.database);
-  await execute({ text: takeToken, params: [lease_token, refused_seconds] });
+  await execute({ text: takeToken, params: [lease_token, refused_seconds, tenant] });
   const rows = await execute<Held>({ text: giveBack, params: [lease_token, tenant] });
   const are = (wanted: Held["state"]) => rows.filter(({ state }) => state === wanted);
   const given = are("given");
@@ -51,10 +51,10 @@ type Held = ReadyJob & { type: string; attempts: number; worker_id: string; stat
 // The sweep forgets it with the other claims that have no jobs left.
 const takeToken = composed(
   "lease/take-back-token",
-  ["lease_token", "refused_seconds"],
+  ["lease_token", "refused_seconds", "tenant"],
   `
-  INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
-  SELECT $1::uuid, '', now() + make_interval(secs => $2::float8), '{}' WHERE ${unsynced} AND ${impatient}
+  INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
+  SELECT $3, $1::uuid, '', now() + make_interval(secs => $2::float8), '{}' WHERE ${unsynced} AND ${impatient}
   ON CONFLICT (token) DO NOTHING`,
 );
 

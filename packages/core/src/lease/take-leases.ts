@@ -45,8 +45,8 @@ export const takeLeases = (which: string, width: Width) => `
     WHERE ${which} AND status = 'queued' AND ${notHeldUnread}
     RETURNING ${columns[width]}
   ), batch AS (
-    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
-    SELECT $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
+    INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
+    SELECT $4, $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0
   ), ${counted}`;
 
 /**

@@ -155,6 +155,7 @@ export type JobRow = typeof jobs.$inferSelect;
 export const claims = atlasqueue.table(
   "claims",
   {
+    tenant: text().notNull(),
     /** The lease token of its jobs. */
     token: uuid().primaryKey(),
     worker_id: text().notNull(),

@@ -19,7 +19,7 @@ test.each(["job_groups", "queue_starts"])(
       await sql.unsafe(`ALTER TABLE atlasqueue.${one} SET (autovacuum_enabled = false)`);
     await refreshStatistics(own.database);
     expect(await stale()).toEqual([]);
-    await sql`INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids) VALUES (gen_random_uuid(), 'w', now(), '{}')`;
+    await sql`INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids) VALUES ('default', gen_random_uuid(), 'w', now(), '{}')`;
     if (table === "job_groups")
       await sql`INSERT INTO atlasqueue.job_groups SELECT 'default', 'default', 'g' || n, 1, 1, '{}' FROM generate_series(1, 20_000) AS n`;
     else

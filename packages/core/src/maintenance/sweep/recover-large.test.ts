@@ -25,8 +25,8 @@ const abandon = (claims: number, jobs: number) => deps.database.sql`
     FROM token, generate_series(1, ${jobs}::int)
     RETURNING id, lease_token
   )
-  INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
-  SELECT lease_token, 'w', now() - interval '10 seconds', array_agg(id) FROM claimed GROUP BY lease_token`;
+  INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
+  SELECT 'default', lease_token, 'w', now() - interval '10 seconds', array_agg(id) FROM claimed GROUP BY lease_token`;
 const ready = async (): Promise<number> =>
   (await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'queued'`).length;
 

@@ -19,10 +19,10 @@ test("the claims a tenant lets end by the thousand keep no other's job from its 
       SELECT gen_random_uuid(), 'greedy', 'a', 'running', 1, gen_random_uuid(), now() - interval '10 seconds', 'w', now(),
              now(), now(), now(), '{}'
       FROM generate_series(1, ${abandoned}::int)
-      RETURNING id, lease_token
+      RETURNING id, tenant, lease_token
     )
-    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
-    SELECT lease_token, 'w', now() - interval '10 seconds', ARRAY[id] FROM claimed`;
+    INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
+    SELECT tenant, lease_token, 'w', now() - interval '10 seconds', ARRAY[id] FROM claimed`;
   await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE id = ${id ?? ""}`;
   await sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second' WHERE job_ids = ARRAY[${id ?? ""}::uuid]`;
   const signal = memorySignal();
