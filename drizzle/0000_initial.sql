@@ -18,8 +18,8 @@ CREATE INDEX "arrivals_group" ON "atlasqueue"."arrivals" USING btree ("tenant","
 CREATE INDEX "arrivals_key" ON "atlasqueue"."arrivals" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "arrivals_tenant" ON "atlasqueue"."arrivals" USING btree ("tenant","job_id");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."audit_log" (
-	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
+	"id" uuid NOT NULL,
 	"at" timestamp (6) with time zone DEFAULT now() NOT NULL,
 	"actor" json NOT NULL,
 	"token_id" uuid,
@@ -32,10 +32,10 @@ CREATE TABLE "atlasqueue"."audit_log" (
 	"refused" integer,
 	"finished" boolean NOT NULL,
 	"idempotency_key" text,
-	"fingerprint" text
+	"fingerprint" text,
+	CONSTRAINT "audit_log_tenant_id_pk" PRIMARY KEY("tenant","id")
 );
 --> statement-breakpoint
-CREATE INDEX "audit_log_tenant" ON "atlasqueue"."audit_log" USING btree ("tenant","id");--> statement-breakpoint
 CREATE INDEX "audit_log_at" ON "atlasqueue"."audit_log" USING btree ("at");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_log_key" ON "atlasqueue"."audit_log" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
 CREATE TABLE "atlasqueue"."flow_edges" (
@@ -47,8 +47,7 @@ CREATE TABLE "atlasqueue"."flow_edges" (
 	CONSTRAINT "flow_edges_parent_child_pk" PRIMARY KEY("parent","child")
 );
 --> statement-breakpoint
-CREATE INDEX "flow_edges_of_child" ON "atlasqueue"."flow_edges" USING btree ("child");--> statement-breakpoint
-CREATE INDEX "flow_edges_failed" ON "atlasqueue"."flow_edges" USING btree ("child") WHERE failed;--> statement-breakpoint
+CREATE INDEX "flow_edges_of_child" ON "atlasqueue"."flow_edges" USING btree ("child","failed");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."flow_jobs" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"job_id" uuid PRIMARY KEY NOT NULL,
@@ -89,18 +88,18 @@ CREATE TABLE "atlasqueue"."inside_submissions" (
 --> statement-breakpoint
 CREATE TABLE "atlasqueue"."job_attempts" (
 	"tenant" text COLLATE "C" NOT NULL,
-	"id" bigserial PRIMARY KEY NOT NULL,
 	"job_id" uuid NOT NULL,
+	"id" bigserial NOT NULL,
 	"attempt" smallint NOT NULL,
 	"worker_id" text,
 	"started_at" timestamp (6) with time zone,
 	"finished_at" timestamp (6) with time zone NOT NULL,
 	"outcome" text NOT NULL,
 	"error" text,
-	"logs" json
+	"logs" json,
+	CONSTRAINT "job_attempts_job_id_id_pk" PRIMARY KEY("job_id","id")
 );
 --> statement-breakpoint
-CREATE INDEX "job_attempts_job" ON "atlasqueue"."job_attempts" USING btree ("job_id","id");--> statement-breakpoint
 -- Each job of a group writes the group's row: with free space on its page, no index changes.
 CREATE TABLE "atlasqueue"."job_groups" (
 	"tenant" text COLLATE "C" NOT NULL,
@@ -197,8 +196,8 @@ CREATE TABLE "atlasqueue"."claims" (
 CREATE INDEX "claims_check" ON "atlasqueue"."claims" USING btree ("check_at");--> statement-breakpoint
 ALTER TABLE "atlasqueue"."claims" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0, toast_tuple_target = 8160);--> statement-breakpoint
 CREATE TABLE "atlasqueue"."operations" (
-	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
+	"id" uuid NOT NULL,
 	"kind" text NOT NULL,
 	"status" text NOT NULL,
 	"filter" json NOT NULL,
@@ -218,11 +217,11 @@ CREATE TABLE "atlasqueue"."operations" (
 	"created_at" timestamp (6) with time zone NOT NULL,
 	"updated_at" timestamp (6) with time zone NOT NULL,
 	"finished_at" timestamp (6) with time zone,
+	CONSTRAINT "operations_tenant_id_pk" PRIMARY KEY("tenant","id"),
 	CONSTRAINT "operations_kind" CHECK (kind IN ('replay', 'cancel', 'retry', 'delete', 'purge')),
 	CONSTRAINT "operations_status" CHECK (status IN ('running', 'paused', 'done', 'cancelled'))
 );
 --> statement-breakpoint
-CREATE INDEX "operations_tenant" ON "atlasqueue"."operations" USING btree ("tenant","id");--> statement-breakpoint
 CREATE INDEX "operations_next" ON "atlasqueue"."operations" USING btree ("next_at") WHERE status = 'running';--> statement-breakpoint
 CREATE TABLE "atlasqueue"."outbox" (
 	"id" bigserial PRIMARY KEY NOT NULL,

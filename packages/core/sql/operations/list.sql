@@ -15,9 +15,9 @@ WITH RECURSIVE page AS MATERIALIZED (
       CASE WHEN pg_column_compression(patch) IS NULL THEN coalesce(pg_column_size(patch), 0)
            ELSE octet_length(patch::text) END + 
       CASE WHEN pg_column_compression(filter) IS NULL THEN coalesce(pg_column_size(filter), 0)
-           ELSE octet_length(filter::text) END FROM atlasqueue.operations WHERE id = keys[nth + 1])
+           ELSE octet_length(filter::text) END FROM (SELECT * FROM atlasqueue.operations WHERE tenant = $1) AS own WHERE id = keys[nth + 1])
     FROM weighed, in_order WHERE weighed.bytes < 4194304 AND nth < cardinality(keys)
   ), fitting AS MATERIALIZED (
     SELECT keys[nth] AS id, bytes FROM weighed, in_order WHERE nth > 0
   )
-  SELECT *, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut FROM atlasqueue.operations WHERE id = ANY(ARRAY(SELECT id FROM fitting)) ORDER BY id DESC;
+  SELECT *, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut FROM atlasqueue.operations WHERE tenant = $1 AND id = ANY(ARRAY(SELECT id FROM fitting)) ORDER BY id DESC;

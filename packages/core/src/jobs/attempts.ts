@@ -43,7 +43,7 @@ const text = `
     SELECT * FROM atlasqueue.job_attempts WHERE job_id IN (SELECT id FROM job) ORDER BY id DESC LIMIT $3::int
   ), page AS MATERIALIZED (
     SELECT id FROM past
-  ), ${fitting({ from: "atlasqueue.job_attempts", key: "id", order: "id DESC", bytes: `${bytesOf("logs")} + ${bytesOf("error")}` })}
+  ), ${fitting({ from: "(SELECT * FROM atlasqueue.job_attempts WHERE job_id = $1::uuid) AS own", key: "id", order: "id DESC", bytes: `${bytesOf("logs")} + ${bytesOf("error")}` })}
   SELECT NULL AS attempt, NULL AS worker_id, NULL AS started_at, NULL AS finished_at, NULL AS outcome, NULL AS error, NULL::json AS logs, 0 AS place FROM job
   UNION ALL
   SELECT attempt, worker_id, started_at, finished_at, outcome, error, logs, id FROM past WHERE id IN (SELECT id FROM fitting)

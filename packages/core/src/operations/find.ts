@@ -51,6 +51,6 @@ const list = composed(
   WITH RECURSIVE page AS MATERIALIZED (
     SELECT id FROM atlasqueue.operations
     WHERE tenant = $1 AND id < $2::text::uuid AND ($4 = '' OR kind = $4) ORDER BY id DESC LIMIT $3::int
-  ), ${fitting({ from: "atlasqueue.operations", key: "id", order: "id DESC", bytes: `${bytesOf("patch")} + ${bytesOf("filter")}` })}
-  SELECT *, ${isCut} AS cut FROM atlasqueue.operations WHERE id = ANY(ARRAY(SELECT id FROM fitting)) ORDER BY id DESC`,
+  ), ${fitting({ from: "(SELECT * FROM atlasqueue.operations WHERE tenant = $1) AS own", key: "id", order: "id DESC", bytes: `${bytesOf("patch")} + ${bytesOf("filter")}` })}
+  SELECT *, ${isCut} AS cut FROM atlasqueue.operations WHERE tenant = $1 AND id = ANY(ARRAY(SELECT id FROM fitting)) ORDER BY id DESC`,
 );

@@ -14,8 +14,8 @@ const text = composed(
   "operations/forget",
   ["operations_max"],
   `
-  DELETE FROM atlasqueue.operations WHERE id = ANY(ARRAY(
-    SELECT id FROM atlasqueue.operations WHERE finished_at < now() - interval '${kept_days} days' LIMIT $1::int
+  DELETE FROM atlasqueue.operations WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM atlasqueue.operations WHERE finished_at < now() - interval '${kept_days} days' LIMIT $1::int
     FOR UPDATE SKIP LOCKED))
   RETURNING 1`,
 );

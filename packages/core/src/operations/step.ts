@@ -47,7 +47,8 @@ export async function stepOperation(
   });
   const changed = await work.catch(async (error: unknown) => {
     // The transaction is undone, and with it any note of its own.
-    const resting = row && executeOn(deps.database)({ text: rest, params: [row.id, rest_after_failure_seconds] });
+    const resting =
+      row && executeOn(deps.database)({ text: rest, params: [row.tenant, row.id, rest_after_failure_seconds] });
     // Where that fails too, the first error says more.
     await resting?.catch(() => {});
     throw error;
@@ -69,6 +70,7 @@ async function noteProgress(within: Deps, row: OperationRow, { next, found, chan
   await executeOn(within.database)({
     text: note,
     params: [
+      tenant,
       id,
       over ? "done" : "running",
       JSON.stringify(next ?? startOf(row.cursor)),
@@ -96,15 +98,15 @@ const take = composed(
 // At most a second is made up for, should the pages have been late.
 const note = composed(
   "operations/note",
-  ["id", "status", "cursor", "done", "passed_over", "failed", "passes", "seconds"],
+  ["tenant", "id", "status", "cursor", "done", "passed_over", "failed", "passes", "seconds"],
   `
   UPDATE atlasqueue.operations
-  SET status = $2, cursor = $3::text::json, done = done + $4::int, passed_over = $5::int, failed = $6::int,
-      passes = passes + $7::int, updated_at = now(), finished_at = CASE WHEN $2 = 'done' THEN now() END,
-      next_at = greatest(${dueAt}, now() - interval '1 second') + make_interval(secs => $8::float8)
-  WHERE id = $1::uuid`,
+  SET status = $3, cursor = $4::text::json, done = done + $5::int, passed_over = $6::int, failed = $7::int,
+      passes = passes + $8::int, updated_at = now(), finished_at = CASE WHEN $3 = 'done' THEN now() END,
+      next_at = greatest(${dueAt}, now() - interval '1 second') + make_interval(secs => $9::float8)
+  WHERE tenant = $1 AND id = $2::uuid`,
 );
 
 const rest = `
-  UPDATE atlasqueue.operations SET next_at = now() + make_interval(secs => $2::float8)
-  WHERE id = $1::uuid AND status = 'running'`;
+  UPDATE atlasqueue.operations SET next_at = now() + make_interval(secs => $3::float8)
+  WHERE tenant = $1 AND id = $2::uuid AND status = 'running'`;

@@ -1,13 +1,13 @@
 import type { Actor, JsonObject } from "@atlasqueue/contract";
-import { sql, boolean, index, integer, text, uniqueIndex, uuid } from "../drizzle.ts";
+import { sql, boolean, index, integer, primaryKey, text, uniqueIndex, uuid } from "../drizzle.ts";
 import { atlasqueue, json, time } from "./columns.ts";
 
 /** What people and tokens did, apart from submitting and working: newest by id. */
 export const auditLog = atlasqueue.table(
   "audit_log",
   {
-    id: uuid().primaryKey(),
     tenant: text().notNull(),
+    id: uuid().notNull(),
     at: time().notNull().defaultNow(),
     actor: json<Actor>().notNull(),
     /** The actor's, to find what a token did. */
@@ -31,7 +31,7 @@ export const auditLog = atlasqueue.table(
     fingerprint: text(),
   },
   (row) => [
-    index("audit_log_tenant").on(row.tenant, row.id),
+    primaryKey({ columns: [row.tenant, row.id] }),
     index("audit_log_at").on(row.at),
     uniqueIndex("audit_log_key")
       .on(row.tenant, row.idempotency_key)

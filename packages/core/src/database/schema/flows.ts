@@ -1,4 +1,4 @@
-import { sql, boolean, index, integer, primaryKey, text, uuid } from "../drizzle.ts";
+import { boolean, index, integer, primaryKey, text, uuid } from "../drizzle.ts";
 import type { OnParentFailure } from "@atlasqueue/contract";
 import { atlasqueue, json, time } from "./columns.ts";
 
@@ -51,9 +51,7 @@ export const flowEdges = atlasqueue.table(
   },
   (row) => [
     primaryKey({ columns: [row.parent, row.child] }),
-    index("flow_edges_of_child").on(row.child),
-    index("flow_edges_failed")
-      .on(row.child)
-      .where(sql`failed`),
+    // What a child still waits for, and whether a parent of it has failed.
+    index("flow_edges_of_child").on(row.child, row.failed),
   ],
 );

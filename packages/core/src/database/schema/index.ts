@@ -196,8 +196,8 @@ export const jobAttempts = atlasqueue.table(
   "job_attempts",
   {
     tenant: text().notNull(),
-    id: bigserial({ mode: "number" }).primaryKey(),
     job_id: uuid().notNull(),
+    id: bigserial({ mode: "number" }).notNull(),
     attempt: smallint().notNull(),
     worker_id: text(),
     started_at: time(),
@@ -207,5 +207,5 @@ export const jobAttempts = atlasqueue.table(
     /** What the handler logged; null if nothing. */
     logs: json<LogLine[]>(),
   },
-  (row) => [index("job_attempts_job").on(row.job_id, row.id)],
+  (row) => [primaryKey({ columns: [row.job_id, row.id] })],
 );

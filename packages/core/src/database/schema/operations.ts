@@ -1,5 +1,5 @@
 import type { Actor, JobsFilter, JsonObject, Operation, ReplayFilter } from "@atlasqueue/contract";
-import { boolean, check, doublePrecision, index, integer, smallint, sql, text, uuid } from "../drizzle.ts";
+import { boolean, check, doublePrecision, index, integer, primaryKey, smallint, sql, text, uuid } from "../drizzle.ts";
 import { atlasqueue, json, time } from "./columns.ts";
 
 /**
@@ -9,8 +9,8 @@ import { atlasqueue, json, time } from "./columns.ts";
 export const operations = atlasqueue.table(
   "operations",
   {
-    id: uuid().primaryKey(),
     tenant: text().notNull(),
+    id: uuid().notNull(),
     kind: text().$type<Operation["kind"]>().notNull(),
     status: text().$type<Operation["status"]>().notNull(),
     /** Of a replay, its dead letters; otherwise as of the list of jobs, and empty for all of them. */
@@ -43,7 +43,7 @@ export const operations = atlasqueue.table(
   (row) => [
     check("operations_kind", sql`kind IN ('replay', 'cancel', 'retry', 'delete', 'purge')`),
     check("operations_status", sql`status IN ('running', 'paused', 'done', 'cancelled')`),
-    index("operations_tenant").on(row.tenant, row.id),
+    primaryKey({ columns: [row.tenant, row.id] }),
     index("operations_next")
       .on(row.next_at)
       .where(sql`status = 'running'`),

@@ -1,0 +1,58 @@
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { claim } from "../../lease/claim.ts";
+import { complete } from "../../settle/complete.ts";
+import { enqueue } from "../../submit/enqueue.ts";
+import { connectDatabase } from "../connect.ts";
+
+let own: TestDatabase;
+beforeAll(async () => void (own = await testDatabase()));
+afterAll(() => own.drop());
+
+/** A budget is met by removing tables and indexes. Lower it when one goes. */
+const tables_max = 26;
+const indexes_max = 55;
+
+/** What belongs to the database, and to no tenant. */
+const of_the_database = ["redis_owner", "signing_keys"];
+
+test("tables and indexes stay within their budget", async () => {
+  const [row] = await own.database.sql<{ tables: number; indexes: number }[]>`
+    SELECT (SELECT count(*)::int FROM pg_tables WHERE schemaname = 'atlasqueue' AND tablename <> 'migrations') AS tables,
+           (SELECT count(*)::int FROM pg_indexes WHERE schemaname = 'atlasqueue' AND tablename <> 'migrations') AS indexes`;
+  expect(row?.tables).toBeLessThanOrEqual(tables_max);
+  expect(row?.indexes).toBeLessThanOrEqual(indexes_max);
+});
+
+test("every table carries the tenant, but for what belongs to the database", async () => {
+  const rows = await own.database.sql<{ name: string }[]>`
+    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'atlasqueue' AND tablename <> 'migrations' AND NOT EXISTS (
+      SELECT FROM information_schema.columns WHERE table_schema = schemaname AND table_name = tablename AND column_name = 'tenant')
+    ORDER BY tablename`;
+  expect(rows.map(({ name }) => name)).toEqual(of_the_database);
+});
+
+test("an ordinary job of a batch is four row versions", async () => {
+  const jobs = 250;
+  const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 15_000 });
+  const deps = { database, observe: recordEvents().observe };
+  const written = async (): Promise<number> => {
+    await database.sql`SELECT pg_stat_force_next_flush()`;
+    const [row] = await database.sql<{ versions: number }[]>`
+      SELECT sum(n_tup_ins + n_tup_upd)::int AS versions FROM pg_stat_user_tables WHERE schemaname = 'atlasqueue'`;
+    return row?.versions ?? NaN;
+  };
+  const before = await written();
+  const drafts = Array.from({ length: jobs }, (_, at) => submission({}, `key-${at}`));
+  const outcomes = await enqueue(deps, drafts, { idempotency_ttl_seconds: 60 });
+  const ids = outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
+  const terms = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
+  const leases = await claim(deps, ids, terms);
+  await complete(
+    deps,
+    leases.map((lease) => ({ lease, result: null })),
+  );
+  // For each job its key and three versions of its row; for the batch a claim and three rows of counts.
+  expect((await written()) - before).toBe(4 * jobs + 4);
+  await database.close();
+});
