@@ -166,13 +166,7 @@ CREATE TABLE "atlasqueue"."jobs" (
 	"flow_id" uuid,
 	"has_children" boolean,
 	"waits_for" text,
-	"has_steps" boolean,
-	CONSTRAINT "jobs_status_known" CHECK (status IN ('scheduled', 'blocked', 'queued', 'running', 'failed', 'succeeded', 'dead', 'cancelled')),
-	CONSTRAINT "jobs_ready_at" CHECK ((status = 'queued') = (ready_at IS NOT NULL)),
-	CONSTRAINT "jobs_due_at" CHECK ((status IN ('scheduled', 'failed')) = (due_at IS NOT NULL)),
-	CONSTRAINT "jobs_dead_at" CHECK ((status = 'dead') = (dead_at IS NOT NULL)),
-	CONSTRAINT "jobs_group_seq" CHECK ((status = 'blocked') = (group_seq IS NOT NULL)),
-	CONSTRAINT "jobs_active_group_key_open" CHECK (active_group_key IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed'))
+	"has_steps" boolean
 );
 --> statement-breakpoint
 CREATE INDEX "jobs_ready" ON "atlasqueue"."jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint

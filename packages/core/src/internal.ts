@@ -42,6 +42,7 @@ export { createFollowUps, type FollowUps, type Settled } from "./follow-ups.ts";
 export { actOnFlow } from "./flows/act-on-flow.ts";
 export { parentsOf, parentsPage } from "./flows/parents.ts";
 export { listFlows } from "./flows/list-flows.ts";
+export { findBrokenJobs, jobChecks } from "./counts/job-checks.ts";
 export { overdueEdges } from "./flows/keeping/overdue-edges.ts";
 export { findFlow, viewFlow } from "./flows/show-flow.ts";
 export { answerOf, flowOf, isFlow, type Flow, type FlowJob } from "./flows/flow.ts";

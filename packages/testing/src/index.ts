@@ -25,4 +25,5 @@ export { spawnProcess, type Exit, type SpawnedProcess, type SpawnProcessOptions 
 export { simulateClock, type SimulatedClock } from "./simulated-clock.ts";
 export { tcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 export { brokenConnection, steppingDatabase, type Step } from "./database/stepping-database.ts";
+export { addJobChecks } from "./servers/add-job-checks.ts";
 export { testDatabase, type TestDatabase } from "./servers/test-database.ts";

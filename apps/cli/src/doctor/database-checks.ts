@@ -1,6 +1,7 @@
 import {
   clockSkewMs,
   countDrift,
+  findBrokenJobs,
   overdueEdges,
   requireRights,
   schemaState,
@@ -79,6 +80,17 @@ export const checkCounts: Look = async (deps) => {
   return wrong(
     "counts",
     `${places} are not true, such as: queue ${queue} of ${tenant} has ${real} ${status} jobs, not ${kept}`,
+  );
+};
+
+export const checkJobs: Look = async (deps) => {
+  const { jobs, broken } = await findBrokenJobs(deps, counted_jobs_max);
+  if (jobs > counted_jobs_max) return skipped("jobs", `more than ${counted_jobs_max} jobs are too many to look at`);
+  const [first] = broken;
+  if (!first) return ok("jobs", `no row of ${jobs} contradicts its status`);
+  return wrong(
+    "jobs",
+    `rows contradict their status, such as that of ${first.id} (${first.check}): what has changed it?`,
   );
 };
 

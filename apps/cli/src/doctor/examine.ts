@@ -16,6 +16,7 @@ import {
   checkCounts,
   checkFlows,
   checkGroups,
+  checkJobs,
   checkSchema,
   checkSweep,
 } from "./database-checks.ts";
@@ -54,6 +55,7 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
     ["groups", () => checkGroups(deps)],
     ["flows", () => checkFlows(deps)],
     ["counts", () => checkCounts(deps)],
+    ["jobs", () => checkJobs(deps)],
     ["workers", () => checkWorkers({ ...deps, signal: redis.state === "ok" ? signal : undefined })],
     ["waiting", () => checkWaiting({ ...deps, signal: redis.state === "ok" ? signal : undefined })],
   ];

@@ -1,14 +1,16 @@
+import { addJobChecks } from "@atlasqueue/testing";
 import type { Sql } from "postgres";
 
 /**
  * Has PostgreSQL note every transition of every job, in the transaction that makes it: so the notes are as durable as the jobs,
  * move with them to a standby, and say nothing of what was rolled back. Only for tests: it doubles what a move writes. Renewals of
- * leases are not noted. Installed again it changes nothing.
+ * leases are not noted. It also refuses rows of jobs that contradict themselves. Installed again it changes nothing.
  *
  * @example
  * await installAudit(sql);
  */
 export async function installAudit(sql: Sql): Promise<void> {
+  await addJobChecks(sql);
   await sql.unsafe(table);
   await sql.unsafe(note);
   await sql.unsafe(trigger);

@@ -109,16 +109,3 @@ test("a lease being renewed while recovery looks is kept, and looked at again", 
   expect(await read(id)).toMatchObject({ status: "running", lease_token: lease.lease_token });
   expect(await batches()).toBe(1);
 });
-
-test("each status has its timestamp, and the database refuses a row where they disagree", async () => {
-  const [id] = await add({});
-  await expect(deps.database.sql`UPDATE atlasqueue.jobs SET status = 'running' WHERE id = ${id ?? ""}`).rejects.toThrow(
-    "jobs_ready_at",
-  );
-  await expect(deps.database.sql`UPDATE atlasqueue.jobs SET dead_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow(
-    "jobs_dead_at",
-  );
-  await expect(deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE id = ${id ?? ""}`).rejects.toThrow(
-    "jobs_due_at",
-  );
-});

@@ -1,6 +1,7 @@
 import { connectDatabase, migrateDatabase, type Database } from "@atlasqueue/core";
 import { inject } from "vitest";
 import "./provided.ts";
+import { addJobChecks } from "./add-job-checks.ts";
 import { createDatabase, type CreatedDatabase } from "./create-database.ts";
 import { postgresUrl } from "./shared-servers.ts";
 
@@ -35,5 +36,8 @@ export async function testDatabase(): Promise<TestDatabase> {
 export async function createMigratedTemplate(adminUrl: string): Promise<string> {
   const { url, name } = await createDatabase(adminUrl);
   await migrateDatabase(url);
+  const { sql, close } = connectDatabase({ url, connectionsMax: 1, timeoutMs: 15_000 });
+  await addJobChecks(sql);
+  await close();
   return name;
 }

@@ -2,7 +2,6 @@ import {
   sql,
   bigint,
   boolean,
-  check,
   index,
   integer,
   primaryKey,
@@ -12,14 +11,7 @@ import {
   uuid,
   bigserial,
 } from "../drizzle.ts";
-import {
-  jobStatuses,
-  type Backoff,
-  type JobStatus,
-  type Json,
-  type JsonObject,
-  type LogLine,
-} from "@atlasqueue/contract";
+import { type Backoff, type JobStatus, type Json, type JsonObject, type LogLine } from "@atlasqueue/contract";
 import { atlasqueue, bytes, time, json } from "./columns.ts";
 
 export * from "./arrivals.ts";
@@ -43,7 +35,7 @@ export * from "./unique.ts";
  * No index may name a column that settling a job changes, `status` above all, not even in its WHERE: then PostgreSQL
  * writes the settled row beside the old one and touches no index (a HOT update), which costs 40 % less. So each state
  * that is searched for has its own timestamp, set while the job is in that state and null otherwise, and the partial
- * indexes are on those. Running jobs are found through `claims`. See decisions/2026-11-20-storage.md before
+ * indexes are on those. What holds them to `status` is in counts/job-checks.ts. Running jobs are found through `claims`. See decisions/2026-11-20-storage.md before
  * adding one.
  *
  * Tenants, queues and keys are in byte order (COLLATE "C"), which drizzle cannot express.
@@ -105,15 +97,6 @@ export const jobs = atlasqueue.table(
     has_steps: boolean(),
   },
   (job) => [
-    check("jobs_status_known", sql.raw(`status IN (${jobStatuses.map((status) => `'${status}'`).join(", ")})`)),
-    check("jobs_ready_at", sql`(status = 'queued') = (ready_at IS NOT NULL)`),
-    check("jobs_due_at", sql`(status IN ('scheduled', 'failed')) = (due_at IS NOT NULL)`),
-    check("jobs_dead_at", sql`(status = 'dead') = (dead_at IS NOT NULL)`),
-    check("jobs_group_seq", sql`(status = 'blocked') = (group_seq IS NOT NULL)`),
-    check(
-      "jobs_active_group_key_open",
-      sql`active_group_key IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed')`,
-    ),
     // The order of a queue: what the sweep signals again and the fallback claims by.
     index("jobs_ready")
       .on(job.tenant, job.queue, job.priority.desc().nullsFirst(), job.ready_at, job.id)

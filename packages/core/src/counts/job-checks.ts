@@ -1,0 +1,47 @@
+import { jobStatuses } from "@atlasqueue/contract";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import type { Deps } from "../deps.ts";
+
+/**
+ * What is true of every row of `jobs`, by name. They are no constraints of the table: PostgreSQL would read and compile
+ * them anew for each statement, which is an eighth of a claim of one job (decisions/2026-11-28-job-checks.md). Tests
+ * and fault runs add them as constraints; `doctor` looks for rows that break one.
+ */
+export const jobChecks: Readonly<Record<string, string>> = {
+  jobs_status_known: `status IN (${jobStatuses.map((status) => `'${status}'`).join(", ")})`,
+  jobs_ready_at: "(status = 'queued') = (ready_at IS NOT NULL)",
+  jobs_due_at: "(status IN ('scheduled', 'failed')) = (due_at IS NOT NULL)",
+  jobs_dead_at: "(status = 'dead') = (dead_at IS NOT NULL)",
+  jobs_group_seq: "(status = 'blocked') = (group_seq IS NOT NULL)",
+  jobs_active_group_key_open: "active_group_key IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed')",
+};
+
+/** `jobs`: how many there were; more than were asked for means that not all were looked at. */
+export type BrokenJobs = { jobs: number; broken: { id: string; check: string }[] };
+
+/**
+ * The jobs of all tenants whose rows break one of `jobChecks`, the first 20 of them, among `jobs_max`.
+ *
+ * @example
+ * const { broken } = await findBrokenJobs(deps, 200_000);
+ */
+export async function findBrokenJobs(deps: Pick<Deps, "database">, jobs_max: number): Promise<BrokenJobs> {
+  type Row = { jobs: number; broken: BrokenJobs["broken"] | null };
+  const [row] = await executeOn(deps.database)<Row>({ text, params: [jobs_max] });
+  return { jobs: row?.jobs ?? 0, broken: row?.broken ?? [] };
+}
+
+const checks = Object.entries(jobChecks).map(([name, condition]) => `('${name}', ${condition})`);
+
+const text = composed(
+  "counts/broken-jobs",
+  ["jobs_max"],
+  `
+  WITH looked AS MATERIALIZED (
+    SELECT id, status, ready_at, due_at, dead_at, group_seq, active_group_key FROM atlasqueue.jobs LIMIT $1::int + 1
+  ), broken AS (
+    SELECT id, name FROM looked, LATERAL (VALUES ${checks.join(", ")}) AS of(name, holds) WHERE NOT holds LIMIT 20
+  )
+  SELECT (SELECT count(*)::int FROM looked) AS jobs, (SELECT json_agg(json_build_object('id', id, 'check', name)) FROM broken) AS broken`,
+);
