@@ -49,8 +49,8 @@ WITH named AS MATERIALIZED (
     WHERE id = ANY(ARRAY(SELECT id FROM takes)) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING *, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds, run_at > created_at AS delayed
   ), batch AS (
-    INSERT INTO atlasqueue.claims (token, worker_id, check_at, job_ids)
-    SELECT $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)
+    INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
+    SELECT min(tenant), $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)
     FROM leased HAVING count(*) > 0
   ), released AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, group_seq = NULL,
