@@ -1,22 +1,6 @@
 -- Kept by hand for what drizzle cannot express: COLLATE "C", storage settings and REPLICA IDENTITY.
 -- Names and keys are compared byte by byte (COLLATE "C"): a locale's order costs a third more for each key, and an index in it
 -- breaks when the system's library changes its rules.
-CREATE TABLE "atlasqueue"."arrivals" (
-	"job_id" uuid PRIMARY KEY NOT NULL,
-	"tenant" text COLLATE "C" NOT NULL,
-	"queue" text COLLATE "C" NOT NULL,
-	"group_key" text COLLATE "C",
-	"unique_key" text COLLATE "C",
-	"on_conflict" text,
-	"window_seconds" double precision,
-	"idempotency_key" text COLLATE "C",
-	"request_hash" "bytea",
-	"key_ttl_seconds" double precision
-);
---> statement-breakpoint
-CREATE INDEX "arrivals_group" ON "atlasqueue"."arrivals" USING btree ("tenant","queue","group_key","job_id") WHERE group_key IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "arrivals_key" ON "atlasqueue"."arrivals" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "arrivals_tenant" ON "atlasqueue"."arrivals" USING btree ("tenant","job_id");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."audit_log" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"id" uuid NOT NULL,
@@ -79,13 +63,6 @@ CREATE TABLE "atlasqueue"."idempotency_keys" (
 --> statement-breakpoint
 CREATE INDEX "idempotency_keys_expiry" ON "atlasqueue"."idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_is_alias" ON "atlasqueue"."idempotency_keys" USING btree ("job_id") WHERE is_alias;--> statement-breakpoint
-CREATE TABLE "atlasqueue"."inside_submissions" (
-	"tenant" text COLLATE "C" NOT NULL,
-	"queue" text COLLATE "C" NOT NULL,
-	"type" text COLLATE "C" NOT NULL,
-	"count" integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "atlasqueue"."job_attempts" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"job_id" uuid NOT NULL,
@@ -222,12 +199,15 @@ CREATE TABLE "atlasqueue"."outbox" (
 	"kind" text COLLATE "C" NOT NULL,
 	"version" smallint DEFAULT 1 NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
-	"key" text COLLATE "C" NOT NULL,
+	"key" text COLLATE "C",
+	"lane" text COLLATE "C",
 	"payload" jsonb,
 	"not_before" timestamp (6) with time zone
 );
 --> statement-breakpoint
 CREATE INDEX "outbox_due" ON "atlasqueue"."outbox" USING btree ("tenant",coalesce(not_before, '-infinity'::timestamptz),"id");--> statement-breakpoint
+CREATE INDEX "outbox_idempotency_key" ON "atlasqueue"."outbox" USING btree ("tenant",(payload ->> 'idempotency_key')) WHERE payload ->> 'idempotency_key' IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "outbox_lane" ON "atlasqueue"."outbox" USING btree ("tenant","lane","id") WHERE lane IS NOT NULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."outbox" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
 CREATE TABLE "atlasqueue"."queue_changes" (
 	"tenant" text COLLATE "C" NOT NULL,
@@ -380,7 +360,6 @@ ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_tenant_tenants_tenant_f
 ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_rotated_to_tokens_id_fk" FOREIGN KEY ("rotated_to") REFERENCES "atlasqueue"."tokens"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "atlasqueue"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 -- Tables without a key: PostgreSQL updates and deletes none of their rows while a publication has them.
-ALTER TABLE "atlasqueue"."inside_submissions" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."queue_changes" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."queue_starts" REPLICA IDENTITY FULL;--> statement-breakpoint
 INSERT INTO "atlasqueue"."tenants" ("tenant") VALUES ('default');

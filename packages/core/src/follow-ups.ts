@@ -2,20 +2,19 @@ import { createClaimCleaner } from "./lease/claim-cleaner.ts";
 import { createCounts } from "./counts/fold.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps, QueueRef } from "./deps.ts";
-import { flowHandlers } from "./flows/handlers.ts";
 import { advanceAllOverdue } from "./groups/overdue.ts";
 import { createGroupWidener } from "./groups/widen.ts";
 import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createDrainer } from "./outbox/drainer.ts";
+import { outboxHandlers } from "./outbox/handlers.ts";
 import { createRollups } from "./rollups/flush.ts";
 import { createRefiller } from "./limits/refiller.ts";
 import type { CancelledJob } from "./jobs/cancel.ts";
 import { announce, hint } from "./signal/announce.ts";
 import { createTurnsChanger } from "./turns/change.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
-import type { Admitted, ArrivedJob } from "./submit/arrivals/admit.ts";
-import { createArrivalLine } from "./submit/arrivals/line.ts";
+import type { Admitted } from "./submit/arrivals/admit.ts";
 import type { LimitsSet } from "./limits/set.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./submit/outcome.ts";
 
@@ -47,10 +46,8 @@ export type Settled = {
 export type FollowUps = {
   /** Jobs came in. Nothing has to wait for this: they are durable. */
   submitted(outcomes: readonly EnqueueOutcome[]): void;
-  /** Jobs that arrived with callers' transactions were admitted, or ended. Resolves when they have been signalled. */
-  admitted(admitted: Pick<Admitted, "outcomes" | "released" | "ended">): Promise<void>;
-  /** Jobs arrived, with a caller's transaction or as their parents ended. Nothing has to wait for this. */
-  arrived(jobs: readonly ArrivedJob[]): void;
+  /** Pending jobs were admitted, or ended. Resolves when they have been signalled. */
+  admitted(admitted: Admitted): Promise<void>;
   /** Attempts ended, one way or another. Resolves when Redis has been brought up to date. */
   settled(settled: readonly Settled[]): Promise<void>;
   /** Attempts ended with their leases; the jobs are queued again, and signalled already. */
@@ -119,7 +116,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const idle = async (): Promise<void> => {
     while (underWay.size > 0) await Promise.allSettled(underWay);
     await outbox.idle();
-    await arrivals.idle();
   };
 
   /**
@@ -144,20 +140,18 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     return announce(deps, readyAmong(outcomes));
   };
 
-  const admitted: FollowUps["admitted"] = async ({ outcomes, released, ended }) => {
+  const admitted: FollowUps["admitted"] = async ({ outcomes, counted, ended }) => {
     if (outcomes.length === 0) return;
     // Any of those that ended may have children.
     if (ended.length > 0) void outbox.drain();
-    await track(Promise.all([follow(outcomes, released), tell("finished", ended)]));
+    await track(Promise.all([follow(outcomes, counted), tell("finished", ended)]));
   };
 
-  const arrivals = createArrivalLine({ ...deps, followUps: { admitted } });
-  const outbox = createDrainer(deps, flowHandlers({ ...deps, arrived: arrivals.arrived }));
+  const outbox = createDrainer(deps, outboxHandlers({ ...deps, admitted, submitted: rollups.submitted }));
 
   return {
     submitted: (outcomes) => void track(follow(outcomes)),
     admitted,
-    arrived: arrivals.arrived,
     settled(settled) {
       const finished: string[] = [];
       const dead: string[] = [];
@@ -216,7 +210,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     async stop() {
       widener.stop();
       outbox.stop();
-      arrivals.stop();
       promoter.stop();
       refiller.stop();
       claims.stop();

@@ -8,16 +8,15 @@ import {
   type SubmitJobInput,
   type Tracing,
 } from "@atlasqueue/contract";
-import { admitThese } from "./submit/arrivals/admitter.ts";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
-import { isUnavailable } from "./database/errors.ts";
 import { requiredAtFirstUse } from "./database/server/require-postgres.ts";
 import { defaultTenant } from "./deps.ts";
 import { answerOwn, ownFlow } from "./flows/own-flow.ts";
 import type { QueueFlow, SubmittedFlow } from "./flows/queue-flow.ts";
 import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
+import { pause } from "./pause.ts";
 import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
 import { announce } from "./signal/announce.ts";
 import { keysOf, type SignalKeys } from "./signal/keys.ts";
@@ -90,12 +89,12 @@ export type Queue = {
    * did if it rolls back. Call `announce` with the answers after the commit; jobs that are not announced are found by
    * the workers' sweep within a second or two.
    *
-   * Your transaction may stay open for as long as you like: a job with an idempotency key, a unique key or a group only
-   * arrives with it (its status is `blocked`), and gets its keys and its place in the group after the commit. A key
+   * Your transaction may stay open for as long as you like: a job with an idempotency key, a unique key or a group
+   * is `blocked` at first, and gets its keys and its place in the group after the commit. A key
    * already used, or a unique one already held with `on_conflict` "reject", is reported at once. Conflicts with what
    * others commit before you do show in the job: it ends as `cancelled`, and its `last_error` names the job that has
-   * the key. Arrivals that are committed when the first of them is announced or swept enter their group in the order
-   * they were submitted; a job submitted on its own meanwhile goes before them.
+   * the key. Jobs enter their group in the order in which their transactions committed; of transactions that overlapped,
+   * in the order in which they were submitted.
    */
   submitIn(tx: CallerTransaction, job: QueueJob): Promise<Submitted>;
   announce(...submitted: Submitted[]): Promise<void>;
@@ -147,7 +146,7 @@ export function createQueue(options: QueueOptions): Queue {
   const followUps = createFollowUps(deps);
   const submitter = createSubmitter({ ...deps, followUps }, enqueueOptions);
   // What `submitIn` made and `announce` has not been called with yet.
-  const unannounced = new Map<string, ReadyJob | "arrived">();
+  const unannounced = new Map<string, ReadyJob | "pending">();
 
   const submissionOf = ({ idempotency_key, ...job }: QueueJob): Submission => {
     const checked = validate(submitJob, job);
@@ -155,16 +154,6 @@ export function createQueue(options: QueueOptions): Queue {
     if (idempotency_key !== undefined && !isIdempotencyKey(idempotency_key))
       throw new InvalidJobError([{ pointer: "/idempotency_key", message: `must be ${idempotencyKeyAccepts}` }]);
     return { tenant, request: checked.value, idempotency_key };
-  };
-
-  /** They are durable: what cannot be done now, because the database is away, the sweep does. */
-  const admitAnnounced = async (ids: readonly string[]): Promise<void> => {
-    try {
-      await admitThese({ ...deps, followUps }, ids);
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      deps.observe({ event: "database_unavailable", during: "admitting jobs", error: String(error) });
-    }
   };
 
   return {
@@ -211,11 +200,11 @@ export function createQueue(options: QueueOptions): Queue {
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);
-      const { outcome, ready, arrived } = await sendInside(deps, submission, (one) =>
+      const { outcome, ready, pending } = await sendInside(deps, submission, (one) =>
         submitInside(executeIn(tx, database.schema), one, enqueueOptions),
       );
       const submitted = answer(submission, outcome);
-      if (ready || arrived) unannounced.set(submitted.id, ready ?? "arrived");
+      if (ready || pending) unannounced.set(submitted.id, ready ?? "pending");
       // Rolled back, or never announced: the oldest make room.
       if (unannounced.size > announceable_max) unannounced.delete(unannounced.keys().next().value ?? "");
       return submitted;
@@ -228,10 +217,13 @@ export function createQueue(options: QueueOptions): Queue {
       });
       await announce(
         deps,
-        known.flatMap(({ job }) => (job === "arrived" ? [] : [job])),
+        known.flatMap(({ job }) => (job === "pending" ? [] : [job])),
       );
-      const arrived = known.flatMap(({ id, job }) => (job === "arrived" ? [id] : []));
-      if (arrived.length > 0) await admitAnnounced(arrived);
+      // What is not done by then, the sweep does.
+      if (!known.some(({ job }) => job === "pending")) return;
+      const drained = new AbortController();
+      await Promise.race([followUps.drain(), pause(database.timeout_ms, drained.signal)]);
+      drained.abort();
     },
     async close() {
       await submitter.close();

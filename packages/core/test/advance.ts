@@ -2,32 +2,46 @@ import type { Deps } from "../src/deps.ts";
 import { flowHandlers } from "../src/flows/handlers.ts";
 import type { Released } from "../src/flows/release-children.ts";
 import { releaseChildren as release } from "../src/flows/release-children.ts";
-import { drainPage, type Drained } from "../src/outbox/drain-page.ts";
+import { drainPage, type Drained, type Handlers } from "../src/outbox/drain-page.ts";
+import { createDrainer } from "../src/outbox/drainer.ts";
+import { outboxHandlers } from "../src/outbox/handlers.ts";
 import { memorySignal } from "../src/signal/memory/signal.ts";
-import { createArrivalLine } from "../src/submit/arrivals/line.ts";
+import type { Admitted } from "../src/submit/arrivals/admit.ts";
+
+type After = { admitted?: (jobs: Admitted) => Promise<void> };
+
+/** What acts on rows, without what follows. */
+export const handlersFor = (deps: Deps, { admitted = async () => {} }: After = {}): Handlers =>
+  outboxHandlers({ ...deps, signal: memorySignal(), admitted, submitted: () => {} });
 
 /**
- * Act on the rows of the outbox until none is left that is due, and admit the children that are released into groups.
+ * Act on the rows of the outbox until none is left that is due.
  *
  * @example
  * await advanceAndAdmit(deps);
  */
 export async function advanceAndAdmit(deps: Deps): Promise<void> {
-  const line = createArrivalLine({ ...deps, followUps: { admitted: async () => {} } });
-  const handlers = flowHandlers({ ...deps, signal: memorySignal(), arrived: line.arrived });
+  const handlers = handlersFor(deps);
   while ((await drainPage(deps, handlers, 500)).rows > 0);
-  await line.idle();
+}
+
+/** Only on those of pending jobs. What meets a lock, or fails, is put off. */
+export async function admitAll(deps: Deps, after: After = {}): Promise<void> {
+  const { admit } = handlersFor(deps, after);
+  const drainer = createDrainer(deps, { ...(admit && { admit }) });
+  await drainer.drain();
+  drainer.stop();
 }
 
 /** One page of rows `parent_ended`. */
 export const closeEdges = (deps: Deps, rows_max: number): Promise<Drained> => {
-  const { parent_ended } = flowHandlers({ ...deps, signal: memorySignal(), arrived: () => {} });
+  const { parent_ended } = flowHandlers({ ...deps, signal: memorySignal() });
   return drainPage(deps, { ...(parent_ended && { parent_ended }) }, rows_max);
 };
 
 /** One page of rows `recheck_child`, and what became of the children. */
 export async function releaseChildren(deps: Deps, rows_max: number): Promise<Drained & Released> {
-  let released: Released = { ready: [], arrived: [], cancelled: [] };
+  let released: Released = { ready: [], cancelled: [] };
   const recheck_child = {
     version: 1,
     handle: ((execute, rows) =>

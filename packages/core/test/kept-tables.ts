@@ -7,7 +7,6 @@ export const keptTables = [
   "job_attempts",
   "idempotency_keys",
   "unique_keys",
-  "arrivals",
   "flows",
   "flow_jobs",
   "flow_edges",

@@ -42,7 +42,7 @@ const exempt: Record<string, string> = {
   "lease/forget-claims.ts": "by the lease's token: a holder's own, or those of ended claims, whoever names them",
   "queues/forget-undecided.ts": "the cleaner's, over all tenants",
   "lease/fence.ts": "the fence itself; a remote worker's ids go through find-leased first",
-  "submit/arrivals/arrived-rows.ts": "the sweep's and the follow-ups', over the arrivals of all tenants",
+  "submit/arrivals/admit.ts": "the drainer's, over rows of the outbox of all tenants",
   "tokens/note-use.ts": "ids of tokens we were just shown",
   "audit/forget.ts": "the cleaner's, over all tenants",
   "jobs/search.ts": "its conditions are those of list.ts, which name the tenant",

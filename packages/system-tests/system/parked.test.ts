@@ -74,7 +74,7 @@ const openJobs = async ({ queue }: World) =>
     (
       await sql`
     SELECT count(*)::int AS n FROM atlasqueue.jobs
-    WHERE queue = ${queue} AND (status NOT IN ('succeeded', 'cancelled', 'dead') OR EXISTS (SELECT FROM atlasqueue.arrivals WHERE arrivals.job_id = jobs.id))`
+    WHERE queue = ${queue} AND (status NOT IN ('succeeded', 'cancelled', 'dead') OR id::text IN (SELECT key FROM atlasqueue.outbox WHERE kind = 'admit'))`
     )[0]?.["n"],
   );
 

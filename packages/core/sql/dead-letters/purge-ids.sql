@@ -33,11 +33,6 @@ WITH
     LEFT JOIN LATERAL (
       SELECT own.ctid AS place FROM atlasqueue.job_attempts AS own WHERE own.ctid = job_attempts.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM unawaited))
-  ), arrivals_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.arrivals
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.arrivals AS own WHERE own.ctid = arrivals.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM unawaited))
   ), flow_jobs_taken AS MATERIALIZED (
     SELECT job_id AS owner, locked.place FROM atlasqueue.flow_jobs
     LEFT JOIN LATERAL (
@@ -54,11 +49,9 @@ WITH
       SELECT own.ctid AS place FROM atlasqueue.job_state AS own WHERE own.ctid = job_state.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
     WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
   ), held AS MATERIALIZED (
-    SELECT owner FROM job_attempts_taken WHERE place IS NULL UNION ALL SELECT owner FROM arrivals_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_state_taken WHERE place IS NULL
+    SELECT owner FROM job_attempts_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_state_taken WHERE place IS NULL
   ), job_attempts_gone AS (
     DELETE FROM atlasqueue.job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
-  ), arrivals_gone AS (
-    DELETE FROM atlasqueue.arrivals WHERE ctid = ANY(ARRAY(SELECT place FROM arrivals_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), flow_jobs_gone AS (
     DELETE FROM atlasqueue.flow_jobs WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
   ), flow_edges_gone AS (

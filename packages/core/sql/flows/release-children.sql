@@ -16,7 +16,7 @@ WITH parts AS MATERIALIZED (
                      WHEN status = 'cancelled' AND cancelled_by IS NULL THEN NULL
                      WHEN waits IS NULL THEN 'release'
                      WHEN status = 'cancelled' THEN 'revive' END AS move
-      FROM children WHERE (SELECT true FROM atlasqueue.arrivals WHERE arrivals.job_id = children.id) IS NULL) AS child
+      FROM children) AS child
     WHERE move IS NOT NULL
   ), moved AS (
     UPDATE atlasqueue.jobs SET status = becomes, group_seq = CASE WHEN becomes = 'blocked' THEN 0 END,
@@ -38,9 +38,10 @@ WITH parts AS MATERIALIZED (
     UPDATE atlasqueue.flow_jobs SET cancelled_by = moved.failed_parent FROM moved
     WHERE flow_jobs.job_id = moved.id AND flow_jobs.job_id = ANY(ARRAY(SELECT id FROM decided))
       AND flow_jobs.cancelled_by IS DISTINCT FROM moved.failed_parent
-  ), arrived AS (
-    INSERT INTO atlasqueue.arrivals (job_id, tenant, queue, group_key)
-    SELECT id, tenant, queue, group_key FROM moved WHERE move = 'release' AND to_status = 'blocked'
+  ), admissions AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)
+    SELECT 'admit', tenant, id::text, 'group ' || moved.queue || E'\n' || moved.group_key, '{"counted": true}' FROM moved
+    WHERE move = 'release' AND to_status = 'blocked' ORDER BY id
   ), changed AS (
     SELECT * FROM moved WHERE 'cancelled' IN (from_status, to_status)
   ), noted_parents AS (

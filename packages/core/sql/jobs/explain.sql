@@ -4,8 +4,8 @@
 SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
          job.last_error, job.dead_reason, job.traceparent, coalesce((
       SELECT held.id FROM atlasqueue.jobs AS held
-      WHERE held.tenant = job.tenant AND held.queue = job.queue AND held.active_group_key = job.group_key), job_groups.heads[1]) AS head, EXISTS (SELECT FROM atlasqueue.arrivals WHERE job_id = job.id) AS arrived,
-         job.group_seq IS NOT DISTINCT FROM 0 AS waits_for_parents, 
+      WHERE held.tenant = job.tenant AND held.queue = job.queue AND held.active_group_key = job.group_key), job_groups.heads[1]) AS head,
+         job.group_seq IS DISTINCT FROM 0 AS has_place, EXISTS (SELECT FROM atlasqueue.flow_edges WHERE child = job.id) AS waits_for_parents, 
          (SELECT count(*)::int FROM (
             SELECT FROM atlasqueue.flow_edges WHERE child = job.id LIMIT 1000) AS open) AS awaited,
          (SELECT json_agg(json_build_object('id', id, 'status', status, 'on_parent_failure', on_parent_failure) ORDER BY id) FROM (

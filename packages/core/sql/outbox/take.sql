@@ -10,8 +10,11 @@ WITH RECURSIVE lines(tenant) AS (
     ORDER BY random() LIMIT $1::int
   ), page AS MATERIALIZED (
     SELECT one.* FROM turns CROSS JOIN LATERAL (
-      SELECT id, kind, version, tenant, key, payload FROM atlasqueue.outbox
+      SELECT id, kind, version, tenant, key, lane, payload FROM atlasqueue.outbox
       WHERE tenant = turns.tenant AND coalesce(not_before, '-infinity'::timestamptz) <= now() AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
+        AND (lane IS NULL OR (
+          SELECT true FROM atlasqueue.outbox AS older
+          WHERE older.tenant = outbox.tenant AND older.lane = outbox.lane AND older.id < outbox.id LIMIT 1) IS NULL)
         AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL
       ORDER BY coalesce(not_before, '-infinity'::timestamptz), id LIMIT share FOR UPDATE SKIP LOCKED) AS one
   ), tried AS MATERIALIZED (
@@ -22,4 +25,4 @@ WITH RECURSIVE lines(tenant) AS (
   ), taken AS (
     DELETE FROM atlasqueue.outbox WHERE id = ANY(ARRAY(SELECT id FROM tried))
   )
-  SELECT id::text, kind, version, tenant, key, payload, locked FROM tried ORDER BY tried.id;
+  SELECT id::text, kind, version, tenant, key, lane, payload, locked FROM tried ORDER BY tried.id;

@@ -9,28 +9,15 @@
 -- $9 waits
 -- $10 runs
 -- $11 age_seconds
--- $12 inside_rows_max
-WITH inside AS (
-    DELETE FROM atlasqueue.inside_submissions WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.inside_submissions LIMIT $12::int FOR UPDATE SKIP LOCKED))
-    RETURNING tenant, queue, type, count
-  ), given AS (
-    SELECT tenant, queue, type, submitted, succeeded, failed, dead, retried, waits::int8[], runs::int8[]
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[], $10::text[])
-      AS input(tenant, queue, type, submitted, succeeded, failed, dead, retried, waits, runs)
-    UNION ALL
-    SELECT tenant, of.queue, of.type, count, 0, 0, 0, 0, '{}', '{}'
-    FROM inside, LATERAL (VALUES (queue, type), (queue, ''), ('', type), ('', '')) AS of(queue, type)
-  ), written AS (
-  INSERT INTO atlasqueue.rollups AS known (tenant, queue, type, resolution, at, submitted, succeeded, failed, dead, retried, waits, runs)
+INSERT INTO atlasqueue.rollups AS known (tenant, queue, type, resolution, at, submitted, succeeded, failed, dead, retried, waits, runs)
   SELECT tenant, queue, type, 'minute', date_trunc('minute', now() - make_interval(secs => $11::float8), 'UTC'),
-         sum(submitted), sum(succeeded), sum(failed), sum(dead), sum(retried), max(waits), max(runs)
-  FROM given GROUP BY tenant, queue, type
+         submitted, succeeded, failed, dead, retried, waits::int8[], runs::int8[]
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[], $10::text[])
+    AS input(tenant, queue, type, submitted, succeeded, failed, dead, retried, waits, runs)
+  WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off'
   ORDER BY tenant COLLATE "C", queue COLLATE "C", type COLLATE "C"
   ON CONFLICT (tenant, queue, type, at, resolution) DO UPDATE SET submitted = known.submitted + excluded.submitted, succeeded = known.succeeded + excluded.succeeded, failed = known.failed + excluded.failed, dead = known.dead + excluded.dead, retried = known.retried + excluded.retried, waits = coalesce((
       SELECT array_agg(coalesce(pair.a, 0) + coalesce(pair.b, 0) ORDER BY pair.place)
       FROM unnest(known.waits, excluded.waits) WITH ORDINALITY AS pair(a, b, place)), '{}'), runs = coalesce((
       SELECT array_agg(coalesce(pair.a, 0) + coalesce(pair.b, 0) ORDER BY pair.place)
-      FROM unnest(known.runs, excluded.runs) WITH ORDINALITY AS pair(a, b, place)), '{}')
-  )
-  SELECT count(*)::int AS inside FROM inside;
+      FROM unnest(known.runs, excluded.runs) WITH ORDINALITY AS pair(a, b, place)), '{}');

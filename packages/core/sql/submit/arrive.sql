@@ -35,11 +35,17 @@ WITH asked AS MATERIALIZED (SELECT * FROM (
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, blocked)
     SELECT tenant, queue, count(*) FROM made GROUP BY tenant, queue
-  ), arrived AS (
-    INSERT INTO atlasqueue.arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
-                          idempotency_key, request_hash, key_ttl_seconds)
-    SELECT id, tenant, queue, group_key, unique_key, on_conflict, window_seconds, key, decode(hash, 'hex'), $17::float8
-    FROM asked JOIN unnest($1::uuid[], $15::text[], $16::text[], $18::text[], $19::text[], $20::float8[])
-      AS wants(id, key, hash, unique_key, on_conflict, window_seconds) USING (id)
+  ), admissions AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)
+    SELECT 'admit', tenant, id::text,
+           CASE WHEN group_key IS NOT NULL THEN 'group ' || asked.queue || E'\n' || asked.group_key
+                WHEN unique_key IS NOT NULL THEN 'unique ' || queue || E'\n' || unique_key ELSE 'key ' || key END,
+           jsonb_strip_nulls(jsonb_build_object(
+             'idempotency_key', key, 'request_hash', CASE WHEN key IS NOT NULL THEN hash END,
+             'key_ttl_seconds', CASE WHEN key IS NOT NULL THEN $17::float8 END,
+             'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds))
+    FROM asked JOIN unnest($1::uuid[], $15::text[], $16::text[], $18::text[], $19::text[], $20::float8[]) WITH ORDINALITY
+      AS wants(id, key, hash, unique_key, on_conflict, window_seconds, place) USING (id)
+    ORDER BY place
   )
   SELECT id, now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked;

@@ -12,44 +12,35 @@
 -- $12 payloads
 -- $13 traceparents
 -- $14 tracestates
--- $15 keys
--- $16 request_hashes
--- $17 ttl_seconds
--- $18 roles
--- $19 named_jobs
--- $20 unique_keys
--- $21 seen_jobs
--- $22 seen_versions
--- $23 window_seconds
--- $24 targets
--- $25 writes
--- $26 reasons
--- $27 refs
--- $28 policies
--- $29 flow_ids
--- $30 flow_places
--- $31 spawned_by
--- $32 parents
+-- $15 refs
+-- $16 policies
+-- $17 flow_ids
+-- $18 flow_places
+-- $19 spawned_by
+-- $20 parents
+-- $21 steps
 WITH 
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
       unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
-      unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
-             $23::float8[], $24::uuid[], $25::boolean[], $26::text[]), unnest($27::text[], $28::text[], $29::uuid[], $30::integer[], $31::uuid[]), json_array_elements($32::text::json)
+      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]), unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json),
+      json_to_recordset($21::text::json) AS (
+        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, seen_at timestamptz,
+        window_seconds float8, target uuid, writes boolean, reason text)
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, place)
-  ), ours AS MATERIALIZED (SELECT * FROM asked), 
+      payload, traceparent, tracestate, ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, step_of, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+  ), ours AS MATERIALIZED (
+    SELECT * FROM asked
+  ), 
   
   targets AS MATERIALIZED (
     SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
       AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
-    SELECT *, coalesce(target, id) AS holder FROM ours WHERE (target IS NULL OR target IN (SELECT id FROM targets))
-      
+    SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
   ), named AS (
     INSERT INTO atlasqueue.unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
     SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
@@ -76,9 +67,15 @@ WITH
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
-      
   ), 
-  members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL AND NOT json_array_length(parents) > 0), joined AS (
+  candidates AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL AND NOT json_array_length(parents) > 0), postponed AS MATERIALIZED (
+    SELECT * FROM candidates WHERE (
+      SELECT true FROM atlasqueue.outbox WHERE outbox.tenant = candidates.tenant AND lane = 'group ' || candidates.queue || E'\n' || candidates.group_key LIMIT 1)
+  ), admissions AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)
+    SELECT 'admit', tenant, id::text, 'group ' || postponed.queue || E'\n' || postponed.group_key, '{"counted": true}' FROM postponed ORDER BY place
+  ), 
+  members AS MATERIALIZED (SELECT * FROM candidates WHERE id NOT IN (SELECT id FROM postponed)), joined AS (
     INSERT INTO atlasqueue.job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), least(10000, coalesce((
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
@@ -92,12 +89,14 @@ WITH
       heads = known.heads || excluded.heads[1 : CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
     RETURNING tenant, queue, group_key, last_seq, admitted
-  ), seated AS MATERIALIZED (
+  ), seats_taken AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
            row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, least(10000, coalesce((
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
+  ), seated AS MATERIALIZED (
+    SELECT id, seq, may_run, is_strict FROM seats_taken UNION ALL SELECT id, 0, false, false FROM postponed
   ), 
   edges AS MATERIALIZED (
     SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent

@@ -35,7 +35,8 @@ WITH
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled)
     SELECT tenant, queue, count(ready_at), count(due_at) FROM made GROUP BY tenant, queue
   ) , noted AS (
-    INSERT INTO atlasqueue.inside_submissions (tenant, queue, type, count) SELECT tenant, queue, type, count(*) FROM made GROUP BY tenant, queue, type
+    INSERT INTO atlasqueue.outbox (kind, tenant, payload)
+    SELECT 'submitted', tenant, jsonb_build_object('queue', queue, 'type', type, 'count', count(*)) FROM made GROUP BY tenant, queue, type
   )
   SELECT now() AS created_at, NULL AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,

@@ -80,7 +80,7 @@ test("each table says which row is meant, as one that a publication has is not w
   expect(tables.filter(({ known_by }) => known_by === "row").map(({ name }) => name)).toEqual(short);
 });
 
-const short = ["inside_submissions", "queue_changes", "queue_starts"];
+const short = ["queue_changes", "queue_starts"];
 
 test("each migration has a transaction of its own: one that waits for its table holds no other", async () => {
   const created = await createDatabase(postgresUrl());

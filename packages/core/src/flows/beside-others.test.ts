@@ -8,12 +8,7 @@ import { retry } from "../jobs/retry.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { fail } from "../settle/fail.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import { admitAll } from "../submit/arrivals/admitter.ts";
-import { createArrivalLine } from "../submit/arrivals/line.ts";
 import { createSubmitter } from "../submit/submitter.ts";
-import { drainPage } from "../outbox/drain-page.ts";
-import { flowHandlers } from "./handlers.ts";
 import type { FlowJob } from "./flow.ts";
 import { underOneKey } from "./under-one-key.ts";
 
@@ -35,7 +30,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await own.database.sql`
-    TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.arrivals, atlasqueue.job_groups, atlasqueue.queue_counts, atlasqueue.queue_changes,
+    TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.job_groups, atlasqueue.queue_counts, atlasqueue.queue_changes,
              atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.idempotency_keys`;
 });
 const options = { idempotency_ttl_seconds: 60 };
@@ -131,29 +126,24 @@ test("a stranger holds a group: children of others are released meanwhile, those
   for (const { a } of [held, free]) await succeed(a);
   // Nothing that waits for the stranger would be over before the test is.
   const patient = { ...deps, database: second };
-  const line = createArrivalLine({ ...patient, followUps: { admitted: async () => {} } });
-  const handlers = flowHandlers({ ...patient, signal: memorySignal(), arrived: line.arrived });
-  const drain = async () => {
-    while ((await drainPage(patient, handlers, 500)).rows > 0);
-  };
+  const pending = async () =>
+    (await own.database.sql`SELECT key FROM atlasqueue.outbox`).map(({ key }) => key as string);
   await beside(
     (sql) => sql`SELECT FROM atlasqueue.job_groups WHERE group_key = 'held' FOR UPDATE`,
     async () => {
-      await drain();
+      await advanceAndAdmit(patient);
       expect(await statusOf(free.c)).toBe("queued");
-      const arrivals = () => own.database.sql`SELECT job_id FROM atlasqueue.arrivals`;
-      await eventually(async () => expect(await arrivals()).toEqual([{ job_id: held.b }]));
+      expect(await pending()).toEqual([held.b]);
       const late = await flow("free");
       await succeed(late.a);
-      await drain();
-      await eventually(async () => expect(await arrivals()).toEqual([{ job_id: held.b }]));
-      expect((await admitAll({ ...patient, followUps: { admitted: async () => {} } })).held).toEqual([
-        { id: held.b, tenant: "default" },
-      ]);
+      await advanceAndAdmit(patient);
+      expect(await pending()).toEqual([held.b]);
     },
   );
-  await line.idle();
-  expect(await own.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
+  await eventually(async () => {
+    await advanceAndAdmit(patient);
+    expect(await pending()).toEqual([]);
+  });
 });
 
 test("a stranger holds 500 edges: others' children are released", async () => {

@@ -97,5 +97,5 @@ test("in a group it gets its turn like any other", async () => {
   );
   await advance();
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
-  expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.outbox`).toEqual([]);
 });

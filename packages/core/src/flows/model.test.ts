@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 const empty = () => own.database.sql`
-    TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.arrivals, atlasqueue.job_groups, atlasqueue.queue_counts, atlasqueue.queue_changes,
+    TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.job_groups, atlasqueue.queue_counts, atlasqueue.queue_changes,
              atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;
 beforeEach(empty);
 

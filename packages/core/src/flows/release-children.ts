@@ -4,18 +4,18 @@ import { uuidArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import type { Deps } from "../deps.ts";
+import { groupLane } from "../groups/join.ts";
 import type { Handled, OutboxRow } from "../outbox/drain-page.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import type { ArrivedJob } from "../submit/arrivals/admit.ts";
 import { noteParents } from "./note-parents.ts";
 
-/** `arrived` are those in groups, to be admitted; `cancelled` the ids of those that ended here. */
-export type Released = { ready: ReadyJob[]; arrived: ArrivedJob[]; cancelled: string[] };
+/** `cancelled` are the ids of those that ended here. */
+export type Released = { ready: ReadyJob[]; cancelled: string[] };
 
 /**
  * What the edges of a job that waits for others say it is to be, it becomes:
  *
- * - blocked → queued | scheduled, when none is left; with a group it stays blocked, as an arrival.
+ * - blocked → queued | scheduled, when none is left; with a group it stays blocked, with a row `admit`.
  * - blocked → cancelled, when one is marked: that parent failed.
  * - cancelled because of a parent → blocked or ready, as new, when none is marked any more.
  *
@@ -27,7 +27,7 @@ export async function releaseChildren(
   rows: readonly OutboxRow[],
   released: (jobs: Released) => Promise<void>,
 ): Promise<Handled> {
-  const ids = [...new Set(rows.map(({ key }) => key))];
+  const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   type Row = { skipped: string[] | null; moved: Moved[] | null };
   const [row] = await execute<Row>({ text, params: [uuidArray(ids)] });
   const { skipped, moved } = { skipped: row?.skipped ?? [], moved: row?.moved ?? [] };
@@ -35,7 +35,7 @@ export async function releaseChildren(
   const cancelled = moved.filter(({ move }) => move === "cancel");
   const revived = moved.filter(({ from_status }) => from_status === "cancelled");
   return {
-    later: rows.filter(({ key }) => skipped.includes(key)),
+    later: rows.filter(({ key }) => key !== null && skipped.includes(key)),
     async committed() {
       if (freed.length > 0) observe({ event: "children_released", count: freed.length });
       if (revived.length > 0) observe({ event: "children_revived", count: revived.length });
@@ -43,7 +43,6 @@ export async function releaseChildren(
         observe({ event: "job_cancelled", job_id: id, job_type: type, queue, tenant, was: "blocked" });
       await released({
         ready: freed.filter(({ to_status }) => to_status === "queued"),
-        arrived: freed.filter(({ to_status }) => to_status === "blocked").map(({ id, tenant }) => ({ id, tenant })),
         cancelled: cancelled.map(({ id }) => id),
       });
     },
@@ -90,7 +89,7 @@ const text = composed(
                      WHEN status = 'cancelled' AND cancelled_by IS NULL THEN NULL
                      WHEN waits IS NULL THEN 'release'
                      WHEN status = 'cancelled' THEN 'revive' END AS move
-      FROM children WHERE (SELECT true FROM atlasqueue.arrivals WHERE arrivals.job_id = children.id) IS NULL) AS child
+      FROM children) AS child
     WHERE move IS NOT NULL
   ), moved AS (
     UPDATE atlasqueue.jobs SET status = becomes, group_seq = CASE WHEN becomes = 'blocked' THEN 0 END,
@@ -106,9 +105,10 @@ const text = composed(
     UPDATE atlasqueue.flow_jobs SET cancelled_by = moved.failed_parent FROM moved
     WHERE flow_jobs.job_id = moved.id AND flow_jobs.job_id = ANY(ARRAY(SELECT id FROM decided))
       AND flow_jobs.cancelled_by IS DISTINCT FROM moved.failed_parent
-  ), arrived AS (
-    INSERT INTO atlasqueue.arrivals (job_id, tenant, queue, group_key)
-    SELECT id, tenant, queue, group_key FROM moved WHERE move = 'release' AND to_status = 'blocked'
+  ), admissions AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)
+    SELECT 'admit', tenant, id::text, ${groupLane("moved")}, '{"counted": true}' FROM moved
+    WHERE move = 'release' AND to_status = 'blocked' ORDER BY id
   ), changed AS (
     SELECT * FROM moved WHERE 'cancelled' IN (from_status, to_status)
   ), ${noteParents("changed")}, counted_moves AS (

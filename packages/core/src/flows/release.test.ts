@@ -10,11 +10,9 @@ import { retry } from "../jobs/retry.ts";
 import { claim } from "../lease/claim.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { fail } from "../settle/fail.ts";
-import { admitThese } from "../submit/arrivals/admitter.ts";
 
 const { deps, take, finish, die, status, statuses } = engineHarness();
 
-const admitting = () => ({ ...deps, followUps: { admitted: async () => {} } });
 const advance = async () => void (await advanceAndAdmit(deps));
 const rows = async () => {
   const [row] = await deps.database.sql`
@@ -162,27 +160,26 @@ test("a child of a group takes its place when it is released, not before", async
   expect(await statuses(c, d)).toEqual(["queued", "blocked"]);
   await finish(c);
   expect(await status(d)).toBe("queued");
-  expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.outbox`).toEqual([]);
   expect((await countDrift(deps, 100)).drifted).toEqual([]);
 });
 
 test.each(["cancelled", "cancelled and removed"])(
-  "a released child that is %s before it is admitted is no arrival any more",
+  "a released child that is %s before it is admitted leaves no row in the outbox",
   async (how) => {
     const { a, b, c } = await addFlow(deps, { a: {}, b: { after: ["a"], group: "g" }, c: { after: ["b"] } });
     await finish(a);
     await closeEdges(deps, 10);
-    expect((await releaseChildren(deps, 10)).arrived).toEqual([{ id: b, tenant: "default" }]);
+    await releaseChildren(deps, 10);
+    expect(await deps.database.sql`SELECT kind, key FROM atlasqueue.outbox`).toEqual([{ kind: "admit", key: b }]);
     await cancel(deps, "default", b);
     if (how === "cancelled and removed") {
       await advance();
       await deleteFinished(deps, "default", [b]);
     }
-    await admitThese(admitting(), [b]);
     await advance();
     const left = how === "cancelled" ? "cancelled" : undefined;
     expect(await statuses(b, c)).toEqual([left, "cancelled"]);
-    expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
     expect((await rows())?.["notes"]).toBe(0);
     expect((await countDrift(deps, 100)).drifted).toEqual([]);
   },

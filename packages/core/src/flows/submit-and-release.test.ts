@@ -26,7 +26,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.job_groups, atlasqueue.arrivals`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.job_groups`,
 );
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 60 };

@@ -25,7 +25,7 @@ const read = (key: string) =>
     deps.database,
     ({ database }) =>
       handle(executeOn(database), [
-        { id: "1", kind: "parent_ended", version: 1, tenant: "default", key, payload: null },
+        { id: "1", kind: "parent_ended", version: 1, tenant: "default", key, lane: null, payload: null },
       ]),
     "flow_edges",
   );

@@ -8,8 +8,23 @@ import { notHeldIdle } from "../database/transaction.ts";
  *
  * What is known of the group comes from its row as the lock finds it. A sub-select on the jobs would not do: it sees
  * them as they were before the wait for the lock.
+ *
+ * Jobs that were committed before and still wait for their places in the group come first: where the outbox has one, those
+ * of the statement wait there as well, with place 0.
  */
 export const joinGroups = (members: string) => `
+  candidates AS MATERIALIZED (${members}), postponed AS MATERIALIZED (
+    SELECT * FROM candidates WHERE (
+      SELECT true FROM atlasqueue.outbox WHERE outbox.tenant = candidates.tenant AND lane = ${groupLane("candidates")} LIMIT 1)
+  ), admissions AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)
+    SELECT 'admit', tenant, id::text, ${groupLane("postponed")}, '{"counted": true}' FROM postponed ORDER BY place
+  ), ${seatMembers("SELECT * FROM candidates WHERE id NOT IN (SELECT id FROM postponed)")}, seated AS MATERIALIZED (
+    SELECT id, seq, may_run, is_strict FROM seats_taken UNION ALL SELECT id, 0, false, false FROM postponed
+  )`;
+
+/** The same for jobs that have waited in the outbox: `seats_taken` has a row for each. */
+export const seatMembers = (members: string) => `
   members AS MATERIALIZED (${members}), joined AS (
     INSERT INTO atlasqueue.job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), ${slotsOf("members")}),
@@ -20,7 +35,7 @@ export const joinGroups = (members: string) => `
       admitted = least(excluded.last_seq, ${roomOf("known")}),
       heads = known.heads || excluded.heads[1 : ${roomOf("known")}]
     RETURNING tenant, queue, group_key, last_seq, admitted
-  ), seated AS MATERIALIZED (
+  ), seats_taken AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
            row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, ${slotsOf("members")} = 1 AS is_strict
     FROM members JOIN joined USING (tenant, queue, group_key)
@@ -30,6 +45,9 @@ export const joinGroups = (members: string) => `
 /** How many of those added may run at once: none where others wait that may run, as these come first. */
 const roomOf = (row: string) =>
   `CASE WHEN ${row}.overdue_at IS NULL THEN greatest(0, ${slotsOf(row)} - cardinality(${row}.heads)) ELSE 0 END`;
+
+/** The lane of the outbox in which jobs wait for their places in a group, for rows with a queue and a group_key. */
+export const groupLane = (row: string) => `'group ' || ${row}.queue || E'\\n' || ${row}.group_key`;
 
 /** The order in which all statements lock groups' rows. With an explicit collation: a parameter has none of its own. */
 export const groupOrder = (row: string) =>

@@ -29,8 +29,8 @@ type Facts = LimitUse & {
   /** The job of its group let through before it. */
   head: string | null;
   /** It came in with its caller's transaction and has no place yet. */
-  arrived: boolean;
   /** Blocked until others have ended, `parents` the first of them. */
+  has_place: boolean;
   waits_for_parents: boolean;
   awaited: number;
   parents: AwaitedParent[] | null;
@@ -141,14 +141,14 @@ function pausedQueue({ queue, paused_at }: Facts): Reason[] {
   ];
 }
 
-const arrived: Reason = {
+const pending: Reason = {
   code: "arrived",
-  detail: "It came in with a transaction of its caller, and gets its keys and its place in a moment",
+  detail: "It gets its keys and its place in its group in a moment, after the jobs that were submitted before it",
 };
 
 function blockedBy(job: Facts): Reason {
-  if (job.arrived) return arrived;
-  if (!job.waits_for_parents) return behind(job);
+  if (job.has_place) return behind(job);
+  if (!job.waits_for_parents) return pending;
   return { code: "waiting_for_parents", detail: describeAwaited(job.awaited, job.parents ?? []) };
 }
 
@@ -177,8 +177,8 @@ const text = composed(
   ["id", "tenant", "ahead_max"],
   `
   SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
-         job.last_error, job.dead_reason, job.traceparent, coalesce((${holderOf("job")}), job_groups.heads[1]) AS head, EXISTS (SELECT FROM atlasqueue.arrivals WHERE job_id = job.id) AS arrived,
-         job.group_seq IS NOT DISTINCT FROM 0 AS waits_for_parents, ${awaitedParents},
+         job.last_error, job.dead_reason, job.traceparent, coalesce((${holderOf("job")}), job_groups.heads[1]) AS head,
+         job.group_seq IS DISTINCT FROM 0 AS has_place, EXISTS (SELECT FROM atlasqueue.flow_edges WHERE child = job.id) AS waits_for_parents, ${awaitedParents},
          (SELECT cancelled_by FROM atlasqueue.flow_jobs WHERE job_id = job.id) AS cancelled_by, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},
          CASE WHEN job.ready_at IS NULL THEN 0 ELSE (
            SELECT count(*)::int FROM (

@@ -4,7 +4,6 @@ import { isTaken, takeOwn, type Belonging } from "../database/skip-locked.ts";
 /** What is a job's alone, and by which column. Only with `has_steps` is there any of the last. */
 const belongings: readonly Belonging[] = [
   { table: "job_attempts", column: "job_id", of: "unawaited" },
-  { table: "arrivals", column: "job_id", of: "unawaited" },
   { table: "flow_jobs", column: "job_id", of: "unawaited" },
   { table: "flow_edges", column: "child", of: "unawaited" },
   { table: "job_state", column: "job_id", of: "with_steps" },
@@ -16,8 +15,8 @@ export const removed = (one: Belonging) => `${one.table}_gone AS (
   )`;
 
 /**
- * Parts of a WITH that remove jobs with all that is theirs alone: their attempts, steps and signals, their
- * arrivals, which would be looked at for ever, and their places in flows. `rows` is a part with locked ones: their `id`,
+ * Parts of a WITH that remove jobs with all that is theirs alone: their attempts, steps and signals, and
+ * their places in flows. `rows` is a part with locked ones: their `id`,
  * `has_children`, `has_steps` and `xmin AS version`. Those that others still wait for stay; `unawaited` has the rest. Of
  * these stay those of which somebody holds a row, as nothing may wait for that: `gone` then has a row for each of the
  * others. A child that was cancelled for a job that is removed keeps its edge, so that it does not come back when its

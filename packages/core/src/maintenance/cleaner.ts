@@ -10,7 +10,6 @@ import { pause } from "../pause.ts";
 import { pass_ms, restMs } from "./rest.ts";
 import { forgetOperations } from "../operations/forget.ts";
 import { foldMinutes, forgetHours } from "../rollups/fold.ts";
-import { inside_rows_max, writeRollups } from "../rollups/write.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
 import type { LoopDeps } from "./loop-deps.ts";
@@ -129,8 +128,6 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
     },
     unique_keys: async () => (await pruneUniqueKeys(deps, rows_max)) === rows_max,
     starts: async () => (await forgetPastStarts(deps, rows_max)) === rows_max,
-    // Those no process has counted, as none has anything of its own to write.
-    submissions_inside: async () => (await writeRollups(deps, [], 0)) === inside_rows_max,
     empty_queues: async () => (await forgetEmptyQueues(deps, rows_max)) === rows_max,
     undecided_queues: async () => (await forgetUndecidedQueues(deps, rows_max)) === rows_max,
   } satisfies Record<string, Step>;

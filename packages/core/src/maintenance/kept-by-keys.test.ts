@@ -1,10 +1,10 @@
 import { steppingDatabase, submission } from "@atlasqueue/testing";
 import { describe, expect, test } from "vitest";
+import { admitAll } from "../../test/advance.ts";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { executeIn } from "../database/caller-transaction.ts";
-import { admit } from "../submit/arrivals/admit.ts";
 import { submitInside } from "../submit/arrivals/submit-inside.ts";
 import { firstId, prune } from "./prune.ts";
 
@@ -82,14 +82,14 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     expect(await add({ unique }, "late")).toEqual({ kind: "replayed", id });
   });
 
-  test("by the transaction it came in with, before it was admitted", async () => {
+  test("by the transaction it came in with, though it was cancelled before it was admitted", async () => {
     const job = await deps.database.sql.begin((tx) =>
       submitInside(executeIn(tx), submission({}, "inside"), { idempotency_ttl_seconds: 3_600 }),
     );
     const { id } = (job.outcome as { job: { id: string } }).job;
     await cancel(deps, "default", id);
+    await admitAll(deps);
     expect(await pruned(id)).toBe(false);
-    await admit(deps, [id]);
     expect(await add({}, "inside")).toEqual({ kind: "replayed", id });
   });
 });

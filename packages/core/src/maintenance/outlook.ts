@@ -15,7 +15,6 @@ export type SweepOutlook = {
   any_changes: boolean;
   newest_dead: Date | null;
   any_overdue_groups: boolean;
-  any_arrivals: boolean;
   any_outbox: boolean;
 };
 
@@ -37,7 +36,6 @@ const parts: Record<keyof SweepOutlook, string> = {
   newest_dead: "(SELECT max(dead_at) FROM atlasqueue.jobs)",
   any_overdue_groups:
     "(SELECT true FROM atlasqueue.job_groups WHERE overdue_at <= now() ORDER BY tenant, overdue_at LIMIT 1) IS NOT NULL",
-  any_arrivals: "EXISTS (SELECT FROM atlasqueue.arrivals)",
   any_outbox: "EXISTS (SELECT FROM atlasqueue.outbox)",
 };
 type Part = keyof SweepOutlook;

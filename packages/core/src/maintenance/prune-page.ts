@@ -86,7 +86,6 @@ const plainStep = composed(
   ), named AS MATERIALIZED (
     SELECT job_id AS id FROM atlasqueue.idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND is_alias AND expires_at > now()
     UNION ALL SELECT job_id FROM atlasqueue.unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > ${answering}
-    UNION ALL SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY(ARRAY(SELECT id FROM old))
     UNION ALL SELECT job_id FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))
     UNION ALL SELECT child FROM atlasqueue.flow_edges WHERE child = ANY(ARRAY(SELECT id FROM old))
     UNION ALL SELECT id FROM old WHERE finished_at > ${answering}
@@ -116,7 +115,6 @@ const othersStep = composed(
       AND NOT EXISTS (
         SELECT FROM atlasqueue.unique_keys AS known WHERE known.job_id = jobs.id
           AND coalesce(window_ends_at, jobs.finished_at) > ${answering})
-      AND NOT EXISTS (SELECT FROM atlasqueue.arrivals WHERE arrivals.job_id = jobs.id)
     FOR UPDATE SKIP LOCKED
   ), ${endedFlows("free")}, ${removeJobs("ended")}
   SELECT ${answer}`,

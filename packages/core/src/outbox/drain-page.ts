@@ -6,33 +6,43 @@ import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { notesInTurn } from "../turns/notes-in-turn.ts";
 
-/** A row of the table `outbox`. `key` is the id of the job that it is about. */
+/** A row of the table `outbox`. `key` is the id of the job that it is about, if any. */
 export type OutboxRow = {
   id: string;
   kind: string;
   version: number;
   tenant: string;
-  key: string;
+  key: string | null;
+  lane: string | null;
   payload: Readonly<Record<string, unknown>> | null;
 };
 
 /**
  * What a handler leaves: `again` are rows with more to do at once, in a page of their own, and `later` those that
- * cannot be acted on yet. The others are done. `committed` runs after the commit.
+ * cannot be acted on yet. `alone` are such that each may be acted on in a page of one row. The others are done.
+ * `committed` runs after the commit.
  */
-export type Handled = { again?: OutboxRow[]; later?: OutboxRow[]; committed?: () => Promise<void> };
+export type Handled = {
+  again?: OutboxRow[];
+  later?: OutboxRow[];
+  alone?: OutboxRow[];
+  committed?: () => Promise<void>;
+};
 
 /**
- * Acts on rows of one kind, by statements of the transaction that deletes them. Their jobs are locked, or gone. It must
- * wait for no other lock, and may be called again for a row that it has acted on.
+ * Acts on rows of one kind, by statements of the transaction that deletes them. Their jobs are locked, or gone. It may wait
+ * for another lock only when the page has a single row (`is_alone`), and be called again for a row that it has acted on.
  */
-export type Handler = (execute: Execute, rows: readonly OutboxRow[]) => Promise<Handled>;
+export type Handler = (execute: Execute, rows: readonly OutboxRow[], is_alone: boolean) => Promise<Handled>;
 
 /** By kind: the newest version that the handler knows. */
 export type Handlers = Readonly<Record<string, { version: number; handle: Handler }>>;
 
-/** `rows` is how many were taken. Of those that were put off, the first is due after `next_ms`. */
-export type Drained = { rows: number; next_ms: number | undefined };
+/**
+ * `rows` is how many were taken. Of those that were put off, the first is due after `next_ms`. `alone` are the ids of those
+ * that may be tried before, each alone. `error` is why one alone was put off.
+ */
+export type Drained = { rows: number; next_ms: number | undefined; alone?: string[]; error?: unknown };
 
 type Taken = OutboxRow & { locked: boolean };
 
@@ -41,36 +51,51 @@ const delay_seconds_max = 30;
 
 /**
  * Take up to `rows_max` rows that are due, tenants in turn and each tenant's oldest first, and act on them in one
- * transaction. A row whose job another transaction has locked is put off, as is one alone that its handler fails on.
- * Not synced to disk, as a crash that forgets this keeps the rows.
+ * transaction; with `only`, the row of that id. Of the rows of a lane, only the oldest is taken. A row whose job another transaction has locked is put off,
+ * as is one alone that its handler fails on. Not synced to disk, as a crash that forgets this keeps the rows.
  *
  * @example
  * const { rows } = await drainPage(deps, { parent_ended: { version: 1, handle: closeEdges } }, 500);
  */
-export async function drainPage(deps: Pick<Deps, "database">, handlers: Handlers, rows_max: number): Promise<Drained> {
+export async function drainPage(
+  deps: Pick<Deps, "database">,
+  handlers: Handlers,
+  rows_max: number,
+  only?: string,
+): Promise<Drained> {
   const versions = Object.fromEntries(Object.entries(handlers).map(([kind, { version }]) => [kind, version]));
   let taken: readonly Taken[] = [];
   const work = async (execute: Execute) => {
-    taken = await execute<Taken>({ text: takeText, params: [rows_max, JSON.stringify(versions)] });
+    const known = JSON.stringify(versions);
+    const take =
+      only === undefined ? { text: takeText, params: [rows_max, known] } : { text: takeOnly, params: [only, known] };
+    taken = await execute<Taken>(take);
     const handled: Handled[] = [{ later: taken.filter(({ locked }) => locked) }];
     const free = taken.filter(({ locked }) => !locked);
     for (const [kind, rows] of Map.groupBy(free, (row) => row.kind))
-      handled.push((await handlers[kind]?.handle(execute, rows)) ?? {});
+      handled.push((await handlers[kind]?.handle(execute, rows, taken.length === 1)) ?? {});
     const again = handled.flatMap((one) => one.again ?? []);
-    const later = handled.flatMap((one) => one.later ?? []).map(putOff);
+    const alone = handled.flatMap((one) => one.alone ?? []);
+    const later = [...handled.flatMap((one) => one.later ?? []), ...alone].map(putOff);
     const back = [...again.map((row) => ({ ...row, seconds: 0 })), ...later];
     if (back.length > 0) await execute({ text: putBackText, params: [JSON.stringify(back)] });
     const next_ms = later.length > 0 ? Math.min(...later.map(({ seconds }) => seconds * 1_000)) : undefined;
-    return { next_ms, committed: handled.flatMap((one) => one.committed ?? []) };
+    return { next_ms, alone: alone.map(({ id }) => id), committed: handled.flatMap((one) => one.committed ?? []) };
   };
-  const { next_ms, committed } = await inTransaction(deps.database, work).catch(async (error: unknown) => {
-    const [only] = taken;
-    if (only && taken.length === 1 && !isOutage(error))
-      await executeOn(deps.database)({ text: putBackText, params: [JSON.stringify([putOff(only)])] });
-    throw error;
-  });
-  for (const act of committed) await act();
-  return { rows: taken.length, next_ms };
+  try {
+    const { next_ms, alone, committed } = await inTransaction(deps.database, work);
+    for (const act of committed) await act();
+    return { rows: taken.length, next_ms, alone };
+  } catch (error) {
+    const [one] = taken;
+    if (!one || taken.length > 1 || isOutage(error)) throw error;
+    const late = putOff(one);
+    await executeOn(deps.database)({
+      text: putOffText,
+      params: [late.id, late.tenant, JSON.stringify(late.payload), late.seconds],
+    });
+    return { rows: 1, next_ms: late.seconds * 1_000, error };
+  }
 }
 
 /** Each time twice as long. */
@@ -83,17 +108,9 @@ function putOff({ payload, ...row }: OutboxRow) {
 const dueAt = "coalesce(not_before, '-infinity'::timestamptz)";
 
 // The jobs are locked here, so that the snapshots of the handler's statements have what was committed before. Of two that
-// change the same job, the later one sees what the other did.
-const takeText = composed(
-  "outbox/take",
-  ["rows_max", "versions"],
-  `
-  WITH RECURSIVE ${notesInTurn("atlasqueue.outbox WHERE true", "$1::int")}, page AS MATERIALIZED (
-    SELECT one.* FROM turns CROSS JOIN LATERAL (
-      SELECT id, kind, version, tenant, key, payload FROM atlasqueue.outbox
-      WHERE tenant = turns.tenant AND ${dueAt} <= now() AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
-        AND ${unsynced} AND ${notHeldIdle}
-      ORDER BY ${dueAt}, id LIMIT share FOR UPDATE SKIP LOCKED) AS one
+// change the same job, the later one sees what the other did. An older row of a lane that another transaction is acting on, or
+// that was put off, is still there, so nothing overtakes it.
+const takeFrom = (page: string) => `page AS MATERIALIZED (${page}
   ), tried AS MATERIALIZED (
     SELECT page.*, seen.exists IS NOT NULL AND mine.exists IS NULL AS locked FROM page
     LEFT JOIN LATERAL (SELECT true AS exists FROM atlasqueue.jobs WHERE jobs.id = key::uuid OFFSET 0) AS seen ON true
@@ -102,17 +119,46 @@ const takeText = composed(
   ), taken AS (
     DELETE FROM atlasqueue.outbox WHERE id = ANY(ARRAY(SELECT id FROM tried))
   )
-  SELECT id::text, kind, version, tenant, key, payload, locked FROM tried ORDER BY tried.id`,
+  SELECT id::text, kind, version, tenant, key, lane, payload, locked FROM tried ORDER BY tried.id`;
+const rowsOf = (which: string) => `
+      SELECT id, kind, version, tenant, key, lane, payload FROM atlasqueue.outbox
+      WHERE ${which} AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
+        AND (lane IS NULL OR (
+          SELECT true FROM atlasqueue.outbox AS older
+          WHERE older.tenant = outbox.tenant AND older.lane = outbox.lane AND older.id < outbox.id LIMIT 1) IS NULL)
+        AND ${unsynced} AND ${notHeldIdle}`;
+
+const takeText = composed(
+  "outbox/take",
+  ["rows_max", "versions"],
+  `
+  WITH RECURSIVE ${notesInTurn("atlasqueue.outbox WHERE true", "$1::int")}, ${takeFrom(`
+    SELECT one.* FROM turns CROSS JOIN LATERAL (${rowsOf(`tenant = turns.tenant AND ${dueAt} <= now()`)}
+      ORDER BY ${dueAt}, id LIMIT share FOR UPDATE SKIP LOCKED) AS one`)}`,
+);
+const takeOnly = composed(
+  "outbox/take-only",
+  ["id", "versions"],
+  `
+  WITH ${takeFrom(`${rowsOf("id = $1::bigint")} FOR UPDATE SKIP LOCKED`)}`,
 );
 
-// With its id a row keeps its place. It is there still if the transaction that took it was rolled back.
+// With its id a row keeps its place.
 const putBackText = composed(
   "outbox/put-back",
   ["rows"],
   `
-  INSERT INTO atlasqueue.outbox (id, kind, version, tenant, key, payload, not_before)
-  SELECT id, kind, version, tenant, key, payload, CASE WHEN seconds > 0 THEN now() + make_interval(secs => seconds) END
+  INSERT INTO atlasqueue.outbox (id, kind, version, tenant, key, lane, payload, not_before)
+  SELECT id, kind, version, tenant, key, lane, payload, CASE WHEN seconds > 0 THEN now() + make_interval(secs => seconds) END
   FROM json_to_recordset($1::text::json)
-    AS row(id bigint, kind text, version smallint, tenant text, key text, payload jsonb, seconds float8)
-  ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, not_before = excluded.not_before`,
+    AS row(id bigint, kind text, version smallint, tenant text, key text, lane text, payload jsonb, seconds float8)`,
+);
+
+// The transaction that took it was rolled back. Another process may have acted on it since.
+const putOffText = composed(
+  "outbox/put-off",
+  ["id", "tenant", "payload", "seconds"],
+  `
+  UPDATE atlasqueue.outbox SET payload = (SELECT $3::text::jsonb), not_before = now() + make_interval(secs => $4::float8)
+  WHERE id = (SELECT id FROM atlasqueue.outbox WHERE id = $1::bigint AND tenant = $2 FOR UPDATE SKIP LOCKED)`,
 );

@@ -26,9 +26,9 @@ function recording(handle: Handler = async () => ({})) {
   const handlers: Handlers = {
     a: {
       version: 1,
-      handle: async (execute, rows) => {
-        const handled = await handle(execute, rows);
-        return { ...handled, committed: async () => void seen.push(...rows.map(({ key }) => key)) };
+      handle: async (execute, rows, is_alone) => {
+        const handled = await handle(execute, rows, is_alone);
+        return { ...handled, committed: async () => void seen.push(...rows.flatMap(({ key }) => key ?? [])) };
       },
     },
   };
@@ -135,6 +135,39 @@ test("what is put off comes back by itself", async () => {
   await whileLocked([job], async () => void (await outbox.drain()));
   await eventually(() => expect(seen).toEqual([job]));
   outbox.stop();
+});
+
+test("rows that are to be tried alone are, before they are due, and in turn with pages", async () => {
+  const jobs = await addMany(4);
+  for (const id of jobs.slice(0, 3)) await write(id);
+  const pages: string[][] = [];
+  const { handlers } = recording(async (_execute, rows, is_alone) => {
+    pages.push(rows.flatMap(({ key }) => key ?? []));
+    if (pages.length === 1) await write(jobs[3] ?? "");
+    return is_alone ? {} : { alone: rows.slice(0, 2) };
+  });
+  const outbox = createDrainer(deps, handlers);
+  await outbox.drain();
+  outbox.stop();
+  expect(pages).toEqual([jobs.slice(0, 3), [jobs[0]], [jobs[3]], [jobs[1]]]);
+  expect(await left()).toEqual([]);
+});
+
+test("of a lane, the oldest row is acted on first, however late, and others go on", async () => {
+  const jobs = await addMany(4);
+  for (const [at, id] of jobs.entries())
+    await deps.database.sql`
+      INSERT INTO atlasqueue.outbox (kind, tenant, key, lane) VALUES ('a', 'default', ${id}, ${at === 3 ? "other" : "lane"})`;
+  await deps.database.sql`
+    UPDATE atlasqueue.outbox SET not_before = now() + interval '1 minute' WHERE key = ${jobs[0] ?? ""}`;
+  const { seen, handlers } = recording();
+  const outbox = createDrainer(deps, handlers);
+  await outbox.drain();
+  expect(seen).toEqual([jobs[3]]);
+  await due();
+  await outbox.drain();
+  outbox.stop();
+  expect(seen).toEqual([jobs[3], ...jobs.slice(0, 3)]);
 });
 
 test("two drainers share the rows, and one that stands still in a page keeps only the rows of that page", async () => {

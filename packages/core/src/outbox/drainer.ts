@@ -1,4 +1,5 @@
-import { isOutage, isUnavailable } from "../database/errors.ts";
+import { isLocked, isOutage, isUnavailable } from "../database/errors.ts";
+import { isTakenMeanwhile } from "../database/refuse.ts";
 import type { Deps } from "../deps.ts";
 import { drainPage, type Handlers } from "./drain-page.ts";
 
@@ -12,8 +13,6 @@ export type Drainer = {
 };
 
 const page_rows_max = 500;
-/** After a row failed alone. */
-const come_back_ms = 250;
 
 /**
  * Acts on the rows of the outbox, a page at a time, until none is left that is due. It is asked to after each commit
@@ -21,28 +20,42 @@ const come_back_ms = 250;
  * a row that its handler fails on is put off alone.
  *
  * @example
- * const outbox = createDrainer(deps, flowHandlers(deps));
+ * const outbox = createDrainer(deps, outboxHandlers(deps));
  * void outbox.drain();
  */
 export function createDrainer(deps: Pick<Deps, "database" | "observe">, handlers: Handlers): Drainer {
   let rows_max = page_rows_max;
   let draining: Promise<void> | undefined;
+  /** Ids of rows that each may be acted on alone. */
+  const alone = new Set<string>();
+  let was_page = false;
   let asked = false;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
+  const tell = (error: unknown): void => {
+    const during = "draining the outbox";
+    // Somebody else has what is wanted: it is tried again in a moment.
+    if (isLocked(error) || isTakenMeanwhile(error)) return;
+    if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
+    else deps.observe({ event: "outbox_failed", error: String(error) });
+  };
   /** Whether there may be more that is due. */
   const page = async (): Promise<boolean> => {
     try {
-      const { rows, next_ms } = await drainPage(deps, handlers, rows_max);
-      rows_max = Math.min(rows_max * 2, page_rows_max);
+      const [first] = alone;
+      // In turn with pages, as each may wait for a lock.
+      const only = was_page ? first : undefined;
+      was_page = only === undefined;
+      if (only !== undefined) alone.delete(only);
+      const { rows, next_ms, error, alone: more = [] } = await drainPage(deps, handlers, rows_max, only);
+      if (error !== undefined) tell(error);
+      for (const id of more) alone.add(id);
+      if (only === undefined) rows_max = Math.min(rows_max * 2, page_rows_max);
       if (next_ms !== undefined) comeBackIn(next_ms);
-      return rows > 0;
+      return rows > 0 || only !== undefined || alone.size > 0;
     } catch (error) {
-      const during = "draining the outbox";
-      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
-      else deps.observe({ event: "outbox_failed", error: String(error) });
-      if (rows_max === 1) comeBackIn(come_back_ms);
+      tell(error);
       const smaller = rows_max > 1 && !isOutage(error);
       rows_max = Math.ceil(rows_max / 2);
       return smaller;

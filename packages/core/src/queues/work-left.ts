@@ -5,8 +5,8 @@ import type { Deps } from "../deps.ts";
 export type WorkOf = { tenant: string; queues: readonly string[]; worker_id: string; due_within_seconds: number };
 
 /**
- * Whether a worker has anything left to do in its queues: ready jobs, jobs ready soon, arrivals, overdue groups,
- * children of jobs that have ended, and what it runs itself. One snapshot, so a job on its way from the queue to the worker is in one of the two.
+ * Whether a worker has anything left to do in its queues: ready jobs, jobs ready soon, overdue groups, rows
+ * of the outbox, and what it runs itself. One snapshot, so a job on its way from the queue to the worker is in one of the two.
  * What others run does not count, nor what is paused.
  *
  * @example
@@ -35,7 +35,6 @@ const text = `
              AND (tenant, jobs.queue, due_at) <= ($1, served.queue, now() + make_interval(secs => $4::float8))
            ORDER BY tenant, jobs.queue, due_at LIMIT 1) AS due)
       OR EXISTS (SELECT FROM atlasqueue.job_groups WHERE tenant = $1 AND overdue_at IS NOT NULL AND queue IN (SELECT queue FROM served))
-      OR EXISTS (SELECT FROM atlasqueue.arrivals WHERE tenant = $1 AND queue IN (SELECT queue FROM served))
       OR EXISTS (SELECT FROM atlasqueue.outbox WHERE tenant = $1)
       OR EXISTS (SELECT FROM atlasqueue.claims CROSS JOIN LATERAL unnest(job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
                  WHERE claims.worker_id = $3 AND jobs.tenant = $1 AND jobs.status = 'running'

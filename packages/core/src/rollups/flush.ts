@@ -4,7 +4,7 @@ import { createTally, type Became, type OfType } from "./tally.ts";
 import { writeRollups } from "./write.ts";
 
 export type Rollups = {
-  submitted(job: OfType): void;
+  submitted(job: OfType, count?: number): void;
   /** An attempt ended. Its times are NaN where they are not known. */
   ended(job: OfType, became: Became, waited_ms?: number, ran_ms?: number): void;
   /** Writes what is left. Never rejects. */
@@ -75,8 +75,8 @@ export function createRollups(deps: Deps): Rollups {
   };
 
   return {
-    submitted(job) {
-      tally.submitted(job);
+    submitted(job, count) {
+      tally.submitted(job, count);
       noted();
     },
     ended(job, became, waited_ms, ran_ms) {

@@ -73,7 +73,7 @@ export function createTally(now: () => number = () => performance.now()) {
   };
 
   return {
-    submitted: (job: OfType): void => void (figuresOf(job).submitted += 1),
+    submitted: (job: OfType, count = 1): void => void (figuresOf(job).submitted += count),
     /** An attempt ended. Its times are NaN where they are not known. */
     ended(job: OfType, became: Became, waited_ms = NaN, ran_ms = NaN): void {
       const figures = figuresOf(job);

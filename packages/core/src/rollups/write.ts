@@ -6,12 +6,9 @@ import type { Deps } from "../deps.ts";
 import { mergedInto, sumColumns } from "./columns.ts";
 import type { Rollup } from "./tally.ts";
 
-/** Jobs of callers' own transactions counted with one flush. */
-export const inside_rows_max = 10_000;
-
 /**
- * Add figures that are `age_ms` old to their minutes, in one statement, together with the jobs that came in with
- * callers' transactions meanwhile; returns how many of those there were. Not synced to disk: a crash of the database may forget the last of them.
+ * Add figures that are `age_ms` old to their minutes, in one statement. Not synced to disk: a crash of the
+ * database may forget the last of them.
  *
  * @example
  * await writeRollups(deps, tally.take(), 0);
@@ -20,7 +17,7 @@ export async function writeRollups(
   deps: Pick<Deps, "database">,
   rollups: readonly Rollup[],
   age_ms: number,
-): Promise<number> {
+): Promise<void> {
   const texts = (read: (row: Rollup) => string) => textArray(rollups.map(read));
   const numbers = (read: (row: Rollup) => number) => numberArray(rollups.map(read));
   const params = [
@@ -31,38 +28,23 @@ export async function writeRollups(
     texts((row) => numberArray(row.waits)),
     texts((row) => numberArray(row.runs)),
     age_ms / 1_000,
-    inside_rows_max,
   ];
-  const [row] = await executeOn(deps.database)<{ inside: number }>({ text, params });
-  return row?.inside ?? 0;
+  await executeOn(deps.database)({ text, params });
 }
 
 const arrays = sumColumns.map((_, at) => `$${at + 4}::int[]`).join(", ");
 
-// Rows in the same order everywhere, so that two flushes never deadlock. A statement may name each row once, so the
-// callers' jobs are added to those given before.
+// Rows in the same order everywhere, so that two flushes never deadlock.
 const text = composed(
   "rollups/write",
-  ["tenants", "queues", "types", ...sumColumns, "waits", "runs", "age_seconds", "inside_rows_max"],
+  ["tenants", "queues", "types", ...sumColumns, "waits", "runs", "age_seconds"],
   `
-  WITH inside AS (
-    DELETE FROM atlasqueue.inside_submissions WHERE ${unsynced} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.inside_submissions LIMIT $12::int FOR UPDATE SKIP LOCKED))
-    RETURNING tenant, queue, type, count
-  ), given AS (
-    SELECT tenant, queue, type, ${sumColumns.join(", ")}, waits::int8[], runs::int8[]
-    FROM unnest($1::text[], $2::text[], $3::text[], ${arrays}, $9::text[], $10::text[])
-      AS input(tenant, queue, type, ${sumColumns.join(", ")}, waits, runs)
-    UNION ALL
-    SELECT tenant, of.queue, of.type, count, 0, 0, 0, 0, '{}', '{}'
-    FROM inside, LATERAL (VALUES (queue, type), (queue, ''), ('', type), ('', '')) AS of(queue, type)
-  ), written AS (
   INSERT INTO atlasqueue.rollups AS known (tenant, queue, type, resolution, at, ${sumColumns.join(", ")}, waits, runs)
   SELECT tenant, queue, type, 'minute', date_trunc('minute', now() - make_interval(secs => $11::float8), 'UTC'),
-         ${sumColumns.map((column) => `sum(${column})`).join(", ")}, max(waits), max(runs)
-  FROM given GROUP BY tenant, queue, type
+         ${sumColumns.join(", ")}, waits::int8[], runs::int8[]
+  FROM unnest($1::text[], $2::text[], $3::text[], ${arrays}, $9::text[], $10::text[])
+    AS input(tenant, queue, type, ${sumColumns.join(", ")}, waits, runs)
+  WHERE ${unsynced}
   ORDER BY tenant COLLATE "C", queue COLLATE "C", type COLLATE "C"
-  ON CONFLICT (tenant, queue, type, at, resolution) DO UPDATE SET ${mergedInto("known")}
-  )
-  SELECT count(*)::int AS inside FROM inside`,
+  ON CONFLICT (tenant, queue, type, at, resolution) DO UPDATE SET ${mergedInto("known")}`,
 );

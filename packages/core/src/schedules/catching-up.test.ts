@@ -25,7 +25,7 @@ afterAll(async () => {
   await own.drop();
 });
 beforeEach(async () => {
-  await database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.arrivals, atlasqueue.schedules, atlasqueue.queue_changes`;
+  await database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox, atlasqueue.schedules, atlasqueue.queue_changes`;
   deps = { database, observe: recordEvents().observe, signal: memorySignal() };
   await clock.set("2025-01-01T08:30:00Z");
 });

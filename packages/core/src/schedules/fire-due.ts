@@ -9,7 +9,7 @@ import { readyAmong } from "../submit/outcome.ts";
 import { fireSchedules, type FiredSlots } from "./fire.ts";
 
 /** Without follow-ups, jobs that ask for a group or to be unique wait for the sweep. */
-type FirerDeps = Deps & { signal: Signal; followUps?: Pick<FollowUps, "admitted" | "arrived"> };
+type FirerDeps = Deps & { signal: Signal; followUps?: Pick<FollowUps, "admitted" | "drain"> };
 
 const schedules_max = 100;
 /** Transactions in one sweep, leaving its other duties their turn. */
@@ -47,11 +47,11 @@ type Round = Pick<FiredSlots, "schedules" | "reached">;
 
 async function fireOrSplit(deps: FirerDeps, due: readonly ScheduleRef[], failed: ScheduleRef[]): Promise<Round> {
   try {
-    const { schedules, reached, made, arrived } = await fireSchedules(deps, due);
+    const { schedules, reached, made, any_pending } = await fireSchedules(deps, due);
     const { followUps } = deps;
-    if (followUps) await followUps.admitted({ outcomes: made, ended: [], released: new Set() });
+    if (followUps) await followUps.admitted({ outcomes: made, ended: [], counted: new Set() });
     else await announce(deps, readyAmong(made));
-    followUps?.arrived(arrived);
+    if (any_pending) void followUps?.drain();
     return { schedules, reached };
   } catch (error) {
     if (isUnavailable(error) && !isLocked(error)) throw error;

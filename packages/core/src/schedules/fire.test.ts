@@ -39,7 +39,7 @@ afterAll(async () => {
   await own.drop();
 });
 beforeEach(async () => {
-  await database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.arrivals, atlasqueue.schedules, atlasqueue.queue_changes`;
+  await database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox, atlasqueue.schedules, atlasqueue.queue_changes`;
   recorded.events.length = 0;
   deps = { database, observe: recorded.observe, signal: memorySignal() };
   await clock.set("2025-01-01T08:30:00Z");
@@ -269,8 +269,8 @@ test("slots whose jobs ask for a group take no more round trips the more there a
   expect(await fireAll({ ...deps, database: stepping })).toBe(2);
   expect(sent.length).toBeLessThan(12);
   const seen = await database.sql`
-    SELECT count(*)::int AS arrivals, count(DISTINCT idempotency_key)::int AS keys, min(arrivals.group_key) AS "group", min(key_ttl_seconds) AS ttl,
-           count(*) FILTER (WHERE status = 'blocked' AND group_seq = 0)::int AS blocked
-    FROM atlasqueue.arrivals JOIN atlasqueue.jobs ON id = job_id`;
-  expect(seen).toEqual([{ arrivals: 180, keys: 180, group: "one", ttl: 86_400, blocked: 180 }]);
+    SELECT count(*)::int AS rows, count(DISTINCT outbox.payload ->> 'idempotency_key')::int AS keys, min(lane) AS lane,
+           min(outbox.payload ->> 'key_ttl_seconds') AS ttl, count(*) FILTER (WHERE status = 'blocked' AND group_seq = 0)::int AS blocked
+    FROM atlasqueue.outbox JOIN atlasqueue.jobs ON jobs.id = outbox.key::uuid`;
+  expect(seen).toEqual([{ rows: 180, keys: 180, lane: "group mail\none", ttl: "86400", blocked: 180 }]);
 });

@@ -8,7 +8,6 @@ import type { Deps } from "../deps.ts";
 import { createRests } from "../room/rests.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron/cron.ts";
-import type { ArrivedJob } from "../submit/arrivals/admit.ts";
 import type { ScheduleRef } from "./find.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
 import { insertOrArrive } from "../submit/enqueue.ts";
@@ -29,16 +28,16 @@ export type FiredSlots = {
   reached: number;
   /** Jobs that were made: to be signalled. */
   made: EnqueueOutcome[];
-  /** Jobs that have arrived: to be admitted. */
-  arrived: ArrivedJob[];
+  /** There are jobs to be admitted. */
+  any_pending: boolean;
 };
 
 /**
  * Give each due slot its job, as the schedules' `catch_up` says: of as many schedules as there is room for, in the order
  * given. What is to be made is worked out first, holding nothing. Then, in one transaction, the rows that nobody has
  * changed since are locked, the jobs inserted and `next_at` moved on: a slot is fired once, however many processes try.
- * Others skip the rows, and nothing else anyone wants is held: a job that asks for a group or to be unique only arrives
- * (see `arrive`). Throws when one of the schedules cannot be fired; then none was.
+ * Others skip the rows, and nothing else anyone wants is held: a job that asks for a group or to be unique is admitted
+ * afterwards (see `arrive`). Throws when one of the schedules cannot be fired; then none was.
  *
  * @example
  * const { made } = await fireSchedules(deps, await dueSchedules(deps, 100, []));
@@ -50,12 +49,11 @@ export async function fireSchedules(deps: Deps, refs: readonly ScheduleRef[]): P
   const fired = plans.length === 0 ? [] : await inTransaction(deps.database, (execute) => firePlanned(execute, plans));
   for (const one of fired) tell(deps, one);
   const outcomes = fired.flatMap((one) => one.outcomes);
-  const hasArrived = (one: EnqueueOutcome) => one.kind === "created" && one.job.status === "blocked";
-  const arrived = outcomes.flatMap((one) =>
-    one.kind === "created" && hasArrived(one) ? [{ id: one.job.id, tenant: one.job.tenant }] : [],
-  );
-  return { schedules: fired.length, reached, made: outcomes.filter((one) => !hasArrived(one)), arrived };
+  const made = outcomes.filter((one) => !isPending(one));
+  return { schedules: fired.length, reached, made, any_pending: made.length < outcomes.length };
 }
+
+const isPending = (one: EnqueueOutcome) => one.kind === "created" && one.job.status === "blocked";
 
 async function firePlanned(execute: Execute, planned: readonly Plan[]): Promise<Done[]> {
   const held = await execute<{ at: number }>(hold(planned));
@@ -169,9 +167,8 @@ function tell({ observe }: Deps, { plan, outcomes }: Done): void {
   const about = { tenant: row.tenant, schedule: row.name };
   if (missed_from) observe({ event: "schedule_slots_missed", ...about, since: missed_from.toISOString() });
   outcomes.forEach((outcome, at) => {
-    // Arrivals are reported when they are admitted.
-    if (!("job" in outcome) || outcome.job.status !== "blocked")
-      reportEnqueued(observe, submissions[at] as Submission, outcome);
+    // The others are reported when they are admitted.
+    if (!isPending(outcome)) reportEnqueued(observe, submissions[at] as Submission, outcome);
     const slot = fire[at] as Date;
     const late_ms = row.now.getTime() - slot.getTime();
     if (outcome.kind === "created")

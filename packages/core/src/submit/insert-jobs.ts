@@ -155,7 +155,8 @@ const counted = ({ grouped }: Kind) =>
 
 /** For the figures over time: appended, so that no one waits for it. */
 const notedInside = `noted AS (
-    INSERT INTO atlasqueue.inside_submissions (tenant, queue, type, count) SELECT tenant, queue, type, count(*) FROM made GROUP BY tenant, queue, type
+    INSERT INTO atlasqueue.outbox (kind, tenant, payload)
+    SELECT 'submitted', tenant, jsonb_build_object('queue', queue, 'type', type, 'count', count(*)) FROM made GROUP BY tenant, queue, type
   )`;
 
 const expiry = "now() + make_interval(secs => $17::float8)";

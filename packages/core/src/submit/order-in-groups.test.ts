@@ -3,7 +3,7 @@ import type { TransactionSql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { createQueue, type Queue, type QueueJob } from "../queue.ts";
-import { admitAll } from "./arrivals/admitter.ts";
+import { admitAll } from "../../test/advance.ts";
 import { enqueue } from "./enqueue.ts";
 
 // Of jobs that are submitted together, one that must be looked at again, as what its keys name has changed meanwhile, is not
@@ -14,7 +14,6 @@ let queue: Queue;
 beforeAll(() => void (queue = createQueue({ databaseUrl: url() })));
 afterAll(() => queue.close());
 
-const followUps = { admitted: async () => {} };
 const options = { idempotency_ttl_seconds: 60 };
 const next = { type: "noop", group: "g" };
 const replacing = { ...next, unique: { key: "k", on_conflict: "replace" } } as const;
@@ -25,6 +24,11 @@ const arrive = (...jobs: QueueJob[]): Promise<string[]> =>
     for (const job of jobs) ids.push((await queue.submitIn(tx, job)).id);
     return ids;
   });
+/** Also those that were put off. */
+const admitNow = async () => {
+  await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
+  await admitAll(deps);
+};
 const placeOf = async (id: string | undefined) => Number((await read(id))?.group_seq ?? 0);
 
 /** Somebody else acts once, between the look at the keys and the statement. */
@@ -42,8 +46,8 @@ test("in a caller's transaction: what it replaces has started", async () => {
   const { id } = await queue.submit(replacing);
   const [second, third] = await arrive({ ...replacing, payload: { n: 2 } }, next);
   const { database, acted } = betweenLookAndStatement(() => take(id));
-  await admitAll({ ...deps, database, followUps });
-  await admitAll({ ...deps, followUps });
+  await admitAll({ ...deps, database });
+  await admitNow();
   expect(acted()).toBe(true);
   expect(await placeOf(second)).toBeGreaterThan(0);
   expect(await placeOf(second)).toBeLessThan(await placeOf(third));
@@ -53,8 +57,8 @@ test("in a caller's transaction: somebody has taken its key, and is done", async
   const job = { type: "noop", unique: { key: "k", on_conflict: "replace" } } as const;
   const [first = "", second = ""] = await arrive({ ...job, group: "g" }, next);
   const { database, acted } = betweenLookAndStatement(async () => finish((await queue.submit(job)).id));
-  await admitAll({ ...deps, database, followUps });
-  await admitAll({ ...deps, followUps });
+  await admitAll({ ...deps, database });
+  await admitNow();
   expect(acted()).toBe(true);
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
 });
@@ -112,12 +116,12 @@ test("in a caller's transaction: it was to end, as its key was another job's, an
   await besideLock(
     (sql) => sql`SELECT FROM atlasqueue.jobs WHERE id = ${first} FOR UPDATE`,
     async () => {
-      await admitAll({ ...deps, followUps });
+      await admitNow();
       expect(await statuses(first, second)).toEqual(["blocked", "blocked"]);
     },
   );
   await finish(id);
-  await admitAll({ ...deps, followUps });
+  await admitNow();
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
 });
 
@@ -148,7 +152,7 @@ test("in a caller's transaction: many of a group that meet each other's keys are
     (_, at) => ({ ...next, unique: { key: `k${at >> 1}`, on_conflict: "return" } }) as const,
   );
   const ids = await arrive(...pairs);
-  await admitAll({ ...deps, followUps });
-  expect(await deps.database.sql`SELECT FROM atlasqueue.arrivals`).toEqual([]);
+  await admitNow();
+  expect(await deps.database.sql`SELECT FROM atlasqueue.outbox`).toEqual([]);
   expect(await statuses(...ids.slice(0, 4))).toEqual(["queued", "cancelled", "blocked", "cancelled"]);
 });

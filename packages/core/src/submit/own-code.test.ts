@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 beforeEach(async () => {
-  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.arrivals`;
+  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox`;
   const core = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
   deps = { ...core, followUps: createFollowUps(core) };
 });

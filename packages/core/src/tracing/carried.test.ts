@@ -10,7 +10,7 @@ import { claim } from "../lease/claim.ts";
 import { fireSchedules } from "../schedules/fire.ts";
 import { putSchedule } from "../schedules/store.ts";
 import { fail } from "../settle/fail.ts";
-import { admit } from "../submit/arrivals/admit.ts";
+import { admitAll } from "../../test/advance.ts";
 import { submitInside } from "../submit/arrivals/submit-inside.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { enqueueAll } from "../submit/enqueue-all.ts";
@@ -83,7 +83,8 @@ test("one that came with its caller's transaction keeps its context when it is a
     const plain = await submitInside(executeIn(tx), { ...submission(), trace: other }, options);
     return [idOf(grouped.outcome), idOf(plain.outcome)];
   });
-  const { outcomes } = await admit(deps, submitted);
+  const outcomes: EnqueueOutcome[] = [];
+  await admitAll(deps, { admitted: async (jobs) => void outcomes.push(...jobs.outcomes) });
   expect(outcomes).toMatchObject([{ kind: "created", job: one }]);
   expect(await Promise.all(submitted.map(stored))).toEqual([one, other]);
 });

@@ -43,8 +43,8 @@ export type ModelQueue = {
   /** Its groups take turns. */
   in_turns: boolean;
 };
-/** A job that came in with a caller's transaction, with what it asks for, and is not admitted yet. */
-type Arrival = { key: string | null; asks: string };
+/** A row of the outbox of a job that is to be admitted, with what it asks for. Of a lane, one is acted on at a time. */
+type Admission = { job: number; lane: string; key: string | null; asks: string };
 
 /** A lease of a job, and the group that the job is in. */
 export type Taken = { job: number; token: number; group?: string };
@@ -74,7 +74,8 @@ export type Model = {
   /** By queue and key; until then, if it is a window, and otherwise until the job has ended. */
   unique: Map<string, { job: number; ends_at: number | null }>;
   keys: Map<string, ModelKey>;
-  arrivals: Map<number, Arrival>;
+  /** In the order in which they were written. */
+  admissions: Admission[];
   edges: ModelEdge[];
   notes: { parent: Set<number>; child: Set<number> };
   signals: Set<string>;
@@ -97,7 +98,7 @@ export function newModel(now: number): Model {
     turns: new Map(),
     unique: new Map(),
     keys: new Map(),
-    arrivals: new Map(),
+    admissions: [],
     edges: [],
     notes: { parent: new Set(), child: new Set() },
     signals: new Set(),
@@ -137,8 +138,17 @@ export function ended(model: Model, job: ModelJob, had_its_turn = true): void {
   if (job.has_children) model.notes.parent.add(job.n);
 }
 
-/** The place that a job gets in its group now. */
-export function joinGroup(model: Model, { n, queue, group }: Pick<ModelJob, "n" | "queue"> & { group: string }) {
+type Member = Pick<ModelJob, "n" | "queue"> & { group: string };
+
+/** The place that a job gets in its group now: none yet where others wait to be admitted to it. */
+export function joinGroup(model: Model, member: Member) {
+  const lane = groupOf(member.queue, member.group);
+  if (!model.admissions.some((one) => one.lane === lane)) return takePlace(model, member);
+  model.admissions.push({ job: member.n, lane, key: null, asks: "" });
+  return { may_run: false, seq: 0, active_group_key: false };
+}
+
+export function takePlace(model: Model, { n, queue, group }: Member) {
   const name = groupOf(queue, group);
   const known = model.groups.get(name) ?? { last_seq: 0, heads: [] };
   const slots = slotsOf(model, queue);

@@ -1,5 +1,5 @@
 import type { OnParentFailure } from "@atlasqueue/contract";
-import { groupOf, inOrder, isOver, joinGroup, type Model, type ModelJob } from "./state.ts";
+import { groupOf, isOver, joinGroup, takePlace, type Model, type ModelJob } from "./state.ts";
 
 /** What a submission asks for. */
 export type Asked = {
@@ -112,8 +112,8 @@ function newJob(model: Model, asked: Asked): ModelJob {
 }
 
 /** Give a blocked job its place, from `starts_at` on. */
-function seat(model: Model, job: ModelJob, starts_at: number): void {
-  const place = job.group === null ? undefined : joinGroup(model, { ...job, group: job.group });
+function seat(model: Model, job: ModelJob, starts_at: number, join = joinGroup): void {
+  const place = job.group === null ? undefined : join(model, { ...job, group: job.group });
   if (place && !place.may_run) {
     job.group_seq = place.seq;
     return;
@@ -172,38 +172,55 @@ export function submitFlow(model: Model, all: readonly AskedOfFlow[], flow = mod
   return made.map(({ n }) => n);
 }
 
-/** Inside a caller's transaction: what asks for a key or a group only arrives. */
+/** Inside a caller's transaction: what asks for a key or a group is admitted later. */
 export function submitInside(model: Model, asked: Asked): Answer {
   const known = liveKey(model, asked.key);
   const asks = asksOf(asked);
-  if (known) return known.asks === asks ? { kind: "replayed", job: known.job } : { kind: "mismatch" };
-  const arrived = [...model.arrivals].find(([, { key }]) => asked.key !== null && key === asked.key);
-  if (arrived) return arrived[1].asks === asks ? { kind: "replayed", job: arrived[0] } : { kind: "mismatch" };
+  const pending = model.admissions.find(({ key, job }) => key !== null && key === asked.key && model.jobs.has(job));
+  const answer = pending ?? known;
+  if (answer) return answer.asks === asks ? { kind: "replayed", job: answer.job } : { kind: "mismatch" };
   const job = newJob(model, asked);
   job.kept_until = null;
-  if (asked.group === null && asked.key === null) seat(model, job, job.run_at);
-  else model.arrivals.set(job.n, { key: asked.key, asks });
+  const { queue, group, key } = asked;
+  if (group === null && key === null) seat(model, job, job.run_at);
+  else model.admissions.push({ job: job.n, lane: group === null ? `key ${key}` : groupOf(queue, group), key, asks });
   return { kind: "created", job: job.n };
 }
 
-/** Arrivals get their keys and their places, in the order of their ids; a key's second job ends. */
+/** Pending jobs get their keys and their places, page by page; a key's second job ends. */
 export function admitAll(model: Model): void {
-  for (const job of inOrder(model.jobs.values())) {
-    const arrival = model.arrivals.get(job.n);
-    if (!arrival) continue;
-    model.arrivals.delete(job.n);
-    const { key, asks } = arrival;
-    const known = liveKey(model, key);
-    const waits = job.group_seq === 0;
-    if (waits && known) {
-      Object.assign(job, { status: "cancelled", group_seq: null, finished_at: model.now });
-      if (job.has_children) model.notes.parent.add(job.n);
-      continue;
+  while (model.admissions.length > 0) {
+    const lanes = new Set<string>();
+    const keys = new Set<string>();
+    const left: Model["admissions"] = [];
+    for (const admission of model.admissions) {
+      const { lane, key, job } = admission;
+      const waits = lanes.has(lane) || (key !== null && model.jobs.has(job) && keys.has(key));
+      lanes.add(lane);
+      if (waits) left.push(admission);
+      else {
+        if (key !== null && model.jobs.has(job)) keys.add(key);
+        admit(model, admission);
+      }
     }
-    if (key !== null && !known)
-      model.keys.set(key, { job: job.n, asks, expires_at: model.now + ttl_ms, noted: !waits });
-    if (!waits) continue;
-    if (key !== null) job.kept_until = model.now + ttl_ms;
-    seat(model, job, Math.max(model.now, job.run_at));
+    model.admissions = left;
   }
+}
+
+function admit(model: Model, { job: n, key, asks }: Model["admissions"][number]): void {
+  const job = model.jobs.get(n);
+  if (!job) return;
+  const known = liveKey(model, key);
+  const pending = job.group_seq === 0;
+  if (pending && known) {
+    Object.assign(job, { status: "cancelled", group_seq: null, finished_at: model.now });
+    if (job.has_children) model.notes.parent.add(job.n);
+    return;
+  }
+  const waits = model.edges.some(({ child }) => child === n);
+  if (key !== null && !known)
+    model.keys.set(key, { job: n, asks, expires_at: model.now + ttl_ms, noted: !pending || waits });
+  if (!pending || waits) return;
+  if (key !== null) job.kept_until = model.now + ttl_ms;
+  seat(model, job, Math.max(model.now, job.run_at), takePlace);
 }

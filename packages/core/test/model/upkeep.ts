@@ -88,7 +88,7 @@ export function closeEdges(model: Model): void {
 export function releaseChildren(model: Model): void {
   for (const n of model.notes.child) {
     const job = model.jobs.get(n);
-    if (!job || job.flow === null || model.arrivals.has(n)) continue;
+    if (!job || job.flow === null) continue;
     if (job.status !== "cancelled" && job.group_seq !== 0) continue;
     const edges = model.edges.filter(({ child }) => child === n);
     const was = job.status;
@@ -118,7 +118,8 @@ function freed(model: Model, job: ModelJob, still_waits: boolean): void {
     finished_at: null,
     cancelled_by_parent: false,
   });
-  if (blocked && !still_waits) model.arrivals.set(job.n, { key: null, asks: "" });
+  if (blocked && !still_waits && job.group !== null)
+    model.admissions.push({ job: job.n, lane: groupOf(job.queue, job.group), key: null, asks: "" });
 }
 
 /** Whether every job of its flow has ended. */
@@ -128,10 +129,7 @@ export const flowIsOver = (model: Model, { flow }: ModelJob) =>
 /** Remove jobs, but those that others wait for. Returns the numbers of those removed. */
 export function remove(model: Model, jobs: readonly ModelJob[]): number[] {
   const gone = jobs.filter(({ n }) => !model.edges.some(({ parent, failed: is_over }) => parent === n && !is_over));
-  for (const { n } of gone) {
-    model.jobs.delete(n);
-    model.arrivals.delete(n);
-  }
+  for (const { n } of gone) model.jobs.delete(n);
   const isGone = new Set(gone.map(({ n }) => n));
   model.edges = model.edges.filter(({ child }) => !isGone.has(child));
   const isTheirs = (name: string) => isGone.has(Number(name.split(" ")[0]));
@@ -158,8 +156,7 @@ export function prune(model: Model, succeeded_hours: number, dead_hours: number)
       finished_at < model.now - kept_ms &&
       (job.kept_until ?? 0) <= model.now &&
       !named &&
-      !unique &&
-      !model.arrivals.has(job.n)
+      !unique
     );
   });
   const over = old.filter((job) => flowIsOver(model, job));

@@ -14,7 +14,7 @@ export async function whenQuiet({ sql, bare }: World): Promise<void> {
   await until("everything to be done", async () => {
     const [left] = await sql`
       SELECT FROM atlasqueue.jobs WHERE status = ANY(${open})
-      UNION ALL SELECT FROM atlasqueue.arrivals UNION ALL SELECT FROM atlasqueue.outbox UNION ALL SELECT FROM atlasqueue.flow_edges
+      UNION ALL SELECT FROM atlasqueue.outbox UNION ALL SELECT FROM atlasqueue.flow_edges
       UNION ALL SELECT FROM atlasqueue.job_groups UNION ALL SELECT FROM atlasqueue.operations WHERE status = 'running' LIMIT 1`;
     return !left;
   });

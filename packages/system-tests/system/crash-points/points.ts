@@ -15,7 +15,7 @@ export const seams: Readonly<Record<string, string>> = {
   "submit/insert": "a job comes in, with its key",
   "submit/insert-unique": "a job with a unique key comes in",
   "submit/insert-flow": "jobs come in that wait for one another",
-  "submit/admit-unique": "what arrived with a caller's transaction is admitted",
+  "submit/admit": "what came with a caller's transaction is admitted",
   "lease/claim":
     "jobs are taken: before_commit is after the pop, after_commit is the answer on its way to a worker or its API",
   "lease/claim-limited": "jobs of a queue with limits are taken",

@@ -53,7 +53,7 @@ export async function leftToDo({ system, queue }: Pick<World, "system" | "queue"
   const [left] = await system.sql`
     SELECT (SELECT count(*)::int FROM atlasqueue.jobs WHERE queue = ${queue}
             AND status NOT IN ('blocked', 'succeeded', 'dead', 'cancelled')) AS jobs,
-           (SELECT count(*)::int FROM atlasqueue.outbox) AS notes, (SELECT count(*)::int FROM atlasqueue.arrivals) AS arrivals,
+           (SELECT count(*)::int FROM atlasqueue.outbox) AS notes,
            (SELECT count(*)::int FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL) AS overdue`;
   return left ?? {};
 }

@@ -14,7 +14,6 @@ import {
 import { type Backoff, type JobStatus, type Json, type JsonObject, type LogLine } from "@atlasqueue/contract";
 import { atlasqueue, bytes, time, json } from "./columns.ts";
 
-export * from "./arrivals.ts";
 export * from "./audit.ts";
 export * from "./flows.ts";
 export * from "./groups.ts";
@@ -61,7 +60,7 @@ export const jobs = atlasqueue.table(
     due_at: time(),
     /** While dead: since when. */
     dead_at: time(),
-    /** While blocked: its place in its group; 0 before it has one, see `arrivals` and `flowEdges`. */
+    /** While blocked: its place in its group; 0 before it has one, see `outbox` and `flowEdges`. */
     group_seq: bigint({ mode: "number" }),
     /** While it is the one job of its group that may run: the group. */
     active_group_key: text(),

@@ -13,12 +13,23 @@ export const outbox = atlasqueue.table(
     kind: text().notNull(),
     version: smallint().notNull().default(1),
     tenant: text().notNull(),
-    /** The job that it is about. */
-    key: text().notNull(),
+    /** The job that it is about, if any. */
+    key: text(),
+    /** Of a tenant's rows with the same lane, one is acted on at a time, the oldest first. */
+    lane: text(),
     /** `tries`: how often it was put off. The rest is the handler's. */
     payload: jsonb().$type<{ tries?: number }>(),
     /** When it was put off. Null is at once. */
     not_before: time(),
   },
-  (row) => [index("outbox_due").on(row.tenant, sql`coalesce(not_before, '-infinity'::timestamptz)`, row.id)],
+  (row) => [
+    index("outbox_due").on(row.tenant, sql`coalesce(not_before, '-infinity'::timestamptz)`, row.id),
+    index("outbox_lane")
+      .on(row.tenant, row.lane, row.id)
+      .where(sql`lane IS NOT NULL`),
+    // A key that a job is to get once it is admitted.
+    index("outbox_idempotency_key")
+      .on(row.tenant, sql`(payload ->> 'idempotency_key')`)
+      .where(sql`payload ->> 'idempotency_key' IS NOT NULL`),
+  ],
 );

@@ -1,4 +1,4 @@
-import { bigint, index, integer, primaryKey, text } from "../drizzle.ts";
+import { bigint, index, primaryKey, text } from "../drizzle.ts";
 import { atlasqueue, time } from "./columns.ts";
 
 const total = () => bigint({ mode: "number" }).notNull();
@@ -30,14 +30,3 @@ export const rollups = atlasqueue.table(
     index("rollups_at").on(row.resolution, row.at),
   ],
 );
-
-/**
- * Jobs that came in with callers' own transactions, which no process of ours saw commit: written with the jobs, and
- * counted by the next flush of the figures. Without a key, so that no transaction waits for a caller's.
- */
-export const insideSubmissions = atlasqueue.table("inside_submissions", {
-  tenant: text().notNull(),
-  queue: text().notNull(),
-  type: text().notNull(),
-  count: integer().notNull(),
-});

@@ -8,8 +8,6 @@ import { createDueRound } from "../due-round.ts";
 import { promoteAll } from "../promote.ts";
 import { fireAll } from "../../schedules/fire-due.ts";
 import { hint } from "../../signal/announce.ts";
-import { admitAll } from "../../submit/arrivals/admitter.ts";
-import { newArrivalsCursor } from "../../submit/arrivals/arrivals-round.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDeadLetterCheck } from "./check-dead-letters.ts";
 import { markReady } from "./ready-mark.ts";
@@ -43,7 +41,6 @@ export function createDuties(
   const goRound = createReadyRound(deps);
   const goRoundDue = createDueRound(deps);
   const recover = createRecovery(deps, gate);
-  const arrivals = newArrivalsCursor();
   const underWay = new Set<string>();
   const operation_turn = { tenant: "" };
   let operating: Promise<void> | undefined;
@@ -93,7 +90,7 @@ export function createDuties(
      */
     async start(outlook: Partial<SweepOutlook>, { asked }: SweepMoment): Promise<Swept> {
       const { any_queued = true, any_changes = true, newest_dead } = outlook;
-      const { any_overdue_groups = true, any_arrivals = true, any_outbox = true } = outlook;
+      const { any_overdue_groups = true, any_outbox = true } = outlook;
       const ready = any_queued && !asked;
       if (ready) await markReady(deps);
       // It may take hours, so the sweep does not wait for it.
@@ -106,9 +103,6 @@ export function createDuties(
         // Two duties, as urgent work must not wait for the round, nor the round for it.
         count("served queues", ready, lookAtServed),
         count("ready jobs", ready, () => signalAgain(goRound)),
-        duty("arrivals", async () => {
-          if (any_arrivals) deps.followUps.arrived((await admitAll(deps, arrivals)).held);
-        }),
         duty("groups", async () => any_overdue_groups && (await advanceAllOverdue(deps))),
         duty("outbox", async () => any_outbox && deps.followUps.drain()),
         newest_dead !== undefined &&

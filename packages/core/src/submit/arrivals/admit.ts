@@ -1,149 +1,143 @@
-import type { JobRow } from "../../database/schema/index.ts";
-import { executeOn } from "../../database/statement.ts";
+import type { SubmitJob, Unique } from "@atlasqueue/contract";
+import { uuidArray } from "../../database/literals.ts";
+import type { Execute } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
+import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
+import type { Handled, OutboxRow } from "../../outbox/drain-page.ts";
+import { carryOut, type CarriedOut } from "../carry-out.ts";
+import type { Step } from "../steps.ts";
 import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
-import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
+import { heldAmong, nameOf, type Wanted } from "../held.ts";
 import { hasKey, keyName, settleConflicts } from "../idempotency.ts";
+import type { Draft } from "../insert-jobs.ts";
+import { knownColumns, type KnownJob } from "../known-job.ts";
 import { reportEnqueued, type EnqueueOutcome } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
-import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
-import type { Draft } from "../insert-jobs.ts";
 import { planUnique, type Plan } from "../unique/plan.ts";
-import { DatabaseTimeoutError, isLocked } from "../../database/errors.ts";
-import { isTakenMeanwhile } from "../../database/refuse.ts";
-import { heldAmong, nameOf } from "../held.ts";
-import { draftOf, groupOf, readArrived, wantedBy, type ArrivedRow } from "./arrived-rows.ts";
 
-/**
- * `outcomes` are those of the jobs that were admitted or ended: signal them; `released` are the ids of those that are no new jobs, but waited
- * for others before. `ended` are the ids of those that ended
- * because another job is the answer to them. `left` are the ids to look at again, each with its group, and `held` the
- * jobs that were passed over.
- */
-export type Admitted = {
-  outcomes: EnqueueOutcome[];
-  released: ReadonlySet<string>;
-  ended: string[];
-  left: ReadonlyMap<string, string | undefined>;
-  held: ArrivedJob[];
+/** `counted` are the ids of those that are no new submissions; `ended` of those to which another job is the answer. */
+export type Admitted = { outcomes: EnqueueOutcome[]; counted: ReadonlySet<string>; ended: string[] };
+
+/** What a row `admit` says that its job asks for. Its group is in the job. */
+type Asks = {
+  idempotency_key?: string;
+  request_hash?: string;
+  key_ttl_seconds?: number;
+  unique_key?: string;
+  on_conflict?: Unique["on_conflict"];
+  window_seconds?: number;
+  /** It is no new submission: it has waited for other jobs, or for its place in a group. */
+  counted?: boolean;
+  /** How often it was put off. */
+  tries?: number;
 };
-
-/** A job that waits to be admitted. */
-export type ArrivedJob = { id: string; tenant: string };
-
-/**
- * What is passed over, by its name: groups and unique keys that others have locked, and groups of which a job was passed
- * over, as no job overtakes another one of its group that waits for a lock.
- */
-export type PassedOver = Set<string>;
+/** `waits` for parents: then it gets its place when they have ended. It is not `pending` once it was cancelled. */
+type Pending = KnownJob & { pending: boolean; waits: boolean };
+type One = { row: OutboxRow; job: Pending; asks: Asks; draft: Draft };
 
 /**
- * blocked, as an arrival → queued | scheduled | blocked in its place, or cancelled: jobs that came in with their
- * callers' transactions get their keys, their places in their groups and their signals. A job whose key turns out to be
- * another's ends here, and its `last_error` names that one. A look and a statement; what another process is admitting at
- * the moment is skipped.
+ * blocked, without a place → queued | scheduled | blocked in its place, or cancelled: jobs that came with other
+ * transactions get their keys and their places in their groups. A job whose key turns out to be another's ends here, and
+ * its `last_error` names that one. The key of one that was cancelled before still stands for it.
  *
- * No job is admitted that wants what is in `passed_over`. Unless it `waits`, the look adds what it finds locked to that,
- * and the statement throws when it would have to wait for what no look can see (`isLocked`), or passes over its only job.
- * In a busy group it must wait: each look could meet another statement's lock.
- *
- * A key of one that is taken between look and statement undoes all of it when another of its group is behind it; never
- * when it is `careful`, which takes more looks.
- *
- * @example
- * const { outcomes, left } = await admit(deps, ids);
+ * All of a page or none: it throws when a key is taken meanwhile (`isTakenMeanwhile`), or somebody has just locked what
+ * one of them wants (`isLocked`). Those that want what was locked before, or were put off, are tried alone: then they wait
+ * for it, as in a busy group each look could meet another statement's lock. `admitted` is called after the commit.
  */
 export async function admit(
-  deps: Deps,
-  ids: readonly string[],
-  { passed_over, waits }: { passed_over: PassedOver; waits: boolean } = { passed_over: new Set(), waits: true },
-  careful = false,
-): Promise<Admitted> {
-  const execute = executeOn(deps.database);
-  const all = await readArrived(execute, ids);
-  const passOver = (names: Iterable<string | undefined>) => {
-    for (const name of names) if (name !== undefined) passed_over.add(name);
-  };
-  if (!waits) passOver(await heldAmong(execute, all.flatMap(wantedBy)));
-  const isPassedOver = (row: ArrivedRow) => wantedBy(row).some((one) => passed_over.has(nameOf(one)));
-  const rows: ArrivedRow[] = [];
-  const held: ArrivedJob[] = [];
-  for (const row of all)
-    if (row.asks.waits && isPassedOver(row)) {
-      passOver([groupOf(row)]);
-      held.push(row);
-    } else rows.push(row);
-  const rowOf = new Map(rows.map((row) => [row.id, row]));
-  const drafts = rows.map(draftOf);
-  const waiting = drafts.filter(({ id }) => rowOf.get(id)?.asks.waits);
-  const names = new Map(waiting.flatMap((one) => uniqueNameOf(one, rowOf.get(one.id)?.asks.unique_key ?? null)));
-  const known = await findKeyHolders(execute, drafts.filter(hasKey), [...names.values()]);
-  await forgetSpentKeys(execute, known.spent);
-
-  const outcomes = new Map<Draft, EnqueueOutcome>();
-  settleConflicts(waiting, known.keyed, outcomes);
-  const open = waiting.filter((one) => !outcomes.has(one));
-  const plan = planUnique(open, names, known.held, { arrived: true, careful });
-  for (const [one, outcome] of plan.refused) outcomes.set(one, outcome);
-
-  const named = new Set(known.keyed.map(keyName));
-  const ttlOf = ({ id }: Draft) => rowOf.get(id)?.asks.key_ttl_seconds ?? 0;
-  const keyAsNoted = (one: Draft) => (named.has(keyName(one)) ? null : one.key);
-  const steps: Step[] = [
-    ...stepsOf(plan, ttlOf).map((one) => (one.role === "join" ? { ...one, reason: reasonOf(plan, one) } : one)),
-    // A refused one's key is another's, or stays free.
-    ...[...outcomes].map(([one, outcome]) => stepOf({ ...one, key: null }, "join", 0, refusalOf(one, outcome))),
-    // Cancelled before it was admitted. Its key still stands for it.
-    ...drafts
-      .filter(({ id }) => !rowOf.get(id)?.asks.waits)
-      .map((one) => stepOf({ ...one, key: keyAsNoted(one) }, "note", ttlOf(one))),
-  ];
-  const released = new Set(rows.filter(({ asks }) => asks.released).map(({ id }) => id));
-  if (steps.length === 0) return { outcomes: [], released, ended: [], left: new Map(), held };
-  const done = await carryOut(execute, steps, "admit", { impatient: !waits }).catch((error: unknown) => {
-    if (isTakenMeanwhile(error)) return undefined;
-    const [alone] = steps.length === 1 ? rows.filter(({ id }) => id === steps[0]?.draft.id) : [];
-    if (alone && (isLocked(error) || error instanceof DatabaseTimeoutError)) passOver(wantedBy(alone).map(nameOf));
-    if (!alone || waits || !isLocked(error)) throw error;
-    held.push(alone);
-    return undefined;
+  { observe }: Pick<Deps, "observe">,
+  execute: Execute,
+  { rows, is_alone }: { rows: readonly OutboxRow[]; is_alone: boolean },
+  admitted: (jobs: Admitted) => Promise<void>,
+): Promise<Handled> {
+  const found = await execute<Pending>({ text: readText, params: [uuidArray(rows.flatMap(({ key }) => key ?? []))] });
+  const jobs = new Map(found.map((job) => [job.id, job]));
+  const all = rows.flatMap((row) => {
+    const job = jobs.get(row.key ?? "");
+    return job ? [{ row, job, asks: asksOf(row), draft: draftOf(job, asksOf(row)) }] : [];
   });
-  const tried = new Set(steps.map(({ draft }) => draft.id));
-  const again = rows.filter((row) => !held.includes(row) && (!done || done.lost.has(row.id) || !tried.has(row.id)));
-  const left = new Map(again.map((row) => [row.id, groupOf(row)]));
-  if (!done) return { outcomes: [], released, ended: [], left, held };
-  for (const [one, outcome] of outcomesOf(plan, rowOf, done)) outcomes.set(one, outcome);
-  const settled = [...outcomes].filter(([{ id }]) => !done.lost.has(id));
-  for (const [{ id, tenant, request, trace }, outcome] of settled)
-    if (!released.has(id)) reportEnqueued(deps.observe, { tenant, request, trace }, outcome);
+  const wanted = is_alone ? [] : all.flatMap((one) => wantedBy(one));
+  const locked = await heldAmong(execute, wanted);
+  const isFree = (one: One) => is_alone || !(one.asks.tries || wantedBy(one).some((name) => locked.has(nameOf(name))));
+  const { first, rest } = oncePerKey(all.filter(isFree));
+  const done = await admitFirst(execute, first);
   return {
-    released,
-    outcomes: settled.map(([, outcome]) => outcome),
-    ended: settled.filter(([, { kind }]) => kind !== "created").map(([{ id }]) => id),
-    left,
-    held,
+    again: rest.map(({ row }) => row),
+    alone: all.filter((one) => !isFree(one)).map(({ row }) => row),
+    async committed() {
+      const counted = new Set(first.flatMap(({ job, asks }) => (asks.counted ? [job.id] : [])));
+      for (const [{ id, tenant, request, trace }, outcome] of done)
+        if (!counted.has(id)) reportEnqueued(observe, { tenant, request, trace }, outcome);
+      const ended = [...done].flatMap(([{ id }, { kind }]) => (kind === "created" ? [] : [id]));
+      await admitted({ outcomes: [...done.values()], counted, ended });
+    },
   };
 }
 
-function outcomesOf({ makes, joins }: Plan, rowOf: ReadonlyMap<string, ArrivedRow>, done: CarriedOut) {
-  const outcomes = new Map<Draft, EnqueueOutcome>();
-  const admitted = (id: string): JobRow | undefined => {
-    const row = rowOf.get(id);
-    const made = done.made.get(id);
-    if (!row || !made) return undefined;
-    const { asks: _asks, ...job } = row;
-    return { ...job, status: made.status, updated_at: done.created_at };
+async function admitFirst(execute: Execute, all: readonly One[]): Promise<Map<Draft, EnqueueOutcome>> {
+  const oneOf = new Map(all.map((one) => [one.draft, one]));
+  const drafts = all.map(({ draft }) => draft);
+  const names = new Map(all.flatMap((one) => [...uniqueNameOf(one)].map((name) => [one.draft, name] as const)));
+  const known = await findKeyHolders(execute, drafts.filter(hasKey), [...names.values()]);
+  await forgetSpentKeys(execute, known.spent);
+  const refused = new Map<Draft, EnqueueOutcome>();
+  const pending = all.filter(({ job }) => job.pending);
+  settleConflicts(
+    pending.map(({ draft }) => draft),
+    known.keyed,
+    refused,
+  );
+  const open = pending.filter(({ draft, job }) => !refused.has(draft) && !job.waits).map(({ draft }) => draft);
+  const plan = planUnique(open, names, known.held);
+  for (const [draft, outcome] of plan.refused) refused.set(draft, outcome);
+
+  const taken = new Set(known.keyed.map(keyName));
+  const ttlOf = (draft: Draft) => oneOf.get(draft)?.asks.key_ttl_seconds ?? 0;
+  const planned = new Set([...open, ...refused.keys()]);
+  const steps: Step[] = [
+    ...stepsOf(plan, ttlOf).map((one) => (one.role === "join" ? { ...one, reason: reasonOf(plan, one) } : one)),
+    // The key of a refused one is another's, or stays free.
+    ...[...refused].map(([draft, outcome]) =>
+      stepOf({ ...draft, key: null }, "join", 0, refusalOf(draft.key, outcome)),
+    ),
+    ...drafts
+      .filter((draft) => !planned.has(draft) && draft.key !== null && !taken.has(keyName(draft)))
+      .map((draft) => stepOf(draft, "note", ttlOf(draft))),
+  ];
+  if (steps.length === 0) return refused;
+  const done = await carryOut(execute, steps, "admit");
+  return new Map([...refused, ...outcomesOf(plan, oneOf, done)]);
+}
+
+/** Those that come first with their keys. The others are to see what became of these. */
+function oncePerKey(all: readonly One[]): { first: One[]; rest: One[] } {
+  const seen = new Set<string>();
+  const isFirst = (one: One) => {
+    const names = [...uniqueNameOf(one).map((name) => JSON.stringify(name)), ...keyNamesOf(one)];
+    const is_first = !names.some((name) => seen.has(name));
+    for (const name of names) seen.add(name);
+    return is_first;
   };
+  const { first = [], rest = [] } = Object.groupBy(all, (one) => (isFirst(one) ? "first" : "rest"));
+  return { first, rest };
+}
+
+function outcomesOf({ makes, joins }: Plan, oneOf: ReadonlyMap<Draft, One>, done: CarriedOut) {
+  const outcomes = new Map<Draft, EnqueueOutcome>();
   for (const { draft } of makes) {
-    const job = admitted(draft.id);
-    if (job) outcomes.set(draft, { kind: "created", job });
+    const made = done.made.get(draft.id);
+    const job = oneOf.get(draft)?.job;
+    if (!made || !job) continue;
+    const admitted = { ...job, status: made.status, updated_at: done.created_at, ...nothingLarge };
+    outcomes.set(draft, { kind: "created", job: admitted });
   }
   for (const one of joins) {
-    const job = one.slot.make ? admitted(one.slot.make.draft.id) : holderAfter(one, done);
+    const job = holderAfter(one, done);
     if (job) outcomes.set(one.draft, joined(one, job, done));
   }
   return outcomes;
 }
+const nothingLarge = { payload: {}, result: null, progress: null, last_error: null };
 
 const stepOf = (draft: Draft, role: Step["role"], key_ttl_seconds: number, reason?: string): Step => ({
   draft,
@@ -160,7 +154,7 @@ function reasonOf({ joins }: Plan, { draft, names }: Step): string {
   return `UniqueConflict: the job ${names} has the same unique key and stands for this one`;
 }
 
-function refusalOf({ key }: Draft, outcome: EnqueueOutcome): string {
+function refusalOf(key: string | null, outcome: EnqueueOutcome): string {
   if (outcome.kind === "conflict") return `UniqueConflict: the job ${outcome.job_id} has the same unique key`;
   if (outcome.kind === "mismatch")
     return `IdempotencyMismatch: the key ${JSON.stringify(key)} was used for another job, which asks for something else`;
@@ -168,5 +162,43 @@ function refusalOf({ key }: Draft, outcome: EnqueueOutcome): string {
   return `IdempotencyReplayed: the job ${other} was made with the key ${JSON.stringify(key)} before`;
 }
 
-const uniqueNameOf = (one: Draft, key: string | null): [Draft, UniqueName][] =>
-  key === null ? [] : [[one, { tenant: one.tenant, queue: one.request.queue, key }]];
+const asksOf = ({ payload }: OutboxRow) => (payload ?? {}) as Asks;
+
+function uniqueNameOf({ job: { tenant, queue, pending }, asks: { unique_key } }: One): UniqueName[] {
+  return pending && unique_key !== undefined ? [{ tenant, queue, key: unique_key }] : [];
+}
+const keyNamesOf = ({ draft }: One) => (draft.key === null ? [] : [keyName(draft)]);
+
+/** Its group and its unique key, as far as it has them. */
+function wantedBy(one: One): Wanted[] {
+  const { tenant, queue, group_key, pending } = one.job;
+  const of_key = uniqueNameOf(one).map(({ key }): Wanted => ({ of: "unique", tenant, queue, name: key }));
+  if (!pending || group_key === null) return of_key;
+  return [{ of: "group", tenant, queue, name: group_key }, ...of_key];
+}
+
+/** What it asks for, without its payload: the statement takes that from its row. */
+function draftOf(job: KnownJob, asks: Asks): Draft {
+  const { on_conflict, window_seconds, idempotency_key, request_hash } = asks;
+  const terms =
+    window_seconds === undefined ? { scope: "active" as const } : { scope: "window" as const, window_seconds };
+  const request: SubmitJob = {
+    type: job.type,
+    queue: job.queue,
+    payload: {},
+    priority: job.priority,
+    max_attempts: job.max_attempts,
+    ...(job.timeout_seconds !== null && { timeout_seconds: job.timeout_seconds }),
+    ...(job.group_key !== null && { group: job.group_key }),
+    ...(job.backoff !== null && { backoff: job.backoff }),
+    ...(on_conflict !== undefined && { unique: { ...terms, on_conflict } }),
+  };
+  const { id, tenant, traceparent, tracestate } = job;
+  const trace = traceparent === null ? undefined : { traceparent, tracestate };
+  return { id, tenant, request, payload: "{}", key: idempotency_key ?? null, hash: request_hash ?? "", trace };
+}
+
+const readText = `
+  SELECT ${knownColumns}, group_seq IS NOT DISTINCT FROM 0 AS pending,
+         EXISTS (SELECT FROM atlasqueue.flow_edges WHERE child = jobs.id) AS waits
+  FROM atlasqueue.jobs WHERE id = ANY($1::uuid[])`;

@@ -4,15 +4,16 @@ import { numberArray, textArray } from "../../database/literals.ts";
 import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import { countChanges } from "../../counts/changes.ts";
+import { groupLane } from "../../groups/join.ts";
 import { newRow } from "../drafts.ts";
 import { input, inputParams, type Draft, inputParameters } from "../insert-jobs.ts";
 import { uniqueNameOf } from "../unique/plan.ts";
 
 /**
- * (nothing) → blocked, as arrivals: jobs that ask for what others may want too, in a transaction that is not ours, or
- * has several statements. It only inserts, and nothing that another transaction could wait for, as the caller may keep
- * it open as long as it likes. `admit` does the rest after the commit. One statement for all of them: from far away each
- * takes its time. The rows are in the order of the drafts.
+ * (nothing) → blocked, with a row `admit` in the outbox: jobs that ask for what others may want too, in a transaction that
+ * is not ours, or has several statements. It only inserts, and nothing that another transaction could wait for, as the
+ * caller may keep it open as long as it likes. The drainer admits them after the commit (see `admit`). One statement for
+ * all of them: from far away each takes its time. The rows are in the order of the drafts.
  *
  * @example
  * const [job] = await arrive(executeIn(tx), [draft(submission)], 86_400);
@@ -54,12 +55,18 @@ const text = composed(
            payload, traceparent, tracestate, 'blocked', 0, group_key
     FROM asked
     RETURNING tenant, queue
-  ), ${countChanges("made", { blocked: "count(*)" })}, arrived AS (
-    INSERT INTO atlasqueue.arrivals (job_id, tenant, queue, group_key, unique_key, on_conflict, window_seconds,
-                          idempotency_key, request_hash, key_ttl_seconds)
-    SELECT id, tenant, queue, group_key, unique_key, on_conflict, window_seconds, key, decode(hash, 'hex'), $17::float8
-    FROM asked JOIN unnest($1::uuid[], $15::text[], $16::text[], $18::text[], $19::text[], $20::float8[])
-      AS wants(id, key, hash, unique_key, on_conflict, window_seconds) USING (id)
+  ), ${countChanges("made", { blocked: "count(*)" })}, admissions AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)
+    SELECT 'admit', tenant, id::text,
+           CASE WHEN group_key IS NOT NULL THEN ${groupLane("asked")}
+                WHEN unique_key IS NOT NULL THEN 'unique ' || queue || E'\\n' || unique_key ELSE 'key ' || key END,
+           jsonb_strip_nulls(jsonb_build_object(
+             'idempotency_key', key, 'request_hash', CASE WHEN key IS NOT NULL THEN hash END,
+             'key_ttl_seconds', CASE WHEN key IS NOT NULL THEN $17::float8 END,
+             'unique_key', unique_key, 'on_conflict', on_conflict, 'window_seconds', window_seconds))
+    FROM asked JOIN unnest($1::uuid[], $15::text[], $16::text[], $18::text[], $19::text[], $20::float8[]) WITH ORDINALITY
+      AS wants(id, key, hash, unique_key, on_conflict, window_seconds, place) USING (id)
+    ORDER BY place
   )
   SELECT id, now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked`,
 );

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { recordEvents, spawnProcess, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { admitAll } from "../../../test/advance.ts";
 import { waysToSubmit } from "../../../test/ways-to-submit.ts";
-import { admitAll } from "./admitter.ts";
 import { connectDatabase, type Database } from "../../database/connect.ts";
 import type { Deps } from "../../deps.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
@@ -48,7 +48,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.arrivals, atlasqueue.job_groups, atlasqueue.schedules, atlasqueue.queue_counts, atlasqueue.queue_changes`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.outbox, atlasqueue.job_groups, atlasqueue.schedules, atlasqueue.queue_counts, atlasqueue.queue_changes`,
 );
 
 const submissionOf = ({ idempotency_key, ...request }: QueueJob) => submission(request, idempotency_key);

@@ -1,7 +1,8 @@
 import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { HeldKey, UniqueName } from "../find-key-holders.ts";
-import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
+import { carryOut, type CarriedOut } from "../carry-out.ts";
+import type { Step } from "../steps.ts";
 import { newRow } from "../drafts.ts";
 import type { KnownJob } from "../known-job.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
@@ -21,7 +22,7 @@ export async function enqueueUnique(
   held: readonly HeldKey[],
   { idempotency_ttl_seconds, strict, impatient }: InsertOptions,
 ): Promise<Outcomes> {
-  const plan = planUnique(drafts, names, held, { arrived: false });
+  const plan = planUnique(drafts, names, held);
   // In an all-or-nothing call, a job that collides with its neighbour is refused like any other.
   if (strict)
     for (const [one, { draft }] of plan.rejects) plan.refused.set(one, { kind: "conflict", job_id: draft.id });

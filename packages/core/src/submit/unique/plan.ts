@@ -1,8 +1,6 @@
 import type { Unique } from "@atlasqueue/contract";
 import { uniqueKeyOf, uniqueVerdict } from "./verdict.ts";
 import type { HeldKey, UniqueName } from "../find-key-holders.ts";
-import { groupOf } from "../held.ts";
-import { hasKey, keyName } from "../idempotency.ts";
 import type { KnownJob } from "../known-job.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import type { Draft } from "../insert-jobs.ts";
@@ -32,16 +30,12 @@ export function uniqueNameOf({ tenant, request, payload }: Draft): UniqueName {
 
 /**
  * What to do about drafts, by what their unique keys named a moment ago; in order, as a later one may meet an earlier
- * one's job. Those that have `arrived` then wait for the next look: each is already a job, and ends only when the other
- * one is sure to exist. So do those that share an idempotency key with an earlier one, and those behind one of their group
- * that waits, as it may get its place there. When it is `careful`, so do those behind one of their group that has a key of
- * either kind, as somebody may take that meanwhile: whatever is taken then, nothing is overtaken.
+ * one's job.
  */
 export function planUnique(
   drafts: readonly Draft[],
   names: ReadonlyMap<Draft, UniqueName>,
   held: readonly HeldKey[],
-  { arrived, careful = false }: { arrived: boolean; careful?: boolean },
 ): Plan {
   const byName = new Map(held.map((one) => [textOf(one), one]));
   const slots = new Map<string, Slot>();
@@ -57,25 +51,8 @@ export function planUnique(
     return slot;
   };
   const plan: Plan = { makes: [], joins: [], refused: new Map(), rejects: new Map() };
-  const waits = arrived ? untilTheNextLook(careful) : () => false;
-  for (const draft of drafts) {
-    const slot = slotOf(draft);
-    if (!waits(draft, slot)) take(plan, draft, slot);
-  }
+  for (const draft of drafts) take(plan, draft, slotOf(draft));
   return plan;
-}
-
-function untilTheNextLook(careful: boolean): (draft: Draft, slot: Slot | undefined) => boolean {
-  const keys = new Set<string>();
-  const groups = new Set<string | undefined>();
-  return (draft, slot) => {
-    const group = groupOf(draft);
-    const waits = slot?.make !== undefined || (hasKey(draft) && keys.has(keyName(draft))) || groups.has(group);
-    if (hasKey(draft)) keys.add(keyName(draft));
-    const may_be_lost = careful && (slot !== undefined || hasKey(draft));
-    if ((waits || may_be_lost) && group !== undefined) groups.add(group);
-    return waits;
-  };
 }
 
 function take(plan: Plan, draft: Draft, slot: Slot | undefined): void {

@@ -29,7 +29,6 @@ export const mayBeLate = (error: unknown): void => {
 
 /** Nothing follows a move here. */
 export const nothingFollows = {
-  admitted: async () => {},
   revived: async () => {},
   cancelled: async () => {},
   retried: async () => {},

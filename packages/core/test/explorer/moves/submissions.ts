@@ -3,7 +3,7 @@ import { executeOn } from "../../../src/database/statement.ts";
 import { inTransaction } from "../../../src/database/transaction.ts";
 import { submitFlow } from "../../../src/flows/submit-flow.ts";
 import { fireSchedules } from "../../../src/schedules/fire.ts";
-import { admitAll } from "../../../src/submit/arrivals/admitter.ts";
+import { admitAll } from "../../advance.ts";
 import { submitInside } from "../../../src/submit/arrivals/submit-inside.ts";
 import { draft } from "../../../src/submit/drafts.ts";
 import { uniqueNameOf } from "../../../src/submit/unique/plan.ts";
@@ -11,7 +11,7 @@ import { enqueueAll } from "../../../src/submit/enqueue-all.ts";
 import { enqueue } from "../../../src/submit/enqueue.ts";
 import { heldAmong } from "../../../src/submit/held.ts";
 import type { World } from "../world.ts";
-import { mayBeLate, nothingFollows, ofMany, ofOne, type Moves } from "./move.ts";
+import { mayBeLate, ofMany, ofOne, type Moves } from "./move.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 type Wish = [request: Partial<SubmitJobInput>, key?: string];
@@ -84,8 +84,8 @@ export const submissionMoves: Moves = {
       ).catch(mayBeLate),
     "submit behind what runs": ({ asks, held }, deps) =>
       submitFlow(deps, { jobs: [{ ...asks({}), ref: "b", depends_on: [held] }] }, options).catch(mayBeLate),
-    // Job by job where a group is busy.
-    admit: (_world, deps) => admitAll({ ...deps, followUps: nothingFollows }),
+    // Row by row where somebody has what is wanted.
+    admit: (_world, deps) => admitAll(deps),
   }),
   ...ofMany({
     "look what is held": ({ tenant, asks }, { database }) =>

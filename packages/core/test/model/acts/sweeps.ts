@@ -1,4 +1,4 @@
-import { closeEdges, releaseChildren } from "../../advance.ts";
+import { admitAll, closeEdges, releaseChildren } from "../../advance.ts";
 import { expect } from "vitest";
 import { foldCounts } from "../../../src/counts/fold.ts";
 import { advanceOverdue } from "../../../src/groups/overdue.ts";
@@ -9,14 +9,12 @@ import { forgetPastStarts as forgetStarts } from "../../../src/limits/note-start
 import { promoteDue } from "../../../src/maintenance/promote-due.ts";
 import { firstId, prune } from "../../../src/maintenance/prune.ts";
 import { pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune-keys.ts";
-import { admitAll } from "../../../src/submit/arrivals/admitter.ts";
 import * as leasing from "../leasing.ts";
 import { forgetPastStarts } from "../rates.ts";
 import * as submitting from "../submitting.ts";
 import * as upkeep from "../upkeep.ts";
 import { type Act, one, workers } from "./choices.ts";
 
-const nothingFollows = { admitted: async () => {} };
 /** What happens by itself. */
 export const sweeps: Record<string, Act> = {
   "time passes": async (model, real, draw) => {
@@ -58,7 +56,7 @@ export const sweeps: Record<string, Act> = {
   },
   admit: async (model, real) => {
     submitting.admitAll(model);
-    await admitAll({ ...real.deps, followUps: nothingFollows });
+    await admitAll(real.deps);
   },
   prune: async (model, real, draw) => {
     const [succeeded_hours, dead_hours] = [draw(2), draw(3)];

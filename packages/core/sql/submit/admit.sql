@@ -1,55 +1,15 @@
--- $1 ids
--- $2 tenants
--- $3 queues
--- $4 types
--- $5 priorities
--- $6 max_attempts
--- $7 timeout_seconds
--- $8 run_at
--- $9 delay_seconds
--- $10 groups
--- $11 backoffs
--- $12 payloads
--- $13 traceparents
--- $14 tracestates
--- $15 keys
--- $16 request_hashes
--- $17 ttl_seconds
--- $18 roles
--- $19 named_jobs
--- $20 unique_keys
--- $21 seen_jobs
--- $22 seen_versions
--- $23 window_seconds
--- $24 targets
--- $25 writes
--- $26 reasons
+-- $1 steps
 WITH 
   asked AS MATERIALIZED (
-    SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
-    FROM ROWS FROM (
-      unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
-             $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
-      unnest($15::text[], $16::text[], $17::float8[], $18::text[], $19::uuid[], $20::text[], $21::uuid[], $22::timestamptz[],
-             $23::float8[], $24::uuid[], $25::boolean[], $26::text[])
-    ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
-  ), waiting AS MATERIALIZED (
-    SELECT job_id FROM atlasqueue.arrivals WHERE job_id = ANY($1::uuid[]) FOR UPDATE SKIP LOCKED
-  ), arrived AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT job_id FROM waiting)) AND (SELECT group_seq) = 0
-    FOR UPDATE SKIP LOCKED
-  ), skipped AS MATERIALIZED (
-    SELECT id, tenant, queue, group_key FROM asked
-    WHERE role <> 'note' AND group_key IS NOT NULL AND id NOT IN (SELECT id FROM arrived)
+    SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
+    FROM ROWS FROM (json_to_recordset($1::text::json) AS (
+        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, seen_at timestamptz,
+        window_seconds float8, target uuid, writes boolean, reason text)) WITH ORDINALITY AS step(step_of, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+    CROSS JOIN LATERAL (
+      SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, group_key, backoff, payload, traceparent, tracestate
+      FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
   ), ours AS MATERIALIZED (
-    SELECT * FROM asked
-    WHERE (id IN (SELECT id FROM arrived) OR role = 'note' AND id IN (SELECT job_id FROM waiting))
-      AND NOT EXISTS (
-        SELECT FROM skipped
-        WHERE (skipped.tenant, skipped.queue, skipped.group_key) = (asked.tenant, asked.queue, asked.group_key)
-          AND skipped.id < asked.id)
+    SELECT * FROM asked WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), 
   
   targets AS MATERIALIZED (
@@ -57,11 +17,7 @@ WITH
       AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
-    SELECT *, coalesce(target, id) AS holder FROM ours WHERE (target IS NULL OR target IN (SELECT id FROM targets))
-      AND NOT EXISTS (
-        SELECT FROM ours AS earlier
-        WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (ours.tenant, ours.queue, ours.group_key)
-          AND earlier.id < ours.id AND earlier.target IS NOT NULL AND earlier.target NOT IN (SELECT id FROM targets))
+    SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
   ), named AS (
     INSERT INTO atlasqueue.unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
     SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
@@ -88,7 +44,6 @@ WITH
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
-      
   ), 
   members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL), joined AS (
     INSERT INTO atlasqueue.job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
@@ -104,7 +59,7 @@ WITH
       heads = known.heads || excluded.heads[1 : CASE WHEN known.overdue_at IS NULL THEN greatest(0, least(10000, coalesce((
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue), 1)) - cardinality(known.heads)) ELSE 0 END]
     RETURNING tenant, queue, group_key, last_seq, admitted
-  ), seated AS MATERIALIZED (
+  ), seats_taken AS MATERIALIZED (
     SELECT id, last_seq - count(*) OVER same_group + row_number() OVER (same_group ORDER BY place) AS seq,
            row_number() OVER (same_group ORDER BY place) <= admitted AS may_run, least(10000, coalesce((
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
@@ -117,7 +72,7 @@ WITH
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
     group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key
-    FROM makes LEFT JOIN seated USING (id)
+    FROM makes LEFT JOIN seats_taken USING (id)
   ), made AS (
     UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, group_seq = seats.group_seq,
                     active_group_key = seats.active_group_key, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
@@ -130,9 +85,6 @@ WITH
   ), noted_parents AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM ended WHERE has_children
     RETURNING key::uuid AS job_id
-  ), dealt_with AS (
-    DELETE FROM atlasqueue.arrivals WHERE job_id = ANY(ARRAY(
-      SELECT id FROM made UNION ALL SELECT id FROM ended UNION ALL SELECT id FROM clear WHERE role = 'note'))
   ), contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
   ), 
@@ -165,7 +117,4 @@ WITH
          (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         (CASE WHEN EXISTS (SELECT FROM taken WHERE target IS NOT NULL) OR EXISTS (SELECT FROM makes WHERE EXISTS (
-        SELECT FROM ours AS earlier
-        WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (makes.tenant, makes.queue, makes.group_key)
-          AND earlier.id < makes.id AND earlier.id NOT IN (SELECT id FROM clear))) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;
+         (CASE WHEN EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled)) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;

@@ -1,0 +1,86 @@
+import { flowParameters, flowParams } from "../flows/store-flow.ts";
+import { inputParameters, inputParams, type Draft } from "./insert-jobs.ts";
+
+/** One draft in a statement, and what should become of it. */
+export type Step = {
+  draft: Draft;
+  /**
+   * `make`: it becomes a job. `join`: another job is the answer to it, which ends a pending one. `note`: only its
+   * idempotency key is remembered.
+   */
+  role: "make" | "join" | "note";
+  /** The job that its idempotency key stands for. */
+  names: string;
+  key_ttl_seconds: number;
+  /** For one that makes or rewrites a job: its unique key, which must still be as it was seen. */
+  unique?: { key: string; seen: { job_id: string; version: string } | null; window_seconds: number | null } | undefined;
+  /** The waiting job it replaces; of those with the same target, one `writes`. */
+  target?: string | undefined;
+  writes?: boolean | undefined;
+  /** Why a pending job ends. */
+  reason?: string | undefined;
+};
+
+/** `insert` is of new jobs, `flow` of new ones that wait for one another as well, and `admit` of pending ones. */
+export type Mode = "insert" | "flow" | "admit";
+
+/** What new jobs are, and the steps. Pending ones have the former in their rows. */
+export function paramsOf(steps: readonly Step[], mode: Mode) {
+  const drafts = steps.map(({ draft }) => draft);
+  const told = steps.map(({ draft, unique, ...step }) => ({
+    id: draft.id,
+    key: draft.key,
+    hash: draft.hash,
+    ttl: step.key_ttl_seconds,
+    role: step.role,
+    names: step.names,
+    unique_key: unique?.key,
+    seen: unique?.seen?.job_id,
+    seen_at: unique?.seen?.version,
+    window_seconds: unique?.window_seconds,
+    target: step.target,
+    writes: step.writes ?? false,
+    reason: step.reason,
+  }));
+  const ofNew = mode === "admit" ? [] : [...inputParams(drafts), ...(mode === "flow" ? flowParams(drafts) : [])];
+  return [...ofNew, JSON.stringify(told)];
+}
+
+export const ofFlow = (mode: Mode, text: string) => (mode === "flow" ? text : "");
+const flowInput =
+  ", unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json)";
+const flowNames = ", ref, on_parent_failure, flow_id, flow_place, spawned_by, parents";
+const stepInput = (parameter: number) => `json_to_recordset($${parameter}::text::json) AS (
+        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, seen_at timestamptz,
+        window_seconds float8, target uuid, writes boolean, reason text)`;
+const stepNames = "key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason";
+const jobNames = "queue, type, priority, max_attempts, timeout_seconds, run_at";
+
+const askedAnew = (mode: Mode) => `
+  asked AS MATERIALIZED (
+    SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+    FROM ROWS FROM (
+      unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
+             $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
+      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])${ofFlow(mode, flowInput)},
+      ${stepInput(mode === "flow" ? 21 : 15)}
+    ) WITH ORDINALITY AS input(id, tenant, ${jobNames}, delay, group_key, backoff,
+      payload, traceparent, tracestate${ofFlow(mode, flowNames)}, step_of, ${stepNames}, place)
+  )`;
+const askedBefore = `
+  asked AS MATERIALIZED (
+    SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
+    FROM ROWS FROM (${stepInput(1)}) WITH ORDINALITY AS step(step_of, ${stepNames}, place)
+    CROSS JOIN LATERAL (
+      SELECT id, tenant, ${jobNames}, group_key, backoff, payload, traceparent, tracestate
+      FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
+  )`;
+
+/** A part of a WITH: `asked` has a row for each step, with what its job is. */
+export const asked = (mode: Mode) => (mode === "admit" ? askedBefore : askedAnew(mode));
+
+/** What `paramsOf` returns, by name. */
+export const parametersOf = (mode: Mode): string[] => {
+  if (mode === "admit") return ["steps"];
+  return [...inputParameters, ...(mode === "flow" ? flowParameters : []), "steps"];
+};
