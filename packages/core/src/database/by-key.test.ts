@@ -43,9 +43,9 @@ const excused: Readonly<Record<string, string>> = {
 
 // What lives for a moment leaves dead entries behind while somebody's snapshot is open, and statistics that hardly any lives.
 test.each([
-  ["claims", "SELECT uuidv7(), 'w', now(), '{}' FROM generate_series(1, 50000)"],
+  ["claims", "SELECT 'default', uuidv7(), 'w', now(), '{}' FROM generate_series(1, 50000)"],
   ["job_groups", "SELECT 'default', 'q', 'g' || n, 1, 1, '{}' FROM generate_series(1, 50000) AS n"],
-  ["flow_edges", "SELECT uuidv7(), uuidv7(), 'cancel' FROM generate_series(1, 50000)"],
+  ["flow_edges", "SELECT 'default', uuidv7(), uuidv7(), 'cancel' FROM generate_series(1, 50000)"],
   ["outbox", "SELECT n, 'admit', 1, 'default', uuidv7()::text, 'key ' || n FROM generate_series(1, 50000) AS n"],
   ["unique_keys", "SELECT 'default', 'q', 'k' || n, uuidv7(), now(), now() FROM generate_series(1, 50000) AS n"],
 ])("rows of %s are found by their keys, though the statistics say that hardly any are left", async (table, rows) => {
