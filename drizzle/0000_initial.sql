@@ -320,6 +320,12 @@ CREATE TABLE "atlasqueue"."signing_keys" (
 	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+-- Which tenant's jobs a role may submit, of those roles that have no rights on the tables.
+CREATE TABLE "atlasqueue"."submit_grants" (
+	"role" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"tenant" text COLLATE "C" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "atlasqueue"."tenants" (
 	"tenant" text PRIMARY KEY NOT NULL,
 	"email" text,
@@ -362,4 +368,238 @@ ALTER TABLE "atlasqueue"."sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_
 -- Tables without a key: PostgreSQL updates and deletes none of their rows while a publication has them.
 ALTER TABLE "atlasqueue"."queue_changes" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."queue_starts" REPLICA IDENTITY FULL;--> statement-breakpoint
-INSERT INTO "atlasqueue"."tenants" ("tenant") VALUES ('default');
+INSERT INTO "atlasqueue"."tenants" ("tenant") VALUES ('default');--> statement-breakpoint
+-- Transactional submit. packages/core/decisions/2026-11-28-submit-in-sql.md says why it is a function.
+CREATE FUNCTION "atlasqueue"."uuid_v7"() RETURNS uuid LANGUAGE sql VOLATILE AS $$
+  -- 48 bits of milliseconds, the version, 12 bits of the millisecond's fraction; the rest is random.
+  SELECT encode(int8send(((us / 1000) << 16) | (7 << 12) | (us % 1000 * 4096 / 1000)) || substring(uuid_send(gen_random_uuid()) FROM 9), 'hex')::uuid
+  FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us) AS clock
+$$;
+--> statement-breakpoint
+-- As `canonicalJson` of packages/contract writes it, for hashes that are the same.
+CREATE FUNCTION "atlasqueue"."canonical_json"(value jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE number float8;
+BEGIN
+  CASE jsonb_typeof(value)
+    WHEN 'object' THEN
+      RETURN (SELECT '{' || coalesce(string_agg(to_json(key)::text || ':' || atlasqueue.canonical_json(item), ',' ORDER BY key COLLATE "C"), '') || '}'
+              FROM jsonb_each(value) AS member(key, item));
+    WHEN 'array' THEN
+      RETURN (SELECT '[' || coalesce(string_agg(atlasqueue.canonical_json(item), ',' ORDER BY place), '') || ']'
+              FROM jsonb_array_elements(value) WITH ORDINALITY AS member(item, place));
+    WHEN 'number' THEN
+      number := value::numeric::float8;
+      -- JavaScript has an exponent only in smaller ones; larger ones than it has exactly are refused.
+      IF number <> 0 AND abs(number) < 1e-6 THEN RETURN replace(number::text, 'e-0', 'e-'); END IF;
+      RETURN trim_scale(number::text::numeric)::text;
+    ELSE RETURN value::text;
+  END CASE;
+END $$;
+--> statement-breakpoint
+-- The instant of an RFC 3339 time, in milliseconds; null if it is none.
+CREATE FUNCTION "atlasqueue"."rfc3339"(value text) RETURNS timestamptz LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  parts text[] := regexp_match(value, '^([0-9]{4}-[0-9]{2}-[0-9]{2})T((?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,3})?)?)[0-9]*(Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$');
+  instant timestamptz;
+BEGIN
+  IF parts IS NULL OR value !~ '(:[0-9]{2}|\.[0-9]+)(Z|[+-][0-9:]+)$' OR NOT pg_input_is_valid(parts[1], 'date') THEN RETURN NULL; END IF;
+  instant := ((parts[1] || ' ' || parts[2])::timestamp - CASE parts[3] WHEN 'Z' THEN interval '0' ELSE parts[3]::interval END) AT TIME ZONE 'UTC';
+  RETURN CASE WHEN extract(year FROM instant AT TIME ZONE 'UTC') BETWEEN 1 AND 9999 THEN instant END;
+END $$;
+--> statement-breakpoint
+CREATE FUNCTION "atlasqueue"."is_number"(value jsonb, low numeric, high numeric, is_whole boolean) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN jsonb_typeof(value) = 'number'
+    THEN value::numeric BETWEEN low AND high AND NOT (is_whole AND value::numeric % 1 <> 0) ELSE false END
+$$;
+--> statement-breakpoint
+-- Text without control characters, line separators and marks of direction; characters are counted as JavaScript does.
+CREATE FUNCTION "atlasqueue"."is_plain_text"(value jsonb, chars_max integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN jsonb_typeof(value) = 'string'
+    THEN length(regexp_replace(value #>> '{}', '[\U00010000-\U0010FFFF]', 'xx', 'g')) BETWEEN 1 AND chars_max
+         AND value #>> '{}' !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]' ELSE false END
+$$;
+--> statement-breakpoint
+-- Refuses what `POST /v1/jobs` refuses, in the same words.
+CREATE FUNCTION "atlasqueue"."check_job"(type text, payload jsonb, options jsonb) RETURNS void LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  one record;
+  fault text;
+  bytes integer := octet_length(payload::text);
+BEGIN
+  IF jsonb_typeof(options) IS DISTINCT FROM 'object' THEN
+    RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = '/options must be a JSON object', DETAIL = '/options';
+  END IF;
+  FOR one IN
+    SELECT '/type' AS pointer, to_jsonb(check_job.type) AS value
+    UNION ALL SELECT '/payload', check_job.payload
+    UNION ALL SELECT CASE WHEN key IN ('type', 'payload') THEN '/options/' ELSE '/' END || key, value FROM jsonb_each(check_job.options)
+    UNION ALL SELECT '/backoff/' || key, value
+      FROM jsonb_each(CASE WHEN jsonb_typeof(check_job.options -> 'backoff') = 'object' THEN '{"kind": null, "base_seconds": null}' || (check_job.options -> 'backoff') END)
+    UNION ALL SELECT '/unique/' || key, value
+      FROM jsonb_each(CASE WHEN jsonb_typeof(check_job.options -> 'unique') = 'object' THEN check_job.options -> 'unique' END)
+  LOOP
+    fault := CASE one.pointer
+      WHEN '/type' THEN CASE WHEN atlasqueue.is_plain_text(one.value, 128) THEN '' ELSE 'a string of 1 to 128 characters without control characters, line separators and marks of direction' END
+      WHEN '/payload' THEN CASE WHEN jsonb_typeof(one.value) = 'object' THEN '' ELSE 'a JSON object' END
+      WHEN '/queue' THEN CASE WHEN jsonb_typeof(one.value) = 'string' AND one.value #>> '{}' ~ '^(?!\.\.?$)[A-Za-z0-9._:-]{1,128}$' THEN '' ELSE 'a string of 1 to 128 characters out of A-Z a-z 0-9 . _ : -, but neither . nor ..' END
+      WHEN '/priority' THEN CASE WHEN atlasqueue.is_number(one.value, -1000, 1000, true) THEN '' ELSE 'an integer from -1000 to 1000, higher first' END
+      WHEN '/max_attempts' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 25, true) THEN '' ELSE 'an integer from 1 to 25' END
+      WHEN '/run_at' THEN CASE WHEN jsonb_typeof(one.value) = 'string' AND atlasqueue.rfc3339(one.value #>> '{}') IS NOT NULL THEN '' ELSE 'an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z' END
+      WHEN '/delay_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 0, 31536000, false) THEN '' ELSE 'a number of seconds from 0 to 31536000' END
+      WHEN '/timeout_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 86400, true) THEN '' ELSE 'an integer of seconds from 1 to 86400' END
+      WHEN '/group' THEN CASE WHEN atlasqueue.is_plain_text(one.value, 256) THEN '' ELSE 'a string of 1 to 256 characters without control characters, line separators and marks of direction' END
+      WHEN '/backoff' THEN CASE WHEN jsonb_typeof(one.value) = 'object' THEN '' ELSE 'an object {kind, base_seconds, max_seconds?}' END
+      WHEN '/backoff/kind' THEN CASE WHEN one.value IN ('"exponential"', '"fixed"') THEN '' ELSE '"exponential" or "fixed"' END
+      WHEN '/backoff/base_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 0, 31536000, false) THEN '' ELSE 'a number of seconds from 0 to 31536000' END
+      WHEN '/backoff/max_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 0, 31536000, false) THEN '' ELSE 'a number of seconds from 0 to 31536000' END
+      WHEN '/unique' THEN CASE WHEN jsonb_typeof(one.value) = 'object' THEN '' ELSE 'an object {key?, scope?, window_seconds?, on_conflict?}' END
+      WHEN '/unique/key' THEN CASE WHEN atlasqueue.is_plain_text(one.value, 256) THEN '' ELSE 'a string of 1 to 256 characters without control characters, line separators and marks of direction' END
+      WHEN '/unique/scope' THEN CASE WHEN one.value IN ('"active"', '"window"') THEN '' ELSE '"active" or "window"' END
+      WHEN '/unique/window_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 31536000, true) THEN '' ELSE 'an integer of seconds from 1 to 31536000' END
+      WHEN '/unique/on_conflict' THEN CASE WHEN one.value IN ('"return"', '"replace"', '"reject"') THEN '' ELSE '"return", "replace" or "reject"' END
+      WHEN '/idempotency_key' THEN CASE WHEN jsonb_typeof(one.value) = 'string' AND length(one.value #>> '{}') <= 512 AND one.value #>> '{}' ~ '^(?!schedule:) *[!-~][ -~]*$' THEN '' ELSE '1 to 512 printable ASCII characters that do not start with schedule:' END
+      WHEN '/idempotency_ttl_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 31536000, false) THEN '' ELSE 'a number of seconds from 1 to 31536000' END
+      WHEN '/tenant' THEN CASE WHEN jsonb_typeof(one.value) = 'string' THEN '' ELSE 'the name of a tenant' END
+      WHEN '/traceparent' THEN CASE WHEN jsonb_typeof(one.value) = 'string' AND one.value #>> '{}' ~ '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[0-3]$' THEN '' ELSE 'a traceparent of W3C Trace Context, version 00' END
+      WHEN '/tracestate' THEN CASE WHEN jsonb_typeof(one.value) = 'string' AND length(one.value #>> '{}') <= 512 THEN '' ELSE 'a tracestate of W3C Trace Context of at most 512 characters' END
+    END;
+    IF fault = '' THEN CONTINUE; END IF;
+    RAISE EXCEPTION USING ERRCODE = '22023', DETAIL = left(one.pointer, 200), MESSAGE = CASE
+      WHEN fault IS NULL THEN left(one.pointer, 200) || ' is not a field of this request'
+      WHEN one.value IS NULL THEN one.pointer || ' is required: ' || fault
+      ELSE one.pointer || ' must be ' || fault || '; got ' || left(one.value::text, 100) END;
+  END LOOP;
+  fault := CASE
+    WHEN options ? 'run_at' AND options ? 'delay_seconds' THEN '/delay_seconds must not be given together with run_at'
+    WHEN options #>> '{unique,scope}' = 'window' AND options #> '{unique,window_seconds}' IS NULL THEN '/unique/window_seconds is required: an integer of seconds from 1 to 31536000'
+    WHEN coalesce(options #>> '{unique,scope}', 'active') = 'active' AND options #> '{unique,window_seconds}' IS NOT NULL THEN '/unique/window_seconds must not be given without the scope "window"'
+    WHEN bytes > 262144 THEN '/payload must be at most 262144 bytes of JSON; got ' || bytes
+    WHEN jsonb_path_exists(payload, 'strict $.** ? (@.type() == "number" && (@ > 9007199254740991 || @ < -9007199254740991))')
+      THEN '/payload must have numbers within ±9007199254740991 (2^53 - 1); use a string for larger ones'
+    WHEN jsonb_path_exists(payload, 'strict $.**{63 to last} ? (@.type() == "object" || @.type() == "array")') THEN '/payload must not nest deeper than 63 levels'
+  END;
+  IF fault IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = fault, DETAIL = split_part(fault, ' ', 1);
+  END IF;
+END $$;
+--> statement-breakpoint
+-- Who writes the tables may submit for each tenant; another role for the one of its grant.
+CREATE FUNCTION "atlasqueue"."submitting_tenant"(asked text) RETURNS text LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  -- As current_user is the owner in here.
+  caller name := CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END;
+  granted text[];
+BEGIN
+  IF has_table_privilege(caller, 'atlasqueue.jobs', 'INSERT') THEN RETURN coalesce(asked, 'default'); END IF;
+  SELECT array_agg(DISTINCT tenant) INTO granted FROM atlasqueue.submit_grants JOIN pg_roles ON rolname = role
+  WHERE pg_has_role(caller, oid, 'USAGE') AND tenant = coalesce(asked, tenant);
+  IF cardinality(granted) = 1 THEN RETURN granted[1]; END IF;
+  IF cardinality(granted) > 1 THEN
+    RAISE EXCEPTION USING ERRCODE = '22023', DETAIL = '/tenant', MESSAGE = '/tenant is required: one of ' || array_to_string(granted, ', ');
+  END IF;
+  RAISE EXCEPTION USING ERRCODE = '42501', DETAIL = '/tenant', MESSAGE = format('the role %I may not submit jobs%s', caller, ' of the tenant ' || quote_literal(asked)),
+    HINT = 'atlasqueue migrate --grant-submit ROLE --tenant TENANT';
+END $$;
+--> statement-breakpoint
+-- A job in the caller's transaction, which may stay open for long: it only inserts what nobody else needs. `outcome` is
+-- created, replayed (the key's job), mismatch (another request had the key) or conflict (a unique job that is held).
+CREATE FUNCTION "atlasqueue"."submit_job"(type text, payload jsonb, options jsonb, OUT outcome text, OUT id uuid, OUT status text)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+  of_tenant text;
+  of_queue text := coalesce(submit_job.options ->> 'queue', 'default');
+  of_group text := submit_job.options ->> 'group';
+  idem_key text := submit_job.options ->> 'idempotency_key';
+  starts timestamptz;
+  request jsonb;
+  request_hash text;
+  unique_name text;
+  found_hash text;
+BEGIN
+  PERFORM atlasqueue.check_job(submit_job.type, submit_job.payload, submit_job.options);
+  of_tenant := atlasqueue.submitting_tenant(submit_job.options ->> 'tenant');
+  -- A time in the past means now: a job must not get ahead of those that came before it.
+  starts := greatest(now(), atlasqueue.rfc3339(submit_job.options ->> 'run_at'), now() + make_interval(secs => (submit_job.options ->> 'delay_seconds')::float8));
+
+  IF idem_key IS NOT NULL THEN
+    request := '{"queue": "default", "priority": 0, "max_attempts": 5}' || (submit_job.options - '{tenant,idempotency_key,idempotency_ttl_seconds,traceparent,tracestate}'::text[])
+      || jsonb_build_object('type', submit_job.type);
+    IF request ? 'run_at' THEN
+      request := request || jsonb_build_object('run_at', to_char(atlasqueue.rfc3339(request ->> 'run_at') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
+    END IF;
+    IF request ? 'unique' THEN
+      request := request || jsonb_build_object('unique', '{"scope": "active", "on_conflict": "return"}' || (request -> 'unique'));
+    END IF;
+    request_hash := encode(sha256(convert_to(atlasqueue.canonical_json(request) || atlasqueue.canonical_json(submit_job.payload), 'UTF8')), 'hex');
+    -- First those that are not admitted: one that is admitted in between is found twice, not never.
+    SELECT first.request_hash, jobs.id, jobs.status INTO found_hash, submit_job.id, submit_job.status
+    FROM (SELECT outbox.key, outbox.payload ->> 'request_hash' AS request_hash FROM atlasqueue.outbox
+          WHERE outbox.tenant = of_tenant AND outbox.payload ->> 'idempotency_key' = idem_key ORDER BY outbox.id LIMIT 1) AS first
+    JOIN atlasqueue.jobs ON jobs.id = first.key::uuid;
+    IF submit_job.id IS NULL THEN
+      SELECT encode(keys.request_hash, 'hex'), jobs.id, jobs.status INTO found_hash, submit_job.id, submit_job.status
+      FROM atlasqueue.idempotency_keys AS keys JOIN atlasqueue.jobs ON jobs.id = job_id
+      WHERE keys.tenant = of_tenant AND keys.key = idem_key AND keys.expires_at > now();
+    END IF;
+    IF submit_job.id IS NOT NULL THEN
+      outcome := CASE WHEN found_hash = request_hash THEN 'replayed' ELSE 'mismatch' END;
+      RETURN;
+    END IF;
+  END IF;
+
+  IF submit_job.options ? 'unique' THEN
+    unique_name := coalesce('key:' || (submit_job.options #>> '{unique,key}'),
+      'job:' || encode(sha256(convert_to(to_json(submit_job.type)::text || atlasqueue.canonical_json(submit_job.payload), 'UTF8')), 'hex'));
+    IF submit_job.options #>> '{unique,on_conflict}' = 'reject' THEN
+      SELECT jobs.id, jobs.status INTO submit_job.id, submit_job.status FROM atlasqueue.unique_keys AS keys JOIN atlasqueue.jobs ON jobs.id = job_id
+      WHERE keys.tenant = of_tenant AND keys.queue = of_queue AND keys.key = unique_name
+        AND NOT coalesce(window_ends_at <= now(), jobs.status IN ('succeeded', 'dead', 'cancelled'));
+      IF submit_job.id IS NOT NULL THEN outcome := 'conflict'; RETURN; END IF;
+    END IF;
+  END IF;
+
+  id := atlasqueue.uuid_v7();
+  outcome := 'created';
+  status := CASE WHEN coalesce(idem_key, of_group, unique_name) IS NOT NULL THEN 'blocked' WHEN starts > now() THEN 'scheduled' ELSE 'queued' END;
+  INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    payload, traceparent, tracestate, status, ready_at, due_at, group_seq, group_key)
+  VALUES (submit_job.id, of_tenant, of_queue, submit_job.type, coalesce((submit_job.options -> 'priority')::smallint, 0), coalesce((submit_job.options -> 'max_attempts')::smallint, 5),
+    (submit_job.options -> 'timeout_seconds')::integer, (submit_job.options -> 'backoff')::json, starts, now(), now(),
+    submit_job.payload::json, submit_job.options ->> 'traceparent', submit_job.options ->> 'tracestate', submit_job.status,
+    CASE submit_job.status WHEN 'queued' THEN starts END, CASE submit_job.status WHEN 'scheduled' THEN starts END, CASE submit_job.status WHEN 'blocked' THEN 0 END, of_group);
+  INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled, blocked)
+  VALUES (of_tenant, of_queue, (submit_job.status = 'queued')::integer, (submit_job.status = 'scheduled')::integer, (submit_job.status = 'blocked')::integer);
+  IF submit_job.status = 'blocked' THEN
+    INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)
+    VALUES ('admit', of_tenant, submit_job.id::text,
+      CASE WHEN of_group IS NOT NULL THEN 'group ' || of_queue || E'\n' || of_group
+           WHEN unique_name IS NOT NULL THEN 'unique ' || of_queue || E'\n' || unique_name ELSE 'key ' || idem_key END,
+      jsonb_strip_nulls(jsonb_build_object('idempotency_key', idem_key, 'request_hash', request_hash,
+        'key_ttl_seconds', CASE WHEN idem_key IS NOT NULL THEN coalesce(submit_job.options -> 'idempotency_ttl_seconds', '86400') END,
+        'unique_key', unique_name, 'on_conflict', CASE WHEN unique_name IS NOT NULL THEN coalesce(submit_job.options #>> '{unique,on_conflict}', 'return') END,
+        'window_seconds', submit_job.options #> '{unique,window_seconds}')));
+  ELSE
+    INSERT INTO atlasqueue.outbox (kind, tenant, payload)
+    VALUES ('submitted', of_tenant, jsonb_build_object('queue', of_queue, 'type', submit_job.type, 'count', 1));
+  END IF;
+END $$;
+--> statement-breakpoint
+-- The same for people and triggers: the job's id, or an error.
+CREATE FUNCTION "atlasqueue"."submit"(type text, payload jsonb DEFAULT '{}', options jsonb DEFAULT '{}') RETURNS uuid LANGUAGE plpgsql VOLATILE
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE job record := atlasqueue.submit_job(type, payload, options);
+BEGIN
+  IF job.outcome = 'mismatch' THEN
+    RAISE EXCEPTION USING ERRCODE = '23505', DETAIL = '/idempotency_key', MESSAGE = format('/idempotency_key %s was used for another job: %s', options -> 'idempotency_key', job.id);
+  ELSIF job.outcome = 'conflict' THEN
+    RAISE EXCEPTION USING ERRCODE = '23505', DETAIL = '/unique', MESSAGE = format('/unique the job %s has this unique key', job.id);
+  END IF;
+  RETURN job.id;
+END $$;
+--> statement-breakpoint
+REVOKE ALL ON FUNCTION "atlasqueue"."submit"(text, jsonb, jsonb), "atlasqueue"."submit_job"(text, jsonb, jsonb), "atlasqueue"."submitting_tenant"(text) FROM PUBLIC;

@@ -22,7 +22,7 @@ export { evenIfBusy } from "./database/pool/even-if-busy.ts";
 export { ahead, onBehalfOf } from "./database/pool/on-behalf-of.ts";
 export type { Sender } from "./database/pool/pool-turns.ts";
 export { serverConnections } from "./database/server/connections.ts";
-export { grantStatements, migrationScript } from "./database/migrating/script.ts";
+export { grantStatements, grantSubmitStatements, migrationScript } from "./database/migrating/script.ts";
 export { requireSchema, schemaState } from "./database/schema-state.ts";
 export type { ActRow, JobRow } from "./database/schema/index.ts";
 export { clockSkewMs } from "./database/server/clock.ts";

@@ -28,7 +28,7 @@ import { sendInside } from "./tracing/send.ts";
 import { queueSignal } from "./steps/queue-signal.ts";
 import type { SignalSent } from "./steps/signal-sent.ts";
 import { createSubmitter } from "./submit/submitter.ts";
-import { submitInside } from "./submit/arrivals/submit-inside.ts";
+import { submitInside, type InsideOutcome } from "./submit/arrivals/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 import { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "./submit/refused.ts";
 
@@ -85,7 +85,8 @@ export type Queue = {
    */
   submitFlow(flow: QueueFlow): Promise<SubmittedFlow>;
   /**
-   * Store a job in your own transaction (postgres.js, drizzle or node-postgres): it exists if that commits, and never
+   * Store a job in your own transaction (of postgres.js, drizzle, node-postgres or TypeORM, or a function
+   * that runs a text with `$1` … in it and resolves with the rows): it exists if that commits, and never
    * did if it rolls back. Call `announce` with the answers after the commit; jobs that are not announced are found by
    * the workers' sweep within a second or two.
    *
@@ -233,7 +234,7 @@ export function createQueue(options: QueueOptions): Queue {
   };
 }
 
-function answer({ idempotency_key }: Submission, outcome: EnqueueOutcome): Submitted {
+function answer({ idempotency_key }: Submission, outcome: EnqueueOutcome | InsideOutcome): Submitted {
   if (outcome.kind === "mismatch") throw new IdempotencyMismatchError(idempotency_key);
   if (outcome.kind === "conflict") throw new UniqueConflictError(outcome.job_id);
   return { id: outcome.job.id, status: outcome.job.status, created: outcome.kind === "created" };

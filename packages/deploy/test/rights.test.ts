@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { migrateDatabase } from "@atlasqueue/core";
-import { grantStatements, migrationScript } from "@atlasqueue/core/internal";
+import { grantStatements, grantSubmitStatements, migrationScript } from "@atlasqueue/core/internal";
 import { readApiConfig, startApi } from "@atlasqueue/api";
 import { readWorkerConfig, startWorkers } from "@atlasqueue/worker-app";
 import { eventually, testDatabase } from "@atlasqueue/testing";
@@ -68,4 +68,36 @@ test("a role with only the rights of the page runs a job, and may use tables tha
   const [rights] = await sql`
     SELECT has_table_privilege(${role}, 'atlasqueue.later', 'DELETE') AS rows, has_sequence_privilege(${role}, 'atlasqueue.later_id_seq', 'USAGE') AS ids`;
   expect(rights).toEqual({ rows: true, ids: true });
+});
+
+test("a role of `migrate --grant-submit` submits jobs of its tenant and does nothing else, in a schema of any name", async () => {
+  const own = await testDatabase();
+  const { sql } = own.database;
+  const role = `Shop "${process.pid}"`;
+  const quoted = `"${role.replaceAll('"', '""')}"`;
+  const schema = "Odd-1";
+  onTestFinished(async () => {
+    await sql.unsafe(`DROP SCHEMA IF EXISTS "${schema}" CASCADE; DROP OWNED BY ${quoted}; DROP ROLE ${quoted}`);
+    await own.drop();
+  });
+  await sql.unsafe(`CREATE ROLE ${quoted}`);
+  await migrateDatabase(own.url, { schema, grantSubmit: { role, tenant: "other" } });
+  await migrateDatabase(own.url, { schema, grantSubmit: { role, tenant: "it's" } });
+  expect(grantSubmitStatements(role, { schema, tenant: "acme" })).toHaveLength(3);
+  const asRole = (text: string) =>
+    sql.begin(async (tx) => {
+      await tx.unsafe(`SET LOCAL ROLE ${quoted}`);
+      return [...(await tx.unsafe(text))];
+    });
+  const key = `'{"idempotency_key": "k"}'`;
+  const [first] = await asRole(`SELECT "Odd-1".submit('noop', '{}', ${key}) AS id`);
+  expect(await asRole(`SELECT "Odd-1".submit('noop', '{}', ${key}) AS id`)).toEqual([first]);
+  expect([...(await sql`SELECT id, tenant FROM "Odd-1".jobs`)]).toEqual([{ ...first, tenant: "it's" }]);
+  for (const text of [
+    `SELECT FROM "Odd-1".jobs`,
+    `SELECT "Odd-1".submitting_tenant('default')`,
+    `INSERT INTO "Odd-1".submit_grants VALUES ('me', 'default')`,
+    `SELECT "Odd-1".submit('noop', '{}', '{"tenant": "default"}')`,
+  ])
+    await expect(asRole(text)).rejects.toMatchObject({ code: "42501" });
 });

@@ -6,17 +6,26 @@ export function defineMigrate(command: Command, env: Env): void {
   command
     .option("--print", "print the SQL for a database without tables, and change nothing")
     .option("--grant <role>", "then give this role what the API and the workers need")
-    .action(({ print, grant }) =>
+    .option("--grant-submit <role>", "then let this role submit jobs in SQL, for one tenant")
+    .option("--tenant <name>", "the tenant of --grant-submit", "default")
+    .action(({ print, grant, grantSubmit: role, tenant }) =>
       orExit(async () => {
         const { url, schema } = readDatabase(env);
         if (print) {
-          const { grantStatements, migrationScript } = await import("@atlasqueue/core/internal");
+          const { grantStatements, grantSubmitStatements, migrationScript } = await import("@atlasqueue/core/internal");
           const grants = grant === undefined ? [] : grantStatements(grant, { schema });
+          if (role !== undefined) grants.push(...grantSubmitStatements(role, { tenant, schema }));
           process.stdout.write(migrationScript({ schema }) + grants.map((text) => `${text};\n`).join(""));
           return;
         }
         const { migrateDatabase } = await import("@atlasqueue/core");
-        await migrateDatabase(url, { schema, grant, tell: (line) => void process.stderr.write(`${line}\n`) });
+        const grantSubmit = role === undefined ? undefined : { role, tenant };
+        await migrateDatabase(url, {
+          schema,
+          grant,
+          grantSubmit,
+          tell: (line) => void process.stderr.write(`${line}\n`),
+        });
         process.stdout.write(`${placeOf(url)} has the newest tables in the schema ${schema}\n`);
       }),
     );

@@ -66,11 +66,11 @@ WITH
   ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate)
 ) AS input LEFT JOIN seated USING (id)
     
-    RETURNING id, tenant, queue, run_at, ready_at, due_at  , group_seq
+    RETURNING id, tenant, queue, run_at, ready_at, due_at , group_seq
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled, blocked)
     SELECT tenant, queue, count(ready_at), count(due_at), count(group_seq) FROM made GROUP BY tenant, queue
-  ) 
+  )
   SELECT now() AS created_at, NULL AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
          (SELECT json_agg(id) FROM made WHERE group_seq IS NOT NULL) AS blocked;

@@ -44,11 +44,11 @@ WITH
   ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate, key)
 ) AS input 
     WHERE id NOT IN (SELECT id FROM taken)
-    RETURNING id, tenant, queue, run_at, ready_at, due_at  
+    RETURNING id, tenant, queue, run_at, ready_at, due_at 
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled)
     SELECT tenant, queue, count(ready_at), count(due_at) FROM made GROUP BY tenant, queue
-  ) 
+  )
   SELECT now() AS created_at, (SELECT json_agg(id) FROM taken) AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
          NULL AS blocked;

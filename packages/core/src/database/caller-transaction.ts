@@ -4,12 +4,18 @@ import { schemaNamed, type SchemaName } from "./schema/name.ts";
 import type { Execute, Statement } from "./statement.ts";
 
 type PostgresJs = { unsafe(text: string, params?: never[]): PromiseLike<readonly unknown[]> };
-type NodePostgres = { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> };
+type NodePostgres = { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] } | unknown[]> };
 /** `never`, as drizzle's own type would make every user's compiler read all of drizzle. */
 type Drizzle = { execute(query: never): PromiseLike<unknown> };
 
-/** A transaction of postgres.js (`sql.begin`), drizzle (`db.transaction`) or node-postgres (a client after BEGIN). */
-export type CallerTransaction = PostgresJs | NodePostgres | Drizzle;
+/** Runs a text with `$1`, `$2` … in your transaction, and resolves with its rows. */
+export type RunInTransaction = (text: string, params: readonly unknown[]) => PromiseLike<readonly unknown[]>;
+
+/**
+ * A transaction of postgres.js (`sql.begin`), drizzle (`db.transaction`), node-postgres (a client after BEGIN) or TypeORM
+ * (an entity manager). For any other driver, one function.
+ */
+export type CallerTransaction = PostgresJs | NodePostgres | Drizzle | RunInTransaction;
 
 /** Run our statements on the caller's transaction; the driver is recognized by its methods. */
 export function executeIn(tx: CallerTransaction, { fill }: SchemaName = schemaNamed()): Execute {
@@ -23,7 +29,8 @@ async function run(tx: CallerTransaction, { text, params }: Statement): Promise<
   if ("unsafe" in tx) return tx.unsafe(text, [...params] as never[]);
   if ("execute" in tx) return tx.execute(drizzleQuery({ text, params }) as never);
   if ("query" in tx) return tx.query(text, [...params]);
-  throw new TypeError("the transaction must be of postgres.js, drizzle or node-postgres");
+  if (typeof tx === "function") return tx(text, params);
+  throw new TypeError("the transaction must be of postgres.js, drizzle, node-postgres or TypeORM, or a function");
 }
 
 /** drizzle numbers parameters itself, in the order it meets them: each $n is handed over in place. */

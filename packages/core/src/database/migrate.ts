@@ -3,10 +3,15 @@ import { codeOf } from "./errors.ts";
 import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
 import { connectMigrator } from "./migrating/connect.ts";
 import { shippedMigrations } from "./migrating/journal.ts";
-import { grantStatements } from "./migrating/script.ts";
+import { grantStatements, grantSubmitStatements } from "./migrating/script.ts";
 import { SettingError } from "../program/settings.ts";
 import { schemaNamed } from "./schema/name.ts";
 import { requireVersion } from "./server/version.ts";
+
+export type Grants = {
+  grant?: string | undefined;
+  grantSubmit?: { role: string; tenant: string } | undefined;
+};
 
 const undefined_object = "42704";
 
@@ -16,19 +21,15 @@ const undefined_object = "42704";
  * at its end until a synchronous standby has what was applied. Its tables and its journal are in the schema `atlasqueue`,
  * unless `schema` names another. Throws `SettingError` when the server is too old, or the schema has tables of these names
  * that AtlasQueue did not make, and a TypeError for a schema's name that is not accepted.
- * The role `grant`, if given, then has what the API and the workers need; `SettingError` when there is no such role.
+ * The role `grant`, if given, then has what the API and the workers need, and `grantSubmit.role` may submit jobs for
+ * `grantSubmit.tenant`; `SettingError` when there is no such role.
  *
  * @example
  * await migrateDatabase("postgres://localhost/atlasqueue", { tell: console.error });
  */
 export async function migrateDatabase(
   url: string,
-  {
-    stop,
-    tell,
-    schema: name,
-    grant,
-  }: MigrateOptions & { schema?: string | undefined; grant?: string | undefined } = {},
+  { stop, tell, schema: name, grant, grantSubmit }: MigrateOptions & Grants & { schema?: string | undefined } = {},
 ): Promise<void> {
   stop?.throwIfAborted();
   const schema = schemaNamed(name);
@@ -37,11 +38,16 @@ export async function migrateDatabase(
   const work = async () => {
     await requireVersion(executeIn(sql));
     await applyMissing(sql, shippedMigrations(), { stop, tell, watch, schema });
-    if (grant === undefined) return;
-    const text = grantStatements(grant, { schema: schema.name }).join(";");
-    await sql.unsafe(text).catch((error: unknown) => {
+    if (grant !== undefined) await give(grant, grantStatements(grant, { schema: schema.name }));
+    if (grantSubmit) {
+      const { role, tenant } = grantSubmit;
+      await give(role, grantSubmitStatements(role, { tenant, schema: schema.name }));
+    }
+  };
+  const give = async (role: string, statements: readonly string[]) => {
+    await sql.unsafe(statements.join(";")).catch((error: unknown) => {
       if (codeOf(error) !== undefined_object) throw error;
-      throw new SettingError(`there is no role ${JSON.stringify(grant)} to grant rights to; create it first`);
+      throw new SettingError(`there is no role ${JSON.stringify(role)} to grant rights to; create it first`);
     });
   };
   try {

@@ -37,8 +37,6 @@ export type InsertOptions = {
   strict?: boolean;
   /** Waits for the locks of others only for a moment: then it throws (`isLocked`), and nothing is stored. */
   impatient?: boolean;
-  /** In a transaction that is not ours, so that no process of ours will see the commit. */
-  inside?: boolean;
 };
 
 /**
@@ -48,14 +46,13 @@ export type InsertOptions = {
 export async function insertJobs(
   execute: Execute,
   drafts: readonly Draft[],
-  { idempotency_ttl_seconds, strict = false, inside = false, impatient: hasty = false }: InsertOptions,
+  { idempotency_ttl_seconds, strict = false, impatient: hasty = false }: InsertOptions,
 ): Promise<Inserted> {
   const grouped = drafts.some((one) => one.request.group !== undefined);
   const kind = {
     keyed: drafts.some((one) => one.key !== null),
     grouped,
     strict,
-    inside,
     // Without a group there is nothing that anyone but us would lock.
     hasty: grouped && hasty,
   };
@@ -122,7 +119,7 @@ function keyParams(drafts: readonly Draft[], key_ttl_seconds: number): Statement
   return [textArray(drafts.map((one) => one.key)), textArray(drafts.map((one) => one.hash)), key_ttl_seconds];
 }
 
-type Kind = { keyed: boolean; grouped: boolean; strict: boolean; inside: boolean; hasty: boolean };
+type Kind = { keyed: boolean; grouped: boolean; strict: boolean; hasty: boolean };
 
 /** Jobs without groups, usually all of them, pay nothing for those with one. */
 const plainColumns = `
@@ -134,7 +131,7 @@ export const groupedColumns = `
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
     group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key`;
 
-const insertInto = ({ keyed, grouped, inside }: Kind) => `
+const insertInto = ({ keyed, grouped }: Kind) => `
   made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, status, ready_at, due_at ${grouped ? ", group_key, group_seq, active_group_key" : ""} ${keyed ? ", kept_until" : ""})
@@ -143,7 +140,7 @@ const insertInto = ({ keyed, grouped, inside }: Kind) => `
            ${grouped ? groupedColumns : plainColumns} ${keyed ? `, CASE WHEN key IS NOT NULL THEN ${expiry} END` : ""}
     FROM ${input({ keyed })} ${grouped ? "LEFT JOIN seated USING (id)" : ""}
     ${keyed ? "WHERE id NOT IN (SELECT id FROM taken)" : ""}
-    RETURNING id, tenant, queue, run_at, ready_at, due_at ${inside ? ", type" : ""} ${grouped ? ", group_seq" : ""}
+    RETURNING id, tenant, queue, run_at, ready_at, due_at ${grouped ? ", group_seq" : ""}
   )`;
 
 const counted = ({ grouped }: Kind) =>
@@ -152,12 +149,6 @@ const counted = ({ grouped }: Kind) =>
     scheduled: "count(due_at)",
     ...(grouped && { blocked: "count(group_seq)" }),
   });
-
-/** For the figures over time: appended, so that no one waits for it. */
-const notedInside = `noted AS (
-    INSERT INTO atlasqueue.outbox (kind, tenant, payload)
-    SELECT 'submitted', tenant, jsonb_build_object('queue', queue, 'type', type, 'count', count(*)) FROM made GROUP BY tenant, queue, type
-  )`;
 
 const expiry = "now() + make_interval(secs => $17::float8)";
 
@@ -200,25 +191,21 @@ const takePlaces = ({ keyed, hasty }: Kind) =>
       ${keyed ? "AND id NOT IN (SELECT id FROM taken)" : ""}`)},`;
 
 const build = (kind: Kind) => `
-  WITH ${kind.keyed ? takeKeys(kind) : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)} ${kind.inside ? `, ${notedInside}` : ""}
+  WITH ${kind.keyed ? takeKeys(kind) : ""} ${kind.grouped ? takePlaces(kind) : ""} ${insertInto(kind)}, ${counted(kind)}
   SELECT now() AS created_at, ${kind.keyed ? "(SELECT json_agg(id) FROM taken)" : "NULL"} AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
          ${kind.grouped ? "(SELECT json_agg(id) FROM made WHERE group_seq IS NOT NULL)" : "NULL"} AS blocked
          ${kind.keyed && kind.strict ? `, ${refuseIf("EXISTS (SELECT FROM taken)")}` : ""}`;
 
-const nameOf = ({ keyed, grouped, strict, inside, hasty }: Kind) =>
-  `submit/insert${inside ? "-inside" : ""}${keyed ? "-keyed" : ""}${grouped ? "-grouped" : ""}${keyed && strict ? "-strict" : ""}${hasty ? "-hastily" : ""}`;
+const nameOf = ({ keyed, grouped, strict, hasty }: Kind) =>
+  `submit/insert${keyed ? "-keyed" : ""}${grouped ? "-grouped" : ""}${keyed && strict ? "-strict" : ""}${hasty ? "-hastily" : ""}`;
 
 const both = [false, true];
 const kinds = both.flatMap((keyed) =>
-  both.flatMap((grouped) =>
-    (keyed ? both : [false]).map((strict): Kind => ({ keyed, grouped, strict, inside: false, hasty: false })),
-  ),
+  both.flatMap((grouped) => (keyed ? both : [false]).map((strict): Kind => ({ keyed, grouped, strict, hasty: false }))),
 );
 for (const keyed of both)
-  for (const strict of keyed ? both : [false]) kinds.push({ keyed, grouped: true, strict, inside: false, hasty: true });
-// What asks for a key or a group arrives instead.
-kinds.push({ keyed: false, grouped: false, strict: false, inside: true, hasty: false });
+  for (const strict of keyed ? both : [false]) kinds.push({ keyed, grouped: true, strict, hasty: true });
 const keyParameters = ["keys", "request_hashes", "key_ttl_seconds"];
 const texts = new Map(
   kinds.map((kind) => {

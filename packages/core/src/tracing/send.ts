@@ -8,8 +8,10 @@ import {
   type Tracing,
 } from "@atlasqueue/contract";
 import { transition } from "./transition.ts";
+import type { InsideOutcome } from "../submit/arrivals/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 
+type Sent = EnqueueOutcome | InsideOutcome;
 type Traced = { tracing?: Tracing | undefined };
 
 /**
@@ -28,7 +30,7 @@ export function sendOne(
 }
 
 /** The same for a job stored in a transaction of the caller's. */
-export function sendInside<T extends { outcome: EnqueueOutcome }>(
+export function sendInside<T extends { outcome: Sent }>(
   deps: Traced,
   submission: Submission,
   store: (submission: Submission) => Promise<T>,
@@ -40,7 +42,7 @@ function send<T>(
   { tracing }: Traced,
   submission: Submission,
   store: (submission: Submission) => Promise<T>,
-  outcomeOf: (stored: T) => EnqueueOutcome,
+  outcomeOf: (stored: T) => Sent,
 ): Promise<T> {
   return tracing?.on() ? sendTraced(tracing, submission, store, outcomeOf) : store(submission);
 }
@@ -49,7 +51,7 @@ async function sendTraced<T>(
   tracing: Tracing,
   submission: Submission,
   store: (submission: Submission) => Promise<T>,
-  outcomeOf: (stored: T) => EnqueueOutcome,
+  outcomeOf: (stored: T) => Sent,
 ): Promise<T> {
   const {
     tenant,
@@ -141,4 +143,4 @@ function carrying(submission: Submission, { context }: TraceSpan): Submission {
   return context ? { ...submission, trace: context } : submission;
 }
 
-const idOf = (outcome: EnqueueOutcome) => ("job" in outcome ? outcome.job.id : undefined);
+const idOf = (outcome: Sent) => ("job" in outcome ? outcome.job.id : undefined);

@@ -104,7 +104,6 @@ export const beside: Readonly<Record<string, string>> = {
   "counts/forget-empty": "removes rows that say zero",
   "queues/": "pause and resume: one row, no follow-up but a signal, and repeated it changes nothing",
   "submit/arrive": "inside a caller's transaction: its commit is the caller's",
-  "submit/insert-inside": "inside a caller's transaction: its commit is the caller's",
   "maintenance/prune": "removes what has been over for days; stopped at each statement in prune.test.ts",
   "maintenance/clear-results": "removes results of long ago; stopped at each statement in cleaner.test.ts",
   "operations/steer": "one row, and repeated it changes nothing",

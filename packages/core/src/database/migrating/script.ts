@@ -35,7 +35,33 @@ export function grantStatements(role: string, { schema }: { schema?: string | un
     `GRANT USAGE ON SCHEMA "${schemaNamed(schema).name}" ${to}`,
     `GRANT ${rows} ON ALL TABLES ${inSchema} ${to}`,
     `GRANT USAGE ON ALL SEQUENCES ${inSchema} ${to}`,
+    `GRANT EXECUTE ON ALL FUNCTIONS ${inSchema} ${to}`,
     `ALTER DEFAULT PRIVILEGES ${inSchema} GRANT ${rows} ON TABLES ${to}`,
     `ALTER DEFAULT PRIVILEGES ${inSchema} GRANT USAGE ON SEQUENCES ${to}`,
+    `ALTER DEFAULT PRIVILEGES ${inSchema} GRANT EXECUTE ON FUNCTIONS ${to}`,
+  ];
+}
+
+/**
+ * The statements that let a role submit jobs for one tenant with the functions `submit` and `submit_job`, and do nothing
+ * else. A role has one tenant: the newest grant's.
+ *
+ * @example
+ * for (const text of grantSubmitStatements("shop", { tenant: "acme" })) await sql.unsafe(text);
+ */
+export function grantSubmitStatements(
+  role: string,
+  { tenant, schema }: { tenant: string; schema?: string | undefined },
+): string[] {
+  const { name, fill } = schemaNamed(schema);
+  const to = `TO "${role.replaceAll('"', '""')}"`;
+  const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  return [
+    `GRANT USAGE ON SCHEMA "${name}" ${to}`,
+    fill(
+      `GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, jsonb, jsonb), atlasqueue.submit_job(text, jsonb, jsonb) ${to}`,
+    ),
+    fill("INSERT INTO atlasqueue.submit_grants (role, tenant)") +
+      ` VALUES (${literal(role)}, ${literal(tenant)}) ON CONFLICT (role) DO UPDATE SET tenant = excluded.tenant`,
   ];
 }
