@@ -33,6 +33,7 @@ const excused: Readonly<Record<string, string>> = {
   "claims maintenance/clear-results": "which flows have a job that runs",
   "claims jobs/list-running": "all jobs that run, if they are not too many",
   "claims maintenance/outlook": "the first that is due",
+  "claims maintenance/beat": "whether there is any",
   "claims lease/end-leases": "those of a worker whose process has ended",
   "flow_edges flows/overdue-edges": "a sample of them all",
   "outbox maintenance/outlook": "whether there is any",

@@ -1,6 +1,6 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { drizzle } from "drizzle-orm/postgres-js";
-import pg from "pg";
+import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { admitAll } from "../../../test/advance.ts";
 import { executeIn } from "../../database/caller-transaction.ts";
@@ -108,7 +108,7 @@ test("an application's trigger submits a job, which a rollback takes back", asyn
 });
 
 test("submitIn takes transactions of drivers, and one function for any other", async () => {
-  const client = new pg.Client({ connectionString: own.url });
+  const client = new Client({ connectionString: own.url });
   await client.connect();
   const run = (text: string, params: readonly unknown[]) => client.query(text, [...params]).then(({ rows }) => rows);
   const ids: string[] = [];
