@@ -9,7 +9,7 @@ type NodePostgres = { query(text: string, values?: unknown[]): Promise<{ rows: u
 type Drizzle = { execute(query: never): PromiseLike<unknown> };
 
 /** Runs a text with `$1`, `$2` … in your transaction, and resolves with its rows. */
-export type RunInTransaction = (text: string, params: readonly unknown[]) => PromiseLike<readonly unknown[]>;
+type RunInTransaction = (text: string, params: readonly unknown[]) => PromiseLike<readonly unknown[]>;
 
 /**
  * A transaction of postgres.js (`sql.begin`), drizzle (`db.transaction`), node-postgres (a client after BEGIN) or TypeORM

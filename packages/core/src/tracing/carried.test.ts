@@ -11,7 +11,7 @@ import { fireSchedules } from "../schedules/fire.ts";
 import { putSchedule } from "../schedules/store.ts";
 import { fail } from "../settle/fail.ts";
 import { admitAll } from "../../test/advance.ts";
-import { submitInside } from "../submit/arrivals/submit-inside.ts";
+import { submitInside, type InsideOutcome } from "../submit/arrivals/submit-inside.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { enqueueAll } from "../submit/enqueue-all.ts";
 import type { EnqueueOutcome } from "../submit/outcome.ts";
@@ -32,7 +32,8 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-const idOf = (outcome: EnqueueOutcome | undefined) => (outcome && "job" in outcome ? outcome.job.id : "");
+const idOf = (outcome: EnqueueOutcome | InsideOutcome | undefined) =>
+  outcome && "job" in outcome ? outcome.job.id : "";
 const stored = async (id: string) => {
   const { traceparent, tracestate } = (await findJob(deps, "default", id)) ?? {};
   return { traceparent, tracestate };

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { executeIn } from "../../../src/database/caller-transaction.ts";
 import { submitFlow } from "../../../src/flows/submit-flow.ts";
-import { submitInside } from "../../../src/submit/arrivals/submit-inside.ts";
+import { submitInside, type InsideOutcome } from "../../../src/submit/arrivals/submit-inside.ts";
 import { enqueueAll } from "../../../src/submit/enqueue-all.ts";
 import { enqueue } from "../../../src/submit/enqueue.ts";
 import type { EnqueueOutcome } from "../../../src/submit/outcome.ts";
@@ -24,10 +24,14 @@ export function anyRequest(draw: Draw): Asked {
 const withKey = (draw: Draw): Asked => ({ ...anyRequest(draw), key: one(draw, ["k1", "k2"]) });
 
 /** The numbers of the model for the ids of what was made. */
-export function learn(real: Real, answers: readonly Answer[], outcomes: readonly EnqueueOutcome[]): void {
+export function learn(
+  real: Real,
+  answers: readonly Answer[],
+  outcomes: readonly (EnqueueOutcome | InsideOutcome)[],
+): void {
   expect(outcomes.map(({ kind }) => kind)).toEqual(answers.map(({ kind }) => kind));
   answers.forEach(({ kind, job }, at) => {
-    const outcome = outcomes[at] as EnqueueOutcome;
+    const outcome = outcomes[at] as EnqueueOutcome | InsideOutcome;
     const id = "job" in outcome ? outcome.job.id : "job_id" in outcome ? outcome.job_id : undefined;
     if (kind === "created" && job !== undefined) real.ids[job] = id ?? "";
     expect(id).toBe(job === undefined ? undefined : real.ids[job]);
