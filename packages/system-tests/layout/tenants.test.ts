@@ -56,7 +56,6 @@ const exempt: Record<string, string> = {
   "rollups/columns.ts": "part of statements, over rows that the rest of them name by tenant",
   "database/skip-locked.ts": "part of statements, over jobs chosen by the rest of them",
   "steps/as-seen.ts": "part of statements, over a job chosen by the rest of them",
-  "steps/forget.ts": "part of statements, over jobs chosen by the rest of them",
   "database/server/rights.ts": "rights on whole tables, as a program starts",
   "signal/redis-owner.ts": aboutTheServer,
   "counts/job-checks.ts": "doctor's, over all tenants",

@@ -8,7 +8,7 @@ import {
   type BulkJobsAnswer,
   type JsonObject,
 } from "@atlasqueue/contract";
-import { bulkJobs, deleteFinished, editAndRetry, findJob } from "@atlasqueue/core/internal";
+import { bulkJobs, deleteFinished, editAndRetry, findJob, lockedError } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
@@ -73,12 +73,13 @@ export const remove = route(
     problems: ["validation", "not_found", "job_not_finished", "job_awaited"],
   },
   async ({ deps, tenant, path: { id } }) => {
-    const { ids, were_dead, awaited } = await deleteFinished(deps, tenant, [id]);
+    const { ids, were_dead, awaited, locked } = await deleteFinished(deps, tenant, [id]);
     await deps.followUps.noLongerDead(were_dead);
     if (ids.length > 0) return;
     if (awaited.length > 0) throw new ProblemError("job_awaited", "Cancel the jobs that wait for it first");
+    if (locked.length > 0) throw lockedError();
     const { status } = (await findJob(deps, tenant, id)) ?? unknownJob();
-    throw new ProblemError("job_not_finished", `The job is ${status}, or is being changed`);
+    throw new ProblemError("job_not_finished", `The job is ${status}`);
   },
 );
 

@@ -1,8 +1,7 @@
 -- $1 rows_max
-WITH  taken AS (
+WITH taken AS (
     DELETE FROM atlasqueue.queue_changes WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.queue_changes 
-      LIMIT $1::int FOR UPDATE SKIP LOCKED))
+      SELECT ctid FROM atlasqueue.queue_changes LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING *
   ), added AS (
     INSERT INTO atlasqueue.queue_counts AS total (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)

@@ -11,7 +11,7 @@ WITH
       SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AND ($7 = '' OR error_fingerprint = $7) AS found FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
     ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500),  taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND (SELECT dead_at) IS NOT NULL AND ((SELECT dead_at), id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND (SELECT dead_at) <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') AND true
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND (SELECT dead_at) IS NOT NULL AND ((SELECT dead_at), id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND (SELECT dead_at) <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND true
     FOR UPDATE SKIP LOCKED
   ), 
   waiting_flows AS MATERIALIZED (
@@ -27,43 +27,21 @@ WITH
       flow_id NOT IN (SELECT flow_id FROM waiting_flows) AND flow_id NOT IN (SELECT flow_id FROM running_flows))
   ), 
   unawaited AS MATERIALIZED (
-    SELECT id, has_steps FROM ended WHERE has_children IS NULL OR (
+    SELECT id, has_steps FROM ended WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND (has_children IS NULL OR (
       version = (SELECT xmin FROM atlasqueue.jobs AS seen WHERE seen.id = ended.id)
-      AND NOT EXISTS (SELECT FROM atlasqueue.flow_edges WHERE parent = ended.id AND NOT failed))
+      AND NOT EXISTS (SELECT FROM atlasqueue.flow_edges WHERE parent = ended.id AND NOT failed)))
   ), with_steps AS MATERIALIZED (
     SELECT id FROM unawaited WHERE has_steps
-  ), job_attempts_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.job_attempts
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.job_attempts AS own WHERE own.ctid = job_attempts.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM unawaited))
-  ), flow_jobs_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.flow_jobs
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.flow_jobs AS own WHERE own.ctid = flow_jobs.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM unawaited))
-  ), flow_edges_taken AS MATERIALIZED (
-    SELECT child AS owner, locked.place FROM atlasqueue.flow_edges
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE child = ANY(ARRAY(SELECT id FROM unawaited))
-  ), job_state_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.job_state
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.job_state AS own WHERE own.ctid = job_state.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
-  ), held AS MATERIALIZED (
-    SELECT owner FROM job_attempts_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_state_taken WHERE place IS NULL
   ), job_attempts_gone AS (
-    DELETE FROM atlasqueue.job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_attempts WHERE job_id = ANY(ARRAY(SELECT id FROM unawaited))
   ), flow_jobs_gone AS (
-    DELETE FROM atlasqueue.flow_jobs WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM unawaited))
   ), flow_edges_gone AS (
-    DELETE FROM atlasqueue.flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.flow_edges WHERE child = ANY(ARRAY(SELECT id FROM unawaited))
   ), job_state_gone AS (
-    DELETE FROM atlasqueue.job_state WHERE ctid = ANY(ARRAY(SELECT place FROM job_state_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_state WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
   ), gone AS (
-    DELETE FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited WHERE id NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)

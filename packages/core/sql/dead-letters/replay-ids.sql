@@ -6,61 +6,44 @@ WITH
   page AS MATERIALIZED (
     SELECT id, dead_at FROM (
       SELECT id, dead_at, tenant = $1 AND (SELECT dead_at) <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AS found FROM atlasqueue.jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
-    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT $4::int), free_groups AS MATERIALIZED (
-    SELECT free.* FROM (SELECT DISTINCT tenant, queue, group_key FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL) AS named CROSS JOIN LATERAL (
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT $4::int), named AS MATERIALIZED (
+    SELECT named.*, (SELECT true 
+      FROM atlasqueue.job_groups AS known
+      WHERE known.tenant = named.tenant AND known.queue = named.queue AND known.group_key = named.group_key) IS NOT NULL AS is_known FROM (
+      SELECT DISTINCT tenant, queue, group_key FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL) AS named
+  ), free_groups AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM named WHERE NOT is_known
+    UNION ALL SELECT free.* FROM named CROSS JOIN LATERAL (
       SELECT tenant, queue, group_key 
       FROM atlasqueue.job_groups AS known
       WHERE known.tenant = named.tenant AND known.queue = named.queue AND known.group_key = named.group_key FOR UPDATE SKIP LOCKED) AS free
   ), taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND (SELECT dead_at) <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND (group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND (SELECT dead_at) <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND (group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))
     FOR UPDATE SKIP LOCKED
   ),
        
-  awaiting AS MATERIALIZED (
-    SELECT id, tenant FROM taken WHERE flow_id IS NOT NULL AND (SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL
-  ), in_flows AS MATERIALIZED (
-    SELECT id FROM taken WHERE flow_id IS NOT NULL
-  ), with_steps AS MATERIALIZED (
-    SELECT id FROM taken WHERE has_steps
-  ), flow_edges_taken AS MATERIALIZED (
-    SELECT child AS owner, locked.place FROM atlasqueue.flow_edges
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE child = ANY(ARRAY(SELECT id FROM awaiting)) AND failed AND coalesce((SELECT status FROM atlasqueue.jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
-  ), flow_jobs_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.flow_jobs
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.flow_jobs AS own WHERE own.ctid = flow_jobs.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM in_flows)) AND cancelled_by IS NOT NULL
-  ), job_state_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.job_state
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.job_state AS own WHERE own.ctid = job_state.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps)) AND kind = 'wait'
-  ), held AS MATERIALIZED (
-    SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_state_taken WHERE place IS NULL
-  ), able AS MATERIALIZED (
-    SELECT * FROM taken WHERE id NOT IN (SELECT owner FROM held)
-  ), waiting AS MATERIALIZED (
-    SELECT id, tenant, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
+  waiting AS MATERIALIZED (
+    SELECT id, tenant, true AS waits FROM taken WHERE flow_id IS NOT NULL AND (SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL
   ), done_without AS (
-    DELETE FROM atlasqueue.flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.flow_edges
+    WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed AND coalesce((SELECT status FROM atlasqueue.jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), forgotten AS (
-    UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL
+    WHERE job_id = ANY(ARRAY(SELECT id FROM taken WHERE flow_id IS NOT NULL)) AND cancelled_by IS NOT NULL
   ), waits_gone AS (
-    DELETE FROM atlasqueue.job_state WHERE ctid = ANY(ARRAY(SELECT place FROM job_state_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_state WHERE job_id = ANY(ARRAY(SELECT id FROM taken WHERE has_steps)) AND kind = 'wait'
   ), noted_children AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
   ), revived AS (
-    SELECT id, tenant, has_children FROM able WHERE status <> 'failed'
+    SELECT id, tenant, has_children FROM taken WHERE status <> 'failed'
   ), noted_parents AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM revived WHERE has_children
     RETURNING key::uuid AS job_id
   ), 
   candidates AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
-    FROM able WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)), postponed AS MATERIALIZED (
+    FROM taken WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)), postponed AS MATERIALIZED (
     SELECT * FROM candidates WHERE (
       SELECT true FROM atlasqueue.outbox WHERE outbox.tenant = candidates.tenant AND lane = 'group ' || candidates.queue || E'\n' || candidates.group_key LIMIT 1)
   ), admissions AS (
@@ -97,9 +80,9 @@ WITH
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
-    FROM able LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)
-    WHERE jobs.id = able.id
-    RETURNING jobs.id, jobs.type, jobs.tenant, jobs.queue, jobs.priority, jobs.status, able.status AS was
+    FROM taken AS stopped LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)
+    WHERE jobs.id = stopped.id
+    RETURNING jobs.id, jobs.type, jobs.tenant, jobs.queue, jobs.priority, jobs.status, stopped.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
   ), counted AS (

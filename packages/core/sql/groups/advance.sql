@@ -47,7 +47,7 @@ WITH named AS MATERIALIZED (
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $7::float8)
     WHERE id = ANY(ARRAY(SELECT id FROM takes)) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
-    RETURNING *, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds, run_at > created_at AS delayed
+    RETURNING tenant, id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds, traceparent, tracestate, run_at > created_at AS delayed
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
     SELECT min(tenant), $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)

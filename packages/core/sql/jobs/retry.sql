@@ -1,54 +1,31 @@
 -- $1 id
 -- $2 tenant
 WITH found AS MATERIALIZED (
-    SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
+    SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL FOR UPDATE
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE status IN ('dead', 'cancelled', 'failed')
   ), 
-  awaiting AS MATERIALIZED (
-    SELECT id, tenant FROM stopped WHERE flow_id IS NOT NULL AND (SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL
-  ), in_flows AS MATERIALIZED (
-    SELECT id FROM stopped WHERE flow_id IS NOT NULL
-  ), with_steps AS MATERIALIZED (
-    SELECT id FROM stopped WHERE has_steps
-  ), flow_edges_taken AS MATERIALIZED (
-    SELECT child AS owner, locked.place FROM atlasqueue.flow_edges
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.flow_edges AS own WHERE own.ctid = flow_edges.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE child = ANY(ARRAY(SELECT id FROM awaiting)) AND failed AND coalesce((SELECT status FROM atlasqueue.jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
-  ), flow_jobs_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.flow_jobs
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.flow_jobs AS own WHERE own.ctid = flow_jobs.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM in_flows)) AND cancelled_by IS NOT NULL
-  ), job_state_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.job_state
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.job_state AS own WHERE own.ctid = job_state.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps)) AND kind = 'wait'
-  ), held AS MATERIALIZED (
-    SELECT owner FROM flow_edges_taken WHERE place IS NULL UNION ALL SELECT owner FROM flow_jobs_taken WHERE place IS NULL UNION ALL SELECT owner FROM job_state_taken WHERE place IS NULL
-  ), able AS MATERIALIZED (
-    SELECT * FROM stopped WHERE id NOT IN (SELECT owner FROM held)
-  ), waiting AS MATERIALIZED (
-    SELECT id, tenant, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
+  waiting AS MATERIALIZED (
+    SELECT id, tenant, true AS waits FROM stopped WHERE flow_id IS NOT NULL AND (SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL
   ), done_without AS (
-    DELETE FROM atlasqueue.flow_edges WHERE ctid = ANY(ARRAY(SELECT place FROM flow_edges_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.flow_edges
+    WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed AND coalesce((SELECT status FROM atlasqueue.jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), forgotten AS (
-    UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL WHERE ctid = ANY(ARRAY(SELECT place FROM flow_jobs_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL
+    WHERE job_id = ANY(ARRAY(SELECT id FROM stopped WHERE flow_id IS NOT NULL)) AND cancelled_by IS NOT NULL
   ), waits_gone AS (
-    DELETE FROM atlasqueue.job_state WHERE ctid = ANY(ARRAY(SELECT place FROM job_state_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_state WHERE job_id = ANY(ARRAY(SELECT id FROM stopped WHERE has_steps)) AND kind = 'wait'
   ), noted_children AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
   ), revived AS (
-    SELECT id, tenant, has_children FROM able WHERE status <> 'failed'
+    SELECT id, tenant, has_children FROM stopped WHERE status <> 'failed'
   ), noted_parents AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM revived WHERE has_children
     RETURNING key::uuid AS job_id
   ), 
   candidates AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
-    FROM able WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)), postponed AS MATERIALIZED (
+    FROM stopped WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)), postponed AS MATERIALIZED (
     SELECT * FROM candidates WHERE (
       SELECT true FROM atlasqueue.outbox WHERE outbox.tenant = candidates.tenant AND lane = 'group ' || candidates.queue || E'\n' || candidates.group_key LIMIT 1)
   ), admissions AS (
@@ -85,15 +62,15 @@ WITH found AS MATERIALIZED (
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
-    FROM able LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)
-    WHERE jobs.id = able.id
-    RETURNING jobs.*, able.status AS was
+    FROM stopped AS stopped LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)
+    WHERE jobs.id = stopped.id
+    RETURNING jobs.*, stopped.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
   )
-  SELECT *, false AS is_held FROM queued
+  SELECT * FROM queued
   UNION ALL
-  SELECT found.*, found.status AS was, id IN (SELECT id FROM stopped) FROM found WHERE id NOT IN (SELECT id FROM able);
+  SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped);

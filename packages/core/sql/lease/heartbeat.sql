@@ -6,12 +6,10 @@
 WITH held AS MATERIALIZED (
     SELECT id, locked_until FROM atlasqueue.jobs
     WHERE id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
-  ), free AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), beaten AS (
     UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8),
                     progress = coalesce(nullif($5, '')::json, progress)
-    WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
+    WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
       AND (
       SELECT set_config('synchronous_commit',
         CASE WHEN bool_or(locked_until < now() + make_interval(secs => $4::float8 / 2))
@@ -22,5 +20,4 @@ WITH held AS MATERIALIZED (
     UPDATE atlasqueue.claims SET check_at = beaten.locked_until FROM beaten
     WHERE token = $3::uuid AND check_at > beaten.locked_until
   )
-  SELECT beaten.locked_until, EXISTS (SELECT FROM held) AND NOT EXISTS (SELECT FROM free) AS locked
-  FROM atlasqueue.jobs LEFT JOIN beaten ON beaten.id = jobs.id WHERE jobs.id = $1::uuid AND jobs.tenant = $2;
+  SELECT beaten.locked_until FROM atlasqueue.jobs LEFT JOIN beaten ON beaten.id = jobs.id WHERE jobs.id = $1::uuid AND jobs.tenant = $2;

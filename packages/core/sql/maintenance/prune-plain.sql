@@ -22,19 +22,12 @@ WITH turn AS MATERIALIZED (
   ), free AS MATERIALIZED (
     SELECT id, ctid AS lies_at FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM alone)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
-      AND (kept_until IS NULL OR kept_until <= now()) AND flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL
+      AND (kept_until IS NULL OR kept_until <= now()) AND flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
     FOR UPDATE SKIP LOCKED
-  ), job_attempts_taken AS MATERIALIZED (
-    SELECT job_id AS owner, locked.place FROM atlasqueue.job_attempts
-    LEFT JOIN LATERAL (
-      SELECT own.ctid AS place FROM atlasqueue.job_attempts AS own WHERE own.ctid = job_attempts.ctid FOR UPDATE SKIP LOCKED) AS locked ON true
-    WHERE job_id = ANY(ARRAY(SELECT id FROM free))
-  ), held AS MATERIALIZED (
-    SELECT owner FROM job_attempts_taken WHERE place IS NULL
   ), job_attempts_gone AS (
-    DELETE FROM atlasqueue.job_attempts WHERE ctid = ANY(ARRAY(SELECT place FROM job_attempts_taken WHERE owner NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.job_attempts WHERE job_id = ANY(ARRAY(SELECT id FROM free))
   ), gone AS (
-    DELETE FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM free WHERE id NOT IN (SELECT owner FROM held)))
+    DELETE FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM free))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)

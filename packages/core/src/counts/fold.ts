@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { jobStatuses } from "@atlasqueue/contract";
 import { unsynced } from "../database/unsynced.ts";
-import { impatient, passingOverLocked, type Form } from "../database/skip-locked.ts";
+import { impatient } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Signal } from "../signal/signal.ts";
@@ -11,46 +11,34 @@ const additions = jobStatuses.map((status) => `${status} = total.${status} + exc
 
 /**
  * Add up to `rows_max` of the changes to the totals of their queues. Returns how many; fewer than asked for means that
- * only those locked by others are left, or of totals that are. One statement, so a reader sees each change once, before or after; not synced
- * to disk, as a crash forgets the sum and the deletions together.
+ * only those locked by others are left. One statement, so a reader sees each change once, before or after; not synced
+ * to disk, as a crash forgets the sum and the deletions together. Throws after 200 ms (`isLocked`) while another
+ * transaction has a total locked: the changes wait.
  *
  * @example
  * while ((await foldCounts(deps, 1_000)) === 1_000);
  */
 export async function foldCounts(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
-  return passingOverLocked(async (form) => {
-    const [row] = await executeOn(deps.database)<{ folded: number }>({ text: foldings[form], params: [rows_max] });
-    return row?.folded ?? 0;
-  });
+  const [row] = await executeOn(deps.database)<{ folded: number }>({ text: folding, params: [rows_max] });
+  return row?.folded ?? 0;
 }
 
-// Folds skip each other's changes, and lock the totals in the same order in all processes: they never deadlock. Should
-// somebody keep a total locked, the changes of all other queues must not pile up with that one's.
-const folding = (form: Form) => `
-  WITH ${form === "careful" ? lockedTotals : ""} taken AS (
+// Folds skip each other's changes, and lock the totals in the same order in all processes: they never deadlock.
+const folding = composed(
+  "counts/fold",
+  ["rows_max"],
+  `
+  WITH taken AS (
     DELETE FROM atlasqueue.queue_changes WHERE ${unsynced} AND ${impatient} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.queue_changes ${form === "careful" ? outsideLocked : ""}
-      LIMIT $1::int FOR UPDATE SKIP LOCKED))
+      SELECT ctid FROM atlasqueue.queue_changes LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING *
   ), added AS (
     INSERT INTO atlasqueue.queue_counts AS total (tenant, queue, ${jobStatuses.join(", ")})
     SELECT tenant, queue, ${sums} FROM taken GROUP BY tenant, queue ORDER BY tenant, queue
     ON CONFLICT (tenant, queue) DO UPDATE SET ${additions}
   )
-  SELECT count(*)::int AS folded FROM taken`;
-
-const lockedTotals = `
-  free AS MATERIALIZED (
-    SELECT tenant, queue FROM atlasqueue.queue_counts FOR NO KEY UPDATE SKIP LOCKED
-  ), locked AS MATERIALIZED (
-    SELECT tenant, queue FROM atlasqueue.queue_counts EXCEPT SELECT tenant, queue FROM free
-  ),`;
-const outsideLocked = "WHERE (tenant, queue) NOT IN (SELECT tenant, queue FROM locked)";
-
-const foldings: Record<Form, string> = {
-  quick: composed("counts/fold", ["rows_max"], folding("quick")),
-  careful: composed("counts/fold-carefully", ["rows_max"], folding("careful")),
-};
+  SELECT count(*)::int AS folded FROM taken`,
+);
 
 /**
  * Forget a bounded number of totals of queues without jobs: names come and go, and a table of all there ever were would

@@ -148,6 +148,10 @@ export class KeysContendedError extends Error {
   }
 }
 
+/** Another transaction has a job locked, and nothing was done about it; `others_done`: a part of the call was. */
+export const lockedError = (others_done = false): unknown =>
+  (others_done ? afterAPart : certainlyNotApplied)(new KeysContendedError());
+
 /**
  * True when the connection was cut. It may be the only one that was: whether the database is away, the next one tells.
  */

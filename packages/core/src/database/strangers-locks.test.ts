@@ -92,23 +92,6 @@ test("a locked row of a queue holds up only its own claims, if it has limits, an
   await allIsWell();
 });
 
-test("a locked total of one queue leaves the changes of all others to be added to theirs", async () => {
-  for (const queue of ["free", "held"]) await add(queue);
-  while ((await foldCounts(deps, 1_000)) > 0);
-  for (const queue of ["held", "free", "held", "new"]) await add(queue);
-  const left = async () =>
-    (await own.database.sql<{ queue: string }[]>`SELECT DISTINCT queue FROM atlasqueue.queue_changes`).map(
-      ({ queue }) => queue,
-    );
-  await beside("SELECT FROM atlasqueue.queue_counts WHERE queue = 'held' FOR UPDATE", async () => {
-    while ((await foldCounts(deps, 1)) > 0);
-    expect(await left()).toEqual(["held"]);
-  });
-  while ((await foldCounts(deps, 1_000)) > 0);
-  expect(await left()).toEqual([]);
-  await allIsWell();
-});
-
 /** Callers of one kind, again and again, until the end of the work: each at times of its own, as otherwise all give up at once. */
 async function amid(callers: number, call: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
   let over = false;

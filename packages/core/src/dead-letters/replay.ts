@@ -1,6 +1,6 @@
 import type { JobStatus } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
-import { sentTogether } from "../database/transaction.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pageParameters, pageParams, type DeadPlace, type StartsPage } from "./pages.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -34,20 +34,15 @@ export async function replay(
   rows_max = page.kind === "walk" ? replay_rows_max : page.ids.length,
 ): Promise<Revived & { found: number; reached: DeadPlace | null }> {
   const params = [...pageParams(page), rows_max];
-  const { absent, present } = texts[page.kind];
-  const answers = await sentTogether(deps.database, [
-    { text: absent, params },
-    { text: present, params },
-  ]);
-  const [first, second] = answers.map((rows) => rows[0] as Row | undefined);
-  const jobs = [...(first?.jobs ?? []), ...(second?.jobs ?? [])];
+  const [row] = await executeOn(deps.database)<Row>({ text: texts[page.kind], params });
+  const jobs = row?.jobs ?? [];
   if (page.kind === "stopped")
     for (const { id, type, queue, tenant, was } of jobs)
       deps.observe({ event: "job_retried", job_id: id, job_type: type, queue, tenant, was });
   else if (jobs.length > 0) deps.observe({ event: "jobs_replayed", tenant: page.tenant, count: jobs.length });
   return {
-    found: (first?.jobs ?? []).length + (second?.found ?? 0),
-    reached: second?.reached ?? null,
+    found: row?.found ?? 0,
+    reached: row?.reached ?? null,
     ids: jobs.map(({ id }) => id),
     ready: jobs.filter(({ status }) => status === "queued"),
   };
@@ -58,47 +53,40 @@ export function pageOfIds({ kind, tenant, until_us }: StartsPage, ids: readonly 
   return { kind: kind === "stopped" ? kind : "ids", tenant, ids, rest: [], until_us };
 }
 
-/**
- * Groups without a row get one first, in the order that all statements use to create them: the transaction holds no
- * other group by then, so that no two can each hold a group and wait for the other's. Then groups that have a row are
- * locked, if they are free: nothing is waited for.
- */
-type Groups = "absent" | "present";
-
 const rowOf = (row: string) => `
       FROM atlasqueue.job_groups AS known
       WHERE known.tenant = ${row}.tenant AND known.queue = ${row}.queue AND known.group_key = ${row}.group_key`;
-const hasNone = `(SELECT true ${rowOf("jobs")}) IS NULL`;
-const ofPage = "FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL";
-const choices: Record<Groups, { before: string; only: string }> = {
-  present: {
-    before: `free_groups AS MATERIALIZED (
-    SELECT free.* FROM (SELECT DISTINCT tenant, queue, group_key ${ofPage}) AS named CROSS JOIN LATERAL (
+
+// Groups that have a row are locked now, if they are free. Those without get one, for which the statement may have to wait
+// for another transaction that makes it: 200 ms at most, also should that one wait for a group locked here.
+const groups = {
+  before: `named AS MATERIALIZED (
+    SELECT named.*, (SELECT true ${rowOf("named")}) IS NOT NULL AS is_known FROM (
+      SELECT DISTINCT tenant, queue, group_key FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND group_key IS NOT NULL) AS named
+  ), free_groups AS MATERIALIZED (
+    SELECT tenant, queue, group_key FROM named WHERE NOT is_known
+    UNION ALL SELECT free.* FROM named CROSS JOIN LATERAL (
       SELECT tenant, queue, group_key ${rowOf("named")} FOR UPDATE SKIP LOCKED) AS free
   ),`,
-    only: "(group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))",
-  },
-  absent: { before: "", only: `group_key IS NOT NULL AND ${hasNone}` },
+  only: `(group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))`,
 };
 
-/** The parameter after the page's own. */
-const rowsMaxOf = (kind: StartsPage["kind"]) => `$${pageParameters[kind].length + 1}::int`;
-
-const textOf = (kind: StartsPage["kind"], groups: Groups) => `
-  WITH ${takeDead(kind, rowsMaxOf(kind), choices[groups])},
-       ${startAnew("taken", "jobs.id, jobs.type, jobs.tenant, jobs.queue, jobs.priority, jobs.status", kind === "stopped" ? " AND false" : "")}
-  SELECT ${reachedFrom(kind, rowsMaxOf(kind))}, (
-    SELECT json_agg(json_build_object('id', id, 'type', type, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status, 'was', was)
-                    ORDER BY id) FROM queued) AS jobs`;
-const textsOf = (kind: StartsPage["kind"], name: string) => {
+const textOf = (name: string, kind: StartsPage["kind"]) => {
   const parameters = [...pageParameters[kind], "rows_max"];
-  return {
-    present: composed(name, parameters, textOf(kind, "present")),
-    absent: composed(`${name}-absent`, parameters, textOf(kind, "absent")),
-  };
+  const rows_max = `$${parameters.length}::int`;
+  return composed(
+    name,
+    parameters,
+    `
+  WITH ${takeDead(kind, rows_max, groups)},
+       ${startAnew("taken", "jobs.id, jobs.type, jobs.tenant, jobs.queue, jobs.priority, jobs.status", kind === "stopped" ? " AND false" : "")}
+  SELECT ${reachedFrom(kind, rows_max)}, (
+    SELECT json_agg(json_build_object('id', id, 'type', type, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status, 'was', was)
+                    ORDER BY id) FROM queued) AS jobs`,
+  );
 };
 const texts = {
-  ids: textsOf("ids", "dead-letters/replay-ids"),
-  stopped: textsOf("stopped", "jobs/retry-many"),
-  walk: textsOf("walk", "dead-letters/replay-page"),
+  ids: textOf("dead-letters/replay-ids", "ids"),
+  stopped: textOf("jobs/retry-many", "stopped"),
+  walk: textOf("dead-letters/replay-page", "walk"),
 };

@@ -1,3 +1,4 @@
+import { impatient } from "../database/skip-locked.ts";
 import { pageConditions, placeOf, stretch_jobs_max, type StartsPage } from "./pages.ts";
 
 /**
@@ -16,7 +17,7 @@ export function takeDead(
   return `
   ${pageBounded(kind, rows_max)}, ${before} taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${pageConditions[kind].still} AND ${only}
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${pageConditions[kind].still} AND ${impatient} AND ${only}
     FOR UPDATE SKIP LOCKED
   )`;
 }

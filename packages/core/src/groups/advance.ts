@@ -6,6 +6,7 @@ import { executeOn, type Execute, type Statement } from "../database/statement.t
 import { notHeldHalfSent, notHeldIdle, notHeldUnread, sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { claim_bytes_max, payloadBytes } from "../lease/payload-bytes.ts";
+import { leaseColumns } from "../lease/take-leases.ts";
 import { isLimited } from "../limits/room.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { groupOrder, holderOf, sameGroup, slotsOf } from "./join.ts";
@@ -30,7 +31,14 @@ const paramsOf = (groups: readonly GroupRef[]): [string, string, string] => [
 const groupParameters = ["tenants", "queues", "group_keys"];
 
 /** The next job of the groups of `after` is leased, under this token. */
-export type TakeFor = { after: ReadonlySet<GroupRef>; lease_token: string; worker_id: string; lease_seconds: number };
+export type TakeFor = {
+  after: ReadonlySet<GroupRef>;
+  lease_token: string;
+  worker_id: string;
+  lease_seconds: number;
+  /** With the whole job: for a remote worker. */
+  whole?: boolean | undefined;
+};
 const nobody: TakeFor = { after: new Set(), lease_token: no_id, worker_id: "", lease_seconds: 0 };
 
 /** Locks the rows of groups, in the order of all. It waits 200 ms for those that others hold. */
@@ -43,7 +51,10 @@ const lockGroups = (groups: readonly GroupRef[]): Statement => ({ text: lock, pa
  */
 const advanceGroups = (groups: readonly GroupRef[], take: TakeFor = nobody): Statement => {
   const leases = textArray(groups.map((one) => String(take.after.has(one))));
-  return { text: advance, params: [...paramsOf(groups), leases, take.lease_token, take.worker_id, take.lease_seconds] };
+  return {
+    text: take.whole ? advanceWhole : advance,
+    params: [...paramsOf(groups), leases, take.lease_token, take.worker_id, take.lease_seconds],
+  };
 };
 
 /** What comes of an end: its answer, the jobs let through, and the leases taken. */
@@ -133,7 +144,7 @@ const isGoneOnWith = `
         SELECT FROM atlasqueue.queues WHERE queues.tenant = through.tenant AND queues.queue = through.queue
           AND (paused_at IS NOT NULL OR fair_by IS NOT NULL OR ${isLimited}))`;
 
-const leasing = `weighed AS MATERIALIZED (
+const leasing = (columns: string) => `weighed AS MATERIALIZED (
     SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM (
       SELECT id, ${payloadBytes} AS bytes FROM atlasqueue.jobs WHERE id = ANY(ARRAY(${isGoneOnWith})) AND run_at <= statement_timestamp()) AS due
   ), takes AS MATERIALIZED (
@@ -144,7 +155,7 @@ const leasing = `weighed AS MATERIALIZED (
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $7::float8)
     WHERE id = ANY(ARRAY(SELECT id FROM takes)) AND ${notHeldUnread}
-    RETURNING *, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds, run_at > created_at AS delayed
+    RETURNING ${columns}
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
     SELECT min(tenant), $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)
@@ -155,10 +166,7 @@ const leasing = `weighed AS MATERIALIZED (
 // it is overdue then, as is one that has room for more than its share: the sweep looks again. Rows are found by LATERAL, `= ANY` and the
 // conflict over a key, never by a join: that could be planned as a scan of the whole table. A group whose one turn passes
 // to its next job keeps its row as it is: `heads` then names an earlier job, which stands for the one that has `active_group_key`.
-const advance = composed(
-  "groups/advance",
-  [...groupParameters, "leases", "lease_token", "worker_id", "lease_seconds"],
-  `
+const advancing = (columns: string) => `
   WITH named AS MATERIALIZED (
     SELECT tenant, queue, group_key, bool_or(leases) AS leases
     FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[]) AS one(tenant, queue, group_key, leases)
@@ -181,7 +189,7 @@ const advance = composed(
            CASE WHEN is_held THEN now() + interval '500 ms' WHEN has_more THEN now() END AS overdue
     FROM looked_into CROSS JOIN LATERAL (
       SELECT EXISTS (SELECT FROM unnest(ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free)) AS is_held OFFSET 0) AS held
-  ), ${leasing}, released AS (
+  ), ${leasing(columns)}, released AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, group_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
@@ -209,5 +217,8 @@ const advance = composed(
                                       'priority', priority, 'status', status)) AS through
     FROM released
   )
-  SELECT * FROM answer LEFT JOIN leased ON true`,
-);
+  SELECT * FROM answer LEFT JOIN leased ON true`;
+const advanceParameters = [...groupParameters, "leases", "lease_token", "worker_id", "lease_seconds"];
+const advance = composed("groups/advance", advanceParameters, advancing(`tenant, ${leaseColumns}`));
+// To read all of a job costs a worker that runs one job after another of 1,000 groups half as much again.
+const advanceWhole = composed("groups/advance-whole", advanceParameters, advancing("*"));

@@ -1,5 +1,4 @@
 import { composed } from "../database/composed.ts";
-import { impatient, passingOverLocked, type Form } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { createQueueLines } from "../queues/queue-lines.ts";
@@ -32,8 +31,7 @@ export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => 
 }
 
 /**
- * Mark one page of a queue's groups with blocked jobs as overdue, as more of these may go now. Waits for a locked group for
- * 200 ms. Returns the last group of the page, for the next one; undefined at the end. Groups left unmarked, because a
+ * Mark one page of a queue's groups with blocked jobs as overdue, as more of these may go now. Returns the last group of the page, for the next one; undefined at the end. Groups left unmarked, because a
  * process died between two pages or another transaction held them, let more through when their next job finishes.
  *
  * @example
@@ -46,35 +44,26 @@ export async function markBlockedGroups(
   groups_max: number,
 ): Promise<string | undefined> {
   const params = [tenant, queue, after, groups_max];
-  const [row] = await passingOverLocked((form) =>
-    executeOn(deps.database)<{ last: string | null; groups: number }>({ text: texts[form], params }),
-  );
+  const [row] = await executeOn(deps.database)<{ last: string | null; groups: number }>({ text: mark, params });
   return row && row.groups === groups_max ? (row.last ?? undefined) : undefined;
 }
 
-const mark = (name: string, form: Form) =>
-  composed(
-    name,
-    ["tenant", "queue", "after", "groups_max"],
-    `
+const mark = composed(
+  "groups/mark-blocked",
+  ["tenant", "queue", "after", "groups_max"],
+  `
   WITH page AS MATERIALIZED (
     SELECT group_key FROM atlasqueue.job_groups WHERE tenant = $1 AND queue = $2 AND group_key > $3 ORDER BY group_key LIMIT $4::int
-  ), blocked AS MATERIALIZED (
-    SELECT group_key FROM page CROSS JOIN LATERAL (
+  ), free AS MATERIALIZED (
+    SELECT locked.spot FROM page CROSS JOIN LATERAL (
       SELECT FROM atlasqueue.jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND group_seq > 0
-      ORDER BY group_seq LIMIT 1) AS first
-    ORDER BY group_key COLLATE "C"
-  ), locked AS MATERIALIZED (
-    SELECT locked.spot FROM blocked CROSS JOIN LATERAL (
+      ORDER BY group_seq LIMIT 1) AS blocked
+    CROSS JOIN LATERAL (
       SELECT ctid AS spot FROM atlasqueue.job_groups
-      WHERE tenant = $1 AND queue = $2 AND job_groups.group_key = blocked.group_key AND overdue_at IS NULL AND ${impatient}
-      FOR UPDATE ${form === "careful" ? "SKIP LOCKED" : ""}) AS locked
+      WHERE tenant = $1 AND queue = $2 AND job_groups.group_key = page.group_key AND overdue_at IS NULL
+      FOR UPDATE SKIP LOCKED) AS locked
   ), marked AS (
-    UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE ctid = ANY(ARRAY(SELECT spot FROM locked))
+    UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE ctid = ANY(ARRAY(SELECT spot FROM free))
   )
   SELECT max(group_key) AS last, count(*)::int AS groups FROM page`,
-  );
-const texts = {
-  quick: mark("groups/mark-blocked", "quick"),
-  careful: mark("groups/mark-blocked-carefully", "careful"),
-};
+);

@@ -1,12 +1,10 @@
 import { findFaults, mergePatch, type JsonObject } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
-import { isLocked } from "../database/errors.ts";
 import { impatient } from "../database/skip-locked.ts";
 import type { Execute } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { untilFree } from "../steps/as-seen.ts";
 import { forgetSteps } from "../steps/forget.ts";
 import { isRetryable, retryWith, tellRetried, type RetryOutcome } from "./retry.ts";
 
@@ -18,7 +16,7 @@ type Edit = { payload?: JsonObject | undefined; patch?: JsonObject | undefined }
 
 /**
  * Like `retry`, with another payload, in one transaction: no one sees the one without the other. With it, nothing that was
- * done counts any more: its steps and signals are removed.
+ * done counts any more: its steps and signals are removed. Throws like `retry` while another transaction has something locked.
  *
  * @example
  * const patch = { to: "ada@example.org" };
@@ -31,7 +29,7 @@ export async function editAndRetry(
   edit: Edit,
   payload_bytes_max: number,
 ): Promise<EditOutcome> {
-  const edited = async (execute: Execute): Promise<EditOutcome | "again"> => {
+  const edited = async (execute: Execute): Promise<EditOutcome> => {
     const [row] = await execute<JobRow>({ text: hold, params: [id, tenant] });
     if (!row) return { kind: "unknown" };
     if (!isRetryable(row.status)) return { kind: "not_retryable", job: row };
@@ -39,17 +37,10 @@ export async function editAndRetry(
     const text = JSON.stringify(payload);
     if (Buffer.byteLength(text) > payload_bytes_max || findFaults(payload).length > 0) return { kind: "refused" };
     const retried = await retryWith(execute, tenant, id);
-    if (retried.kind === "held") return "again";
     await execute({ text: write, params: [id, text] });
     return retried.kind === "retried" ? { ...retried, job: { ...retried.job, payload } } : retried;
   };
-  // Its group is locked by then: what another transaction has of its steps must not be waited for.
-  const outcome = await untilFree(deps, () =>
-    inTransaction(deps.database, edited).catch((error: unknown) => {
-      if (isLocked(error)) return "again" as const;
-      throw error;
-    }),
-  );
+  const outcome = await inTransaction(deps.database, edited);
   tellRetried(deps, outcome);
   return outcome;
 }

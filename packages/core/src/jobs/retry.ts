@@ -1,10 +1,10 @@
 import { composed } from "../database/composed.ts";
 import type { JobStatus } from "@atlasqueue/contract";
+import { impatient } from "../database/skip-locked.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { transition } from "../tracing/transition.ts";
-import { untilFree } from "../steps/as-seen.ts";
 import { startAnew } from "./start-anew.ts";
 
 export type RetryOutcome =
@@ -15,32 +15,23 @@ export type RetryOutcome =
 
 /**
  * dead | cancelled | failed → queued (or blocked, in a group), now and as if it were new: no attempts spent, no result
- * or error left. What happened before stays in its history. It does without those of its parents that have failed.
+ * or error left. What happened before stays in its history. It does without those of its parents that have failed. Throws
+ * after 200 ms (`isLocked`) while another transaction has the job, its group or what is the job's locked.
  *
  * @example
  * const outcome = await retry(deps, "default", id);
  */
 export async function retry(deps: Deps, tenant: string, id: string): Promise<RetryOutcome> {
-  const outcome = await transition(deps, "retry", {}, () =>
-    untilFree(deps, async (): Promise<RetryOutcome | "again"> => {
-      const tried = await retryWith(executeOn(deps.database), tenant, id);
-      return tried.kind === "held" ? "again" : tried;
-    }),
-  );
+  const outcome = await transition(deps, "retry", {}, () => retryWith(executeOn(deps.database), tenant, id));
   tellRetried(deps, outcome);
   return outcome;
 }
 
-/** Nothing was done: another transaction has something locked that is the job's. */
-type Held = { kind: "held" };
-
 /** The same as part of a transaction; `was` is the status it had. */
-export async function retryWith(execute: Execute, tenant: string, id: string): Promise<RetryOutcome | Held> {
-  type Row = JobRow & { was: JobStatus; is_held: boolean };
-  const [row] = await execute<Row>({ text, params: [id, tenant] });
+export async function retryWith(execute: Execute, tenant: string, id: string): Promise<RetryOutcome> {
+  const [row] = await execute<JobRow & { was: JobStatus }>({ text, params: [id, tenant] });
   if (!row) return { kind: "unknown" };
-  const { was, is_held, ...job } = row;
-  if (is_held) return { kind: "held" };
+  const { was, ...job } = row;
   if (!isRetryable(was)) return { kind: "not_retryable", job };
   return { kind: "retried", job, was, was_dead: was === "dead" };
 }
@@ -63,11 +54,11 @@ const text = composed(
   ["id", "tenant"],
   `
   WITH found AS MATERIALIZED (
-    SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 FOR UPDATE
+    SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 AND ${impatient} FOR UPDATE
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE ${isStopped}
   ), ${startAnew("stopped", "jobs.*")}
-  SELECT *, false AS is_held FROM queued
+  SELECT * FROM queued
   UNION ALL
-  SELECT found.*, found.status AS was, id IN (SELECT id FROM stopped) FROM found WHERE id NOT IN (SELECT id FROM able)`,
+  SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM stopped)`,
 );

@@ -1,5 +1,4 @@
 import { countMixedMoves } from "../counts/changes.ts";
-import { isTaken, takeOwn, type Belonging } from "../database/skip-locked.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups } from "../groups/join.ts";
 
@@ -9,21 +8,6 @@ const waits =
 const parentHasFailed =
   "coalesce((SELECT status FROM atlasqueue.jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')";
 
-/** What goes, or is changed, of the jobs in `rows`. Only with `has_steps` are there any waits. */
-const edges = (when: string): Belonging => ({
-  table: "flow_edges",
-  column: "child",
-  of: "awaiting",
-  when: `failed${when} AND ${parentHasFailed}`,
-});
-const reasons: Belonging = {
-  table: "flow_jobs",
-  column: "job_id",
-  of: "in_flows",
-  when: "cancelled_by IS NOT NULL",
-};
-const signalsAwaited: Belonging = { table: "job_state", column: "job_id", of: "with_steps", when: "kind = 'wait'" };
-
 /**
  * Parts of a WITH that make stopped jobs ready, now and as if they were new: no attempts spent, no result or error
  * left. `rows` is a part with their locked rows: id, tenant, queue, group_key, status, dead_at,
@@ -31,33 +15,26 @@ const signalsAwaited: Belonging = { table: "job_state", column: "job_id", of: "w
  * still has its turn there. A job that waits for others is blocked until these have ended, except those that have
  * failed, `when` (a further condition) it is to do without them; one that was started anew itself has not failed. Steps
  * and signals stay, so that what was done is not done again; what it waits for, it waits for anew. `queued` then has a
- * row for each, with its `returning` columns and `was`, the status it had; not for those in `held`, of which another
- * transaction has a row locked: nothing was done about them.
+ * row for each, with its `returning` columns and `was`, the status it had. The statement must be `impatient`.
  */
 export const startAnew = (rows: string, returning: string, when = "") => `
-  awaiting AS MATERIALIZED (
-    SELECT id, tenant FROM ${rows} WHERE ${waits}
-  ), in_flows AS MATERIALIZED (
-    SELECT id FROM ${rows} WHERE flow_id IS NOT NULL
-  ), with_steps AS MATERIALIZED (
-    SELECT id FROM ${rows} WHERE has_steps
-  ), ${takeOwn([edges(when), reasons, signalsAwaited])}, able AS MATERIALIZED (
-    SELECT * FROM ${rows} WHERE id NOT IN (SELECT owner FROM held)
-  ), waiting AS MATERIALIZED (
-    SELECT id, tenant, true AS waits FROM awaiting WHERE id NOT IN (SELECT owner FROM held)
+  waiting AS MATERIALIZED (
+    SELECT id, tenant, true AS waits FROM ${rows} WHERE ${waits}
   ), done_without AS (
-    DELETE FROM atlasqueue.flow_edges WHERE ${isTaken(edges(when))}
+    DELETE FROM atlasqueue.flow_edges
+    WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed${when} AND ${parentHasFailed}
   ), forgotten AS (
-    UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL WHERE ${isTaken(reasons)}
+    UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL
+    WHERE job_id = ANY(ARRAY(SELECT id FROM ${rows} WHERE flow_id IS NOT NULL)) AND cancelled_by IS NOT NULL
   ), waits_gone AS (
-    DELETE FROM atlasqueue.job_state WHERE ${isTaken(signalsAwaited)}
+    DELETE FROM atlasqueue.job_state WHERE job_id = ANY(ARRAY(SELECT id FROM ${rows} WHERE has_steps)) AND kind = 'wait'
   ), noted_children AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'recheck_child', tenant, id::text FROM waiting
   ), revived AS (
-    SELECT id, tenant, has_children FROM able WHERE status <> 'failed'
+    SELECT id, tenant, has_children FROM ${rows} WHERE status <> 'failed'
   ), ${noteParents("revived")}, ${joinGroups(`
     SELECT id, tenant, queue, group_key, row_number() OVER (ORDER BY dead_at, id) AS place
-    FROM able WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)`)}, queued AS (
+    FROM ${rows} WHERE group_key IS NOT NULL AND status <> 'failed' AND id NOT IN (SELECT id FROM waiting)`)}, queued AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN waits OR NOT may_run THEN 'blocked' ELSE 'queued' END,
                     ready_at = CASE WHEN waits IS NULL AND may_run IS NOT FALSE THEN now() END,
                     group_seq = CASE WHEN waits THEN 0 WHEN NOT may_run THEN seq END,
@@ -65,9 +42,9 @@ export const startAnew = (rows: string, returning: string, when = "") => `
                     run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
-    FROM able LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)
-    WHERE jobs.id = able.id
-    RETURNING ${returning}, able.status AS was
+    FROM ${rows} AS stopped LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)
+    WHERE jobs.id = stopped.id
+    RETURNING ${returning}, stopped.status AS was
   ), moved AS (
     SELECT tenant, queue, was AS from_status, status AS to_status FROM queued
   ), ${countMixedMoves("moved")}`;

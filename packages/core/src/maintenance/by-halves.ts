@@ -1,4 +1,4 @@
-import { DatabaseTimeoutError, isFileFault, isUnavailable } from "../database/errors.ts";
+import { DatabaseTimeoutError, isFileFault, isLocked, isUnavailable } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
@@ -34,7 +34,7 @@ export async function byHalves<T>(
     } catch (error) {
       pace.rows = Math.ceil(rows / 2);
       const late = error instanceof DatabaseTimeoutError;
-      if (isUnavailable(error) && !late && !isFileFault(error)) throw error;
+      if (isUnavailable(error) && !late && !isFileFault(error) && !isLocked(error)) throw error;
       if (late && !(await error.isOver(over_deadlines_max * timeout_ms))) throw error;
       if (rows === 1) return passOver(error);
     }

@@ -1,10 +1,10 @@
 import { composed } from "../database/composed.ts";
-import { takeOwn, type Belonging } from "../database/skip-locked.ts";
+import { impatient } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
-import { removed, removeJobs } from "../jobs/remove.ts";
+import { removeJobs, removeOf } from "../jobs/remove.ts";
 import type { JobRetention } from "./retention.ts";
 
 /** Between which ids, and how many jobs are looked at. */
@@ -72,8 +72,6 @@ const isPlain = "flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL"
 const answer = `(SELECT ours FROM turn) AS ours, (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
          (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`;
 
-const attempts: Belonging = { table: "job_attempts", column: "job_id", of: "free" };
-
 // Rows are read once, where the walk finds them, and then by their place.
 const plainStep = composed(
   "maintenance/prune-plain",
@@ -92,10 +90,10 @@ const plainStep = composed(
   ), alone AS MATERIALIZED (
     SELECT id, lies_at FROM old WHERE over AND plain AND id NOT IN (SELECT id FROM named)
   ), free AS MATERIALIZED (
-    SELECT id, ctid AS lies_at FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM alone)) AND ${isOver} AND ${isPlain}
+    SELECT id, ctid AS lies_at FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM alone)) AND ${isOver} AND ${isPlain} AND ${impatient}
     FOR UPDATE SKIP LOCKED
-  ), ${takeOwn([attempts])}, ${removed(attempts)}, gone AS (
-    DELETE FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM free WHERE id NOT IN (SELECT owner FROM held)))
+  ), ${removeOf("job_attempts", "job_id", "free")}, gone AS (
+    DELETE FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM free))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status
   ), ${countMixedMoves("gone")}
   SELECT ${answer}, EXISTS (SELECT FROM old WHERE over AND id NOT IN (SELECT id FROM alone)) AS others`,

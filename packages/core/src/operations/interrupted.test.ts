@@ -118,7 +118,7 @@ test.each([
       broken();
       throw brokenConnection();
     }
-    if (kind === "answer" && text.includes("COMMIT")) committed = true;
+    if (kind === "answer" && /COMMIT|UPDATE atlasqueue.jobs SET status/.test(text)) committed = true;
   });
   await act({ ...world.deps, database, signal, followUps, broken });
   await followUps.stop();

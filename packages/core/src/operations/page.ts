@@ -5,7 +5,7 @@ import { pageOfIds, replay, replay_rows_max } from "../dead-letters/replay.ts";
 import type { Deps } from "../deps.ts";
 import { changeAll, findMeant, foundIn, nothing, type Changed } from "../jobs/bulk.ts";
 import { never_too_heavy } from "../lease/payload-bytes.ts";
-import { lockSteps, readPatched, writePatched } from "./patching.ts";
+import { readPatched, writePatched } from "./patching.ts";
 import { deadFilterOf } from "./rows.ts";
 
 /** A page of payloads is read, patched and written: bounded as what a claim reads is. */
@@ -41,9 +41,7 @@ async function replayPatched(within: Deps, row: OperationRow, page: DeadPage, ro
   const execute = executeOn(within.database);
   const { found, reached, jobs } = await readPatched(execute, page, row, rows_max);
   const patched = new Map(jobs.filter(({ fits }) => fits).map((job) => [job.id, job]));
-  const held = await lockSteps(execute, [...patched.keys()]);
-  const free = [...patched.keys()].filter((id) => !held.has(id));
-  const revived = await replay(within, pageOfIds(page, free));
+  const revived = await replay(within, pageOfIds(page, [...patched.keys()]));
   await writePatched(
     execute,
     revived.ids.flatMap((id) => patched.get(id) ?? []),

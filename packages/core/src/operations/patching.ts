@@ -2,7 +2,7 @@ import { findFaults, mergePatch, type Json, type JsonObject } from "@atlasqueue/
 import { composed } from "../database/composed.ts";
 import { unindexed, uuidArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
-import { forgetSteps, takeSteps } from "../steps/forget.ts";
+import { forgetSteps } from "../steps/forget.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "../dead-letters/pages.ts";
 import { pageBounded, reachedFrom } from "../dead-letters/take.ts";
 
@@ -32,15 +32,6 @@ export async function readPatched(
   return { found: row?.found ?? 0, reached: row?.reached ?? null, jobs };
 }
 
-/**
- * Lock what the jobs to be patched have done before. Returns the ids of those of which another transaction has some
- * locked: with their old steps they must not run under another payload, and nothing may wait for these.
- */
-export async function lockSteps(execute: Execute, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const held = await execute<{ owner: string }>({ text: lock, params: [uuidArray(ids)] });
-  return new Set(held.map(({ owner }) => owner));
-}
-
 /** Give jobs, which this transaction has locked, their patched payloads. What they have done before does not count then. */
 export async function writePatched(execute: Execute, jobs: readonly Pick<Patched, "id" | "after">[]): Promise<void> {
   if (jobs.length === 0) return;
@@ -66,14 +57,6 @@ const textOf = (kind: DeadPage["kind"]) => {
   );
 };
 const texts = { ids: textOf("ids"), walk: textOf("walk") };
-
-const lock = composed(
-  "dead-letters/lock-steps",
-  ["ids"],
-  `
-  WITH patched AS MATERIALIZED (SELECT unnest($1::uuid[]) AS id), ${takeSteps("patched")}
-  SELECT DISTINCT owner FROM held`,
-);
 
 const write = composed(
   "dead-letters/write-patched",

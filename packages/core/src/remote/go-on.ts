@@ -43,6 +43,7 @@ export async function completeAndGoOn(
       lease_token,
       after,
       unanswered: (token) => returns.unanswered(token, tenant),
+      whole: true,
     });
     const jobs = await renewedIfLate(own, [...next.values()], { lease_seconds }, sent_at).catch((error: unknown) => {
       // They go back. What is settled is settled, and said so.

@@ -1,9 +1,9 @@
+import { lockedError } from "../database/errors.ts";
 import { ahead } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import { takeBack } from "../lease/take-back.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
-import { lockedError } from "./settle.ts";
 
 /** A request waits for jobs for half a minute at most, and a claim for its own deadline. */
 const refused_seconds = 300;

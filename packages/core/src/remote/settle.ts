@@ -1,5 +1,5 @@
 import { storableText, type Json } from "@atlasqueue/contract";
-import { afterAPart, certainlyNotApplied, KeysContendedError } from "../database/errors.ts";
+import { lockedError } from "../database/errors.ts";
 import { ahead } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps, Settled } from "../follow-ups.ts";
@@ -97,9 +97,6 @@ export async function settleKnown<T extends Held, Outcome>(
   if (byId.size < known.length) throw lockedError(byId.size > 0);
   return items.map(({ id }) => byId.get(id) ?? "not_found");
 }
-
-/** Another transaction has a job locked; `done`: others were settled. */
-export const lockedError = (done: boolean) => (done ? afterAPart : certainlyNotApplied)(new KeysContendedError());
 
 async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[], next: HandedJob[], go_on: GoOn | undefined) {
   const completions = known.map(({ item, lease }): Completion => ({ lease, result: item.result ?? null }));

@@ -11,6 +11,8 @@ import { settlementOf, type Settlement } from "./statement.ts";
 /** The worker that takes the next jobs, and the completed jobs, by id, whose groups are to go on. */
 export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "lease_token" | "unanswered"> & {
   after: readonly string[];
+  /** With the whole job: for a remote worker. */
+  whole?: boolean;
 };
 
 /** The outcomes in the order of the completions, and the lease of each one's next job that could be taken. */
@@ -28,12 +30,18 @@ export type CompletedAndTaken<L> = { outcomes: SettleOutcome[]; next: ReadonlyMa
 export async function completeAndTakeNext<L extends Lease = Lease>(
   deps: Deps,
   completions: readonly Completion[],
-  { worker_id, lease_seconds, lease_token = randomUUID(), after, unanswered }: TakeNext,
+  { worker_id, lease_seconds, lease_token = randomUUID(), after, unanswered, whole }: TakeNext,
 ): Promise<CompletedAndTaken<L>> {
   if (after.length === 0) return { outcomes: await complete(deps, completions), next: new Map() };
   const grouped = groupsOf(completions);
   const asked = new Set(after);
-  const take = { after: new Set(grouped.filter(({ id }) => asked.has(id))), lease_token, worker_id, lease_seconds };
+  const take = {
+    after: new Set(grouped.filter(({ id }) => asked.has(id))),
+    lease_token,
+    worker_id,
+    lease_seconds,
+    whole,
+  };
   let ended;
   try {
     ended = await endInGroups<Settlement, L>(deps, settlementOf(completions), grouped, take);

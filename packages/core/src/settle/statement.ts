@@ -38,8 +38,8 @@ export function settlementOf(settlings: readonly Settling[]): Statement {
 function failureOf(one: Settling) {
   if (!("verdict" in one)) return undefined;
   const { error, verdict } = one;
-  if (verdict.kind === "retry") return { error, delay: verdict.delay_ms / 1_000 };
-  return { error, reason: verdict.reason, fingerprint: fingerprintOf(error) };
+  if (verdict.kind === "retry") return { status: "failed", error, delay: verdict.delay_ms / 1_000 };
+  return { status: "dead", error, reason: verdict.reason, fingerprint: fingerprintOf(error) };
 }
 
 /** As text, since jsonb would sort its keys. */
@@ -65,7 +65,7 @@ const text = composed(
   [...leaseParameters, "failures", "results", "logs"],
   `
   WITH settled AS (
-    UPDATE atlasqueue.jobs SET status = CASE WHEN (${failure("error")}) IS NULL THEN 'succeeded' WHEN (${failure("reason")}) IS NULL THEN 'failed' ELSE 'dead' END,
+    UPDATE atlasqueue.jobs SET status = coalesce(${failure("status")}, 'succeeded'),
                     dead_reason = ${failure("reason")}, run_at = coalesce(${retryAt}, run_at), due_at = ${retryAt},
                     dead_at = CASE WHEN (${failure("reason")}) IS NOT NULL THEN now() END,
                     finished_at = CASE WHEN (${failure("delay")}) IS NULL THEN now() END,
@@ -73,21 +73,21 @@ const text = composed(
                     error_fingerprint = ${failure("fingerprint")}, last_error = ${failure("error")},
                     result = (${given("$5", textOfJob("$5"))})::json, updated_at = now(), locked_until = NULL
     WHERE ${impatient} AND ${holdsLease}
-    RETURNING jobs.id, tenant, queue, status, attempts, worker_id, started_at, run_at, dead_reason, last_error,
-              has_children AND status <> 'failed' AS has_children
+    RETURNING jobs.id, tenant, queue, attempts, worker_id, started_at, run_at, dead_reason, last_error,
+              has_children AND status <> 'failed' AS has_children, nullif(status, 'succeeded') AS failed_as
   ), ${noteParents("settled")}, ${countChanges("settled", {
     running: "-count(*)",
-    succeeded: "count(*) FILTER (WHERE status = 'succeeded')",
-    failed: "count(*) FILTER (WHERE status = 'failed')",
-    dead: "count(*) FILTER (WHERE status = 'dead')",
+    succeeded: "count(*) - count(failed_as)",
+    failed: "count(*) FILTER (WHERE failed_as = 'failed')",
+    dead: "count(*) FILTER (WHERE failed_as = 'dead')",
   })}, history AS (
     INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, worker_id, started_at, finished_at, outcome, error, logs)
-    SELECT tenant, id, attempts, worker_id, started_at, now(), CASE status WHEN 'succeeded' THEN status ELSE 'failed' END, last_error, (${log})::json
-    FROM settled WHERE (SELECT $4::text <> '{}' OR $6::text <> '{}') AND (status <> 'succeeded' OR (${log}) IS NOT NULL)
+    SELECT tenant, id, attempts, worker_id, started_at, now(), CASE WHEN failed_as IS NULL THEN 'succeeded' ELSE 'failed' END, last_error, (${log})::json
+    FROM settled WHERE (SELECT $4::text <> '{}' OR $6::text <> '{}') AND (failed_as IS NOT NULL OR (${log}) IS NOT NULL)
   )
   SELECT json_agg(input.id) AS refused, (SELECT json_agg(job_id) FROM noted_parents) AS parents, (
-    SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at, 'dead_reason', dead_reason))
-    FROM settled WHERE (SELECT $4::text <> '{}') AND status <> 'succeeded') AS failed
+    SELECT json_agg(json_build_object('id', id, 'status', failed_as, 'run_at', run_at, 'dead_reason', dead_reason))
+    FROM settled WHERE (SELECT $4::text <> '{}') AND failed_as IS NOT NULL) AS failed
   FROM ${leaseInput}
   WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND input.id NOT IN (SELECT id FROM settled)`,
 );

@@ -3,6 +3,7 @@ import {
   CallerGoneError,
   cameAfterAPart,
   hadNoRoom,
+  isLocked,
   isReadOnly,
   LeaseTokenTakenError,
   outcomeUnknown,
@@ -41,13 +42,15 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;
     deps.observe({ event: "database_unavailable", during, error: textOf(error as Error) });
-    const detail = isReadOnly(error) ? "The database is read-only: it takes no writes" : "The database did not answer";
+    const detail = isLocked(error) ? locked : isReadOnly(error) ? readOnly : "The database did not answer";
     return outcomeUnknown(error) ? maybeDone(detail) : unavailable(detail);
   }
   deps.logger.error({ event: "http_error", ...senderOf(c), err: error }, "http_error");
   return internal();
 }
 
+const locked = "Another transaction has what it needs locked; try again";
+const readOnly = "The database is read-only: it takes no writes";
 /** In words too: OpenQueue's errors have nothing else. */
 const maybeDone = (detail: string) => unavailable(`${detail}; it, or a part of it, may have been done`, true);
 

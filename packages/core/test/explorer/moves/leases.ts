@@ -85,7 +85,12 @@ export const leaseMoves: Moves = {
   ...ofOne("running", {
     // It shortens the lease, and so moves when the sweep looks at its claim as well.
     heartbeat: ({ tenant, held, leases }, deps) =>
-      heartbeat(deps, tenant, { id: held, lease_token: leases[0]?.lease_token ?? "", lease_seconds: 20, progress: 1 }),
+      heartbeat(deps, tenant, {
+        id: held,
+        lease_token: leases[0]?.lease_token ?? "",
+        lease_seconds: 20,
+        progress: 1,
+      }).catch(mayBeLate),
     "store a step": ({ leases: [lease] }, deps) => storeStep(deps, lease as Lease, "a", 1).catch(mayBeLate),
     park: ({ leases: [lease] }, deps) => park(deps, lease as Lease, "go", 3_600).catch(mayBeLate),
     spawn: spawn(({ leases: [lease] }) => lease as Lease, false),

@@ -45,7 +45,7 @@ const ofStates: Moves = Object.assign(
   ...toEach("cancel", ({ tenant }, deps, id) => cancel(deps, tenant, id).catch(mayBeLate), cancellable),
   ...toEach(
     "retry",
-    ({ tenant }, deps, id) => retry(deps, tenant, id),
+    ({ tenant }, deps, id) => retry(deps, tenant, id).catch(mayBeLate),
     "failed, dead, cancelled, dead parent, stopped child, running",
   ),
   ...toEach(
@@ -55,7 +55,13 @@ const ofStates: Moves = Object.assign(
   ),
 );
 const bulk = (action: "cancel" | "retry" | "delete" | "purge") => (world: World, deps: World["deps"]) =>
-  bulkJobs({ ...deps, followUps: nothingFollows }, world.tenant, action, { ids: everyone(world) }, { dry_run: false });
+  bulkJobs(
+    { ...deps, followUps: nothingFollows },
+    world.tenant,
+    action,
+    { ids: everyone(world) },
+    { dry_run: false },
+  ).catch(mayBeLate);
 
 /** Of all jobs, by an operation that nothing else is due with. */
 const pageOf = (kind: "cancel" | "retry" | "purge") => async (world: World, deps: World["deps"]) => {
@@ -63,28 +69,29 @@ const pageOf = (kind: "cancel" | "retry" | "purge") => async (world: World, deps
   await before.database.sql`
     UPDATE atlasqueue.operations SET status = 'paused' WHERE id IN (SELECT id FROM atlasqueue.operations FOR UPDATE SKIP LOCKED)`;
   await createOperation(before, { tenant: world.tenant, kind, filter: {} }, anybody);
-  await stepOperation(deps, async () => {});
+  await stepOperation(deps, async () => {}).catch(mayBeLate);
 };
 
 /** What people do to jobs. */
 export const peopleMoves: Moves = {
   ...ofStates,
   ...ofMany({
-    replay: (world, deps) => replay(deps, deadPage(world)),
-    "a page of a replay": (_world, deps) => stepOperation(deps, async () => {}),
+    replay: (world, deps) => replay(deps, deadPage(world)).catch(mayBeLate),
+    "a page of a replay": (_world, deps) => stepOperation(deps, async () => {}).catch(mayBeLate),
     "a page of a bulk cancel": pageOf("cancel"),
     "a page of a bulk retry": pageOf("retry"),
     "a page of a bulk purge": pageOf("purge"),
     "bulk cancel": bulk("cancel"),
     "bulk retry": bulk("retry"),
     "bulk purge": bulk("purge"),
-    "purge dead letters": (world, deps) => purge(deps, deadPage(world)),
-    delete: ({ tenant, finished, dead_letters }, deps) => deleteFinished(deps, tenant, [finished, ...dead_letters]),
+    "purge dead letters": (world, deps) => purge(deps, deadPage(world)).catch(mayBeLate),
+    delete: ({ tenant, finished, dead_letters }, deps) =>
+      deleteFinished(deps, tenant, [finished, ...dead_letters]).catch(mayBeLate),
   }),
   // Job by job, each of which it may wait for.
   ...ofOne(undefined, {
     edit: ({ tenant, dead_letters }, deps) =>
-      editAndRetry(deps, tenant, String(dead_letters[0]), { patch: { edited: true } }, 1_000),
+      editAndRetry(deps, tenant, String(dead_letters[0]), { patch: { edited: true } }, 1_000).catch(mayBeLate),
   }),
   ...ofOne("limits", {
     "set limits": ({ tenant }, deps) =>
