@@ -40,20 +40,26 @@ async function sendInTurns(deps: SignalDeps, jobs: readonly ReadyJob[]): Promise
 }
 
 /**
- * Signal jobs that a committed transition made ready. `front` is for those that already had their place. Resolves with
- * how many the signal took in; the others are already there, or left to the sweep.
+ * Signal jobs that a committed transition made ready, those of all queues in one round trip. `front` is for those that already
+ * had their place. Resolves with how many the signal took in; the others are already there, or left to the sweep.
  */
 export async function announce(
   deps: SignalDeps,
   jobs: readonly ReadyJob[],
   place: "back" | "front" = "back",
 ): Promise<number> {
+  if (jobs.length === 0) return 0;
   let taken = 0;
-  for (const [queue, ready] of Map.groupBy(jobs, (job) => job.queue))
-    await hint(deps.observe, "push", async () => {
-      const count = await send(deps, ready, place);
-      taken += count;
-      if (count > 0) deps.observe({ event: "job_enqueued", queue, count });
-    });
+  await hint(deps.observe, "push", async () => {
+    taken = await send(deps, jobs, place);
+    if (taken > 0) tellOf(deps.observe, jobs, taken);
+  });
   return taken;
+}
+
+/** The signal only says how many of all it took in. */
+function tellOf(observe: Observe, jobs: readonly ReadyJob[], taken: number): void {
+  const queues = Map.groupBy(jobs, ({ queue }) => queue);
+  for (const [queue, its] of queues)
+    observe({ event: "job_enqueued", queue, count: queues.size === 1 ? taken : its.length });
 }
