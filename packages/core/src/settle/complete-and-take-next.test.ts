@@ -131,6 +131,26 @@ test("one that is not due, locked by another transaction, or cancelled meanwhile
   expect([await advance(), await statuses(e, f)]).toEqual([[f], ["cancelled", "queued"]]);
 });
 
+test.each([
+  ["settled", async (lease: Lease) => void (await goOn([lease]))],
+  ["cancelled", async (lease: Lease) => void (await cancel(deps, "default", lease.id))],
+])(
+  "the next job behind one that was %s while it was locked goes back when the settlement is repeated",
+  async (_how, end) => {
+    const [a, b] = await add({}, {});
+    const lease = await take(a);
+    await deps.database.sql.begin(async (other) => {
+      await other`SELECT FROM atlasqueue.jobs WHERE id = ${b ?? ""} FOR UPDATE`;
+      await end(lease);
+    });
+    const lost: string[] = [];
+    const options = { ...claimer, after: [lease.id], unanswered: (token: string) => void lost.push(token) };
+    const { next } = await completeAndTakeNext(deps, [{ lease, result: null }], options);
+    const [row] = await deps.database.sql`SELECT lease_token FROM atlasqueue.jobs WHERE id = ${b ?? ""}`;
+    expect([next.size, lost]).toEqual([0, [row?.["lease_token"]]]);
+  },
+);
+
 test("a lease that was lost takes nothing", async () => {
   const [a, b] = await add({}, {});
   const lease = await take(a);

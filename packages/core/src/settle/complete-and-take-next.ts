@@ -59,15 +59,18 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
     unanswered?.(lease_token);
     throw error;
   });
-  const next = new Map<Lease, L>();
-  // One that only repeats its settlement has had its turn: what was taken is behind another job of its group.
   for (const id of answer?.refused ?? []) asked.delete(id);
+  const next = new Map<Lease, L>();
   for (const { lease } of completions) {
     const one = taken.size > 0 && asked.has(lease.id) ? taken.get(groupOf(lease)) : undefined;
-    if (!one) continue;
-    next.set(lease, one);
-    deps.observe(leaseEvent("lease_acquired", one));
+    if (one) next.set(lease, one);
   }
+  // Behind a job that ended earlier, while the next one was locked. A repetition gives its caller no job, so all go back.
+  if (next.size < leased.length) {
+    unanswered?.(lease_token);
+    next.clear();
+  }
+  for (const one of next.values()) deps.observe(leaseEvent("lease_acquired", one));
   return { outcomes: outcomes as SettleOutcome[], next };
 }
 
