@@ -108,8 +108,10 @@ test("the system goes on with a logical replica of its database: nothing is lost
   }
   await eventually(async () => expect(await run(isCaughtUp)).toEqual([{ copied: true }]));
   await run(takeOver);
-  const ids = "SELECT nextval('atlasqueue.job_attempts_id_seq') > max(id) AS new FROM atlasqueue.job_attempts";
-  expect(await run({ where: "NEW", statements: [ids] })).toEqual([{ new: true }]);
+  for (const table of ["job_attempts", "outbox"]) {
+    const ids = `SELECT nextval('atlasqueue.${table}_id_seq') > coalesce(max(id), 0) AS new FROM atlasqueue.${table}`;
+    expect(await run({ where: "NEW", statements: [ids] })).toEqual([{ new: true }]);
+  }
 
   const env = { DATABASE_URL: other.postgres.url };
   api = await system.startApi(env);

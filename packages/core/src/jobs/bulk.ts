@@ -37,6 +37,8 @@ type BulkOptions = { dry_run: boolean; below?: string | undefined; stop?: AbortS
 /** How long a call goes on before it says how far it came. */
 const bulk_ms_max = 3_000;
 const page_jobs = 500;
+/** Fewer are deleted at once, as each may have a thousand steps: a page that took longer than its deadline would never end. */
+const deleted_jobs_max = 100;
 /** Not the newest id by our own clock: that of the process that made a job may be ahead. */
 const after_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 type Found = Pick<JobRow, "id" | "status">;
@@ -104,7 +106,8 @@ export async function findMeant(
   const { key, search, status, ...filter } = which;
   const ahead = action === "cancel" && !dry_run && (key ?? search ?? status) === undefined;
   const running = ahead ? (await listJobs(deps, tenant, { ...filter, status: "running" }, page_jobs, upper)).rows : [];
-  const { rows, next } = await pageOf(deps, tenant, which, below ?? upper);
+  const rows_max = action === "delete" ? deleted_jobs_max : page_jobs;
+  const { rows, next } = await pageOf(deps, tenant, which, below ?? upper, rows_max);
   const meant = rows.filter((row) => can[action](row.status));
   return { running, meant, next, first: meant[0] && justAbove(meant[0].id) };
 }
@@ -120,13 +123,14 @@ async function pageOf(
   tenant: string,
   { key, search, ...filter }: BulkFilter,
   below: string,
+  rows_max: number,
 ) {
   if (key !== undefined) {
     const row = await findJobByKey(deps, tenant, key, filter);
     return { rows: row && row.id < below ? [row] : [], next: undefined };
   }
-  if (search !== undefined) return searchJobs(deps, tenant, filter, search, page_jobs, below);
-  return listJobs(deps, tenant, filter, page_jobs, below);
+  if (search !== undefined) return searchJobs(deps, tenant, filter, search, rows_max, below);
+  return listJobs(deps, tenant, filter, rows_max, below);
 }
 
 export const can: Record<BulkAction, (status: JobRow["status"]) => boolean> = {
