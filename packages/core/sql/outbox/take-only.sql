@@ -1,12 +1,22 @@
 -- $1 id
 -- $2 versions
-WITH page AS MATERIALIZED (
+WITH found AS MATERIALIZED (
       SELECT id, kind, version, tenant, key, lane, payload FROM atlasqueue.outbox
       WHERE id = $1::bigint AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
         AND (lane IS NULL OR (
-          SELECT true FROM atlasqueue.outbox AS older
-          WHERE older.tenant = outbox.tenant AND older.lane = outbox.lane AND older.id < outbox.id LIMIT 1) IS NULL)
+          SELECT first.id = outbox.id OR first.not_before IS NULL FROM atlasqueue.outbox AS first
+          WHERE first.lane IS NOT NULL
+        AND (first.tenant, first.lane) >= (outbox.tenant, outbox.lane)
+        AND (first.tenant, first.lane) <= (outbox.tenant, outbox.lane) ORDER BY first.tenant, first.lane, first.id LIMIT 1))
         AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL FOR UPDATE SKIP LOCKED
+  ), ahead AS MATERIALIZED (
+    SELECT * FROM (SELECT DISTINCT tenant, lane FROM found WHERE lane IS NOT NULL) AS lanes CROSS JOIN LATERAL (
+      SELECT id AS before FROM atlasqueue.outbox
+      WHERE id NOT IN (SELECT id FROM found) AND outbox.lane IS NOT NULL
+        AND (outbox.tenant, outbox.lane) >= (lanes.tenant, lanes.lane)
+        AND (outbox.tenant, outbox.lane) <= (lanes.tenant, lanes.lane) ORDER BY outbox.tenant, outbox.lane, outbox.id LIMIT 1) AS one
+  ), page AS MATERIALIZED (
+    SELECT found.* FROM found LEFT JOIN ahead USING (tenant, lane) WHERE before IS NULL OR id < before
   ), tried AS MATERIALIZED (
     SELECT page.*, seen.exists IS NOT NULL AND mine.exists IS NULL AS locked FROM page
     LEFT JOIN LATERAL (SELECT true AS exists FROM atlasqueue.jobs WHERE jobs.id = key::uuid OFFSET 0) AS seen ON true

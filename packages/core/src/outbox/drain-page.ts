@@ -51,7 +51,8 @@ const delay_seconds_max = 30;
 
 /**
  * Take up to `rows_max` rows that are due, tenants in turn and each tenant's oldest first, and act on them in one
- * transaction; with `only`, the row of that id. Of the rows of a lane, only the oldest is taken. A row whose job another transaction has locked is put off,
+ * transaction; with `only`, the row of that id. Of the rows of a lane, the oldest are taken, in order; none
+ * is while the first was put off. A row whose job another transaction has locked is put off,
  * as is one alone that its handler fails on. Not synced to disk, as a crash that forgets this keeps the rows.
  *
  * @example
@@ -70,8 +71,11 @@ export async function drainPage(
     const take =
       only === undefined ? { text: takeText, params: [rows_max, known] } : { text: takeOnly, params: [only, known] };
     taken = await execute<Taken>(take);
-    const handled: Handled[] = [{ later: taken.filter(({ locked }) => locked) }];
-    const free = taken.filter(({ locked }) => !locked);
+    const locked = taken.filter((row) => row.locked);
+    const stuck = new Set(locked.map(({ lane }) => lane).filter((lane) => lane !== null));
+    const isBehind = (row: Taken) => !row.locked && row.lane !== null && stuck.has(row.lane);
+    const handled: Handled[] = [{ later: locked, again: taken.filter(isBehind) }];
+    const free = taken.filter((row) => !row.locked && !isBehind(row));
     for (const [kind, rows] of Map.groupBy(free, (row) => row.kind))
       handled.push((await handlers[kind]?.handle(execute, rows, taken.length === 1)) ?? {});
     const again = handled.flatMap((one) => one.again ?? []);
@@ -110,7 +114,18 @@ const dueAt = "coalesce(not_before, '-infinity'::timestamptz)";
 // The jobs are locked here, so that the snapshots of the handler's statements have what was committed before. Of two that
 // change the same job, the later one sees what the other did. An older row of a lane that another transaction is acting on, or
 // that was put off, is still there, so nothing overtakes it.
-const takeFrom = (page: string) => `page AS MATERIALIZED (${page}
+// A range of the index of lanes: with an equality, PostgreSQL could walk through the rows of all in the order of their ids.
+const inLane = (row: string, other: string) => `${row}.lane IS NOT NULL
+        AND (${row}.tenant, ${row}.lane) >= (${other}.tenant, ${other}.lane)
+        AND (${row}.tenant, ${row}.lane) <= (${other}.tenant, ${other}.lane) ORDER BY ${row}.tenant, ${row}.lane, ${row}.id`;
+
+const takeFrom = (page: string) => `found AS MATERIALIZED (${page}
+  ), ahead AS MATERIALIZED (
+    SELECT * FROM (SELECT DISTINCT tenant, lane FROM found WHERE lane IS NOT NULL) AS lanes CROSS JOIN LATERAL (
+      SELECT id AS before FROM atlasqueue.outbox
+      WHERE id NOT IN (SELECT id FROM found) AND ${inLane("outbox", "lanes")} LIMIT 1) AS one
+  ), page AS MATERIALIZED (
+    SELECT found.* FROM found LEFT JOIN ahead USING (tenant, lane) WHERE before IS NULL OR id < before
   ), tried AS MATERIALIZED (
     SELECT page.*, seen.exists IS NOT NULL AND mine.exists IS NULL AS locked FROM page
     LEFT JOIN LATERAL (SELECT true AS exists FROM atlasqueue.jobs WHERE jobs.id = key::uuid OFFSET 0) AS seen ON true
@@ -124,8 +139,8 @@ const rowsOf = (which: string) => `
       SELECT id, kind, version, tenant, key, lane, payload FROM atlasqueue.outbox
       WHERE ${which} AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
         AND (lane IS NULL OR (
-          SELECT true FROM atlasqueue.outbox AS older
-          WHERE older.tenant = outbox.tenant AND older.lane = outbox.lane AND older.id < outbox.id LIMIT 1) IS NULL)
+          SELECT first.id = outbox.id OR first.not_before IS NULL FROM atlasqueue.outbox AS first
+          WHERE ${inLane("first", "outbox")} LIMIT 1))
         AND ${unsynced} AND ${notHeldIdle}`;
 
 const takeText = composed(

@@ -196,9 +196,10 @@ export function admitAll(model: Model): void {
     for (const admission of model.admissions) {
       const { lane, key, job } = admission;
       const waits = lanes.has(lane) || (key !== null && model.jobs.has(job) && keys.has(key));
-      lanes.add(lane);
-      if (waits) left.push(admission);
-      else {
+      if (waits) {
+        lanes.add(lane);
+        left.push(admission);
+      } else {
         if (key !== null && model.jobs.has(job)) keys.add(key);
         admit(model, admission);
       }

@@ -15,7 +15,7 @@ export const outbox = atlasqueue.table(
     tenant: text().notNull(),
     /** The job that it is about, if any. */
     key: text(),
-    /** Of a tenant's rows with the same lane, one is acted on at a time, the oldest first. */
+    /** A tenant's rows with the same lane are acted on in their order. */
     lane: text(),
     /** `tries`: how often it was put off. The rest is the handler's. */
     payload: jsonb().$type<{ tries?: number }>(),

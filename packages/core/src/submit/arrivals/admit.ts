@@ -59,11 +59,11 @@ export async function admit(
   const wanted = is_alone ? [] : all.flatMap((one) => wantedBy(one));
   const locked = await heldAmong(execute, wanted);
   const isFree = (one: One) => is_alone || !(one.asks.tries || wantedBy(one).some((name) => locked.has(nameOf(name))));
-  const { first, rest } = oncePerKey(all.filter(isFree));
+  const { first, rest, alone } = inOrder(all, isFree);
   const done = await admitFirst(execute, first);
   return {
     again: rest.map(({ row }) => row),
-    alone: all.filter((one) => !isFree(one)).map(({ row }) => row),
+    alone: alone.map(({ row }) => row),
     async committed() {
       const counted = new Set(first.flatMap(({ job, asks }) => (asks.counted ? [job.id] : [])));
       for (const [{ id, tenant, request, trace }, outcome] of done)
@@ -109,17 +109,21 @@ async function admitFirst(execute: Execute, all: readonly One[]): Promise<Map<Dr
   return new Map([...refused, ...outcomesOf(plan, oneOf, done)]);
 }
 
-/** Those that come first with their keys. The others are to see what became of these. */
-function oncePerKey(all: readonly One[]): { first: One[]; rest: One[] } {
+/** `first` are free, and the first with their keys. The `rest` are to see what becomes of these, or of those before them in their lanes. */
+function inOrder(all: readonly One[], isFree: (one: One) => boolean) {
   const seen = new Set<string>();
-  const isFirst = (one: One) => {
+  const lanes = new Set<string | null>();
+  const sorted = { first: [] as One[], rest: [] as One[], alone: [] as One[] };
+  for (const one of all) {
     const names = [...uniqueNameOf(one).map((name) => JSON.stringify(name)), ...keyNamesOf(one)];
-    const is_first = !names.some((name) => seen.has(name));
+    const lane = JSON.stringify([one.row.tenant, one.row.lane]);
+    const waits = lanes.has(lane) || names.some((name) => seen.has(name));
+    const place = waits ? "rest" : isFree(one) ? "first" : "alone";
+    sorted[place].push(one);
     for (const name of names) seen.add(name);
-    return is_first;
-  };
-  const { first = [], rest = [] } = Object.groupBy(all, (one) => (isFirst(one) ? "first" : "rest"));
-  return { first, rest };
+    if (place !== "first") lanes.add(lane);
+  }
+  return sorted;
 }
 
 function outcomesOf({ makes, joins }: Plan, oneOf: ReadonlyMap<Draft, One>, done: CarriedOut) {
