@@ -31,7 +31,12 @@ export async function simulateClock(url: string, start: string | Date): Promise<
       SELECT at + coalesce(pg_catalog.now() - runs_since, interval '0') FROM simulated.clock $$;
     CREATE FUNCTION simulated.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS $$
       SELECT at + coalesce(pg_catalog.statement_timestamp() - runs_since, interval '0') FROM simulated.clock $$;
-    ALTER ROLE CURRENT_USER IN DATABASE "${name}" SET search_path TO simulated, pg_catalog, public;`);
+    ALTER ROLE CURRENT_USER IN DATABASE "${name}" SET search_path TO simulated, pg_catalog, public;
+    DO $$ DECLARE one regprocedure; BEGIN
+      FOR one IN SELECT oid FROM pg_proc WHERE proconfig::text LIKE '%search_path%' LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path TO simulated, pg_catalog', one);
+      END LOOP;
+    END $$;`);
   return {
     set: async (time) => void (await sql`UPDATE simulated.clock SET at = ${iso(time)}, runs_since = NULL`),
     letRun: async (from) =>
