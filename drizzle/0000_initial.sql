@@ -422,11 +422,12 @@ CREATE FUNCTION "atlasqueue"."is_plain_text"(value jsonb, chars_max integer) RET
 $$;
 --> statement-breakpoint
 -- Refuses what `POST /v1/jobs` refuses, in the same words.
-CREATE FUNCTION "atlasqueue"."check_job"(type text, payload jsonb, options jsonb) RETURNS void LANGUAGE plpgsql STABLE
+CREATE FUNCTION "atlasqueue"."check_job"(type text, payload json, options jsonb) RETURNS void LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   one record;
   fault text;
+  body jsonb := payload::jsonb;
   bytes integer := octet_length(payload::text);
 BEGIN
   IF jsonb_typeof(options) IS DISTINCT FROM 'object' THEN
@@ -434,7 +435,7 @@ BEGIN
   END IF;
   FOR one IN
     SELECT '/type' AS pointer, to_jsonb(check_job.type) AS value
-    UNION ALL SELECT '/payload', check_job.payload
+    UNION ALL SELECT '/payload', body
     UNION ALL SELECT CASE WHEN key IN ('type', 'payload') THEN '/options/' ELSE '/' END || key, value FROM jsonb_each(check_job.options)
     UNION ALL SELECT '/backoff/' || key, value
       FROM jsonb_each(CASE WHEN jsonb_typeof(check_job.options -> 'backoff') = 'object' THEN '{"kind": null, "base_seconds": null}' || (check_job.options -> 'backoff') END)
@@ -476,10 +477,11 @@ BEGIN
     WHEN options ? 'run_at' AND options ? 'delay_seconds' THEN '/delay_seconds must not be given together with run_at'
     WHEN options #>> '{unique,scope}' = 'window' AND options #> '{unique,window_seconds}' IS NULL THEN '/unique/window_seconds is required: an integer of seconds from 1 to 31536000'
     WHEN coalesce(options #>> '{unique,scope}', 'active') = 'active' AND options #> '{unique,window_seconds}' IS NOT NULL THEN '/unique/window_seconds must not be given without the scope "window"'
+    WHEN payload IS NOT JSON WITH UNIQUE KEYS THEN '/payload must name each field of an object once'
     WHEN bytes > 262144 THEN '/payload must be at most 262144 bytes of JSON; got ' || bytes
-    WHEN jsonb_path_exists(payload, 'strict $.** ? (@.type() == "number" && (@ > 9007199254740991 || @ < -9007199254740991))')
+    WHEN jsonb_path_exists(body, 'strict $.** ? (@.type() == "number" && (@ > 9007199254740991 || @ < -9007199254740991))')
       THEN '/payload must have numbers within ±9007199254740991 (2^53 - 1); use a string for larger ones'
-    WHEN jsonb_path_exists(payload, 'strict $.**{63 to last} ? (@.type() == "object" || @.type() == "array")') THEN '/payload must not nest deeper than 63 levels'
+    WHEN jsonb_path_exists(body, 'strict $.**{63 to last} ? (@.type() == "object" || @.type() == "array")') THEN '/payload must not nest deeper than 63 levels'
   END;
   IF fault IS NOT NULL THEN
     RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = fault, DETAIL = split_part(fault, ' ', 1);
@@ -507,7 +509,7 @@ END $$;
 --> statement-breakpoint
 -- A job in the caller's transaction, which may stay open for long: it only inserts what nobody else needs. `outcome` is
 -- created, replayed (the key's job), mismatch (another request had the key) or conflict (a unique job that is held).
-CREATE FUNCTION "atlasqueue"."submit_job"(type text, payload jsonb, options jsonb, OUT outcome text, OUT id uuid, OUT status text)
+CREATE FUNCTION "atlasqueue"."submit_job"(type text, payload json, options jsonb, OUT outcome text, OUT id uuid, OUT status text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -535,7 +537,7 @@ BEGIN
     IF request ? 'unique' THEN
       request := request || jsonb_build_object('unique', '{"scope": "active", "on_conflict": "return"}' || (request -> 'unique'));
     END IF;
-    request_hash := encode(sha256(convert_to(atlasqueue.canonical_json(request) || atlasqueue.canonical_json(submit_job.payload), 'UTF8')), 'hex');
+    request_hash := encode(sha256(convert_to(atlasqueue.canonical_json(request) || atlasqueue.canonical_json(submit_job.payload::jsonb), 'UTF8')), 'hex');
     -- First those that are not admitted: one that is admitted in between is found twice, not never.
     SELECT first.request_hash, jobs.id, jobs.status INTO found_hash, submit_job.id, submit_job.status
     FROM (SELECT outbox.key, outbox.payload ->> 'request_hash' AS request_hash FROM atlasqueue.outbox
@@ -554,7 +556,7 @@ BEGIN
 
   IF submit_job.options ? 'unique' THEN
     unique_name := coalesce('key:' || (submit_job.options #>> '{unique,key}'),
-      'job:' || encode(sha256(convert_to(to_json(submit_job.type)::text || atlasqueue.canonical_json(submit_job.payload), 'UTF8')), 'hex'));
+      'job:' || encode(sha256(convert_to(to_json(submit_job.type)::text || atlasqueue.canonical_json(submit_job.payload::jsonb), 'UTF8')), 'hex'));
     IF submit_job.options #>> '{unique,on_conflict}' = 'reject' THEN
       SELECT jobs.id, jobs.status INTO submit_job.id, submit_job.status FROM atlasqueue.unique_keys AS keys JOIN atlasqueue.jobs ON jobs.id = job_id
       WHERE keys.tenant = of_tenant AND keys.queue = of_queue AND keys.key = unique_name
@@ -570,7 +572,7 @@ BEGIN
     payload, traceparent, tracestate, status, ready_at, due_at, group_seq, group_key)
   VALUES (submit_job.id, of_tenant, of_queue, submit_job.type, coalesce((submit_job.options -> 'priority')::smallint, 0), coalesce((submit_job.options -> 'max_attempts')::smallint, 5),
     (submit_job.options -> 'timeout_seconds')::integer, (submit_job.options -> 'backoff')::json, starts, now(), now(),
-    submit_job.payload::json, submit_job.options ->> 'traceparent', submit_job.options ->> 'tracestate', submit_job.status,
+    submit_job.payload, submit_job.options ->> 'traceparent', submit_job.options ->> 'tracestate', submit_job.status,
     CASE submit_job.status WHEN 'queued' THEN starts END, CASE submit_job.status WHEN 'scheduled' THEN starts END, CASE submit_job.status WHEN 'blocked' THEN 0 END, of_group);
   INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled, blocked)
   VALUES (of_tenant, of_queue, (submit_job.status = 'queued')::integer, (submit_job.status = 'scheduled')::integer, (submit_job.status = 'blocked')::integer);
@@ -590,7 +592,7 @@ BEGIN
 END $$;
 --> statement-breakpoint
 -- The same for people and triggers: the job's id, or an error.
-CREATE FUNCTION "atlasqueue"."submit"(type text, payload jsonb DEFAULT '{}', options jsonb DEFAULT '{}') RETURNS uuid LANGUAGE plpgsql VOLATILE
+CREATE FUNCTION "atlasqueue"."submit"(type text, payload json DEFAULT '{}', options jsonb DEFAULT '{}') RETURNS uuid LANGUAGE plpgsql VOLATILE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE job record := atlasqueue.submit_job(type, payload, options);
 BEGIN
@@ -602,4 +604,4 @@ BEGIN
   RETURN job.id;
 END $$;
 --> statement-breakpoint
-REVOKE ALL ON FUNCTION "atlasqueue"."submit"(text, jsonb, jsonb), "atlasqueue"."submit_job"(text, jsonb, jsonb), "atlasqueue"."submitting_tenant"(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "atlasqueue"."submit"(text, json, jsonb), "atlasqueue"."submit_job"(text, json, jsonb), "atlasqueue"."submitting_tenant"(text) FROM PUBLIC;

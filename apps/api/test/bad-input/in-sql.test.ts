@@ -11,16 +11,16 @@ afterAll(() => own.drop());
 
 const submit = (body: string) =>
   own.database.sql`
-    SELECT atlasqueue.submit(body ->> 'type', coalesce(body -> 'payload', '{}'), body - 'type' - 'payload')
-    FROM (SELECT ${body}::text::jsonb) AS sent(body)`.then(
+    SELECT atlasqueue.submit(body ->> 'type', coalesce(body -> 'payload', '{}'), body::jsonb - 'type' - 'payload')
+    FROM (SELECT ${body}::text::json) AS sent(body)`.then(
     () => undefined,
     (error: { code: string; message: string }) => error,
   );
 
 /** PostgreSQL itself refuses them as `jsonb`: no character, nested too deep for its stack. */
 const noJsonb = ["22P05", "22P02", "54001"];
-/** It keeps the last of two fields with the same name, before the function sees them. */
-const isTwice = (says: string) => says.includes("more than once") || says === "/payload/n/x" || says === "/payload/x";
+/** `jsonb` keeps the last of two options with the same name, before the function sees them. */
+const isTwice = (says: string) => says.includes("more than once") && !says.startsWith("/payload");
 
 test("`submit` refuses what the API refuses, and names the same field", async () => {
   let refused = 0;

@@ -59,7 +59,7 @@ export function grantSubmitStatements(
   return [
     `GRANT USAGE ON SCHEMA "${name}" ${to}`,
     fill(
-      `GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, jsonb, jsonb), atlasqueue.submit_job(text, jsonb, jsonb) ${to}`,
+      `GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, json, jsonb), atlasqueue.submit_job(text, json, jsonb) ${to}`,
     ),
     fill("INSERT INTO atlasqueue.submit_grants (role, tenant)") +
       ` VALUES (${literal(role)}, ${literal(tenant)}) ON CONFLICT (role) DO UPDATE SET tenant = excluded.tenant`,

@@ -22,7 +22,7 @@ afterAll(() => own.drop());
 const deps = () => ({ database, observe: recordEvents().observe, signal: memorySignal() });
 const submit = async (type: string, payload: object = {}, asked: object = {}): Promise<string> => {
   const [row] = await database.sql<{ submit: string }[]>`
-    SELECT atlasqueue.submit(${type}, ${JSON.stringify(payload)}::text::jsonb, ${JSON.stringify(asked)}::text::jsonb)`;
+    SELECT atlasqueue.submit(${type}, ${JSON.stringify(payload)}::text::json, ${JSON.stringify(asked)}::text::jsonb)`;
   return row?.submit ?? "";
 };
 const admit = () => admitAll(deps());
@@ -43,6 +43,17 @@ test("a job of SQL is one of the API's: its defaults, its fields, its id in orde
   expect(ids.map(({ id }) => id[14])).toEqual(ids.map(() => "7"));
   const within = Math.abs(parseInt((ids[0]?.id ?? "").replace("-", "").slice(0, 12), 16) - Date.now());
   expect(within).toBeLessThan(60_000);
+});
+
+test("a payload is kept as the caller wrote it, and a jsonb value is cast", async () => {
+  const text = '{"b": 1.0,  "a": 1e2}';
+  const [row] = await database.sql<{ a: string; b: string }[]>`
+    SELECT atlasqueue.submit('noop', ${text}::text::json) AS a, atlasqueue.submit('noop', ${text}::text::jsonb::json) AS b`;
+  const kept = async (id = "") =>
+    (await database.sql`SELECT payload::text FROM atlasqueue.jobs WHERE id = ${id}`)[0]?.["payload"] as string;
+  expect([await kept(row?.a), await kept(row?.b)]).toEqual([text, '{"a": 100, "b": 1.0}']);
+  const twice = database.sql`SELECT atlasqueue.submit('noop', '{"a": [{"b": 1, "b": 2}]}')`;
+  await expect(twice).rejects.toMatchObject({ code: "22023", detail: "/payload" });
 });
 
 const difficult = {
@@ -91,7 +102,7 @@ test("an application's trigger submits a job, which a rollback takes back", asyn
     CREATE TABLE orders (id integer PRIMARY KEY);
     CREATE FUNCTION invoice() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      PERFORM atlasqueue.submit('invoice.write', to_jsonb(NEW), jsonb_build_object('idempotency_key', 'invoice-' || NEW.id));
+      PERFORM atlasqueue.submit('invoice.write', to_json(NEW), jsonb_build_object('idempotency_key', 'invoice-' || NEW.id));
       RETURN NEW;
     END $$;
     CREATE TRIGGER invoice AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION invoice();`);
@@ -134,7 +145,7 @@ test("a granted role submits for its tenant only, and needs no right on a table"
   const role = `submits_${process.pid}`;
   const { sql } = database;
   await sql.unsafe(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA atlasqueue TO ${role};
-    GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, jsonb, jsonb) TO ${role}`);
+    GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, json, jsonb) TO ${role}`);
   const asRole = (asked: string) =>
     sql.begin(async (tx) => {
       await tx.unsafe(`SET LOCAL ROLE ${role}`);

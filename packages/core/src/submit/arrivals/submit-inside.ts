@@ -52,5 +52,5 @@ function withState(trace: Submission["trace"]) {
 const text = composed(
   "submit/inside",
   ["type", "payload", "options"],
-  "SELECT outcome, id, status FROM atlasqueue.submit_job($1::text, (SELECT $2::text::jsonb), (SELECT $3::text::jsonb))",
+  "SELECT outcome, id, status FROM atlasqueue.submit_job($1::text, (SELECT $2::text::json), (SELECT $3::text::jsonb))",
 );
