@@ -320,16 +320,11 @@ CREATE TABLE "atlasqueue"."signing_keys" (
 	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
--- Which tenant's jobs a role may submit, of those roles that have no rights on the tables.
-CREATE TABLE "atlasqueue"."submit_grants" (
-	"role" text COLLATE "C" PRIMARY KEY NOT NULL,
-	"tenant" text COLLATE "C" NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "atlasqueue"."tenants" (
 	"tenant" text PRIMARY KEY NOT NULL,
 	"email" text,
 	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
+	"submit_roles" text[],
 	CONSTRAINT "tenants_email_unique" UNIQUE("email")
 );
 --> statement-breakpoint
@@ -497,7 +492,7 @@ DECLARE
   granted text[];
 BEGIN
   IF has_table_privilege(caller, 'atlasqueue.jobs', 'INSERT') THEN RETURN coalesce(asked, 'default'); END IF;
-  SELECT array_agg(DISTINCT tenant) INTO granted FROM atlasqueue.submit_grants JOIN pg_roles ON rolname = role
+  SELECT array_agg(DISTINCT tenant) INTO granted FROM atlasqueue.tenants JOIN pg_roles ON rolname = ANY (submit_roles)
   WHERE pg_has_role(caller, oid, 'USAGE') AND tenant = coalesce(asked, tenant);
   IF cardinality(granted) = 1 THEN RETURN granted[1]; END IF;
   IF cardinality(granted) > 1 THEN
@@ -603,5 +598,29 @@ BEGIN
   END IF;
   RETURN job.id;
 END $$;
+--> statement-breakpoint
+-- For the owner: the role then submits jobs of this tenant only.
+CREATE FUNCTION "atlasqueue"."grant_submit"(role text, of_tenant text) RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  EXECUTE format('GRANT USAGE ON SCHEMA %s TO %I', (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = 'atlasqueue.tenants'::regclass), role);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, json, jsonb), atlasqueue.submit_job(text, json, jsonb) TO %I', role);
+  INSERT INTO atlasqueue.tenants (tenant) SELECT 'default' WHERE of_tenant = 'default' ON CONFLICT DO NOTHING;
+  IF NOT EXISTS (SELECT FROM atlasqueue.tenants WHERE tenant = of_tenant) THEN
+    RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('there is no tenant %s; create it first', to_json(of_tenant));
+  END IF;
+  UPDATE atlasqueue.tenants
+  SET submit_roles = array_remove(submit_roles, role) || CASE WHEN tenant = of_tenant THEN ARRAY[role] ELSE '{}' END
+  WHERE tenant = of_tenant OR role = ANY (submit_roles);
+END $$;
+--> statement-breakpoint
+-- The planner's statistics of a table, refreshed by a role that does not own it.
+CREATE FUNCTION "atlasqueue"."refresh_statistics"(of_table name) RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  EXECUTE format('ANALYZE (SKIP_LOCKED) atlasqueue.%I', of_table);
+END $$;
+--> statement-breakpoint
+REVOKE ALL ON FUNCTION "atlasqueue"."refresh_statistics"(name), "atlasqueue"."grant_submit"(text, text) FROM PUBLIC;
 --> statement-breakpoint
 REVOKE ALL ON FUNCTION "atlasqueue"."submit"(text, json, jsonb), "atlasqueue"."submit_job"(text, json, jsonb), "atlasqueue"."submitting_tenant"(text) FROM PUBLIC;

@@ -14,6 +14,8 @@ export type Grants = {
 };
 
 const undefined_object = "42704";
+/** Of the function `grant_submit`. */
+const no_tenant = "22023";
 
 /**
  * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those with
@@ -22,7 +24,7 @@ const undefined_object = "42704";
  * unless `schema` names another. Throws `SettingError` when the server is too old, or the schema has tables of these names
  * that AtlasQueue did not make, and a TypeError for a schema's name that is not accepted.
  * The role `grant`, if given, then has what the API and the workers need, and `grantSubmit.role` may submit jobs for
- * `grantSubmit.tenant`; `SettingError` when there is no such role.
+ * `grantSubmit.tenant`; `SettingError` when there is no such role or tenant.
  *
  * @example
  * await migrateDatabase("postgres://localhost/atlasqueue", { tell: console.error });
@@ -46,6 +48,7 @@ export async function migrateDatabase(
   };
   const give = async (role: string, statements: readonly string[]) => {
     await sql.unsafe(statements.join(";")).catch((error: unknown) => {
+      if (codeOf(error) === no_tenant) throw new SettingError((error as Error).message);
       if (codeOf(error) !== undefined_object) throw error;
       throw new SettingError(`there is no role ${JSON.stringify(role)} to grant rights to; create it first`);
     });

@@ -44,7 +44,7 @@ export function grantStatements(role: string, { schema }: { schema?: string | un
 
 /**
  * The statements that let a role submit jobs for one tenant with the functions `submit` and `submit_job`, and do nothing
- * else. A role has one tenant: the newest grant's.
+ * else. A role has one tenant: the newest grant's. PostgreSQL refuses a tenant that does not exist.
  *
  * @example
  * for (const text of grantSubmitStatements("shop", { tenant: "acme" })) await sql.unsafe(text);
@@ -53,15 +53,6 @@ export function grantSubmitStatements(
   role: string,
   { tenant, schema }: { tenant: string; schema?: string | undefined },
 ): string[] {
-  const { name, fill } = schemaNamed(schema);
-  const to = `TO "${role.replaceAll('"', '""')}"`;
   const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
-  return [
-    `GRANT USAGE ON SCHEMA "${name}" ${to}`,
-    fill(
-      `GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, json, jsonb), atlasqueue.submit_job(text, json, jsonb) ${to}`,
-    ),
-    fill("INSERT INTO atlasqueue.submit_grants (role, tenant)") +
-      ` VALUES (${literal(role)}, ${literal(tenant)}) ON CONFLICT (role) DO UPDATE SET tenant = excluded.tenant`,
-  ];
+  return [schemaNamed(schema).fill("SELECT atlasqueue.grant_submit(") + `${literal(role)}, ${literal(tenant)})`];
 }

@@ -25,7 +25,6 @@ export * from "./redis-owner.ts";
 export * from "./rollups.ts";
 export * from "./schedules.ts";
 export * from "./steps.ts";
-export * from "./submit-grants.ts";
 export * from "./tokens.ts";
 export * from "./unique.ts";
 

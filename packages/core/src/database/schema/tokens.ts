@@ -9,6 +9,8 @@ export const tenants = atlasqueue.table("tenants", {
   /** Who it was provisioned for. */
   email: text().unique(),
   created_at: time().notNull().defaultNow(),
+  /** Roles without rights on the tables that may submit its jobs in SQL: read by the function `submitting_tenant`. */
+  submit_roles: text().array(),
 });
 
 /** What lets a caller in. The token itself is shown once and never stored. */

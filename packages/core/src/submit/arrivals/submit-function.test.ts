@@ -154,7 +154,8 @@ test("a granted role submits for its tenant only, and needs no right on a table"
     });
   try {
     await expect(asRole("{}")).rejects.toMatchObject({ code: "42501" });
-    await sql`INSERT INTO atlasqueue.submit_grants VALUES (${role}, 'acme')`;
+    await sql`INSERT INTO atlasqueue.tenants (tenant) VALUES ('acme')`;
+    await sql`SELECT atlasqueue.grant_submit(${role}, 'acme')`;
     expect(await findJob(deps(), "acme", await asRole("{}"))).toMatchObject({ type: "noop" });
     expect(await findJob(deps(), "acme", await asRole('{"tenant": "acme"}'))).toMatchObject({ type: "noop" });
     await expect(asRole('{"tenant": "default"}')).rejects.toMatchObject({ code: "42501", detail: "/tenant" });
