@@ -86,6 +86,7 @@ CREATE TABLE "atlasqueue"."job_groups" (
 	"admitted" integer NOT NULL,
 	"heads" uuid[] NOT NULL,
 	"overdue_at" timestamp (6) with time zone,
+	"last_started_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "job_groups_tenant_queue_group_key_pk" PRIMARY KEY("tenant","queue","group_key")
 );
 --> statement-breakpoint
@@ -257,6 +258,7 @@ CREATE TABLE "atlasqueue"."queues" (
 	"group_rate_limit" integer,
 	"group_rate_period_seconds" double precision,
 	"fair_by" text,
+	"ungrouped_started_at" timestamp (6) with time zone,
 	CONSTRAINT "queues_tenant_queue_pk" PRIMARY KEY("tenant","queue")
 );
 --> statement-breakpoint

@@ -9,10 +9,10 @@ import { deadAmong } from "./dead-letters/among.ts";
 import { createDrainer } from "./outbox/drainer.ts";
 import { outboxHandlers } from "./outbox/handlers.ts";
 import { createRollups } from "./rollups/flush.ts";
-import { createRefiller } from "./limits/refiller.ts";
+import { createMarks, offerIfMarked } from "./limits/marks.ts";
+import { createWaker } from "./limits/wake.ts";
 import type { CancelledJob } from "./jobs/cancel.ts";
 import { announce, hint } from "./signal/announce.ts";
-import { createTurnsChanger } from "./turns/change.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
 import type { Admitted } from "./submit/arrivals/admit.ts";
 import type { LimitsSet } from "./limits/set.ts";
@@ -90,8 +90,8 @@ export type FollowUps = {
  */
 export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const widener = createGroupWidener(deps, () => advanceAllOverdue(deps));
-  const changeTurns = createTurnsChanger(deps);
-  const refiller = createRefiller(deps);
+  const changeMark = createMarks(deps);
+  const waker = createWaker(deps);
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
   const counts = createCounts(deps);
@@ -132,6 +132,17 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     });
   };
 
+  /** Jobs that ended stand for those that may start in their place. */
+  const wake = (ended: readonly Settled["job"][]) =>
+    hint(deps.observe, "wake", () =>
+      deps.signal.pushFront(ended.map(({ tenant, queue, id }) => ({ tenant, queue, id, priority: 0 }))),
+    );
+  const wakeQueuesOf = (jobs: readonly QueueRef[]) =>
+    hint(deps.observe, "wake", async () => {
+      const queues = new Map(jobs.map(({ tenant, queue }) => [JSON.stringify([tenant, queue]), { tenant, queue }]));
+      for (const queue of queues.values()) await offerIfMarked(deps, queue);
+    });
+
   const follow = (outcomes: readonly EnqueueOutcome[], counted?: ReadonlySet<string>): Promise<unknown> => {
     // Without a sweep, the table of changes would grow as long as jobs come in.
     counts.touch();
@@ -157,9 +168,10 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       const dead: string[] = [];
       const ended = new Set<string>();
       const next: ReadyJob[] = [];
+      const freed: Settled["job"][] = [];
       let awaited = false;
       for (const { job, became, ran_ms, repeated, claim, has_children, ready } of settled) {
-        if (job.limited) refiller.freed(job);
+        if (job.limited) freed.push(job);
         if (claim !== undefined) ended.add(claim);
         if (has_children) awaited = true;
         if (ready) next.push(...ready);
@@ -175,16 +187,19 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       if (awaited) void outbox.drain();
       if (ended.size > 0) claims.settled(ended);
       const listed = dead.length > 0 && hint(deps.observe, "dead letter", () => deps.signal.deadLetters.add(dead));
-      return track(Promise.all([listed, tell("finished", finished), announce(deps, next)]));
+      return track(
+        Promise.all([listed, tell("finished", finished), announce(deps, next), freed.length > 0 && wake(freed)]),
+      );
     },
     requeued(jobs) {
       for (const job of jobs) rollups.ended(job, "retried");
     },
     cancelled(jobs, ready) {
       if (jobs.some(({ has_children }) => has_children)) void outbox.drain();
-      for (const job of jobs) refiller.freed(job);
       const ids = jobs.map(({ id }) => id);
-      return track(Promise.all([tell("cancelled", ids), tell("finished", ids), announce(deps, ready)]));
+      return track(
+        Promise.all([tell("cancelled", ids), tell("finished", ids), announce(deps, ready), wakeQueuesOf(jobs)]),
+      );
     },
     retried({ ready, were_dead }) {
       // Not all callers know whether they have children, or wait for others.
@@ -194,24 +209,23 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     flowsSubmitted: () => void outbox.drain(),
     drain: outbox.drain,
     parked(job, until, claim) {
-      if (job.limited) refiller.freed(job);
+      if (job.limited) void track(wakeQueuesOf([job]));
       promoter.expectIn(until.getTime() - Date.now());
       if (claim !== undefined) claims.settled([claim]);
     },
     woken: (job) => track(announce(deps, [job])),
     noLongerDead: (ids) => track(noLongerDead(ids)),
-    limitsChanged(queue, { groups_widened, turns }) {
-      refiller.freed(queue);
-      if (turns) void track(hint(deps.observe, "turns", () => changeTurns(queue, turns)));
+    limitsChanged(queue, { groups_widened, marked }) {
+      void track(hint(deps.observe, "limits", () => changeMark(queue, marked)));
       if (groups_widened) void track(widener.widened(queue));
     },
-    throttled: (queue, retry_in_ms) => refiller.freeIn(queue, retry_in_ms),
+    throttled: (queue, retry_in_ms) => waker.wakeIn(queue, retry_in_ms),
     idle,
     async stop() {
       widener.stop();
       outbox.stop();
       promoter.stop();
-      refiller.stop();
+      waker.stop();
       claims.stop();
       counts.stop();
       await idle();

@@ -1,5 +1,5 @@
 import type { Signal } from "@atlasqueue/core";
-import { queueDepths, redisOwner, refusedOther, rounds_max, sharedRedis, type Deps } from "@atlasqueue/core/internal";
+import { queueDepths, redisOwner, refusedOther, sharedRedis, type Deps } from "@atlasqueue/core/internal";
 import { ok, wrong, type Check } from "./check.ts";
 
 type Look = (deps: Deps & { signal: Signal }) => Promise<Check>;
@@ -26,13 +26,11 @@ export const checkOwner: Look = async (deps) => {
 /** Ready jobs without a signal. More signals than jobs do no harm: what is not ready is not claimed. */
 export const checkSignals: Look = async (deps) => {
   const depths = await queueDepths(deps, queues_max);
-  // A paused queue's signals are taken in vain; a limited one has as many as may start.
+  // A paused queue's signals are taken in vain; one with limits has a mark.
   const open = depths.filter(({ queued, held }) => queued > 0 && !held);
   const missing: { tenant: string; queue: string; count: number; queued: number }[] = [];
   for (const { tenant, queue, queued, running } of open) {
-    const { length, overflowed, in_turns } = await deps.signal.look({ tenant, queue });
-    // Of a group with more than fits, the sweep offers the rest as these go.
-    if (in_turns && length >= rounds_max) continue;
+    const { length, overflowed } = await deps.signal.look({ tenant, queue });
     const count = queued - length - (running > 0 ? in_hand_max : 0);
     if (count > 0 && !overflowed) missing.push({ tenant, queue, count, queued });
   }

@@ -38,7 +38,7 @@ WITH named AS MATERIALIZED (
       ELSE octet_length(payload::text) END AS bytes FROM atlasqueue.jobs WHERE id = ANY(ARRAY(
       SELECT through.goes[1] FROM through WHERE leases AND slots = 1 AND cardinality(goes) = 1 AND NOT EXISTS (
         SELECT FROM atlasqueue.queues WHERE queues.tenant = through.tenant AND queues.queue = through.queue
-          AND (paused_at IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))))) AND run_at <= statement_timestamp()) AS due
+          AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND run_at <= statement_timestamp()) AS due
   ), takes AS MATERIALIZED (
     SELECT id FROM weighed WHERE before < 4194304
   ), leased AS (

@@ -11,7 +11,7 @@ WITH wanted AS MATERIALIZED (
     WHERE jobs.tenant = $4 AND jobs.queue = ANY(ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))))) AND jobs.status = 'queued'
+    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND jobs.status = 'queued'
     FOR NO KEY UPDATE OF jobs SKIP LOCKED
   ), weighed AS MATERIALIZED (
     SELECT *, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM wanted

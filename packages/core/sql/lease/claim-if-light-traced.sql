@@ -10,7 +10,7 @@ WITH wanted AS MATERIALIZED (
     WHERE id = ANY((SELECT $6::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))))) AND status = 'queued'
+    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND status = 'queued'
   ), 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,

@@ -2,21 +2,66 @@
 -- $2 worker_id
 -- $3 lease_seconds
 -- $4 tenant
--- $5 ids
--- $6 older
+-- $5 jobs_max
 WITH open AS MATERIALIZED (
     SELECT queues.*, has.room::int AS room FROM json_each_text(nullif(current_setting('atlasqueue.room', true), '')::json) AS has(name, room)
     JOIN atlasqueue.queues ON queues.tenant = $4 AND queues.queue = has.name
   ), candidates AS MATERIALIZED (
-    SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, given,
-           count(*) FILTER (WHERE given) OVER (PARTITION BY jobs.queue) AS starts,
-           CASE WHEN group_rate_limit IS NULL THEN row_number() OVER (ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id) ELSE place END AS place
-    FROM (
-      SELECT id, place, true AS given FROM unnest($5::uuid[]) WITH ORDINALITY AS ids(id, place)
-      UNION ALL SELECT id, 0, false FROM unnest($6::uuid[]) AS older(id)) AS wanted
-    JOIN atlasqueue.jobs ON jobs.id = wanted.id JOIN open ON open.queue = jobs.queue
-    WHERE jobs.tenant = $4 AND jobs.status = 'queued' AND (given OR group_rate_limit IS NULL)), in_group AS (
-    SELECT candidates.*, room, fair_by, group_key IS NULL OR group_rate_limit IS NULL OR (
+    SELECT ready.*, row_number() OVER (ORDER BY priority DESC, number, ready_at, id) AS place FROM (
+      SELECT first.* FROM (SELECT * FROM open WHERE fair_by IS NULL) AS served, LATERAL (SELECT *, row_number() OVER () AS number FROM (
+      SELECT * FROM (
+      SELECT ordered.*, bytes FROM (
+        SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+        ORDER BY priority DESC, ready_at, id LIMIT 5000) AS ordered, LATERAL (
+        SELECT CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
+      ELSE octet_length(payload::text) END AS bytes FROM atlasqueue.jobs
+        WHERE jobs.id = ordered.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
+      WHERE (
+    ordered.group_key IS NULL OR served.group_rate_limit IS NULL OR served.group_rate_limit > (
+      SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
+      WHERE 
+  queue_starts.tenant = served.tenant AND queue_starts.queue = served.queue AND queue_starts.group_key = ordered.group_key
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => served.group_rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))) AS free ORDER BY priority DESC, ready_at, id LIMIT least($5::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first
+      UNION ALL
+      SELECT first.* FROM (SELECT * FROM open WHERE fair_by IS NOT NULL) AS served, LATERAL (SELECT *, row_number() OVER () AS number FROM (
+      WITH front AS MATERIALIZED (
+        SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+        ORDER BY priority DESC, ready_at, id LIMIT 1000
+      ), seen AS (
+        SELECT * FROM front
+        UNION
+        (SELECT head.* FROM (
+           SELECT * FROM atlasqueue.job_groups
+           WHERE tenant = $4 AND job_groups.queue = served.queue AND (SELECT count(*) FROM front) = 1000
+           ORDER BY last_started_at) AS one, LATERAL (
+           SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
+           WHERE jobs.id = ANY(one.heads || ARRAY(
+      SELECT held.id FROM atlasqueue.jobs AS held
+      WHERE held.tenant = one.tenant AND held.queue = one.queue AND held.active_group_key = one.group_key)) AND (SELECT jobs.ready_at) IS NOT NULL
+           ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id LIMIT 1) AS head
+         LIMIT $5::int)
+      )
+      SELECT ordered.*, bytes FROM (
+        SELECT seen.* FROM seen LEFT JOIN atlasqueue.job_groups AS own
+          ON own.tenant = $4 AND own.queue = seen.queue AND own.group_key = seen.group_key
+        ORDER BY priority DESC, row_number() OVER (PARTITION BY priority, seen.group_key ORDER BY ready_at, id),
+                 CASE WHEN seen.group_key IS NULL THEN served.ungrouped_started_at ELSE last_started_at END NULLS FIRST, ready_at, id) AS ordered, LATERAL (
+        SELECT CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
+      ELSE octet_length(payload::text) END AS bytes FROM atlasqueue.jobs
+        WHERE jobs.id = ordered.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
+      WHERE (
+    ordered.group_key IS NULL OR served.group_rate_limit IS NULL OR served.group_rate_limit > (
+      SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
+      WHERE 
+  queue_starts.tenant = served.tenant AND queue_starts.queue = served.queue AND queue_starts.group_key = ordered.group_key
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => served.group_rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))
+      LIMIT least($5::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first) AS ready
+  ), in_group AS (
+    SELECT candidates.*, room, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
         SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
         WHERE 
@@ -25,14 +70,11 @@ WITH open AS MATERIALIZED (
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => open.group_rate_period_seconds))) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), numbered AS MATERIALIZED (
-    SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start
+    SELECT id, place, bytes, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT * FROM numbered WHERE number <= least(room, starts) 
+    SELECT * FROM numbered WHERE nth <= room ORDER BY place LIMIT $5::int
   ), weighed AS MATERIALIZED (
-    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (
-      SELECT jobs.id, place, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
-      ELSE octet_length(payload::text) END AS bytes FROM chosen JOIN atlasqueue.jobs ON jobs.id = chosen.id
-      WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED) AS free
+    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM chosen
   ), 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
@@ -83,11 +125,16 @@ WITH open AS MATERIALIZED (
     DELETE FROM atlasqueue.queue_starts USING of_groups
     WHERE queue_starts.tenant = $4 AND queue_starts.queue = of_groups.queue AND queue_starts.group_key = of_groups.group_key
       AND queue_starts.started_at <= of_groups.since
+  ), 
+  turned AS (
+    SELECT DISTINCT queue, group_key FROM leased JOIN open USING (queue) WHERE fair_by IS NOT NULL
+  ), turn_of_groups AS (
+    UPDATE atlasqueue.job_groups SET last_started_at = statement_timestamp() WHERE ctid = ANY(ARRAY(
+      SELECT own.ctid FROM turned JOIN atlasqueue.job_groups AS own
+        ON own.tenant = $4 AND own.queue = turned.queue AND own.group_key = turned.group_key
+      FOR NO KEY UPDATE OF own SKIP LOCKED))
+  ), turn_of_ungrouped AS (
+    UPDATE atlasqueue.queues SET ungrouped_started_at = statement_timestamp()
+    FROM turned WHERE queues.tenant = $4 AND queues.queue = turned.queue AND turned.group_key IS NULL
   )
-  SELECT leased.*, passed_over, overtaken, wait FROM (
-    SELECT json_agg(queue) AS passed_over FROM chosen
-    WHERE fair_by IS NULL AND id NOT IN (SELECT id FROM weighed)) AS others, (
-    SELECT json_agg(json_build_object('id', id, 'queue', queue, 'priority', priority) ORDER BY place)
-             FILTER (WHERE given AND number > starts AND starts <= room) AS overtaken,
-           json_agg(id) FILTER (WHERE NOT given AND id NOT IN (SELECT id FROM chosen)) AS wait
-    FROM numbered) AS all_of_them LEFT JOIN leased ON true;
+  SELECT * FROM leased;

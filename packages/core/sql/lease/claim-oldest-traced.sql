@@ -15,7 +15,7 @@ WITH
         FROM unnest(ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))))) AS served(queue),
+    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AS served(queue),
              LATERAL (SELECT id, priority, ready_at, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
       ELSE octet_length(payload::text) END AS bytes FROM atlasqueue.jobs
                       WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL

@@ -12,7 +12,7 @@ WITH
     WHERE id = ANY((SELECT $6::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds, traceparent, tracestate, run_at > created_at AS delayed, CASE WHEN group_key IS NOT NULL THEN (
       SELECT true FROM atlasqueue.jobs AS behind
       WHERE behind.tenant = jobs.tenant AND behind.queue = jobs.queue AND behind.group_key = jobs.group_key AND behind.group_seq > 0

@@ -15,7 +15,7 @@ WITH locked AS MATERIALIZED (
                            WHERE 
   queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds)
-    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.rate_period_seconds))), 1000000))::int AS room, queues.group_rate_limit IS NOT NULL AS by_group,
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.rate_period_seconds))), 1000000))::int AS room,
     (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + queues.rate_period_seconds * 1000 FROM atlasqueue.queue_starts
      WHERE 
   queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL

@@ -8,7 +8,7 @@
 -- $8 group_concurrency
 -- $9 fair_by
 WITH before AS MATERIALIZED (
-    SELECT group_concurrency, fair_by, rate_period_seconds, group_rate_period_seconds
+    SELECT group_concurrency, rate_period_seconds, group_rate_period_seconds
     FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
   ),
   of_queue AS (
@@ -31,5 +31,4 @@ WITH before AS MATERIALIZED (
       group_rate_limit = excluded.group_rate_limit, group_rate_period_seconds = excluded.group_rate_period_seconds,
       group_concurrency = excluded.group_concurrency, fair_by = excluded.fair_by
   )
-  SELECT coalesce(nullif($8, '')::int, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened,
-         nullif($9, '')::text IS DISTINCT FROM (SELECT fair_by FROM before) AS turns_changed;
+  SELECT coalesce(nullif($8, '')::int, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened;

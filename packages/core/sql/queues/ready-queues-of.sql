@@ -1,7 +1,7 @@
 -- $1 tenants
 -- $2 below
 -- $3 queues_max
-SELECT wanted.tenant, step.queue, coalesce((concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL), false) AS limited, fair_by IS NOT NULL AS in_turns, paused_at IS NOT NULL AS paused
+SELECT wanted.tenant, step.queue, coalesce((fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)), false) AS marked, paused_at IS NOT NULL AS paused
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, below) CROSS JOIN LATERAL (
     WITH RECURSIVE found AS (
       (SELECT queue FROM atlasqueue.jobs

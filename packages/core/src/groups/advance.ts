@@ -7,7 +7,7 @@ import { notHeldHalfSent, notHeldIdle, notHeldUnread, sentTogether } from "../da
 import type { Deps } from "../deps.ts";
 import { claim_bytes_max, payloadBytes } from "../lease/payload-bytes.ts";
 import { leaseColumns } from "../lease/take-leases.ts";
-import { isLimited } from "../limits/room.ts";
+import { hasMark } from "../limits/room.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { groupOrder, holderOf, sameGroup, slotsOf } from "./join.ts";
 
@@ -142,7 +142,7 @@ const stillOpen = `ARRAY(
 const isGoneOnWith = `
       SELECT through.goes[1] FROM through WHERE leases AND slots = 1 AND cardinality(goes) = 1 AND NOT EXISTS (
         SELECT FROM atlasqueue.queues WHERE queues.tenant = through.tenant AND queues.queue = through.queue
-          AND (paused_at IS NOT NULL OR fair_by IS NOT NULL OR ${isLimited}))`;
+          AND (paused_at IS NOT NULL OR ${hasMark}))`;
 
 const leasing = (columns: string) => `weighed AS MATERIALIZED (
     SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM (

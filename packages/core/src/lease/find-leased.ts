@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { isLimited } from "../limits/room.ts";
+import { hasMark } from "../limits/room.ts";
 import type { Lease } from "./lease.ts";
 
 /**
@@ -28,6 +28,6 @@ const text = composed(
   SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error, group_key,
          coalesce(worker_id, '') AS worker_id, date_part('epoch', started_at - run_at) AS waited_seconds,
          CASE WHEN status = 'running' THEN date_part('epoch', statement_timestamp() - started_at) * 1000 END AS ran_ms,
-         EXISTS (SELECT FROM atlasqueue.queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND ${isLimited}) AS limited
+         EXISTS (SELECT FROM atlasqueue.queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND ${hasMark}) AS limited
   FROM atlasqueue.jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`,
 );

@@ -1,11 +1,8 @@
 import { traceFields } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import type { QueueRef } from "../deps.ts";
-import type { Fronts } from "../limits/fronts.ts";
-import type { Behind } from "../limits/within-rates.ts";
 import type { OfAttempt } from "../observe/events.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import type { Turns } from "../turns/claimable.ts";
 import type { LocksMet } from "./claim/locks-met.ts";
 
 /** A job held by one worker. The token is the proof in every later call; jobs claimed together share it. */
@@ -26,7 +23,7 @@ export type Lease = Pick<
   tenant: string;
   lease_token: string;
   worker_id: string;
-  /** Its queue has limits: when it finishes, another may start. */
+  /** Its queue has limits or turns: when it finishes, another may start. */
   limited?: boolean;
   /** How long it had been ready to run when it was claimed. */
   waited_seconds?: number;
@@ -67,12 +64,11 @@ export type Claimer = {
   lease_seconds: number;
   /** A token of the claimer's own, for one claim that leases something. Default: a fresh one for each. */
   lease_token?: string | undefined;
-  /** Where the turns of groups go on, for claims without a signal. */
-  turns?: Turns;
-  /** Where looks behind the front of queues with limits go on, for claims without a signal. */
-  behind?: Behind;
-  /** What goes before the ids of queues with limits, where `put_back` takes those that it goes in place of. */
-  fronts?: Fronts;
+  /**
+   * How many jobs there is room for beyond one for each id. Called once, and only where an id is of a queue with limits or
+   * turns, as that stands for several jobs; the room must be kept until the claim ends. Default: none.
+   */
+  more_room?: () => number;
   /** Where claims have met somebody's locks, so that the next ones do not wait for these. */
   locks?: LocksMet;
   /** Ids that could not be leased by a claim that skips what is locked: as some of them may be, others behind them may. */
@@ -82,10 +78,10 @@ export type Claimer = {
   /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */
   unanswered?: (lease_token: string) => void;
   /**
-   * Jobs that stay queued, and must be signalled again, in front: they would have made the answer too heavy, other claims
-   * kept their queue busy, or older ones went.
+   * Jobs that stay queued, and must be signalled again, in front, as they would have made the answer too heavy; or one of a
+   * queue with limits or turns, as its mark.
    */
-  put_back?: (jobs: ReadyJob[]) => void;
+  put_back?: (jobs: readonly ReadyJob[]) => void;
   /** Which kind of queues comes first, for claims without a signal. Default `Math.random`. */
   random?: () => number;
 };

@@ -1,18 +1,13 @@
 import type { QueueLimitsInput, SubmitJobInput } from "@atlasqueue/contract";
 import { queueLimits } from "@atlasqueue/contract";
-import { eventually, redisUrl, submission, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { queueRoom } from "./room.ts";
 import { queueStats } from "../queues/stats.ts";
-import { refillQueue } from "./refill.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import { redisSignal } from "../signal/redis/signal.ts";
 import { advanceOverdue } from "../groups/overdue.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { foldCounts } from "../counts/fold.ts";
-import { pauseQueue } from "../queues/pause.ts";
 import { markBlockedGroups } from "../groups/widen.ts";
 import { setLimits } from "./set.ts";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
@@ -116,7 +111,7 @@ test("a lease has its full time, however long the claim waited for the queue", a
 
 test("several of a group run at once when the queue allows it, and fewer again when it does not", async () => {
   const ids = await add(5, { group: "g" });
-  expect(await limit({ group_concurrency: 3 })).toEqual({ groups_widened: true });
+  expect(await limit({ group_concurrency: 3 })).toEqual({ groups_widened: true, marked: false });
   expect(await markBlockedGroups(deps, main, "", 10)).toBeUndefined();
   expect((await advanceOverdue(deps, 100)).ready.map(({ id }) => id)).toEqual(ids.slice(1, 3));
   const leases = await claim(deps, ids, claimer);
@@ -137,44 +132,6 @@ test("a lowered limit holds for the next claims; a removed one is gone", async (
   expect(await claim(deps, ids, claimer)).toEqual([]);
   await limit({});
   expect((await claim(deps, ids, claimer)).length).toBe(3);
-});
-
-test("the queue's next jobs are signalled as far as there is room, none while it is paused", async () => {
-  const signal = memorySignal();
-  await limit({ concurrency: 2 });
-  const ids = await add(5);
-  await refillQueue({ ...deps, signal }, main, "front");
-  expect(await signal.take([main], 10)).toEqual(ids.slice(0, 2));
-  await claim(deps, ids.slice(0, 1), claimer);
-  await refillQueue({ ...deps, signal }, main, "front");
-  expect(await signal.take([main], 10)).toEqual(ids.slice(1, 2));
-  await pauseQueue(deps, main);
-  expect(await queueRoom(deps, main)).toBeUndefined();
-});
-
-test("jobs already signalled are not signalled again, as no worker may be there to take them", async () => {
-  const { jobsKey, dlqKey } = uniqueKeys();
-  const redis = redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
-  for (const signal of [memorySignal(), redis]) {
-    await deps.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes`;
-    const offer = () => refillQueue({ ...deps, signal }, main, "front");
-    const length = async () => (await signal.look(main)).length;
-    await limit({ concurrency: 100 });
-    const ids = await add(5);
-    const [urgent = ""] = await add(1, { priority: 1 });
-    await offer();
-    const before = await length();
-    for (let sweep = 0; sweep < 3; sweep += 1) await offer();
-    expect(await length()).toBe(before);
-    // Dropped for lack of room, and offered again ahead of the others.
-    expect(await signal.take([main], 3)).toEqual([urgent, ids[0], ids[1]]);
-    await offer();
-    const again = await length();
-    for (let sweep = 0; sweep < 3; sweep += 1) await offer();
-    expect(await length()).toBe(again);
-    expect(await signal.take([main], 6)).toEqual([urgent, ...ids]);
-    await signal.close();
-  }
 });
 
 test("limits are shown with the queue", async () => {

@@ -5,7 +5,7 @@ import { uuidArray } from "../database/literals.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
-import { refillQueue } from "./refill.ts";
+import { offerMark } from "./marks.ts";
 import { setLimits } from "./set.ts";
 
 // A limited queue, while someone else's transaction has locked jobs of it.
@@ -37,8 +37,8 @@ async function runAll(claiming: () => Promise<Lease[]>): Promise<string[]> {
 
 const byAge = () => claimReady(deps, 10, claimer);
 async function bySignal(): Promise<Lease[]> {
-  await refillQueue(deps, main, "front");
-  return claim(deps, await deps.signal.take([main], 10), claimer);
+  await offerMark(deps, main);
+  return claim(deps, await deps.signal.take([main], 10), { ...claimer, more_room: () => 9 });
 }
 
 const ways = [
@@ -60,26 +60,6 @@ test.for(ways)("a locked job does not take its group's start from the next one: 
   await limit({ group_concurrency: 3, group_rate: { limit: 1, period_seconds: 600 } });
   const ids = await addMany(3, { group: "g" });
   expect(await besideStranger(ids.slice(0, 1), () => runAll(claiming))).toEqual([ids[1]]);
-});
-
-test("in place of a locked job the oldest of its queue goes, whichever ids were signalled with it", async () => {
-  await limit({ concurrency: 2 });
-  const ids = await addMany(5);
-  const [locked = "", oldest, third, signalled = ""] = ids;
-  const leases = await besideStranger([locked], () => claim(deps, [locked, signalled], claimer));
-  expect(leases.map(({ id }) => id)).toEqual([signalled, oldest]);
-  expect(await claim(deps, [locked, third ?? ""], claimer)).toEqual([]);
-});
-
-test("a claim under a token of its own leases once, whatever is locked", async () => {
-  await limit({ concurrency: 3 });
-  const [locked = "", free = "", next] = await addMany(3);
-  const once = (ids: string[]) => claim(deps, ids, { ...claimer, lease_token: crypto.randomUUID() });
-  const idsOf = (leases: Lease[]) => leases.map(({ id }) => id);
-  await besideStranger([locked], async () => {
-    expect(idsOf(await once([locked, free]))).toEqual([free]);
-    expect(idsOf(await once([locked]))).toEqual([next]);
-  });
 });
 
 test("a claim without a signal locks no more jobs of a limited queue than it takes", async () => {

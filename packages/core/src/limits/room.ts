@@ -1,12 +1,14 @@
-import { composed } from "../database/composed.ts";
-import { executeOn } from "../database/statement.ts";
-import type { Deps, QueueRef } from "../deps.ts";
-
 /**
  * A condition on `queues`: claims must check how much room there is. A limit on group concurrency alone is enforced by
  * the groups.
  */
 export const isLimited = "(concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)";
+
+/**
+ * A condition on `queues`: claims choose the jobs under the lock of the queue's row, and Redis has one wake-up mark instead
+ * of the ids of its jobs.
+ */
+export const hasMark = `(fair_by IS NOT NULL OR ${isLimited})`;
 
 /**
  * What is in the window of a rate that ends now: at the time of the statement, after any wait for a lock. If the
@@ -45,16 +47,13 @@ export const roomIn = (row: string, runs = running(row)) => `
     greatest(0, coalesce(least(
       ${row}.concurrency - ${runs},
       ${row}.rate_limit - (SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
-                           WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})), 1000000))::int AS room, ${row}.group_rate_limit IS NOT NULL AS by_group,
+                           WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})), 1000000))::int AS room,
     (SELECT extract(epoch FROM min(started_at) - statement_timestamp()) * 1000 + ${row}.rate_period_seconds * 1000 FROM atlasqueue.queue_starts
      WHERE ${startsWithin(row, "IS NULL", "rate_period_seconds")})::float8 AS retry_in_ms`;
 
-/**
- * A condition on rows with a group_key: by the group rate of the queue `row`, its group may start another job, or as many as
- * `number` says.
- */
-export const groupMayStart = (row: string, job: string, number = "1") => `(
-    ${job}.group_key IS NULL OR ${row}.group_rate_limit IS NULL OR ${row}.group_rate_limit >= ${number} AND ${row}.group_rate_limit >= ${number} + (
+/** A condition on rows with a group_key: by the group rate of the queue `row`, its group may start another job. */
+export const groupMayStart = (row: string, job: string) => `(
+    ${job}.group_key IS NULL OR ${row}.group_rate_limit IS NULL OR ${row}.group_rate_limit > (
       SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
       WHERE ${startsWithin(row, `= ${job}.group_key`, "group_rate_period_seconds")}))`;
 
@@ -80,23 +79,5 @@ const rateUse = (row: string, rate: "rate" | "group_rate", group: string) => `
 export const limitUseIn = (row: string, job: string) => `
     ${row}.concurrency, CASE WHEN ${row}.concurrency IS NOT NULL THEN ${running(row)}::int END AS running,${rateUse(row, "rate", "IS NULL")},${rateUse(row, "group_rate", `= ${job}.group_key`)}`;
 
-/**
- * `room` is how many jobs may start now; `retry_in_ms` when there will be more, if the rate is used up. `by_group`: each
- * group has a rate, so that its first jobs may have no start left.
- */
-export type QueueRoom = { room: number; retry_in_ms: number | null; by_group: boolean };
-
-/** How much room a queue with limits has; undefined for one without limits, or paused. */
-export async function queueRoom(
-  deps: Pick<Deps, "database">,
-  { tenant, queue }: QueueRef,
-): Promise<QueueRoom | undefined> {
-  const [row] = await executeOn(deps.database)<QueueRoom>({ text, params: [tenant, queue] });
-  return row;
-}
-
-const text = composed(
-  "limits/room",
-  ["tenant", "queue"],
-  `SELECT ${roomIn("queues")} FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND paused_at IS NULL AND ${isLimited}`,
-);
+/** `room` is how many jobs may start now; `retry_in_ms` when there will be more, if the rate is used up. */
+export type QueueRoom = { room: number; retry_in_ms: number | null };

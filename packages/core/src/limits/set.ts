@@ -5,9 +5,9 @@ import type { Deps, QueueRef } from "../deps.ts";
 
 /**
  * What changed for waiting jobs: `groups_widened` when more jobs of a group may run at once, see `createGroupWidener`;
- * `turns` when groups begin to take turns, or end it, and jobs are to be signalled in another order.
+ * `marked` when the queue has limits or turns now, and so a mark in Redis.
  */
-export type LimitsSet = { groups_widened: boolean; turns?: "begin" | "end" };
+export type LimitsSet = { groups_widened: boolean; marked: boolean };
 
 /**
  * Set all limits of a queue; those left out are removed. They hold from the next claim on; what is running goes on. As
@@ -25,11 +25,11 @@ export async function setLimits(deps: Deps, { tenant, queue }: QueueRef, limits:
     { text: lock, params: [tenant, queue] },
     { text, params: [tenant, queue, ...values] },
   ]);
-  const [row] = rows as { groups_widened: boolean; turns_changed: boolean }[];
+  const [row] = rows as { groups_widened: boolean }[];
   deps.observe({ event: "queue_limited", tenant, queue });
   return {
     groups_widened: row?.groups_widened ?? false,
-    ...(row?.turns_changed && { turns: fair_by === null ? "end" : "begin" }),
+    marked: [concurrency, rate, group_rate, fair_by].some((limit) => limit !== null),
   };
 }
 
@@ -72,7 +72,7 @@ const text = composed(
   ],
   `
   WITH before AS MATERIALIZED (
-    SELECT group_concurrency, fair_by, rate_period_seconds, group_rate_period_seconds
+    SELECT group_concurrency, rate_period_seconds, group_rate_period_seconds
     FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 FOR UPDATE
   ),${notAhead("of_queue", "IS NULL", "rate", 5)},${notAhead("of_groups", "IS NOT NULL", "group_rate", 7)}, decided AS (
     INSERT INTO atlasqueue.queues (tenant, queue, concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds,
@@ -83,6 +83,5 @@ const text = composed(
       group_rate_limit = excluded.group_rate_limit, group_rate_period_seconds = excluded.group_rate_period_seconds,
       group_concurrency = excluded.group_concurrency, fair_by = excluded.fair_by
   )
-  SELECT coalesce(${integer(8)}, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened,
-         ${by} IS DISTINCT FROM (SELECT fair_by FROM before) AS turns_changed`,
+  SELECT coalesce(${integer(8)}, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened`,
 );

@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { firstPlace, placeColumns, readyAfterPlace, type Place } from "../queues/places.ts";
 import { everyReadyQueue, type ReadyQueue } from "../queues/ready-queues.ts";
-import { refillQueue } from "../limits/refill.ts";
+import { markAnew } from "../limits/marks.ts";
 import { send } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
@@ -31,7 +31,8 @@ export async function rebuildSignals(deps: Deps & { signal: Signal }): Promise<{
 
 async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Promise<number> {
   const { signal } = deps;
-  if (queue.in_turns || (await signal.look(queue)).in_turns) await signal.setTurns(queue, queue.in_turns);
+  if (queue.marked) return markAnew(deps, queue);
+  if ((await signal.look(queue)).marked) await signal.setMarked(queue, false);
   // No more than was there, or a busy queue would never be empty.
   let old = (await signal.look(queue)).length;
   while (old > 0) {
@@ -39,12 +40,7 @@ async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Prom
     if (taken.length === 0) break;
     old -= taken.length;
   }
-  if (!queue.in_turns) await signal.endOverflow(queue);
-  // As many as may start; more would be taken in vain.
-  if (queue.limited) {
-    await refillQueue(deps, queue, "front");
-    return (await signal.look(queue)).length;
-  }
+  await signal.endOverflow(queue);
   let pushed = 0;
   for (let after = firstPlace; ;) {
     const page = await readyAfter(deps, queue, after);

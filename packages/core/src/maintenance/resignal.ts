@@ -26,11 +26,11 @@ export async function resignalOrphans(
   const { signal } = deps;
   const lists = await signal.look(queue);
   // As they did before, until whoever ended it died.
-  if (lists.in_turns) await signal.setTurns(queue, false);
+  if (lists.marked) await signal.setMarked(queue, false);
   // Those that a full list has dropped may be of any age.
   const back_ms = lists.overflowed ? Infinity : reach_ms;
   let orphans: ReadyJob[];
-  if (lists.length === 0 || lists.in_turns) {
+  if (lists.length === 0 || lists.marked) {
     orphans = await readyJobs(deps, queue, grace_ms, refill_jobs_max, back_ms);
     if (lists.overflowed && orphans.length < refill_jobs_max) await signal.endOverflow(queue);
   } else {

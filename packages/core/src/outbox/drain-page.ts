@@ -4,7 +4,7 @@ import { executeOn, type Execute } from "../database/statement.ts";
 import { inTransaction, notHeldIdle } from "../database/transaction.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
-import { notesInTurn } from "../turns/notes-in-turn.ts";
+import { notesInTurn } from "./notes-in-turn.ts";
 
 /** A row of the table `outbox`. `key` is the id of the job that it is about, if any. */
 export type OutboxRow = {

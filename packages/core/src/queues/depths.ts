@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { isLimited } from "../limits/room.ts";
+import { hasMark } from "../limits/room.ts";
 
 /**
  * Counts of one queue, for those looking after all tenants. `held`: paused or limited, so that not every ready job may
@@ -21,7 +21,7 @@ export async function queueDepths(deps: Pick<Deps, "database">, queues_max: numb
 const depths = `
   SELECT tenant, queue, sum(queued)::float8 AS queued, sum(running)::float8 AS running, sum(dead)::float8 AS dead,
          EXISTS (SELECT FROM atlasqueue.queues WHERE queues.tenant = known.tenant AND queues.queue = known.queue
-                   AND (paused_at IS NOT NULL OR ${isLimited})) AS held
+                   AND (paused_at IS NOT NULL OR ${hasMark})) AS held
   FROM (SELECT tenant, queue, queued, running, dead FROM atlasqueue.queue_counts
         UNION ALL SELECT tenant, queue, queued, running, dead FROM atlasqueue.queue_changes) AS known
   GROUP BY tenant, queue

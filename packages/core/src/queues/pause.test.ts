@@ -66,11 +66,11 @@ test("the sweep leaves paused queues alone, and a resumed one is signalled at on
   const ids = await add({}, {}, {});
   await add({ queue: "mail" });
   await pauseQueue(deps, main);
-  const mail = { tenant: "default", queue: "mail", limited: false, in_turns: false, paused: false };
+  const mail = { tenant: "default", queue: "mail", marked: false, paused: false };
   const every: ReadyQueue[] = [];
   for await (const queue of everyReadyQueue(deps)) every.push(queue);
   expect(every).toEqual([mail]);
-  expect(await readyAmong(deps, [{ tenant: "default", queue: "default" }, mail])).toEqual([{ ...mail, holder: null }]);
+  expect(await readyAmong(deps, [{ tenant: "default", queue: "default" }, mail])).toEqual([mail]);
   // A worker pops them in vain.
   expect(await deps.signal.take([main], 10)).toEqual(ids);
   expect(await claim(deps, ids, claimer)).toEqual([]);

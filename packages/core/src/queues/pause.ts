@@ -4,7 +4,6 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyJobs } from "./ready.ts";
 import { announce, hint } from "../signal/announce.ts";
-import { notSignalled } from "../limits/not-signalled.ts";
 import type { Signal } from "../signal/signal.ts";
 
 /** Signalled at once when a queue is resumed; the sweep signals the others when these are taken. */
@@ -59,9 +58,12 @@ export async function resumeQueue(deps: Deps & { signal: Signal }, ref: QueueRef
 }
 
 async function signalWaiting(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<void> {
-  const jobs = await readyJobs(deps, queue, 0, signals_max);
-  const lists = await deps.signal.look(queue);
-  await announce(deps, lists.in_turns ? jobs : await notSignalled(deps, queue, jobs, lists), "front");
+  const { length, marked } = await deps.signal.look(queue);
+  const jobs = await readyJobs(deps, queue, 0, marked ? 1 : signals_max);
+  if (length >= jobs.length) return;
+  // Or each pause would make the list longer.
+  if (length > 0) await deps.signal.setMarked(queue, false);
+  await announce(deps, jobs, "front");
 }
 
 const resume = composed(

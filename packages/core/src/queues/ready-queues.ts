@@ -2,13 +2,12 @@ import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { isLimited } from "../limits/room.ts";
+import { hasMark } from "../limits/room.ts";
 
 /** A queue with ready jobs. */
 export type ReadyQueue = QueueRef & {
-  limited: boolean;
-  /** Its groups take turns. */
-  in_turns: boolean;
+  /** It has limits or turns, so Redis has a mark instead of its ids. */
+  marked: boolean;
   paused: boolean;
 };
 
@@ -53,7 +52,7 @@ const tenantsAmong = `
     SELECT FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND jobs.tenant = wanted.tenant
     ORDER BY jobs.tenant DESC, queue DESC LIMIT 1) AS ready`;
 
-const facts = `coalesce(${isLimited}, false) AS limited, fair_by IS NOT NULL AS in_turns, paused_at IS NOT NULL AS paused`;
+const facts = `coalesce(${hasMark}, false) AS marked, paused_at IS NOT NULL AS paused`;
 
 /**
  * For each tenant up to `queues_max` queues with ready jobs, from the name before its `below` down, whoever serves
@@ -90,17 +89,14 @@ const queuesOf = composed(
   ORDER BY wanted.tenant COLLATE "C" DESC, step.queue DESC`,
 );
 
-/** `holder`: the number of the transaction that has its row locked, or had it last; null for a queue without a row. */
-type Held = { holder: string | null };
-
 /** Those of the queues with ready jobs that are not paused: one look into the index for each, in one statement. */
 export async function readyAmong(
   deps: Pick<Deps, "database">,
   among: readonly QueueRef[],
-): Promise<readonly (ReadyQueue & Held)[]> {
+): Promise<readonly ReadyQueue[]> {
   if (among.length === 0) return [];
   const columns = [textArray(among.map(({ tenant }) => tenant)), textArray(among.map(({ queue }) => queue))];
-  return executeOn(deps.database)<ReadyQueue & Held>({ text: readyOf, params: columns });
+  return executeOn(deps.database)<ReadyQueue>({ text: readyOf, params: columns });
 }
 
 // LIMIT 1 makes the look an index scan of one row; EXISTS alone may become a join with the whole backlog.
@@ -108,7 +104,7 @@ const readyOf = composed(
   "queues/ready-among",
   ["tenants", "queues"],
   `
-  SELECT wanted.tenant, wanted.queue, ${facts}, queues.xmax::text AS holder
+  SELECT wanted.tenant, wanted.queue, ${facts}
   FROM unnest($1::text[], $2::text[]) AS wanted(tenant, queue)
   LEFT JOIN atlasqueue.queues ON queues.tenant = wanted.tenant AND queues.queue = wanted.queue, LATERAL (
     SELECT FROM atlasqueue.jobs WHERE jobs.tenant = wanted.tenant AND jobs.queue = wanted.queue AND ready_at IS NOT NULL

@@ -29,7 +29,7 @@ export async function readyJobs(
 
 const columns = "id, tenant, queue, priority";
 /** Or much younger: then the clock was set back, and waiting until it is where it was would not be for a signal. */
-export const olderThan = `ready_at IS NOT NULL AND tenant = $1 AND queue = $2
+const olderThan = `ready_at IS NOT NULL AND tenant = $1 AND queue = $2
       AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8`;
 
 const inOrder = composed(

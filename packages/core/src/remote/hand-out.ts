@@ -9,11 +9,8 @@ import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiter
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
-import { createFronts } from "../limits/fronts.ts";
 import { createLocksMet } from "../lease/claim/locks-met.ts";
 import { createSkipHeld } from "../lease/claim/skip-held.ts";
-import type { Behind } from "../limits/within-rates.ts";
-import type { Turns } from "../turns/claimable.ts";
 import { transition } from "../tracing/transition.ts";
 import { renewedIfLate } from "./renewed-if-late.ts";
 import type { Claimer, HandedJob } from "../lease/lease.ts";
@@ -38,9 +35,6 @@ export function createHandOut(
   deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled">; returns: LeaseReturns },
   closing: AbortSignal,
 ) {
-  const turns: Turns = new Map();
-  const behind: Behind = new Map();
-  const fronts = createFronts(deps);
   const locks = createLocksMet();
   const skipHeld = createSkipHeld(deps);
 
@@ -82,14 +76,12 @@ export function createHandOut(
     const claimer: Claimer = {
       ...call,
       queues: [call.queue],
-      turns,
-      behind,
-      fronts,
       locks,
       passed_over: (tenant, left) => void skipHeld(tenant, left),
       throttled: deps.followUps.throttled,
       unanswered: (token) => deps.returns.unanswered(token, call.tenant),
       put_back: (jobs) => void announce(deps, jobs, "front"),
+      more_room: () => (ids === "oldest" ? 0 : Math.max(0, call.jobs_max - ids.length)),
     };
     const waitsUntil = () =>
       ends_at === Infinity

@@ -1,6 +1,4 @@
-import { isUnavailable } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
-import { inGroups } from "../turns/in-groups.ts";
 import type { Observe } from "../observe/events.ts";
 import { SignalUnavailableError, type ReadyJob, type Signal } from "./signal.ts";
 
@@ -14,29 +12,11 @@ export async function hint(observe: Observe, during: string, call: () => Promise
   }
 }
 
-type SignalDeps = Pick<Deps, "database" | "observe"> & { signal: Signal };
+type SignalDeps = Pick<Deps, "observe"> & { signal: Signal };
 
-/** The same without a word about it. Rejects with `SignalUnavailableError`. */
-export async function send(deps: SignalDeps, jobs: readonly ReadyJob[], place: "back" | "front"): Promise<number> {
-  const taken = await (place === "back" ? deps.signal.push(jobs) : deps.signal.pushFront(jobs));
-  // Only then can there be a queue among them whose groups take turns.
-  return taken < jobs.length ? taken + (await sendInTurns(deps, jobs)) : taken;
-}
-
-/** Those of queues whose groups take turns. What the database does not tell is left to the sweep. */
-async function sendInTurns(deps: SignalDeps, jobs: readonly ReadyJob[]): Promise<number> {
-  let taken = 0;
-  for (const ready of Map.groupBy(jobs, ({ tenant, queue }) => `${tenant} ${queue}`).values()) {
-    const [{ tenant, queue }] = ready as [ReadyJob];
-    if (!(await deps.signal.look({ tenant, queue })).in_turns) continue;
-    try {
-      taken += await deps.signal.pushInTurns(await inGroups(deps, tenant, ready));
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      deps.observe({ event: "database_unavailable", during: "push", error: String(error) });
-    }
-  }
-  return taken;
+/** The same, but rejects with `SignalUnavailableError`. Resolves with how many the signal took in. */
+export function send({ signal }: SignalDeps, jobs: readonly ReadyJob[], place: "back" | "front"): Promise<number> {
+  return place === "back" ? signal.push(jobs) : signal.pushFront(jobs);
 }
 
 /**

@@ -23,10 +23,8 @@ export type QueueKeys = {
   list: string;
   /** Ids whose priority is not 0, sorted by it. */
   priorities: string;
-  /** Present while ids of the queue are missing from a full list, or belong in no list as its groups take turns. */
+  /** Present while ids of the queue are missing from a full list, or the queue is marked. */
   overflow: string;
-  /** While groups take turns: the round in which each has its last job. */
-  rounds: string;
 };
 
 /** @example queueKeys(defaultKeys, { tenant: "default", queue: "mail" }).list; // "atlasqueue:jobs:queue:mail" */
@@ -38,7 +36,6 @@ export function queueKeys({ jobs, shardOf }: SignalKeys, { tenant, queue }: Queu
     list: `${base}${name}`,
     priorities: `${base}:priority${name}`,
     overflow: `${base}:overflow${name}`,
-    rounds: `${base}:rounds${name}`,
   };
 }
 
@@ -83,7 +80,6 @@ export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" 
     case "tenant":
       return "list";
     case "priority":
-    case "rounds":
       return "zset";
     case "overflow":
     case "nonce":

@@ -57,7 +57,7 @@ withEachSignal((start) => {
     expect(await signal.take([{ tenant: "acme", queue: "default" }], 10)).toEqual(["c"]);
   });
 
-  test("whoever waits for many queues finds what woke it, whatever the order and with a priority or in turns", async () => {
+  test("whoever waits for many queues finds what woke it, whatever the order and with a priority or marked", async () => {
     const signal = start();
     const queues = Array.from({ length: 10 }, (_, at) => ({ tenant: "default", queue: `q${at}` }));
     const found = async () => {
@@ -69,10 +69,26 @@ withEachSignal((start) => {
       expect(await found()).toEqual(["plain"]);
       await signal.push([job("urgent", 7, queue)]);
       expect(await found()).toEqual(["urgent"]);
-      await signal.setTurns(queue, true);
-      await signal.pushInTurns([{ ...job("in turn", 0, queue), group: "g" }]);
-      expect(await found()).toEqual(["in turn"]);
+      await signal.setMarked(queue, true);
+      await signal.push([job("mark", 0, queue)]);
+      expect(await found()).toEqual(["mark"]);
     }
+  });
+
+  test("a marked queue has one id, the first that was pushed, until it is taken or the queue is marked no more", async () => {
+    const signal = start();
+    await signal.push([job("old"), job("urgent", 7)]);
+    await signal.setMarked(main, true);
+    expect(await signal.look(main)).toEqual({ length: 0, next: undefined, overflowed: false, marked: true });
+    expect(await signal.push([job("a"), job("b", 3)])).toBe(2);
+    expect(await signal.pushFront([job("c"), job("d")])).toBe(0);
+    expect(await signal.take([main], 10)).toEqual(["a"]);
+    expect(await signal.pushFront([job("e", 5)])).toBe(1);
+    expect(await signal.take([main], 10)).toEqual(["e"]);
+    expect(await signal.take([main], 10)).toEqual([]);
+    await signal.setMarked(main, false);
+    await signal.push([job("x"), job("y", 3)]);
+    expect((await signal.take([main], 10)).filter((id) => id !== "wake")).toEqual(["y", "x"]);
   });
 
   test("a push ends an idle worker's wait, even a prioritised one", async () => {
@@ -118,7 +134,7 @@ withEachSignal((start) => {
     const signal = start(3);
     await signal.push([job("a"), job("b"), job("c")]);
     await signal.push([job("dropped")]);
-    expect(await signal.look(main)).toEqual({ length: 3, next: "a", overflowed: true, in_turns: false });
+    expect(await signal.look(main)).toEqual({ length: 3, next: "a", overflowed: true, marked: false });
     expect(await signal.take([main], 10)).toEqual(["a", "b", "c"]);
     await signal.push([job("overtaking")]);
     expect(await signal.take([main], 10)).toEqual([]);

@@ -5,11 +5,8 @@ import type { Presence } from "./presence.ts";
 /** A queued job, as far as a signal needs to know it. */
 export type ReadyJob = QueueRef & { id: string; priority: number };
 
-/** One of a queue whose groups take turns; null for a job without a group. */
-export type ReadyInGroup = ReadyJob & { group: string | null };
-
 /** The lists of one queue. `next` is the id (or junk) that would be handed out next. */
-export type QueueSignals = { length: number; next: string | undefined; overflowed: boolean; in_turns: boolean };
+export type QueueSignals = { length: number; next: string | undefined; overflowed: boolean; marked: boolean };
 
 /**
  * Tells workers that jobs are ready: hints, never the truth. Losing all of it costs latency and no job. Every method
@@ -21,19 +18,16 @@ export type Signal = {
   readonly heard: boolean;
   /**
    * Hand these out after those already there. When a list is full they are dropped and the overflow is remembered.
-   * Those of queues whose groups take turns are left to `pushInTurns`. Resolves with how many were taken in.
+   * Of a marked queue, the list keeps one id for all of them. Resolves with how many were taken in.
    */
   push(jobs: readonly ReadyJob[]): Promise<number>;
   /** Hand these out next, in this order. Resolves with how many were not known to be there already. */
   pushFront(jobs: readonly ReadyJob[]): Promise<number>;
   /**
-   * Hand these out in turns with those already there: in each round, one of every group that has any waiting, and one
-   * of those without a group. Resolves with how many were taken in; the others are there already, or so many rounds
-   * ahead that they are left to the sweep.
+   * From now on a queue is marked, or not: its list has at most one id, which wakes a worker to claim what comes first. What was
+   * in its lists is dropped: signal it again.
    */
-  pushInTurns(jobs: readonly ReadyInGroup[]): Promise<number>;
-  /** From now on the groups of a queue take turns, or do not. What was in its lists is dropped: signal it again. */
-  setTurns(queue: QueueRef, in_turns: boolean): Promise<void>;
+  setMarked(queue: QueueRef, marked: boolean): Promise<void>;
   /** Up to `ids_max` ids at once, fewer or none when there are fewer. What comes out is untrusted. */
   take(queues: readonly QueueRef[], ids_max: number): Promise<string[]>;
   /**
@@ -125,8 +119,6 @@ export const wakeMark = "wake";
  * The most ids in one list: 40 MB of Redis. Jobs beyond it stay in Postgres and are signalled when the list is empty.
  */
 export const signals_max = 1_000_000;
-/** How many jobs of one group there are at most in the lists of a queue whose groups take turns. */
-export const rounds_max = 100_000;
 
 /** How far `peek` and `skipTo` look. */
 export const peeked_max = 1_000;

@@ -1,6 +1,6 @@
-import { groupRoom, isLimited, noteStarts, roomOf } from "./rates.ts";
+import { groupRoom, hasMark, noteStarts, roomOf } from "./rates.ts";
 import { byAge, groupOf, queueOf, type Model, type ModelJob, type ModelQueue, type Taken } from "./state.ts";
-import { nextInTurns } from "./turns.ts";
+import { inTurn, noteTurns } from "./turns.ts";
 
 /** Who claims, for how long. */
 type Claimer = { worker: string; seconds: number };
@@ -22,45 +22,58 @@ function take(model: Model, jobs: readonly ModelJob[], { worker, seconds }: Clai
   });
 }
 
-/** Of queues with limits, as far as there is room; `jobs_max` when nobody said which. */
-function takeLimited(
-  model: Model,
-  queues: readonly string[],
-  jobs: readonly ModelJob[],
-  claimer: Claimer,
-  jobs_max?: number,
-): Taken[] {
+/** Of queues with limits or turns: what comes first, as far as there is room. */
+function takeMarked(model: Model, queues: readonly string[], jobs_max: number, claimer: Claimer): Taken[] {
   const open = queues.filter((name) => {
     const queue = queueOf(model, name);
-    const wanted = jobs.some((job) => job.queue === name);
-    return wanted && isLimited(queue) && !queue.paused && roomOf(model, name) > 0;
+    return hasMark(queue) && !queue.paused && roomOf(model, name) > 0;
   });
-  const chosen = new Set(
-    open.flatMap((queue) => {
-      const named = jobs.filter((job) => job.queue === queue);
-      // Where groups have no rate, the first of its own order start, whichever order their ids came in.
-      const its = queueOf(model, queue).group_rate ? named : byAge(named);
-      const mayStart = its.filter((job) => groupRoom(model, job) > 0).slice(0, jobs_max);
-      const first = (jobs_max === undefined ? its : mayStart).filter((job, at, front) => {
-        const before = front.slice(0, at).filter(({ group }) => group === job.group).length;
-        return before < groupRoom(model, job);
-      });
-      return first.slice(0, roomOf(model, queue));
-    }),
+  const first = open.flatMap((name) => {
+    const queue = queueOf(model, name);
+    const ready = byAge(openAmong(model, [...model.jobs.values()]).filter((job) => job.queue === name));
+    const mayStart = (queue.in_turns ? inTurn(model, ready) : ready).filter((job) => groupRoom(model, job) > 0);
+    const enough = queue.group_rate ? jobs_max : Math.min(jobs_max, roomOf(model, name));
+    return mayStart.slice(0, enough).map((job, at) => ({ job, at }));
+  });
+  const placed = first.toSorted(
+    (a, b) =>
+      b.job.priority - a.job.priority ||
+      a.at - b.at ||
+      Number(a.job.ready_at) - Number(b.job.ready_at) ||
+      a.job.n - b.job.n,
   );
-  const taken = jobs.filter((job) => chosen.has(job)).slice(0, jobs_max);
+  const candidates = placed.map(({ job }) => job);
+  const withinRates = candidates.filter((job, at) => {
+    const before = candidates.slice(0, at).filter(({ queue, group }) => queue === job.queue && group === job.group);
+    return before.length < groupRoom(model, job);
+  });
+  const taken = withinRates
+    .filter(
+      (job, at) =>
+        withinRates.slice(0, at).filter(({ queue }) => queue === job.queue).length < roomOf(model, job.queue),
+    )
+    .slice(0, jobs_max);
   noteStarts(model, open, taken);
+  noteTurns(
+    model,
+    taken.filter(({ queue }) => queueOf(model, queue).in_turns),
+  );
   return take(model, taken, claimer);
 }
 
-/** queued → running, for these: those of queues with limits are a claim of their own. */
-export function claim(model: Model, queues: readonly string[], wanted: readonly number[], claimer: Claimer): Taken[] {
+/** queued → running, for these; one of a queue with limits or turns stands for what comes first there. */
+export function claim(model: Model, wanted: readonly number[], claimer: Claimer): Taken[] {
   const jobs = wanted.flatMap((n) => model.jobs.get(n) ?? []);
-  const { plain = [], limited = [] } = Object.groupBy(openAmong(model, jobs), ({ queue }) =>
-    isLimited(queueOf(model, queue)) ? "limited" : "plain",
+  const isMarked = ({ queue }: ModelJob) => hasMark(queueOf(model, queue));
+  const taken = take(
+    model,
+    openAmong(model, jobs).filter((job) => !isMarked(job)),
+    claimer,
   );
-  const taken = take(model, plain, claimer);
-  return taken.length === wanted.length ? taken : [...taken, ...takeLimited(model, queues, limited, claimer)];
+  const left = wanted.length - taken.length;
+  if (left === 0) return taken;
+  const queues = [...new Set(jobs.filter(isMarked).map(({ queue }) => queue))];
+  return [...taken, ...takeMarked(model, queues, left, claimer)];
 }
 
 /**
@@ -76,15 +89,13 @@ export function claimByAge(
 ): Taken[] {
   const open = queues.filter((name) => !queueOf(model, name).paused);
   const kind = (which: (queue: ModelQueue) => boolean) => open.filter((name) => which(queueOf(model, name)));
-  const plain = kind((queue) => !isLimited(queue) && !queue.in_turns);
-  const turning = kind(({ in_turns }) => in_turns);
-  const limited = kind(isLimited);
+  const plain = kind((queue) => !hasMark(queue));
+  const marked = kind(hasMark);
   const oldestOf = (names: readonly string[]) =>
     byAge(openAmong(model, [...model.jobs.values()]).filter(({ queue }) => names.includes(queue)));
   const ways: [names: string[], claiming: (room: number) => Taken[]][] = [
     [plain, (room) => take(model, oldestOf(plain).slice(0, room), claimer)],
-    [turning, (room) => take(model, nextInTurns(model, turning, room), claimer)],
-    [limited, (room) => takeLimited(model, limited, oldestOf(limited), claimer, room)],
+    [marked, (room) => takeMarked(model, marked, room, claimer)],
   ];
   const kinds = ways.filter(([names]) => names.length > 0).map(([, claiming]) => claiming);
   const first = Math.floor(chance * kinds.length);

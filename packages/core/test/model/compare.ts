@@ -48,7 +48,10 @@ function readModel(model: Model): Known {
     starts: sorted(
       [...model.starts].flatMap(([name, starts]) => [...starts].map(([at, count]) => [name, ago(at), count])),
     ),
-    turns: sorted(model.turns),
+    turns: sorted([
+      ...[...model.groups].map(([name, { last_started }]) => [name, ago(last_started)]),
+      ...[...model.ungrouped_started].map(([queue, at]) => [queue, ago(at)]),
+    ]),
     unique: sorted([...model.unique].map(([name, { job, ends_at }]) => [name, job, ago(ends_at)])),
     keys: sorted([...model.keys].map(([key, { job, expires_at, noted }]) => [key, job, ago(expires_at), noted])),
     admissions: sorted(model.admissions.map(({ job }) => job).filter((job) => model.jobs.has(job))),
@@ -110,7 +113,7 @@ async function readReal(model: Model, real: Real): Promise<Known> {
       ]),
     ),
     starts: sorted(rows("starts").map(([name, started_at, count]) => [name, at(started_at), count])),
-    turns: sorted([...real.turns].map(([name, group]) => [name.slice(`${tenant} `.length), group])),
+    turns: sorted(rows("turns").map(([name, started_at]) => [name, at(started_at)])),
     unique: sorted(rows("unique").map(([name, id, ends_at]) => [name, n(id), at(ends_at)])),
     keys: sorted(rows("keys").map(([key, id, expires_at, noted]) => [key, n(id), at(expires_at), noted])),
     admissions: sorted(rows("admissions").map(([id]) => n(id))),
@@ -142,6 +145,12 @@ const readAll = `
              coalesce((SELECT cancelled_by IS NOT NULL FROM atlasqueue.flow_jobs WHERE job_id = jobs.id), false) AS cancelled_by_parent
       FROM atlasqueue.jobs WHERE tenant = '${tenant}') AS one),
     'groups', ${list("queue || '/' || group_key, last_seq, heads", "atlasqueue.job_groups")},
+    'turns', ${list(
+      `name, ${ms("at")}`,
+      `(
+      SELECT queue || '/' || group_key AS name, last_started_at AS at FROM atlasqueue.job_groups
+      UNION ALL SELECT queue, ungrouped_started_at FROM atlasqueue.queues WHERE ungrouped_started_at IS NOT NULL) AS started`,
+    )},
     'overdue', ${list("queue || '/' || group_key", "atlasqueue.job_groups WHERE overdue_at IS NOT NULL")},
     'claims', ${list(`token, ${ms("check_at")}, job_ids, worker_id`, "atlasqueue.claims")},
     'starts', ${list(

@@ -28,9 +28,9 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
   "a rate counts one start of a claim": ["AS ends_at, count(*)::int AS count\n", "AS ends_at, 1 AS count\n"],
   "a rate of groups is that of the queue": ["AND leased.group_key IS NOT NULL", "AND leased.group_key IS NULL"],
   "leases of other workers end as well": ["claims WHERE worker_id = $1", "claims WHERE $1 <> ''"],
-  "turns begin with the group that had the last one": [
-    "AND group_key > $4 ORDER BY group_key",
-    "AND group_key >= $4 ORDER BY group_key",
+  "a group keeps its turn after it started": [
+    "SET last_started_at = statement_timestamp()",
+    "SET last_started_at = last_started_at",
   ],
   "by age alone": ["ORDER BY priority DESC, ready_at, id LIMIT $6", "ORDER BY ready_at, id LIMIT $6"],
 };

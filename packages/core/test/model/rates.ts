@@ -1,7 +1,8 @@
 import { groupOf, queueOf, type Model, type ModelJob, type ModelQueue } from "./state.ts";
 
-export const isLimited = ({ concurrency, rate, group_rate }: ModelQueue) =>
-  concurrency !== null || rate !== null || group_rate !== null;
+/** It has limits or turns. */
+export const hasMark = ({ concurrency, rate, group_rate, in_turns }: ModelQueue) =>
+  in_turns || concurrency !== null || rate !== null || group_rate !== null;
 
 export const runningIn = (model: Model, of: string) =>
   [...model.jobs.values()].filter(({ queue, status }) => queue === of && status === "running").length;

@@ -15,8 +15,6 @@ export type Real = {
   ids: string[];
   tokens: Map<number, string>;
   leases: Map<string, Lease>;
-  /** Where the turns of groups go on, as the worker keeps it. */
-  turns: Map<string, string>;
 };
 
 export const tenant = "model";
@@ -33,13 +31,15 @@ export async function connectUnderClock(
   await admin.sql.unsafe(
     "CREATE FUNCTION simulated.clock_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT at FROM simulated.clock'",
   );
+  // A default is bound to the server's own clock.
+  await admin.sql.unsafe("ALTER TABLE atlasqueue.job_groups ALTER last_started_at SET DEFAULT simulated.now()");
   await admin.close();
   return { clock, database: connectDatabase({ url, connectionsMax: 2, timeoutMs: 15_000 }) };
 }
 
 export function newReal(database: Database, clock: SimulatedClock): Real {
   const deps = { database, observe: recordEvents().observe };
-  return { deps, sql: database.sql, clock, ids: [], tokens: new Map(), leases: new Map(), turns: new Map() };
+  return { deps, sql: database.sql, clock, ids: [], tokens: new Map(), leases: new Map() };
 }
 
 /** Nothing is left of an earlier run. */

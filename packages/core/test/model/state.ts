@@ -32,7 +32,7 @@ export type ModelJob = {
 /** An idempotency key; `noted` when it names a job that was there before. */
 type ModelKey = { job: number; asks: string; expires_at: number; noted: boolean };
 type ModelEdge = { parent: number; child: number; policy: OnParentFailure; failed: boolean };
-type ModelGroup = { last_seq: number; heads: number[] };
+type ModelGroup = { last_seq: number; heads: number[]; last_started: number };
 type Rate = { limit: number; period_seconds: number } | null;
 export type ModelQueue = {
   paused: boolean;
@@ -69,8 +69,8 @@ export type Model = {
   claims: Map<number, { check_at: number; jobs: number[]; worker: string }>;
   /** How many jobs started by when, in each queue with a rate and in each group of one with a rate of groups. */
   starts: Map<string, Map<number, number>>;
-  /** The group that had its turn last, by queue. */
-  turns: Map<string, string>;
+  /** By queue whose groups take turns: when a job without a group last started. */
+  ungrouped_started: Map<string, number>;
   /** By queue and key; until then, if it is a window, and otherwise until the job has ended. */
   unique: Map<string, { job: number; ends_at: number | null }>;
   keys: Map<string, ModelKey>;
@@ -95,7 +95,7 @@ export function newModel(now: number): Model {
     overdue: new Set(),
     claims: new Map(),
     starts: new Map(),
-    turns: new Map(),
+    ungrouped_started: new Map(),
     unique: new Map(),
     keys: new Map(),
     admissions: [],
@@ -150,9 +150,13 @@ export function joinGroup(model: Model, member: Member) {
 
 export function takePlace(model: Model, { n, queue, group }: Member) {
   const name = groupOf(queue, group);
-  const known = model.groups.get(name) ?? { last_seq: 0, heads: [] };
+  const known = model.groups.get(name) ?? { last_seq: 0, heads: [], last_started: model.now };
   const slots = slotsOf(model, queue);
   const may_run = !model.overdue.has(name) && known.heads.length < slots;
-  model.groups.set(name, { last_seq: known.last_seq + 1, heads: may_run ? [...known.heads, n] : known.heads });
+  model.groups.set(name, {
+    ...known,
+    last_seq: known.last_seq + 1,
+    heads: may_run ? [...known.heads, n] : known.heads,
+  });
   return { may_run, seq: known.last_seq + 1, active_group_key: may_run && slots === 1 };
 }

@@ -83,10 +83,8 @@ export const signalBeside: Readonly<Record<string, string>> = {
   "signal/notices.listen": "changes nothing",
   "signal/close": "the end",
   "signal/endOverflow": "after a list was full, which the story does not come to: signal.test.ts and repair.test.ts",
-  "signal/pushInTurns":
-    "the push to a queue whose groups take turns, which the story has none of: core/src/turns/turns.test.ts",
-  "signal/setTurns":
-    "a setting in Redis that the sweep compares with the table, both ways: core/src/turns/turns.test.ts",
+  "signal/setMarked":
+    "a setting in Redis that the sweep compares with the table, both ways: core/src/limits/marks.test.ts",
   "signal/mark": "asks for less work for a while",
   "signal/takePermits": "rates of requests, not of jobs",
   "signal/deadLetters.carryOn": "with where it has come to, or not at all, and the next sweep goes on from there",

@@ -62,15 +62,20 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   };
 
   /** Claim and start, keeping slots free for what comes back. */
-  const claimAll = async ({ tenant, ids }: NextIds): Promise<void> => {
-    const giveUpRoom = running.reserve(ids.length);
+  const claimAll = async ({ tenant, ids }: NextIds, room: number): Promise<void> => {
+    const reserved = [running.reserve(ids.length)];
+    const more_room = (): number => {
+      const more = Math.max(0, Math.min(room - ids.length, running.free()));
+      reserved.push(running.reserve(more));
+      return more;
+    };
     try {
-      const started = await claimed(tenant, (claimer) => claim(deps, ids, claimer));
+      const started = await claimed(tenant, (claimer) => claim(deps, ids, { ...claimer, more_room }));
       if (started === 0) await dropStale(deps, tenant, ids);
     } catch (error) {
       await restAfter(deps, error, stop);
     } finally {
-      giveUpRoom();
+      for (const giveUpRoom of reserved) giveUpRoom();
     }
   };
 
@@ -103,7 +108,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     try {
       const next = await nextIds(room);
       if (next.ids.length === 0) continue;
-      const claiming = claimAll(next).finally(() => claims.delete(claiming));
+      const claiming = claimAll(next, room).finally(() => claims.delete(claiming));
       claims.add(claiming);
       // Fewer than asked for: nothing is waiting, so there is nothing to overlap with but others' claims.
       if (next.ids.length < room && !next.others) await claiming;

@@ -19,6 +19,8 @@ export const jobGroups = atlasqueue.table(
     heads: uuid().array().notNull(),
     /** It has room for jobs that wait in it, but was not given them. From then on the sweep looks at it, and others queue up behind. */
     overdue_at: time(),
+    /** When a job of the group started last, in a queue with `fair_by`: a new one comes after those whose turn it is. */
+    last_started_at: time().notNull().defaultNow(),
   },
   (group) => [
     primaryKey({ columns: [group.tenant, group.queue, group.group_key] }),

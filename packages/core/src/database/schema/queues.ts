@@ -21,6 +21,8 @@ export const queues = atlasqueue.table(
     group_rate_period_seconds: doublePrecision(),
     /** What takes turns when jobs are handed out; null when the oldest job is next, whatever its group or tenant. */
     fair_by: text().$type<QueueLimits["fair_by"]>(),
+    /** With `fair_by`: when a job without a group started last. */
+    ungrouped_started_at: time(),
   },
   (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
 );

@@ -2,12 +2,16 @@ import { hidden, isUuid, uuidArray } from "../../database/literals.ts";
 import { impatient, passingOverLocked, type Form } from "../../database/skip-locked.ts";
 import type { Deps } from "../../deps.ts";
 import type { ReadyJob } from "../../signal/signal.ts";
-import { addTo, claimWith, claimWithinLimits, claimTexts, served } from "./statement.ts";
+import { claimLimited, markedQueues } from "./limited.ts";
+import { addTo, claimWith, claimTexts, served } from "./statement.ts";
 import type { Claimer, Lease } from "../lease.ts";
 import { claim_bytes_max, never_too_heavy, payloadBytes } from "../payload-bytes.ts";
 import type { Width } from "../take-leases.ts";
 
-/** The leases are in the order of the ids; others, instead of those that were locked, come last. Jobs of queues with limits take a second statement, if there are any. */
+/**
+ * The leases are in the order of the ids. An id of a queue with limits or turns stands for all its jobs: those that come first
+ * in it go, as many as there is room for, and are last in the answer.
+ */
 export async function claimByIds<L extends Lease>(
   deps: Deps,
   ids: readonly string[],
@@ -20,7 +24,11 @@ export async function claimByIds<L extends Lease>(
   if (leases.length < wanted.length) {
     const taken = new Set(leases.map(({ id }) => id));
     const left = wanted.filter((id) => !taken.has(id));
-    await addTo(deps, claimer, leases, () => claimWithinLimits<L>(deps, claimer, left, width));
+    await addTo(deps, claimer, leases, async () => {
+      const queues = await markedQueues(deps, claimer, left);
+      const more = queues.length > 0 ? (claimer.more_room?.() ?? 0) : 0;
+      return claimLimited<L>(deps, claimer, queues, left.length + more, width);
+    });
   }
   const missed = ids.length - leases.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });

@@ -1,11 +1,12 @@
 import { composed } from "../../database/composed.ts";
+import { unindexed } from "../../database/literals.ts";
+import { holderOf } from "../../groups/join.ts";
 import { groupMayStart, startsWithin } from "../../limits/room.ts";
-import { front_jobs_max } from "../../limits/within-rates.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
 import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
 import { leaseTerms, takeLeases, type Width } from "../take-leases.ts";
 
-// The statement of a claim within limits, after those that locked its queues and looked how much room they have.
+// The statement of a claim within limits and in turns, after those that locked its queues and looked how much room they have.
 
 /**
  * What one statement of the transaction tells the next through the server, as they are sent together. It ends with the
@@ -15,88 +16,99 @@ export const note = (name: "locked" | "room", json: string) => `set_config('atla
 export const noted = (name: "locked" | "room") => `nullif(current_setting('atlasqueue.${name}', true), '')::json`;
 
 /**
- * The parts in which claims differ: `candidates` are (id, queue, group_key, place), and of those `chosen` the `free` ones
- * are (id, place, bytes), locked.
+ * Ready jobs that a claim looks at to find some whose groups may start: 20 ms. Jobs behind as many of groups that have used
+ * up their rate wait until those have starts again.
  */
-type Parts = { candidates: string; most: string; bound?: string; free: string; answer: string };
+const front_jobs_max = 5_000;
+/** Ready jobs that a claim of a queue with turns looks at; with more, groups that are not among them are found by their rows. */
+const turn_jobs_max = 1_000;
+
+const columns = "jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at";
+const front = (rows_max: number) => `
+        SELECT ${columns} FROM atlasqueue.jobs
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+        ORDER BY priority DESC, ready_at, id LIMIT ${rows_max}`;
+
+/** Those of `ordered` that may start, locked one after the other until they are enough; others may hold some locked. */
+const firstFree = (ordered: string) => `
+      SELECT ordered.*, bytes FROM (${ordered}) AS ordered, LATERAL (
+        SELECT ${payloadBytes} AS bytes FROM atlasqueue.jobs
+        WHERE jobs.id = ordered.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
+      WHERE ${groupMayStart("served", "ordered")}`;
+
+// In a queue without a group rate, as many as there is room for.
+const enough = "LIMIT least($5::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)";
+
+const oldest = `
+      SELECT * FROM (${firstFree(front(front_jobs_max))}) AS free ORDER BY priority DESC, ready_at, id ${enough}`;
+
+// One job of each group, of those that started least recently first, then the second of each. Jobs without a group are
+// one group. The last start of a group is in its row, so sorting all rows of the queue (40 ms for 100,000) is left to queues
+// whose first ready jobs are not all there are.
+const inTurn = `
+      WITH front AS MATERIALIZED (${front(turn_jobs_max)}
+      ), seen AS (
+        SELECT * FROM front
+        UNION
+        (SELECT head.* FROM (
+           SELECT * FROM atlasqueue.job_groups
+           WHERE tenant = $4 AND job_groups.queue = served.queue AND (SELECT count(*) FROM front) = ${turn_jobs_max}
+           ORDER BY last_started_at) AS one, LATERAL (
+           SELECT ${columns} FROM atlasqueue.jobs
+           WHERE jobs.id = ANY(one.heads || ARRAY(${holderOf("one")})) AND ${unindexed("jobs.ready_at")} IS NOT NULL
+           ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id LIMIT 1) AS head
+         LIMIT $5::int)
+      )${firstFree(`
+        SELECT seen.* FROM seen LEFT JOIN atlasqueue.job_groups AS own
+          ON own.tenant = $4 AND own.queue = seen.queue AND own.group_key = seen.group_key
+        ORDER BY priority DESC, row_number() OVER (PARTITION BY priority, seen.group_key ORDER BY ready_at, id),
+                 CASE WHEN seen.group_key IS NULL THEN served.ungrouped_started_at ELSE last_started_at END NULLS FIRST, ready_at, id`)}
+      ${enough}`;
+
+const inOrder = (rows: string) => `SELECT *, row_number() OVER () AS number FROM (${rows}) AS one`;
 
 /**
- * $1 token, $2 worker, $3 lease seconds, $4 tenant; the queues with room are noted. From each queue the first candidates
- * go, as many as there is room for, and from each group as many as its rate allows.
+ * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 jobs; the queues with room are noted. Of each queue the first jobs go,
+ * as many as there is room for, and of each group as many as its rate allows. Queues share the jobs. They are locked before the
+ * choice, or jobs that others hold would be chosen each time, and stand in front of the whole queue.
  */
-const claiming = (name: string, last: readonly ("ids" | "older" | "jobs_max")[], parts: Parts) => {
-  const text = (width: Width) => composed(`lease/${name}-${width}`, [...leaseTerms, ...last], withWidth(parts, width));
-  return { lease: text("lease"), traced: text("traced"), whole: text("whole") };
-};
-
-const withWidth = ({ candidates, most, bound = "", free, answer }: Parts, width: Width) => `
+const claiming = (width: Width) => `
   WITH open AS MATERIALIZED (
     SELECT queues.*, has.room::int AS room FROM json_each_text(${noted("room")}) AS has(name, room)
     JOIN atlasqueue.queues ON queues.tenant = $4 AND queues.queue = has.name
-  ), candidates AS MATERIALIZED (${candidates}), in_group AS (
-    SELECT candidates.*, room, fair_by, group_key IS NULL OR group_rate_limit IS NULL OR (
+  ), candidates AS MATERIALIZED (
+    SELECT ready.*, row_number() OVER (ORDER BY priority DESC, number, ready_at, id) AS place FROM (
+      SELECT first.* FROM (SELECT * FROM open WHERE fair_by IS NULL) AS served, LATERAL (${inOrder(oldest)}) AS first
+      UNION ALL
+      SELECT first.* FROM (SELECT * FROM open WHERE fair_by IS NOT NULL) AS served, LATERAL (${inOrder(inTurn)}) AS first) AS ready
+  ), in_group AS (
+    SELECT candidates.*, room, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
         SELECT coalesce(sum(count), 0) FROM atlasqueue.queue_starts
         WHERE ${startsWithin("open", "= candidates.group_key", "group_rate_period_seconds")})) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), numbered AS MATERIALIZED (
-    SELECT *, row_number() OVER (PARTITION BY queue ORDER BY place) AS number FROM in_group WHERE may_start
+    SELECT id, place, bytes, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT * FROM numbered WHERE number <= ${most} ${bound}
+    SELECT * FROM numbered WHERE nth <= room ORDER BY place LIMIT $5::int
   ), weighed AS MATERIALIZED (
-    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM (${free}) AS free
-  ), ${takeLeases(`id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`, width)}, ${noteStarts}
-  ${answer}`;
+    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM chosen
+  ), ${takeLeases(`id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`, width)}, ${noteStarts}, ${noteTurns}
+  SELECT * FROM leased`;
 
-/** Whichever of its jobs is first may start, as its groups have no rate. */
-const anyMayGo = "group_rate_limit IS NULL";
+// A group whose row is locked keeps the time of its start before: its turn may come early, and nobody waits.
+const noteTurns = `
+  turned AS (
+    SELECT DISTINCT queue, group_key FROM leased JOIN open USING (queue) WHERE fair_by IS NOT NULL
+  ), turn_of_groups AS (
+    UPDATE atlasqueue.job_groups SET last_started_at = statement_timestamp() WHERE ctid = ANY(ARRAY(
+      SELECT own.ctid FROM turned JOIN atlasqueue.job_groups AS own
+        ON own.tenant = $4 AND own.queue = turned.queue AND own.group_key = turned.group_key
+      FOR NO KEY UPDATE OF own SKIP LOCKED))
+  ), turn_of_ungrouped AS (
+    UPDATE atlasqueue.queues SET ungrouped_started_at = statement_timestamp()
+    FROM turned WHERE queues.tenant = $4 AND queues.queue = turned.queue AND turned.group_key IS NULL
+  )`;
 
-// Locked after the choice, as far more ids may be given than there is room for. Each id is worth one start: where any job
-// may go, the older ones go first, and ids that these were worth are put back.
-export const byId = claiming("claim-limited", ["ids", "older"], {
-  candidates: `
-    SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, given,
-           count(*) FILTER (WHERE given) OVER (PARTITION BY jobs.queue) AS starts,
-           CASE WHEN ${anyMayGo} THEN row_number() OVER (ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id) ELSE place END AS place
-    FROM (
-      SELECT id, place, true AS given FROM unnest($5::uuid[]) WITH ORDINALITY AS ids(id, place)
-      UNION ALL SELECT id, 0, false FROM unnest($6::uuid[]) AS older(id)) AS wanted
-    JOIN atlasqueue.jobs ON jobs.id = wanted.id JOIN open ON open.queue = jobs.queue
-    WHERE jobs.tenant = $4 AND jobs.status = 'queued' AND (given OR ${anyMayGo})`,
-  most: "least(room, starts)",
-  free: `
-      SELECT jobs.id, place, ${payloadBytes} AS bytes FROM chosen JOIN atlasqueue.jobs ON jobs.id = chosen.id
-      WHERE jobs.status = 'queued' FOR NO KEY UPDATE OF jobs SKIP LOCKED`,
-  // Groups that take turns have more signalled than there is room for, so that the next id comes by itself.
-  answer: `SELECT leased.*, passed_over, overtaken, wait FROM (
-    SELECT json_agg(queue) AS passed_over FROM chosen
-    WHERE fair_by IS NULL AND id NOT IN (SELECT id FROM weighed)) AS others, (
-    SELECT json_agg(json_build_object('id', id, 'queue', queue, 'priority', priority) ORDER BY place)
-             FILTER (WHERE given AND number > starts AND starts <= room) AS overtaken,
-           json_agg(id) FILTER (WHERE NOT given AND id NOT IN (SELECT id FROM chosen)) AS wait
-    FROM numbered) AS all_of_them LEFT JOIN leased ON true`,
-});
-
-// Locked before the choice, or jobs that others hold would be chosen each time, and stand in front of the whole queue.
-// The look at a row by its id lets only those be locked that may start, one after the other until they are enough: in a
-// queue without a group rate as many as there is room for. We must not look only at jobs whose groups have used up their
-// rate. The candidates are bounded per queue, as a queue without room must not crowd out the others, and overall by what
-// the caller has room for.
-export const oldest = claiming("claim-limited-oldest", ["jobs_max"], {
-  candidates: `
-    SELECT ready.id, ready.queue, ready.group_key, bytes, row_number() OVER (ORDER BY priority DESC, ready_at, id) AS place
-    FROM open AS served, LATERAL (
-      SELECT front.*, bytes FROM (
-        SELECT id, jobs.queue, group_key, priority, ready_at FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-        ORDER BY priority DESC, ready_at, id LIMIT ${front_jobs_max}) AS front, LATERAL (
-        SELECT ${payloadBytes} AS bytes FROM atlasqueue.jobs
-        WHERE jobs.id = front.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
-      WHERE ${groupMayStart("served", "front")}
-      ORDER BY priority DESC, ready_at, id
-      LIMIT least($5::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS ready`,
-  most: "room",
-  bound: "ORDER BY place LIMIT $5::int",
-  free: "SELECT id, place, bytes FROM chosen",
-  answer: "SELECT * FROM leased",
-});
+const text = (width: Width) => composed(`lease/claim-limited-${width}`, [...leaseTerms, "jobs_max"], claiming(width));
+export const claimLimitedTexts = { lease: text("lease"), traced: text("traced"), whole: text("whole") };

@@ -1,10 +1,8 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
-import { steppingDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { claimer, engineHarness, tenant } from "../../../test/engine-harness.ts";
 import { connectDatabase } from "../../database/connect.ts";
 import { setLimits } from "../../limits/set.ts";
-import type { ReadyJob } from "../../signal/signal.ts";
 import { claim, claimReady } from "../claim.ts";
 import type { Lease } from "../lease.ts";
 
@@ -30,7 +28,7 @@ test("a claim locks no limited queue but those of its ids, and without ids those
   await limitAll({ concurrency: 5 });
   const [a = "", b = ""] = await add({ queue: "a" }, { queue: "b" });
   expect(await lockedFor(() => claim(deps, [b], serving))).toEqual({ ran: [b], locked: ["b"] });
-  expect(await lockedFor(() => claim(deps, [b], serving))).toEqual({ ran: [], locked: [] });
+  expect(await lockedFor(() => claim(deps, [b], serving))).toEqual({ ran: [], locked: ["b"] });
   expect(await lockedFor(() => claimReady(deps, 10, serving))).toEqual({ ran: [a], locked: ["a"] });
 });
 
@@ -51,38 +49,4 @@ test("a claim looks through the changes of counts once, however many limited que
   expect(await claim({ ...deps, database: own }, ids, serving)).toHaveLength(3);
   const read = (await rowsRead()) - before;
   expect([read >= 1_000, read < 2_000]).toEqual([true, true]);
-});
-
-/** Claim ids while someone holds the row of the queue `a`: from before, or from when the claim has seen who holds it. */
-async function besideHolder(
-  ids: string[],
-  since: "before" | "meanwhile",
-): Promise<{ ran: string[]; back: ReadyJob[] }> {
-  const back: ReadyJob[] = [];
-  const holder = await deps.database.sql.reserve();
-  onTestFinished(() => holder.release());
-  let held: Promise<unknown> | undefined;
-  const hold = () =>
-    (held ??= holder`BEGIN`.then(() => holder`SELECT FROM atlasqueue.queues WHERE queue = 'a' FOR UPDATE`));
-  if (since === "before") await hold();
-  const database = steppingDatabase(deps.database, async (step, _number, text) => {
-    if (step === "statement" && /set_config\('atlasqueue.locked'/.test(text)) await hold();
-  });
-  const leases = await claim({ ...deps, database }, ids, { ...serving, put_back: (jobs) => back.push(...jobs) });
-  await holder`ROLLBACK`;
-  return { ran: leases.map(({ id }) => id), back };
-}
-
-test("ids of a queue that others of ours keep busy go back to the front; those behind a lock that stays do not", async () => {
-  await limitAll({ concurrency: 5 });
-  const ids = await add({ queue: "a", priority: 3 }, { queue: "b" }, { queue: "a" });
-  const [first, free, last] = ids;
-  const { ran, back } = await besideHolder(ids, "meanwhile");
-  expect(ran).toEqual([free]);
-  expect(back).toEqual([
-    { tenant, queue: "a", id: first, priority: 3 },
-    { tenant, queue: "a", id: last, priority: 0 },
-  ]);
-  expect(await besideHolder(ids, "before")).toEqual({ ran: [], back: [] });
-  expect(await claim(deps, ids, serving)).toHaveLength(2);
 });

@@ -1,9 +1,7 @@
 import type { Deps } from "../../deps.ts";
-import { isLimited } from "../../limits/room.ts";
 import { queueKinds } from "../../queues/kinds.ts";
-import { claimableInTurns } from "../../turns/claimable.ts";
-import { claimByIds } from "./by-ids.ts";
-import { addTo, claimWith, claimWithinLimits, claimTexts, servedBut } from "./statement.ts";
+import { claimLimited, markedAndReady } from "./limited.ts";
+import { addTo, claimWith, claimTexts, served } from "./statement.ts";
 import type { Claimer, Lease } from "../lease.ts";
 import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
 import type { Width } from "../take-leases.ts";
@@ -16,12 +14,15 @@ export async function claimOldest<L extends Lease>(
   width: Width,
 ): Promise<L[]> {
   const { random = Math.random } = claimer;
-  const { plain, in_turns, limited: within } = await queueKinds(deps, claimer);
+  const { plain, marked } = await queueKinds(deps, claimer);
   type Claiming = (jobs_max: number) => Promise<L[]>;
   const kinds = [
     [plain, (room) => claimWith<L>(deps, { ...claimer, queues: plain }, oldest[width], room)],
-    [in_turns, (room) => claimInTurns<L>(deps, { ...claimer, queues: in_turns }, room, width)],
-    [within, (room) => claimWithinLimits<L>(deps, { ...claimer, queues: within }, room, width)],
+    [
+      marked,
+      async (room) =>
+        claimLimited<L>(deps, claimer, await markedAndReady(deps, { ...claimer, queues: marked }), room, width),
+    ],
   ] satisfies [string[], Claiming][];
   const ways = kinds.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : []));
   // So that no kind is always the first.
@@ -44,9 +45,6 @@ export async function claimOldest<L extends Lease>(
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
 
-const claimInTurns = async <L extends Lease>(deps: Deps, claimer: Claimer, room: number, width: Width): Promise<L[]> =>
-  claimByIds<L>(deps, await claimableInTurns(deps, claimer, room), claimer, width);
-
 // Each queue's own order, then the best of those: one index scan per queue, none longer than the answer.
 const oldest = claimTexts(
   "claim-oldest",
@@ -54,7 +52,7 @@ const oldest = claimTexts(
   `id = ANY(ARRAY(
       SELECT id FROM (
         SELECT ready.id, sum(bytes) OVER in_order - bytes AS before, row_number() OVER in_order AS number
-        FROM unnest(${servedBut(`fair_by IS NOT NULL OR ${isLimited}`)}) AS served(queue),
+        FROM unnest(${served}) AS served(queue),
              LATERAL (SELECT id, priority, ready_at, ${payloadBytes} AS bytes FROM atlasqueue.jobs
                       WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
                       ORDER BY priority DESC, ready_at, id LIMIT $6::int

@@ -2,9 +2,7 @@ import { composed } from "../../database/composed.ts";
 import { textArray } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
-import { isLimited } from "../../limits/room.ts";
-import { readyBehind } from "../../limits/within-rates.ts";
-import { claimLimited } from "./limited.ts";
+import { hasMark } from "../../limits/room.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease.ts";
 import { underToken } from "./under-token.ts";
 import { leaseTerms, syncedForGroups, takeLeases, type Width } from "../take-leases.ts";
@@ -29,34 +27,6 @@ export async function claimWith<L extends Lease>(
   });
 }
 
-/**
- * What queues with limits have room for. In place of ids that others hold locked, the oldest jobs of their queues go. Where
- * the front of a queue has too few whose groups may start, those behind it go.
- */
-export async function claimWithinLimits<L extends Lease>(
-  deps: Deps,
-  claimer: Claimer,
-  which: readonly string[] | number,
-  width: Width,
-): Promise<L[]> {
-  const { leases, passed_over, by_group } = await claimLimited<L>(deps, claimer, which, width);
-  reportTaken(deps, leases);
-  if (passed_over.length > 0) {
-    const ofThose = { ...claimer, queues: [...new Set(passed_over)] };
-    await addTo(deps, claimer, leases, () => claimWithinLimits<L>(deps, ofThose, passed_over.length, width));
-  }
-  if (typeof which === "number" && leases.length < which && by_group.length > 0) {
-    const ofThose = { ...claimer, queues: by_group };
-    // Once, and in place of those that others hold locked none: the next claim's look goes on behind them.
-    await addTo(deps, claimer, leases, async () => {
-      const jobs = await readyBehind(deps, ofThose, which - leases.length, claimer.behind);
-      const ids = jobs.map(({ id }) => id);
-      return reportTaken(deps, ids.length > 0 ? (await claimLimited<L>(deps, ofThose, ids, width)).leases : []);
-    });
-  }
-  return leases;
-}
-
 /** What a further claim has taken, beside what there is already. */
 export async function addTo<L extends Lease>(
   deps: Deps,
@@ -75,20 +45,20 @@ export async function addTo<L extends Lease>(
   }
 }
 
-function reportTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
+/** Tell of leases, and return them. */
+export function reportTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
   for (const one of leases) deps.observe(leaseEvent("lease_acquired", one));
   return leases;
 }
 
 /**
- * The queues of $5 that are neither paused nor limited. Depends on no row, so PostgreSQL evaluates it once per
- * statement.
+ * The queues of $5 that are not paused, and whose jobs are claimed one by one. Depends on no row, so PostgreSQL evaluates it
+ * once per statement.
  */
-export const servedBut = (others: string) => `ARRAY(
+export const served = `ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${others})))`;
-export const served = servedBut(isLimited);
+    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${hasMark})))`;
 
 /** A claim by width: what it leases is chosen by `which`, and `last` says what $6 is. */
 export const claimTexts = (name: string, last: "ids" | "jobs_max", which: string, before = "", columns = "*") => {

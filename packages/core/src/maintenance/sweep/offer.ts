@@ -1,8 +1,6 @@
-import { refillQueue } from "../../limits/refill.ts";
-import type { Behind } from "../../limits/within-rates.ts";
+import { offerMark } from "../../limits/marks.ts";
 import { resignalOrphans } from "../resignal.ts";
 import { type ReadyQueue } from "../../queues/ready-queues.ts";
-import { createOfferInTurns } from "../../turns/offer.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 import { createReaches } from "./reaches.ts";
 
@@ -10,13 +8,10 @@ import { createReaches } from "./reaches.ts";
 export type Offer = (queue: ReadyQueue) => Promise<number>;
 
 export function createOffer(deps: LoopDeps): Offer {
-  const offerInTurns = createOfferInTurns(deps);
   const reaches = createReaches();
-  const behind: Behind = new Map();
   return async (queue) => {
-    if (queue.in_turns) return offerInTurns(queue);
-    if (!queue.limited) return reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
-    await refillQueue(deps, queue, { behind });
+    if (!queue.marked) return reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
+    await offerMark(deps, queue);
     return 0;
   };
 }

@@ -80,10 +80,8 @@ async function perform(signal: Signal, call: Call, stop: AbortSignal = never): P
       return signal.push(...call.given);
     case "pushFront":
       return signal.pushFront(...call.given);
-    case "pushInTurns":
-      return signal.pushInTurns(...call.given);
-    case "setTurns":
-      return signal.setTurns(...call.given);
+    case "setMarked":
+      return signal.setMarked(...call.given);
     case "take":
       return signal.take(...call.given);
     case "wait":

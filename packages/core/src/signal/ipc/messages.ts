@@ -2,7 +2,6 @@ import { z } from "zod";
 
 const queue = z.object({ tenant: z.string(), queue: z.string() });
 const job = queue.extend({ id: z.string(), priority: z.number() });
-const jobInGroup = job.extend({ group: z.string().nullable() });
 const ids = z.array(z.string());
 const topic = z.enum(["finished", "cancelled"]);
 const worker = z.object({ tenant: z.string(), id: z.string() });
@@ -21,8 +20,7 @@ const presence = worker.extend({
 const call = z.discriminatedUnion("method", [
   z.object({ method: z.literal("push"), given: z.tuple([z.array(job)]) }),
   z.object({ method: z.literal("pushFront"), given: z.tuple([z.array(job)]) }),
-  z.object({ method: z.literal("pushInTurns"), given: z.tuple([z.array(jobInGroup)]) }),
-  z.object({ method: z.literal("setTurns"), given: z.tuple([queue, z.boolean()]) }),
+  z.object({ method: z.literal("setMarked"), given: z.tuple([queue, z.boolean()]) }),
   z.object({ method: z.literal("take"), given: z.tuple([z.array(queue), z.int()]) }),
   z.object({ method: z.literal("wait"), given: z.tuple([z.array(queue), z.number()]) }),
   z.object({ method: z.literal("look"), given: z.tuple([queue]) }),

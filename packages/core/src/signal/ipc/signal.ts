@@ -85,12 +85,7 @@ export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000)
         "pushFront",
         jobs.map(({ tenant, queue, id, priority }) => ({ tenant, queue, id, priority })),
       ),
-    pushInTurns: (jobs) =>
-      call(
-        "pushInTurns",
-        jobs.map(({ tenant, queue, id, priority, group }) => ({ tenant, queue, id, priority, group })),
-      ),
-    setTurns: ({ tenant, queue }, in_turns) => call("setTurns", { tenant, queue }, in_turns),
+    setMarked: ({ tenant, queue }, marked) => call("setMarked", { tenant, queue }, marked),
     async take(queues, ids_max) {
       const ids = late_ids.take(queues, ids_max);
       return ids.length > 0 ? ids : call("take", [...queues], ids_max);

@@ -5,15 +5,14 @@ import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
 import { createDeque, type Deque } from "./deque.ts";
 import { memoryNotices } from "../notices.ts";
 import { memoryPresence } from "../presence.ts";
-import { turnQueue, type TurnQueue } from "../turns/memory.ts";
-import { signals_max, peeked_max, type DeadLetterList, type Signal } from "../signal.ts";
+import { signals_max, peeked_max, type DeadLetterList, type ReadyJob, type Signal } from "../signal.ts";
 
 type Lists = {
   plain: Deque;
   prioritised: PriorityQueue;
   overflowed: boolean;
-  /** While groups take turns: then all jobs are here. */
-  turns: TurnQueue | undefined;
+  /** It keeps one id at most, among the plain ones. */
+  marked: boolean;
 };
 
 /** Queues whose lists are kept though they are empty: making them anew for each job takes time. */
@@ -54,12 +53,11 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
   const wake = () => {
     for (const waiter of waiters) waiter();
   };
-  const lengthOf = (lists: Lists) => lists.plain.length() + lists.prioritised.length() + (lists.turns?.length() ?? 0);
+  const lengthOf = (lists: Lists) => lists.plain.length() + lists.prioritised.length();
 
   const takeFrom = (queue: QueueRef, ids_max: number): string[] => {
     const lists = lookAt(queue);
     if (!lists) return [];
-    if (lists.turns) return lists.turns.take(ids_max, -Infinity);
     const ids = lists.prioritised.take(ids_max, 1);
     while (ids.length < ids_max && lists.plain.length() > 0) ids.push(lists.plain.shift() as string);
     ids.push(...lists.prioritised.take(ids_max - ids.length, -Infinity));
@@ -68,7 +66,7 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
   };
   const forgetEmpty = (queue: QueueRef): void => {
     const lists = queues.size > kept_max ? lookAt(queue) : undefined;
-    if (lists && !lists.turns && !lists.overflowed && lengthOf(lists) === 0) queues.delete(keyOf(queue));
+    if (lists && !lists.marked && !lists.overflowed && lengthOf(lists) === 0) queues.delete(keyOf(queue));
   };
 
   return {
@@ -77,7 +75,11 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
       let taken = 0;
       for (const job of jobs) {
         const lists = listsOf(job);
-        if (lists.turns) continue;
+        if (lists.marked) {
+          mark(lists, job);
+          taken += 1;
+          continue;
+        }
         if (lengthOf(lists) >= signalsMax) lists.overflowed = true;
         if (lists.overflowed) continue;
         if (job.priority === 0) lists.plain.push(job.id);
@@ -90,24 +92,19 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
     async pushFront(jobs) {
       let missing = 0;
       for (const job of jobs.toReversed()) {
-        if (listsOf(job).turns) continue;
-        if (job.priority === 0) listsOf(job).plain.unshift(job.id);
-        if (job.priority === 0 || listsOf(job).prioritised.add(job)) missing += 1;
+        const lists = listsOf(job);
+        if (lists.marked) {
+          if (mark(lists, job)) missing += 1;
+          continue;
+        }
+        if (job.priority === 0) lists.plain.unshift(job.id);
+        if (job.priority === 0 || lists.prioritised.add(job)) missing += 1;
       }
       wake();
       return missing;
     },
-    async pushInTurns(jobs) {
-      let taken = 0;
-      for (const job of jobs) {
-        const queue = lookAt(job)?.turns;
-        if (queue && queue.length() < signalsMax && queue.add(job)) taken += 1;
-      }
-      wake();
-      return taken;
-    },
-    async setTurns({ tenant, queue }, in_turns) {
-      Object.assign(listsOf({ tenant, queue }), emptyLists(), { turns: in_turns ? turnQueue() : undefined });
+    async setMarked({ tenant, queue }, marked) {
+      Object.assign(listsOf({ tenant, queue }), emptyLists(), { marked });
       forgetEmpty({ tenant, queue });
     },
     async take(wanted, ids_max) {
@@ -126,8 +123,8 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
       return undefined;
     },
     async look(queue) {
-      const { plain, overflowed = false, turns: in_turns } = lookAt(queue) ?? {};
-      return { length: lengthAt(queue), next: plain?.first(), overflowed, in_turns: in_turns !== undefined };
+      const { plain, overflowed = false, marked = false } = lookAt(queue) ?? {};
+      return { length: lengthAt(queue), next: plain?.first(), overflowed, marked };
     },
     peek: async (queue, ids_max) => lookAt(queue)?.plain.peek(Math.min(ids_max, peeked_max)) ?? [],
     async skipTo(queue, id) {
@@ -162,7 +159,14 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
 }
 
 function emptyLists(): Lists {
-  return { plain: createDeque(), prioritised: priorityQueue(), overflowed: false, turns: undefined };
+  return { plain: createDeque(), prioritised: priorityQueue(), overflowed: false, marked: false };
+}
+
+/** Whether it was not there. */
+function mark(lists: Lists, { id }: ReadyJob): boolean {
+  if (lists.plain.length() > 0) return false;
+  lists.plain.push(id);
+  return true;
 }
 
 function woken(waiters: Set<() => void>, any: () => boolean, timeout_ms: number, stop: AbortSignal): Promise<void> {

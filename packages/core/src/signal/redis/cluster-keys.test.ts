@@ -48,10 +48,10 @@ test("the type of each key is known by its name", () => {
     const { list, priorities } = queueKeys(all, { tenant: "default", queue: "default" });
     const theirs = queueKeys(all, { tenant: "acme", queue: "mail" });
     const others = [all.deadLetters, deadLetterMembersKey(all), workersKey(all, "acme")];
-    const rest = [theirs.list, theirs.priorities, theirs.overflow, theirs.rounds];
+    const rest = [theirs.list, theirs.priorities, theirs.overflow];
     return [list, priorities, ...rest, ...others].map((key) => keyType(all, key));
   };
-  const expected = ["list", "zset", "list", "zset", "string", "zset", "list", "set", "hash"];
+  const expected = ["list", "zset", "list", "zset", "string", "list", "set", "hash"];
   expect(types(defaultKeys)).toEqual(expected);
   expect(types(keys)).toEqual(expected);
   expect(types(clusterKeys({ jobs: "{acme}:jobs", deadLetters: "{acme}:dlq" }))).toEqual(expected);

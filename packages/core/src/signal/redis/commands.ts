@@ -6,8 +6,7 @@ type Words = (string | number)[];
 export type ScriptedRedis = Redis & {
   signalPush(list: string, priorities: string, overflow: string, ...words: Words): Promise<number>;
   signalPushFront(list: string, priorities: string, overflow: string, ...words: Words): Promise<number>;
-  signalPushInTurns(list: string, priorities: string, rounds: string, ...words: Words): Promise<number>;
-  signalSetTurns(list: string, priorities: string, overflow: string, rounds: string, in_turns: 0 | 1): Promise<number>;
+  signalSetMarked(list: string, priorities: string, overflow: string, marked: 0 | 1): Promise<number>;
   signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
   signalSkipTo(list: string, id: string, ids_max: number): Promise<number>;
   deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;

@@ -133,7 +133,7 @@ test("keys of another type under our names are moved aside, and everything works
   await redis.set(`${jobs}:permits:x`, "a");
   expect(await signal.deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
   expect(await signal.deadLetters.add(["d"])).toBe(1);
-  expect(await signal.look(main)).toEqual({ length: 0, next: undefined, overflowed: false, in_turns: false });
+  expect(await signal.look(main)).toEqual({ length: 0, next: undefined, overflowed: false, marked: false });
   expect(await signal.push([job("a"), { ...job("b"), priority: 5 }])).toBe(2);
   expect(await signal.take([main], 10)).toEqual(["b", "a"]);
   expect(await signal.presence.list("default")).toEqual([]);

@@ -1,16 +1,31 @@
 import { drawScript } from "./permits.ts";
 import { announceScript, listScript } from "./presence.ts";
 import { setAsideScript } from "./set-aside.ts";
-import { pushInTurnsScript, setTurnsScript } from "../turns/redis.ts";
+
+/** Of a marked queue: puts an id in its list unless there is one, and says how many it put in; false for any other. */
+const pushMark = `
+local function mark(id)
+  if redis.call('GET', KEYS[3]) ~= 'mark' then return false end
+  if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+  redis.call('LPUSH', KEYS[1], id)
+  return 1
+end`;
+
+/** KEYS: list, priorities, overflow. ARGV: 1 when it is marked from now on. */
+const setMarked = `
+redis.call('DEL', unpack(KEYS))
+if ARGV[1] == '1' then redis.call('SET', KEYS[3], 'mark') end
+return 1`;
 
 /**
  * KEYS: list, priorities, overflow. ARGV: list length max, n, n ids, then score and id of each prioritised job.
  * The left end of the list is the newest. A full list takes nothing until the sweep has emptied and refilled it;
- * otherwise newer jobs would run before those that were dropped. Nor does that of a queue whose groups take turns.
+ * otherwise newer jobs would run before those that were dropped. That of a marked queue has one id for all.
  */
-const push = `
+const push = `${pushMark}
 local max, n = tonumber(ARGV[1]), tonumber(ARGV[2])
 local prioritised = (#ARGV - 2 - n) / 2
+if mark(ARGV[n > 0 and 3 or 4]) then return n + prioritised end
 if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
 if redis.call('LLEN', KEYS[1]) + redis.call('ZCARD', KEYS[2]) + n + prioritised > max then
   redis.call('SET', KEYS[3], '1')
@@ -31,9 +46,10 @@ const keepMark = `
 if redis.call('ZCARD', KEYS[2]) > 0 and redis.call('EXISTS', KEYS[1]) == 0 then redis.call('LPUSH', KEYS[1], 'wake') end`;
 
 /** KEYS: list, priorities, overflow. ARGV: n, n ids with the next one last, then score and id of each prioritised job. Returns how many were not there yet. */
-const pushFront = `
+const pushFront = `${pushMark}
 local n = tonumber(ARGV[1])
-if redis.call('GET', KEYS[3]) == 'turns' then return 0 end
+local marked = mark(ARGV[n > 0 and 1 + n or 3])
+if marked then return marked end
 if n > 0 then redis.call('RPUSH', KEYS[1], unpack(ARGV, 2, 1 + n)) end
 local missing = 0
 if #ARGV > 1 + n then
@@ -161,8 +177,7 @@ return 1`;
 export const scripts = {
   signalPush: { lua: push, numberOfKeys: 3 },
   signalPushFront: { lua: pushFront, numberOfKeys: 3 },
-  signalPushInTurns: { lua: pushInTurnsScript, numberOfKeys: 3 },
-  signalSetTurns: { lua: setTurnsScript, numberOfKeys: 4 },
+  signalSetMarked: { lua: setMarked, numberOfKeys: 3 },
   signalTake: { lua: take, numberOfKeys: 2 },
   signalSkipTo: { lua: skipTo, numberOfKeys: 1 },
   deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },

@@ -9,7 +9,6 @@ import { redisPermits } from "./permits.ts";
 import { redisPresence } from "./presence.ts";
 import { signals_max, peeked_max, type ReadyJob, type Signal } from "../signal.ts";
 import type { RedisTls } from "./dial.ts";
-import { redisTurns } from "../turns/redis.ts";
 import { redisWait } from "./wait.ts";
 
 export type RedisSignalOptions = {
@@ -98,7 +97,10 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     heard: true,
     push: (jobs) => pushAll(jobs, false),
     pushFront: (jobs) => pushAll(jobs, true),
-    ...redisTurns(commands, keys, available, signalsMax),
+    async setMarked(queue, marked) {
+      const { list, priorities, overflow } = queueKeys(keys, queue);
+      await available(list, () => commands.signalSetMarked(list, priorities, overflow, marked ? 1 : 0));
+    },
     take,
     wait: redisWait(link, timeout_ms),
     async look(queue) {
@@ -111,12 +113,12 @@ export function redisSignal(options: RedisSignalOptions): Signal {
           commands.get(overflow),
         ]),
       );
-      const in_turns = why === "turns";
+      const marked = why === "mark";
       return {
         length: length + prioritised,
         next: next ?? undefined,
-        overflowed: why !== null && !in_turns,
-        in_turns,
+        overflowed: why !== null && !marked,
+        marked,
       };
     },
     async peek(queue, ids_max) {

@@ -27,12 +27,11 @@ function took(model: Model, real: Real, expected: readonly { job: number; token:
   }
 }
 
-const claimer = ({ turns }: Real, worker: string, lease_seconds: number) => ({
+const claimer = (worker: string, lease_seconds: number) => ({
   tenant,
   queues,
   worker_id: worker,
   lease_seconds,
-  turns,
 });
 
 /** What workers do. */
@@ -40,15 +39,15 @@ export const work: Record<string, Act> = {
   claim: async (model, real, draw) => {
     const wanted = jobsIn(model, draw, 5, "queued");
     const [worker, seconds] = [one(draw, workers), one(draw, [30, 60])];
-    const leases = await claim(real.deps, idsOf(real, wanted), claimer(real, worker, seconds));
-    took(model, real, claiming.claim(model, queues, wanted, { worker, seconds }), leases);
+    const leases = await claim(real.deps, idsOf(real, wanted), claimer(worker, seconds));
+    took(model, real, claiming.claim(model, wanted, { worker, seconds }), leases);
   },
   "claim by age": async (model, real, draw) => {
     const jobs_max = 1 + draw(4);
     const [worker, chance] = [one(draw, workers), one(draw, [0, 0.5, 0.99])];
     // The same number each time.
     const random = vi.spyOn(Math, "random").mockReturnValue(chance);
-    const leases = await claimReady(real.deps, jobs_max, claimer(real, worker, 30)).finally(() => random.mockRestore());
+    const leases = await claimReady(real.deps, jobs_max, claimer(worker, 30)).finally(() => random.mockRestore());
     took(model, real, claiming.claimByAge(model, queues, jobs_max, chance, { worker, seconds: 30 }), leases);
   },
   extend: async (model, real, draw) => {
