@@ -31,6 +31,7 @@ export const workerSettings = z.object({
   WORKER_CONCURRENCY: setting.integer(1, 10_000).default(10),
   WORKER_LEASE_SECONDS: setting.seconds(0.1, 3_600).default(30),
   WORKER_POLL_TIMEOUT: setting.seconds(0.1, 60).default(5),
+  UNKNOWN_TYPE_SECONDS: setting.seconds(0, 86_400).default(300),
   WORKER_SHUTDOWN_SECONDS: setting.seconds(0, 3_600).default(25),
   WORKER_HANG_SECONDS: setting.seconds(0, 86_400).default(60),
   WORKER_DRAIN: setting.flag().default(false),
@@ -55,6 +56,7 @@ export type WorkerAppConfig = ServerConfig &
     concurrency: number;
     lease_seconds: number;
     poll_timeout_seconds: number;
+    unknown_type_seconds: number;
     shutdown_ms: number;
     /** A child process that blocks its event loop for so long is killed by its parent; undefined: never. */
     hang_ms: number | undefined;
@@ -82,6 +84,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     concurrency: set.WORKER_CONCURRENCY,
     lease_seconds: set.WORKER_LEASE_SECONDS,
     poll_timeout_seconds: set.WORKER_POLL_TIMEOUT,
+    unknown_type_seconds: set.UNKNOWN_TYPE_SECONDS,
     shutdown_ms: set.WORKER_SHUTDOWN_SECONDS * 1_000,
     hang_ms: set.WORKER_HANG_SECONDS === 0 ? undefined : set.WORKER_HANG_SECONDS * 1_000,
     drain: set.WORKER_DRAIN ? { dueWithinSeconds: set.WORKER_DRAIN_DUE_SECONDS } : undefined,

@@ -93,6 +93,7 @@ export async function startWorkerApp(
       concurrency: config.concurrency,
       leaseSeconds: config.lease_seconds,
       pollTimeoutSeconds: config.poll_timeout_seconds,
+      unknownTypeSeconds: config.unknown_type_seconds,
       backoff: config.backoff,
       retention: config.retention,
       resultTtlSeconds: config.result_ttl_seconds,

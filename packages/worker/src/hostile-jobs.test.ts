@@ -96,7 +96,7 @@ describe("a bad job fails that job alone", () => {
   ];
   test.each(hostile)("%s", async (_what, handler, error) => {
     const good = defineHandler("noop", any, () => "fine");
-    work(handler ? [handler, good] : [good], { concurrency: 4 });
+    work(handler ? [handler, good] : [good], { concurrency: 4, unknownTypeSeconds: 0 });
     const [bad, neighbour] = await add({ type: "constructor", max_attempts: 1 }, {});
     await eventually(async () => expect((await read(bad))?.status).toBe("dead"));
     expect((await read(bad))?.last_error?.slice(0, error.length)).toBe(error);

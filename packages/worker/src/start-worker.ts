@@ -50,6 +50,11 @@ export type WorkerConfig = {
   /** How long one wait on the signal lasts. Default 5. */
   pollTimeoutSeconds?: number;
   backoff?: BackoffPolicy;
+  /**
+   * A job whose type has no handler here is released, as another worker may have one, until it has been ready for this
+   * long. Then it fails. 0 to a day, default 300.
+   */
+  unknownTypeSeconds?: number;
   /** Bounds for the processes that run handlers with `isolate`. Default: one per processor. */
   isolation?: ChildPoolConfig;
   /** How long finished jobs are kept. Default: a week, and thirty days for dead ones. */
@@ -110,6 +115,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const concurrency = config.concurrency ?? 10;
   const lease_seconds = config.leaseSeconds ?? 30;
   const backoff = config.backoff ?? { baseSeconds: 5, maxSeconds: 3_600, jitterMaxSeconds: 2 };
+  const unknown_type_seconds = config.unknownTypeSeconds ?? 300;
   const handlers = handlersByType(config.handlers);
 
   const draining = new AbortController();
@@ -153,8 +159,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     start: (next, asked_at) =>
       void starter([...next.keys()], asked_at, next).catch((error: unknown) => reportTrouble(watch.deps, error)),
   });
-  const parts = { deps: watch.deps, running, settler, returns, served, handlers, lease_seconds, children, sinks };
-  const starter = createStarter({ ...parts, tracing: deps.tracing }, draining.signal);
+  const parts = { deps: watch.deps, running, settler, returns, served, handlers, lease_seconds, unknown_type_seconds };
+  const starter = createStarter({ ...parts, children, sinks, tracing: deps.tracing }, draining.signal);
   const consuming = consume(
     { deps: watch.deps, running, sweeper, returns, starter },
     { claimer, served, poll_timeout_seconds },

@@ -13,14 +13,14 @@ const presence: WorkerPresence = {
   host: "box",
   pid: 17,
   queues: ["mail"],
-  handlers: ["email.send"],
+  handlers: ["a", "email.send"],
   concurrency: 4,
   active: 2,
   state: "running",
   lease_seconds: 30,
 };
-const create = async (queue: string) => {
-  const { id } = (await (await api.post(`key-${queue}`, { type: "a", queue })).json()) as { id: string };
+const create = async (queue: string, type = "a") => {
+  const { id } = (await (await api.post(`key-${queue}-${type}`, { type, queue })).json()) as { id: string };
   return id;
 };
 const reasons = async (id: string) => {
@@ -46,6 +46,7 @@ test("a queued job that no live worker serves says so", async () => {
   const [mail, other] = [await create("mail"), await create("other")];
   expect(await reasons(mail)).toEqual(["waiting_for_worker"]);
   expect(await reasons(other)).toEqual(["no_worker", "waiting_for_worker"]);
+  expect(await reasons(await create("mail", "unknown"))).toContain("no_worker");
   await signal.presence.announce({ ...presence, state: "draining" });
   expect(await reasons(mail)).toEqual(["no_worker", "waiting_for_worker"]);
 });

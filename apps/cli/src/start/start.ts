@@ -31,7 +31,14 @@ export async function startSystem(given: Env, { stdout, stop }: StartOptions): P
   // A system goes on when its queues are empty. It serves everyone its API lets in, provisioned tenants included.
   const WORKER_TENANTS = given["WORKER_TENANTS"] || "*";
   // Demo jobs are what people try first.
-  const env: Env = { WORKER_DEMO_HANDLERS: "true", ...given, WORKER_DRAIN: undefined, WORKER_TENANTS };
+  // Its own workers are all there are, so a type that they do not know is a mistake.
+  const env: Env = {
+    WORKER_DEMO_HANDLERS: "true",
+    UNKNOWN_TYPE_SECONDS: "0",
+    ...given,
+    WORKER_DRAIN: undefined,
+    WORKER_TENANTS,
+  };
   const settings = readServerSettings(env);
   // Read again below, with real URLs; here so that a wrong setting is reported before a server is started.
   const { log_level } = readApiConfig({ ...env, DATABASE_URL: notYetKnown });

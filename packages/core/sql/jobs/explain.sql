@@ -1,7 +1,7 @@
 -- $1 id
 -- $2 tenant
 -- $3 ahead_max
-SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
+SELECT job.status, job.queue, job.type, job.group_key, job.attempts, job.max_attempts, job.run_at, job.due_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
          job.last_error, job.dead_reason, job.traceparent, coalesce((
       SELECT held.id FROM atlasqueue.jobs AS held
       WHERE held.tenant = job.tenant AND held.queue = job.queue AND held.active_group_key = job.group_key), job_groups.heads[1]) AS head,

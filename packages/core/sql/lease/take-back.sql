@@ -6,8 +6,7 @@ WITH held AS MATERIALIZED (
   ), free AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), given AS (
-    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
-                    worker_id = NULL, updated_at = now() WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.lease_token = $1::uuid AND jobs.status = 'running'
+    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL, updated_at = now() WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.lease_token = $1::uuid AND jobs.status = 'running'
     RETURNING jobs.id, tenant, queue
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, running, queued)

@@ -9,7 +9,7 @@ WITH due AS MATERIALIZED (
         AND (jobs.tenant, jobs.queue, due_at) <= (share.tenant, share.queue, now())
       ORDER BY jobs.tenant, jobs.queue, due_at LIMIT share.jobs_max FOR UPDATE SKIP LOCKED) AS one
   ), promoted AS (
-    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
+    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = run_at, due_at = NULL, waits_for = NULL, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT id FROM due)) AND (SELECT due_at) <= now()
     RETURNING id, tenant, queue, priority, attempts, run_at
   ), moved AS (

@@ -2,7 +2,7 @@
 WITH due AS MATERIALIZED (
     SELECT id, status FROM atlasqueue.jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), promoted AS (
-    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
+    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = run_at, due_at = NULL, waits_for = NULL, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT id FROM due)) AND (SELECT due_at) <= now()
     RETURNING id, tenant, queue, priority, attempts, run_at
   ), moved AS (

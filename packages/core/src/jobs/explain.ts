@@ -6,16 +6,20 @@ import { awaitedParents, describeAwaited, type AwaitedParent } from "../flows/aw
 import { holderOf } from "../groups/join.ts";
 import { limitsReached } from "../limits/reached.ts";
 import { limitUseIn, type LimitUse } from "../limits/room.ts";
+import { handlers_max } from "../signal/presence.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
 import { traceUrl } from "../tracing/trace-url.ts";
 
 type Facts = LimitUse & {
   status: JobStatus;
   queue: string;
+  type: string;
   group_key: string | null;
   attempts: number;
   max_attempts: number;
   run_at: Date;
+  /** Later than `run_at` where a worker without a handler for its type released it. */
+  due_at: Date | null;
   waits_for: string | null;
   worker_id: string | null;
   locked_until: Date | null;
@@ -56,7 +60,8 @@ export async function explainJob(
 ): Promise<Explanation | undefined> {
   const [facts] = await executeOn(deps.database)<Facts>({ text, params: [id, tenant, ahead_max] });
   if (!facts) return undefined;
-  const missing = facts.status === "queued" ? await missingWorker(deps.signal, tenant, facts.queue) : [];
+  const is_offered = facts.status === "queued" || wasReleased(facts);
+  const missing = is_offered ? await missingWorker(deps.signal, tenant, facts) : [];
   const { status, traceparent } = facts;
   const trace_id = traceparent === null ? null : traceIdOf({ traceparent });
   const trace_url = traceUrl(deps.trace_url_template, trace_id);
@@ -64,15 +69,22 @@ export async function explainJob(
 }
 
 /** Only when it is known: without Redis, there is no telling which workers are alive. */
-async function missingWorker(signal: Signal, tenant: string, queue: string): Promise<Reason[]> {
+async function missingWorker(signal: Signal, tenant: string, { queue, type }: Facts): Promise<Reason[]> {
   const workers = await signal.presence.list(tenant).catch((error: unknown) => {
     if (error instanceof SignalUnavailableError) return undefined;
     throw error;
   });
-  if (!workers || workers.some((one) => one.state === "running" && one.queues.includes(queue))) return [];
-  const detail = `No worker that runs serves the queue ${JSON.stringify(queue)}; one that leases over HTTP may`;
-  return [{ code: "no_worker", detail }];
+  const serving = workers?.filter((one) => one.state === "running" && one.queues.includes(queue));
+  if (!serving || serving.some(({ handlers }) => handlers.includes(type) || handlers.length >= handlers_max)) return [];
+  const lacks =
+    serving.length === 0
+      ? `No worker that runs serves the queue ${JSON.stringify(queue)}`
+      : `No worker of the queue ${JSON.stringify(queue)} has a handler for the type ${JSON.stringify(type)}`;
+  return [{ code: "no_worker", detail: `${lacks}; one that leases over HTTP may` }];
 }
+
+const wasReleased = ({ status, waits_for, run_at, due_at }: Facts): boolean =>
+  status === "scheduled" && waits_for === null && due_at !== null && due_at > run_at;
 
 function reasonsOf(job: Facts): Reason[] {
   const at = (time: Date | null) => time?.toISOString() ?? "an unknown time";
@@ -80,7 +92,12 @@ function reasonsOf(job: Facts): Reason[] {
     case "scheduled":
       return [
         job.waits_for === null
-          ? { code: "scheduled", detail: `It may run from ${at(job.run_at)} on` }
+          ? {
+              code: "scheduled",
+              detail: wasReleased(job)
+                ? `A worker without a handler for its type released it; it is offered again at ${at(job.due_at)}`
+                : `It may run from ${at(job.run_at)} on`,
+            }
           : {
               code: "waiting_for_signal",
               detail: `It waits for the signal ${JSON.stringify(job.waits_for)} until ${at(job.run_at)}`,
@@ -176,7 +193,7 @@ const text = composed(
   "jobs/explain",
   ["id", "tenant", "ahead_max"],
   `
-  SELECT job.status, job.queue, job.group_key, job.attempts, job.max_attempts, job.run_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
+  SELECT job.status, job.queue, job.type, job.group_key, job.attempts, job.max_attempts, job.run_at, job.due_at, job.waits_for, job.worker_id, job.locked_until, job.finished_at,
          job.last_error, job.dead_reason, job.traceparent, coalesce((${holderOf("job")}), job_groups.heads[1]) AS head,
          job.group_seq IS DISTINCT FROM 0 AS has_place, EXISTS (SELECT FROM atlasqueue.flow_edges WHERE child = job.id) AS waits_for_parents, ${awaitedParents},
          (SELECT cancelled_by FROM atlasqueue.flow_jobs WHERE job_id = job.id) AS cancelled_by, coalesce(job.locked_until < now(), false) AS lease_has_ended, queues.paused_at,${limitUseIn("queues", "job")},

@@ -13,16 +13,21 @@ import { isFree, lockFree } from "../database/skip-locked.ts";
 export type Released<Held> = { given: Held[]; locked: Held[] };
 
 /**
- * running → queued, with the attempt given back: for a worker that is shutting down, or took a job it cannot start. The
- * job keeps its place by age. Leases no longer held are in neither list.
+ * running → queued, with the attempt given back: for a worker that is shutting down, or took a job it cannot start. With
+ * `later` running → scheduled, for as long as the job has been ready (1 to 30 s, so it doubles each time): for a worker
+ * without a handler for its type. The job keeps its place by age. Leases no longer held are in neither list.
  *
  * @example
  * const { given } = await release(deps, leases);
  */
-export async function release<Held extends Returnable>(deps: Deps, leases: readonly Held[]): Promise<Released<Held>> {
+export async function release<Held extends Returnable>(
+  deps: Deps,
+  leases: readonly Held[],
+  { later = false } = {},
+): Promise<Released<Held>> {
   if (leases.length === 0) return { given: [], locked: [] };
   const rows = await executeOn(deps.database)<{ id: string; given: boolean }>({
-    text: giveBack,
+    text: later ? giveBackLater : giveBack,
     params: leaseParams(leases),
   });
   const found = new Map(rows.map(({ id, given }) => [id, given]));
@@ -32,16 +37,18 @@ export async function release<Held extends Returnable>(deps: Deps, leases: reado
 }
 
 /** What giving a lease back makes of the job. */
-export const asQueued = `status = 'queued', ready_at = run_at, attempts = attempts - 1, lease_token = NULL, locked_until = NULL,
-                    worker_id = NULL, updated_at = now()`;
+const asUnleased =
+  "attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL, updated_at = now()";
+export const asQueued = `status = 'queued', ready_at = run_at, ${asUnleased}`;
+// `run_at` stays, and gives the job its place when it is promoted.
+const asScheduled = `status = 'scheduled', due_at = now() + least(greatest(now() - run_at, '1 second'), '30 seconds'), ${asUnleased}`;
 
-const giveBack = composed(
-  "lease/release",
-  [...leaseParameters],
-  `
+const textOf = (becomes: "queued" | "scheduled", set: string) => `
   WITH held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held")}, given AS (
-    UPDATE atlasqueue.jobs SET ${asQueued} WHERE ${isFree} AND ${holdsLease}
+    UPDATE atlasqueue.jobs SET ${set} WHERE ${isFree} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue
-  ), ${countMoves("given", "running", "queued")}
-  SELECT held.id, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`,
-);
+  ), ${countMoves("given", "running", becomes)}
+  SELECT held.id, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`;
+
+const giveBack = composed("lease/release", [...leaseParameters], textOf("queued", asQueued));
+const giveBackLater = composed("lease/release-later", [...leaseParameters], textOf("scheduled", asScheduled));

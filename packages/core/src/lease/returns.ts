@@ -10,8 +10,11 @@ import { takeBack } from "./take-back.ts";
 export type LeaseReturns = {
   /** A claim was sent under this token and not answered: whatever it leased goes back. `tenant`: for whom, if for one. */
   unanswered(lease_token: string, tenant?: string): void;
-  /** These are held, but no one will use them. Resolves with how many went back, once the database has confirmed it. */
-  giveBack(leases: readonly Returnable[]): Promise<number>;
+  /**
+   * These are held, but no one will use them. Resolves with how many went back, once the database has confirmed it.
+   * `later`: they are to be offered again later (`release`).
+   */
+  giveBack(leases: readonly Returnable[], options?: { later?: boolean }): Promise<number>;
   /**
    * True when so many are on their way back that no further claim should be sent. With a tenant, only those of its own
    * count: what holds up one's jobs, such as somebody's open transaction, says nothing of another's.
@@ -31,7 +34,12 @@ const lanes_max = 3;
 /** `unsure`: a try failed, and what it gave back has not been signalled. */
 type Open = { tenant: string | undefined; unsure: boolean };
 /** Jobs that are held, of which `left` have not gone back yet. */
-type Held = Open & { left: readonly Returnable[]; returned: number; resolve(returned: number): void };
+type Held = Open & {
+  left: readonly Returnable[];
+  later: boolean;
+  returned: number;
+  resolve(returned: number): void;
+};
 type Unanswered = Open & { token: string };
 
 /**
@@ -85,9 +93,11 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
 
   /** All that are given back meanwhile go together: one by one, the last would wait longer than its lease. */
   const releaseTogether = async (some: readonly Held[]): Promise<void> => {
+    const later = some[0]?.later ?? false;
     const { given, locked } = await release(
       deps,
       some.flatMap(({ left }) => left),
+      { later },
     ).catch((error: unknown) => {
       for (const one of some) one.unsure ||= outcomeUnknown(error);
       throw error;
@@ -101,7 +111,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
       // What is no longer held may have gone back in a try whose answer was lost, and then it has not been signalled.
       signalled.push(...gone.filter((lease) => one.unsure || isGiven.has(lease)));
     }
-    await announce(deps, signalled, "front");
+    if (!later) await announce(deps, signalled, "front");
     for (const one of some.filter(({ left }) => left.length === 0)) {
       end(held, one);
       one.resolve(one.returned);
@@ -146,13 +156,14 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
 
   return {
     unanswered: (token, tenant) => begin(unanswered, { token, tenant, unsure: false }),
-    giveBack: (leases) =>
+    giveBack: (leases, { later = false } = {}) =>
       leases.length === 0
         ? Promise.resolve(0)
         : new Promise((resolve) => {
             begin(held, {
               tenant: leases[0]?.tenant,
               left: leases.map(returnable),
+              later,
               returned: 0,
               unsure: false,
               resolve,
@@ -172,12 +183,13 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
   };
 }
 
-/** As many as one statement takes, and at least one. */
+/** As many as one statement takes, and at least one, to be offered again at the same time. */
 function* together(all: readonly Held[]): Generator<readonly Held[]> {
   let some: Held[] = [];
   let jobs = 0;
   for (const one of all) {
-    if (some.length > 0 && jobs + one.left.length > jobs_max) {
+    const differs = one.later !== some[0]?.later || jobs + one.left.length > jobs_max;
+    if (some.length > 0 && differs) {
       yield some;
       [some, jobs] = [[], 0];
     }

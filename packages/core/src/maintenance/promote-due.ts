@@ -6,7 +6,7 @@ import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 
 /**
- * scheduled | failed → queued, for jobs whose `run_at` has come, oldest first. Concurrent sweepers skip each other's
+ * scheduled | failed → queued, for jobs whose `due_at` has come, oldest first. Concurrent sweepers skip each other's
  * rows. Signal what it returns; a full batch means there may be more.
  *
  * @example
@@ -42,7 +42,7 @@ const textOf = (due: string) => `
   WITH due AS MATERIALIZED (
     ${due}
   ), promoted AS (
-    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = due_at, due_at = NULL, waits_for = NULL, updated_at = now()
+    UPDATE atlasqueue.jobs SET status = 'queued', ready_at = run_at, due_at = NULL, waits_for = NULL, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT id FROM due)) AND ${unindexed("due_at")} <= now()
     RETURNING id, tenant, queue, priority, attempts, run_at
   ), moved AS (

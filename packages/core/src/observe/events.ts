@@ -49,6 +49,7 @@ export type AtlasEvent =
   | ({ event: "job_failed"; error: string; retry_in_ms: number } & OfAttempt)
   | ({ event: "job_dead"; error: string; reason: string } & OfAttempt)
   | ({ event: "job_released" } & OfAttempt)
+  | ({ event: "job_type_unknown" } & OfAttempt)
   /** Its handler waits for a signal; the attempt was given back. */
   | ({ event: "job_parked"; waits_for: string; until: string } & OfAttempt)
   /** `woken`: it was parked for this signal, and is queued. */

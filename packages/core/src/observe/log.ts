@@ -24,6 +24,7 @@ const levels: Record<EventName, Level> = {
   job_failed: "warn",
   job_dead: "error",
   job_released: "info",
+  job_type_unknown: "warn",
   job_parked: "info",
   job_signalled: "info",
   lease_return_failed: "error",

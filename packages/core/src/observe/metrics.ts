@@ -174,6 +174,7 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
       case "unique_conflict":
       case "job_enqueued":
       case "job_released":
+      case "job_type_unknown":
       case "job_parked":
       case "job_signalled":
       case "handler_output":

@@ -17,7 +17,7 @@ const quiet_ms = 10_000;
 const repeat_ms = 60_000;
 const activities_max = 50;
 
-/** The events of calls that fail while a server is away, thousands of times a minute. */
+/** Events that may come thousands of times a minute: of calls that fail while a server is away, or of a type without a handler. */
 const ofOutages: ReadonlySet<EventName> = new Set<EventName>([
   "signal_failed",
   "database_unavailable",
@@ -29,6 +29,7 @@ const ofOutages: ReadonlySet<EventName> = new Set<EventName>([
   "promotion_failed",
   "counts_failed",
   "figures_unwritten",
+  "job_type_unknown",
 ]);
 
 const systemClock: Clock = {

@@ -45,7 +45,7 @@ export const presence_ttl_ms = 5_000;
 export const workers_max = 1_000;
 /** Per worker, as listed. */
 const queues_max = 1_000;
-const handlers_max = 200;
+export const handlers_max = 200;
 
 /** The parts of it that are listed, so that no worker's record grows beyond a few kilobytes. */
 export function shortened(worker: WorkerPresence): WorkerPresence {

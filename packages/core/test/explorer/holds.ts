@@ -102,6 +102,8 @@ async function runOut(world: World): Promise<readonly { id: string; status: stri
     await recoverExpired(deps, 50);
     // Rows that met a lock are due later.
     await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
+    // Released for later.
+    await deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE due_at > now() AND run_at <= now()`;
     await closeEdges(deps, 100);
     await releaseChildren(deps, 100);
     await admitAll(deps);

@@ -70,12 +70,19 @@ function die(model: Model, job: ModelJob): string {
 
 const queuedAgain = (job: ModelJob) => ({ status: "queued", ready_at: job.run_at, token: null, locked_until: null });
 
-/** running → queued, with the attempt given back. Returns the jobs that went back. */
-export function release(model: Model, leases: readonly Taken[]): number[] {
+const scheduledAgain = (job: ModelJob, now: number) => ({
+  ...queuedAgain(job),
+  status: "scheduled",
+  ready_at: null,
+  due_at: now + Math.min(Math.max(now - job.run_at, 1_000), 30_000),
+});
+
+/** running → queued or, with `later`, scheduled, with the attempt given back. Returns the jobs that went back. */
+export function release(model: Model, leases: readonly Taken[], later = false): number[] {
   return leases.flatMap((lease) => {
     const job = held(model, lease);
     if (!job) return [];
-    Object.assign(job, queuedAgain(job), { attempts: job.attempts - 1 });
+    Object.assign(job, later ? scheduledAgain(job, model.now) : queuedAgain(job), { attempts: job.attempts - 1 });
     return [job.n];
   });
 }

@@ -16,7 +16,7 @@ import {
 export function promote(model: Model): void {
   for (const job of model.jobs.values())
     if (job.due_at !== null && job.due_at <= model.now)
-      Object.assign(job, { status: "queued", ready_at: job.due_at, due_at: null, waits_for: null });
+      Object.assign(job, { status: "queued", ready_at: job.run_at, due_at: null, waits_for: null });
 }
 
 /** The next of groups, of which a job has ended or which are overdue. Groups without jobs are forgotten. */

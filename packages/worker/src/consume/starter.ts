@@ -22,11 +22,13 @@ export type StarterParts = {
   served: Pick<Served, "rest">;
   handlers: ReadonlyMap<string, Handler>;
   lease_seconds: number;
+  /** For so long after it was first ready, a job whose type has no handler here goes back. */
+  unknown_type_seconds: number;
 } & Runtime;
 
 /**
  * How jobs get to their handlers, and their outcomes to the settler. From `stop` on they go back instead, with no
- * attempt spent.
+ * attempt counted. So does a job whose type has no handler here, as another worker may have one.
  *
  * @example
  * const starter = createStarter(parts, draining.signal);
@@ -37,17 +39,28 @@ export function createStarter(parts: StarterParts, stop: AbortSignal): Starter {
   return async (leases, asked_at, runs) => {
     if (deps.tracing?.on()) traceReceived(deps.tracing, leases, Date.now() - (performance.now() - asked_at));
     running.claimed(leases);
+    const [known, unknown] = byHandler(parts, leases);
+    for (const lease of unknown) deps.observe(leaseEvent("job_type_unknown", lease));
+    void returns.giveBack(unknown, { later: true });
     let started = 0;
     const startOne = (lease: Lease): void => {
       started += 1;
       void start(parts, running.add(lease, runs?.get(lease)));
     };
     try {
-      await startJobs({ deps, returns, lease_seconds, start: startOne, stop }, leases, asked_at);
+      await startJobs({ deps, returns, lease_seconds, start: startOne, stop }, known, asked_at);
     } finally {
       if (started < leases.length) running.notAllStarted(leases);
     }
   };
+}
+
+function byHandler({ handlers, unknown_type_seconds }: StarterParts, leases: Lease[]): [Lease[], Lease[]] {
+  const isUnknown = ({ type, waited_seconds = 0 }: Lease) =>
+    !handlers.has(type) && waited_seconds < unknown_type_seconds;
+  // Hardly ever any.
+  if (!leases.some(isUnknown)) return [leases, []];
+  return [leases.filter((lease) => !isUnknown(lease)), leases.filter(isUnknown)];
 }
 
 async function start(parts: StarterParts, job: RunningJob): Promise<void> {

@@ -70,6 +70,7 @@ export const leaseMoves: Moves = {
         leases.map((lease) => ({ lease, error: "x", verdict: dead })),
       ),
     release: ({ leases }, deps) => release(deps, leases),
+    "release for later": ({ leases }, deps) => release(deps, leases, { later: true }),
     // It gives up on a claim's locked row, and its caller repeats it.
     "take back": async ({ leases }, deps) => takeBack(deps, leases[0]?.lease_token ?? "").catch(mayBeLate),
     "take back what never came": async ({ unanswered }, deps) => takeBack(deps, unanswered).catch(mayBeLate),

@@ -83,8 +83,9 @@ export const work: Record<string, Act> = {
   },
   release: async (model, real, draw) => {
     const leases = someLeases(model, draw, 3);
-    const { given, locked } = await release(real.deps, leasesOf(real, leases));
-    expect(given.map(({ id }) => id)).toEqual(idsOf(real, leasing.release(model, leases)));
+    const later = one(draw, [false, true]);
+    const { given, locked } = await release(real.deps, leasesOf(real, leases), { later });
+    expect(given.map(({ id }) => id)).toEqual(idsOf(real, leasing.release(model, leases, later)));
     expect(locked).toEqual([]);
   },
   "take back": async (model, real, draw) => {
