@@ -84,7 +84,7 @@ export const signalBeside: Readonly<Record<string, string>> = {
   "signal/close": "the end",
   "signal/endOverflow": "after a list was full, which the story does not come to: signal.test.ts and repair.test.ts",
   "signal/setMarked":
-    "a setting in Redis that the sweep compares with the table, both ways: core/src/limits/marks.test.ts",
+    "a setting in Redis that the sweep compares with the table, both ways: core/src/signal/signal.test.ts",
   "signal/mark": "asks for less work for a while",
   "signal/takePermits": "rates of requests, not of jobs",
   "signal/deadLetters.carryOn": "with where it has come to, or not at all, and the next sweep goes on from there",

@@ -1,6 +1,6 @@
 import { steppingDatabase } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
-import { claimer, engineHarness, tenant } from "../../../test/engine-harness.ts";
+import { claimer, engineHarness } from "../../../test/engine-harness.ts";
 import { claim, claimReady } from "../claim.ts";
 import type { Claimer, Lease } from "../lease.ts";
 import { createLocksMet } from "./locks-met.ts";
