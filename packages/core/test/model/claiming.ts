@@ -93,9 +93,10 @@ export function claimByAge(
   const marked = kind(hasMark);
   const oldestOf = (names: readonly string[]) =>
     byAge(openAmong(model, [...model.jobs.values()]).filter(({ queue }) => names.includes(queue)));
+  const withReady = (names: readonly string[]) => names.filter((name) => oldestOf([name]).length > 0);
   const ways: [names: string[], claiming: (room: number) => Taken[]][] = [
     [plain, (room) => take(model, oldestOf(plain).slice(0, room), claimer)],
-    [marked, (room) => takeMarked(model, marked, room, claimer)],
+    [marked, (room) => takeMarked(model, withReady(marked), room, claimer)],
   ];
   const kinds = ways.filter(([names]) => names.length > 0).map(([, claiming]) => claiming);
   const first = Math.floor(chance * kinds.length);
