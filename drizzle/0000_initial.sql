@@ -370,7 +370,7 @@ INSERT INTO "atlasqueue"."tenants" ("tenant") VALUES ('default');--> statement-b
 CREATE FUNCTION "atlasqueue"."uuid_v7"() RETURNS uuid LANGUAGE sql VOLATILE AS $$
   -- 48 bits of milliseconds, the version, 12 bits of the millisecond's fraction; the rest is random.
   SELECT encode(int8send(((us / 1000) << 16) | (7 << 12) | (us % 1000 * 4096 / 1000)) || substring(uuid_send(gen_random_uuid()) FROM 9), 'hex')::uuid
-  FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us) AS clock
+  FROM (SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint AS us) AS clock
 $$;
 --> statement-breakpoint
 -- As `canonicalJson` of packages/contract writes it, for hashes that are the same.
