@@ -86,7 +86,8 @@ export function closeEdges(model: Model): void {
 
 /** What the edges of a child say it is to be, it becomes. */
 export function releaseChildren(model: Model): void {
-  for (const n of model.notes.child) {
+  // Those that go on wait for their places in the order of their ids.
+  for (const n of [...model.notes.child].toSorted((one, other) => one - other)) {
     const job = model.jobs.get(n);
     if (!job || job.flow === null) continue;
     if (job.status !== "cancelled" && job.group_seq !== 0) continue;
