@@ -1,7 +1,7 @@
 import type { LeaseAnswer } from "@atlasqueue/contract";
 import { connectDatabase, type Database } from "@atlasqueue/core";
 import { brokenConnection, steppingDatabase, testDatabase, type Step, type TestDatabase } from "@atlasqueue/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { testApp } from "../test/test-app.ts";
 
 let own: TestDatabase;
@@ -60,10 +60,13 @@ test("a call for jobs does not: whatever it may have leased goes back", async ()
 test("a settlement whose acks were refused says so when it is not known of its nacks", async () => {
   let leased = false;
   const database = steppingDatabase(own.database, (step, _number, text) => {
-    if (!leased) return;
-    if (step === "statement" && text.includes("UPDATE atlasqueue.jobs SET status = 'succeeded'"))
-      throw Object.assign(new Error("out of room"), { code: "53100", severity: "ERROR" });
-    if (step === "answer" && text.includes("ELSE 'dead' END")) throw brokenConnection();
+    if (leased && step === "answer" && text.includes("ELSE 'dead' END")) throw brokenConnection();
+  });
+  await own.database.sql.unsafe(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'out of room' USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER refuse BEFORE UPDATE ON atlasqueue.jobs FOR EACH ROW WHEN (NEW.status = 'succeeded') EXECUTE FUNCTION refuse()`);
+  onTestFinished(async () => {
+    await own.database.sql.unsafe("DROP TRIGGER refuse ON atlasqueue.jobs; DROP FUNCTION refuse()");
   });
   const api = await testApp({ database });
   for (const key of ["a", "b"]) await api.post(key, { type: "noop" });

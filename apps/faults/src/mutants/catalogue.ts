@@ -129,8 +129,8 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "jobs/cancel.ts",
-        find: "id = $1::uuid AND tenant = $2 FOR UPDATE",
-        put: "id = $1::uuid AND $2::text IS NOT NULL FOR UPDATE",
+        find: "id = $1::uuid AND tenant = $2 AND",
+        put: "id = $1::uuid AND $2::text IS NOT NULL AND",
       },
     ],
     scenario: peopleCancel,
@@ -226,14 +226,7 @@ export const catalogue: readonly Mutant[] = [
   },
   {
     name: "limit check without lock",
-    edits: [
-      {
-        file: "lease/claim/limited.ts",
-        find: "ORDER BY queue FOR UPDATE) AS waited",
-        put: "ORDER BY queue) AS waited",
-      },
-      { file: "lease/claim/limited.ts", find: "ORDER BY queue FOR UPDATE SKIP LOCKED", put: "ORDER BY queue" },
-    ],
+    edits: [{ file: "lease/claim/limited.ts", find: "ORDER BY queue FOR UPDATE${how}", put: "ORDER BY queue" }],
     scenario: crowdedQueue,
   },
   {
