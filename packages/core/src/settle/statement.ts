@@ -42,11 +42,13 @@ function failureOf(one: Settling) {
   return { status: "dead", error, reason: verdict.reason, fingerprint: fingerprintOf(error) };
 }
 
-/** As text, since jsonb would sort its keys. */
+/** As text, since jsonb would sort its keys. A job that will run again has none. */
 function resultOf(one: Settling): string | undefined {
   if ("verdict" in one) {
-    const { error_data } = one;
-    return error_data === undefined ? undefined : JSON.stringify({ error_data } satisfies DeadResult);
+    const { error_data, verdict } = one;
+    return error_data === undefined || verdict.kind === "retry"
+      ? undefined
+      : JSON.stringify({ error_data } satisfies DeadResult);
   }
   return one.result === null ? undefined : JSON.stringify(one.result);
 }
