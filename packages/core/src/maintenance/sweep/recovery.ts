@@ -24,14 +24,8 @@ export async function recoverAll(deps: SweepDeps, jobs_max = recovered_max, mayG
     await announce(deps, requeued, "front");
     await announce(deps, ready);
     deps.followUps.requeued(requeued);
-    // Whether their queues have limits was not looked up.
-    await deps.followUps.settled(
-      dead.map((job) => ({
-        job: { ...job, limited: true },
-        became: "dead",
-        has_children: job.has_children,
-      })),
-    );
+    // Whether their queues have limits was not looked up: the sweep wakes those each second.
+    await deps.followUps.settled(dead.map((job) => ({ job, became: "dead", has_children: job.has_children })));
     total += requeued.length + dead.length;
     if (!more || !mayGoOn()) break;
   }
