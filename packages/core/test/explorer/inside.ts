@@ -39,7 +39,14 @@ export async function insideStatements({ url, database: { sql } }: TestDatabase)
     CREATE ROLE ${role} LOGIN PASSWORD '${role}';
     GRANT USAGE ON SCHEMA atlasqueue TO ${role};
     GRANT ALL ON ALL TABLES IN SCHEMA atlasqueue TO ${role};
-    GRANT ALL ON ALL SEQUENCES IN SCHEMA atlasqueue TO ${role};`);
+    GRANT ALL ON ALL SEQUENCES IN SCHEMA atlasqueue TO ${role};
+    GRANT ALL ON ALL FUNCTIONS IN SCHEMA atlasqueue TO ${role};
+    -- Those with the owner's rights would never stop.
+    DO $$ DECLARE one regprocedure; BEGIN
+      FOR one IN SELECT oid FROM pg_proc WHERE prosecdef AND pronamespace = 'atlasqueue'::regnamespace LOOP
+        EXECUTE format('ALTER FUNCTION %s SECURITY INVOKER', one);
+      END LOOP;
+    END $$;`);
   for (const table of keptTables)
     await sql.unsafe(`
       ALTER TABLE atlasqueue.${table} ENABLE ROW LEVEL SECURITY;
