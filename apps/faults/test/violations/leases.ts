@@ -140,33 +140,33 @@ export const leases: readonly Violation[] = [
   ],
   [
     "recovery-time",
-    /9000 ms after its lease/,
+    /19000 ms after its lease/,
     (run) =>
       run
         .submit("x")
         .move("job-x", "running")
         .handle("x", "dies")
         .pass(90_000)
-        .lose("x", { lease_left_ms: -9_000 })
+        .lose("x", { lease_left_ms: -19_000 })
         .work("x"),
   ],
   [
     "recovery-time",
-    /6000 ms after its lease/,
+    /16000 ms after its lease/,
     (run) => {
       run.submit("x").move("job-x", "running").handle("x", "dies");
       run.fault("process-frozen", ["worker-2"], () => run.pass(90_000));
-      run.lose("x", { lease_left_ms: -6_000 }).work("x");
+      run.lose("x", { lease_left_ms: -16_000 }).work("x");
     },
   ],
   [
     "recovery-time",
-    /7000 ms after its lease/,
+    /17000 ms after its lease/,
     // One connection is not PostgreSQL.
     (run) => {
       run.submit("x").move("job-x", "running").handle("x", "dies");
       run.fault("reset", ["worker-2>postgres"], () => run.pass(9_000));
-      run.lose("x", { lease_left_ms: -7_000 }).work("x");
+      run.lose("x", { lease_left_ms: -17_000 }).work("x");
     },
   ],
 ];
