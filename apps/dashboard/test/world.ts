@@ -66,7 +66,15 @@ function workerOf({ own, signal }: { own: ReturnType<typeof connectDatabase>; si
   const backoff = { baseSeconds: 0.05, maxSeconds: 0.1, jitterMaxSeconds: 0.05 };
   return startWorker(
     { database: own, signal, observe: () => {}, logger },
-    { handlers, queues: ["default", "mails", "reports"], concurrency: 4, pollTimeoutSeconds: 1, backoff },
+    // A job of a type without a handler is dead at once: pages have dead letters to show.
+    {
+      handlers,
+      queues: ["default", "mails", "reports"],
+      concurrency: 4,
+      pollTimeoutSeconds: 1,
+      unknownTypeSeconds: 0,
+      backoff,
+    },
   );
 }
 

@@ -66,9 +66,11 @@ export function upgradeTests(world: () => World): void {
     await reload.waitFor();
     expect(await shown.count()).toBe(1);
     await page.keyboard.press("ControlOrMeta+k");
-    await page.getByRole("combobox", { name: "Find a page, queue or id" }).fill("job");
+    const field = page.getByRole("combobox", { name: "Find a page, queue or id" });
+    await field.fill("job");
     await page.getByRole("option", { name: /Jobs/ }).first().waitFor();
     await page.keyboard.press("Escape");
+    await field.waitFor({ state: "detached" });
     // Keys work after a dialog that did not come: it does not count as open.
     await page.keyboard.press("p");
     await page.getByRole("button", { name: "Paused" }).waitFor();
