@@ -21,7 +21,7 @@ import { remote } from "./remote.ts";
 import { scaleOut } from "./scale-out.ts";
 import type { Scenario } from "./scenario.ts";
 import { soak } from "./ageing/soak.ts";
-import { snapshot } from "./snapshot.ts";
+import { snapshots } from "./snapshot.ts";
 import { stats } from "./stats.ts";
 import { trace } from "./load/trace.ts";
 
@@ -54,7 +54,7 @@ export const scenarios: readonly Scenario[] = [
   noisyNeighbour,
   lateness,
   idle,
-  snapshot,
+  ...snapshots,
   memory,
   stats,
   history,

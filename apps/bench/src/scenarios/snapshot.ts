@@ -1,20 +1,25 @@
 import postgres from "postgres";
 import { startSteadyLoad } from "../run/steady-load.ts";
-import { onlyOurs, type Scenario } from "./scenario.ts";
+import { onlyOurs, oursOf, type Scenario } from "./scenario.ts";
 
 const in_flight = 500;
 const warm_up_seconds = 2;
 
+/** The limit of a limited queue. */
+const concurrency = 100;
+
 /**
  * Adding and processing under way, while a REPEATABLE READ transaction keeps every dead row from being cleaned up: the
- * rate before, while it is open, and in the last quarter of that time.
+ * rate before, while it is open, and in the last quarter of that time. `limited` says whether the queue has a limit.
  */
-export const snapshot: Scenario = {
-  name: "snapshot",
+const snapshotScenario = (limited: boolean): Scenario => ({
+  name: limited ? "snapshot-limited" : "snapshot",
   suits: onlyOurs,
   seconds_max: ({ snapshot_seconds }) => snapshot_seconds * 2 + 60,
   async run(variant, servers, { snapshot_seconds: seconds }, meter) {
     const queue = await variant.open(servers);
+    if (limited) await oursOf(variant).limit(servers, { queue: "default" }, { concurrency });
+    const name = limited ? "add and process, limited" : "add and process";
     const sql = postgres(servers.postgres, { max: 1, fetch_types: false });
     try {
       const load = await startSteadyLoad(queue, meter, in_flight);
@@ -31,11 +36,11 @@ export const snapshot: Scenario = {
           return { during: await whole.end(load.handled() - before), last: quarter };
         });
         return [
-          { scenario: "add and process, no snapshot", ...without },
-          { scenario: "add and process, snapshot open", ...during },
-          { scenario: "add and process, snapshot's last quarter", ...last },
-          { scenario: "snapshot open ÷ none", unit: "×", value: during.value / without.value },
-          { scenario: "snapshot's last quarter ÷ none", unit: "×", value: last.value / without.value },
+          { scenario: `${name}, no snapshot`, ...without },
+          { scenario: `${name}, snapshot open`, ...during },
+          { scenario: `${name}, snapshot's last quarter`, ...last },
+          { scenario: `${name}: snapshot open ÷ none`, unit: "×", value: during.value / without.value },
+          { scenario: `${name}: snapshot's last quarter ÷ none`, unit: "×", value: last.value / without.value },
         ];
       } finally {
         await load.stop();
@@ -45,4 +50,6 @@ export const snapshot: Scenario = {
       await sql.end({ timeout: 1 });
     }
   },
-};
+});
+
+export const snapshots = [snapshotScenario(false), snapshotScenario(true)];
