@@ -73,6 +73,9 @@ const targets: readonly Target[] = [
   atLeast(0.9, "throughput while a snapshot is open ÷ none", ({ ours }) =>
     ours("add and process: snapshot open ÷ none"),
   ),
+  atLeast(0.97, "throughput while jobs are uncommitted ÷ a foreign row is", ({ ours }) =>
+    ours("jobs uncommitted ÷ a foreign row"),
+  ),
   atLeast(0.5, "throughput of a limited queue while a snapshot is open ÷ none", ({ ours }) =>
     ours("add and process, limited: snapshot open ÷ none"),
   ),

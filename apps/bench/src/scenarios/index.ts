@@ -14,6 +14,7 @@ import { latency } from "./latency.ts";
 import { lateness } from "./lateness.ts";
 import { memory } from "./memory.ts";
 import { mixed } from "./mixed.ts";
+import { openTransaction } from "./open-transaction.ts";
 import { payload4k } from "./payload-4k.ts";
 import { poolerScenario } from "./pooler.ts";
 import { processJobs } from "./process.ts";
@@ -55,6 +56,7 @@ export const scenarios: readonly Scenario[] = [
   lateness,
   idle,
   ...snapshots,
+  openTransaction,
   memory,
   stats,
   history,
