@@ -1,0 +1,79 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path/posix";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+// What a reader must hold in mind is bounded. A limit is where we are and `budget` where we want to be: lower the limit
+// when code goes. Limits of tables and indexes are in core's tables.test.ts, of README and CHANGELOG in wording.test.ts.
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+}).split("\n");
+const read = (file: string) => readFileSync(`${root}/${file}`, "utf8");
+const linesOf = (found: readonly string[]) =>
+  found.reduce((lines, file) => lines + read(file).split("\n").length - 1, 0);
+
+const isTest = (file: string) => /\.tsx?$/.test(file) && (/\.test\.tsx?$|\/test\//.test(file) || inSystemTests(file));
+const inSystemTests = (file: string) => file.startsWith("packages/system-tests/");
+const sourcesOf = (...folders: string[]) =>
+  files.filter(
+    (file) => /\.tsx?$/.test(file) && !isTest(file) && folders.some((folder) => file.startsWith(`${folder}/src/`)),
+  );
+const core = sourcesOf("packages/core");
+
+const snapshots = (pattern: RegExp) =>
+  files.filter((file) => file.startsWith("packages/core/sql/") && pattern.test(file.slice("packages/core/sql/".length)))
+    .length;
+
+/** A file of core, the files that it loads, and those that they load. Imports of types alone load nothing. */
+const behind = (file: string) => load(`packages/core/src/${file}`, new Set()).size;
+function load(file: string, seen: Set<string>): Set<string> {
+  if (seen.has(file) || !core.includes(file)) return seen;
+  seen.add(file);
+  for (const [, names = "", path = ""] of read(file).matchAll(/^(?:im|ex)port\s+([^;]*?)\s+from\s+"(\.[^"]+)"/gm))
+    if (!isOfTypes(names)) load(join(dirname(file), path), seen);
+  return seen;
+}
+const isOfTypes = (names: string) => /^type\s|^\{(?:\s*type [^,}]+,?)+\s*\}$/.test(names);
+
+const namesOfInternal = () =>
+  [...read("packages/core/src/internal.ts").matchAll(/\{([^}]*)\}/g)]
+    .flatMap(([, names = ""]) => names.split(","))
+    .filter((name) => name.trim() !== "").length;
+
+type Figure = { name: string; is: () => number; limit: number; budget: number };
+const figures: Figure[] = [
+  { name: "lines of core", is: () => linesOf(core), limit: 29_392, budget: 20_000 },
+  { name: "files of core", is: () => core.length, limit: 411, budget: 280 },
+  { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 51, budget: 25 },
+  { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 68, budget: 35 },
+  { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 88, budget: 60 },
+  { name: "names that core exports to our packages", is: namesOfInternal, limit: 317, budget: 150 },
+  { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 204, budget: 120 },
+  { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 15, budget: 2 },
+  { name: "texts of a settlement", is: () => snapshots(/^settle\/settle(-.*)?\.sql$/), limit: 1, budget: 2 },
+  { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 15, budget: 2 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 10_982, budget: 7_500 },
+  {
+    name: "lines of client and worker",
+    is: () => linesOf(sourcesOf("packages/client", "packages/worker")),
+    limit: 8_222,
+    budget: 6_000,
+  },
+  { name: "lines of tests", is: () => linesOf(files.filter(isTest)), limit: 71_860, budget: 36_000 },
+];
+
+/** A limit further above its figure lets what has gone come back unseen. */
+const slack = 0.03;
+
+describe.each(figures)("$name", ({ is, limit, budget }) => {
+  test(`are at most ${limit}, on the way to ${budget}`, () => {
+    expect(is()).toBeLessThanOrEqual(limit);
+  });
+
+  test("have a limit that is no more than 3 % above them", () => {
+    expect(limit * (1 - slack), "lower the limit to the figure").toBeLessThanOrEqual(is());
+  });
+});
