@@ -45,7 +45,7 @@ const namesOfInternal = () =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 29_392, budget: 20_000 },
+  { name: "lines of core", is: () => linesOf(core), limit: 29_650, budget: 20_000 },
   { name: "files of core", is: () => core.length, limit: 411, budget: 280 },
   { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 51, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 68, budget: 35 },
@@ -55,14 +55,14 @@ const figures: Figure[] = [
   { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 15, budget: 2 },
   { name: "texts of a settlement", is: () => snapshots(/^settle\/settle(-.*)?\.sql$/), limit: 1, budget: 2 },
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 15, budget: 2 },
-  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 10_982, budget: 7_500 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 11_090, budget: 7_500 },
   {
     name: "lines of client and worker",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker")),
-    limit: 8_222,
+    limit: 8_300,
     budget: 6_000,
   },
-  { name: "lines of tests", is: () => linesOf(files.filter(isTest)), limit: 71_860, budget: 36_000 },
+  { name: "lines of tests", is: () => linesOf(files.filter(isTest)), limit: 72_500, budget: 36_000 },
 ];
 
 /** A limit further above its figure lets what has gone come back unseen. */

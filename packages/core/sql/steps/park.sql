@@ -3,21 +3,18 @@
 -- $3 lease_token
 -- $4 name
 -- $5 timeout_seconds
-WITH 
-  found AS MATERIALIZED (
-    SELECT jobs.id, jobs.xmin AS version, jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, coalesce(jobs.status = 'running' AND jobs.lease_token = $3::uuid, false) AS held,
-     coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
-     sent.name IS NOT NULL AS signalled, sent.value AS payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
-     coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
-     wait.name IS NOT NULL OR (SELECT count(*) < 1000 FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'wait') AS has_room
-    FROM atlasqueue.jobs LEFT JOIN atlasqueue.job_state AS sent ON sent.job_id = jobs.id AND sent.kind = 'signal' AND sent.name = $4
-     LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $4 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
-  ), locked AS MATERIALIZED (
-    SELECT id, xmin AS version FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
-  ), free AS MATERIALIZED (
-    SELECT found.* FROM found JOIN locked ON locked.id = found.id AND locked.version = found.version
+WITH found AS MATERIALIZED (
+    SELECT jobs.id, jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, coalesce(jobs.status = 'running' AND jobs.lease_token = $3::uuid, false) AS held,
+           coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
+           sent.name IS NOT NULL AS signalled, sent.value AS payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
+           coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
+           wait.name IS NOT NULL OR (SELECT count(*) < 1000 FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'wait') AS has_room
+    FROM atlasqueue.jobs
+    LEFT JOIN atlasqueue.job_state AS sent ON sent.job_id = jobs.id AND sent.kind = 'signal' AND sent.name = $4
+    LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $4
+    WHERE jobs.id = $1::uuid AND jobs.tenant = $2
   ), goes AS MATERIALIZED (
-    SELECT id, over, until FROM free WHERE held AND NOT signalled AND has_room
+    SELECT id, over, until FROM found WHERE held AND NOT signalled AND has_room
   ), moved AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN over THEN 'running' ELSE 'scheduled' END, waits_for = CASE WHEN NOT over THEN $4 END,
                     run_at = CASE WHEN over THEN run_at ELSE until END, due_at = CASE WHEN NOT over THEN until END,
@@ -37,4 +34,4 @@ WITH
     INSERT INTO atlasqueue.queue_changes (tenant, queue, running, scheduled)
     SELECT tenant, queue, -count(*), count(*) FROM parked GROUP BY tenant, queue
   )
-  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room, EXISTS (SELECT FROM moved) AS is_free FROM found;
+  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room FROM found;

@@ -2,23 +2,20 @@
 -- $2 tenant
 -- $3 name
 -- $4 payload
-WITH 
-  found AS MATERIALIZED (
-    SELECT jobs.id, jobs.xmin AS version, jobs.status IN ('succeeded', 'dead', 'cancelled') AS finished, same.name IS NOT NULL AS known,
-     coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS late, (
+WITH found AS MATERIALIZED (
+    SELECT jobs.id, coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $3, false) AS wakes,
+           jobs.status IN ('succeeded', 'dead', 'cancelled') AS finished, same.name IS NOT NULL AS known,
+           coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS late, (
       SELECT count(*) < 1000 AND coalesce(sum(
       CASE WHEN pg_column_compression(value) IS NULL THEN coalesce(pg_column_size(value), 0)
            ELSE octet_length(value::text) END), 0) + octet_length($4) <= 4194304
       FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'signal') AS has_room
-    FROM atlasqueue.jobs LEFT JOIN atlasqueue.job_state AS same ON same.job_id = jobs.id AND same.kind = 'signal' AND same.name = $3
-     LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $3 WHERE jobs.id = $1::uuid AND jobs.tenant = $2
-  ), locked AS MATERIALIZED (
-    SELECT id, xmin AS version FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM found)) FOR NO KEY UPDATE SKIP LOCKED
-  ), free AS MATERIALIZED (
-    SELECT found.* FROM found JOIN locked ON locked.id = found.id AND locked.version = found.version
+    FROM atlasqueue.jobs
+    LEFT JOIN atlasqueue.job_state AS same ON same.job_id = jobs.id AND same.kind = 'signal' AND same.name = $3
+    LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $3
+    WHERE jobs.id = $1::uuid AND jobs.tenant = $2
   ), goes AS MATERIALIZED (
-    SELECT free.id, coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $3, false) AS wakes
-    FROM free JOIN atlasqueue.jobs ON jobs.id = free.id WHERE NOT (finished OR known OR late) AND has_room
+    SELECT id, wakes FROM found WHERE NOT (finished OR known OR late) AND has_room
   ), touched AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN wakes THEN 'queued' ELSE status END, waits_for = CASE WHEN NOT wakes THEN waits_for END,
                     ready_at = CASE WHEN wakes THEN now() ELSE ready_at END, due_at = CASE WHEN NOT wakes THEN due_at END,
@@ -33,7 +30,7 @@ WITH
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, queued)
     SELECT tenant, queue, -count(*), count(*) FROM woken GROUP BY tenant, queue
   )
-  SELECT touched.*, finished, known, late, has_room FROM touched JOIN found ON found.id = touched.id
+  SELECT touched.*, finished, known, late FROM touched JOIN found ON found.id = touched.id
   UNION ALL
-  SELECT jobs.*, NULL, finished, known, late, has_room FROM atlasqueue.jobs JOIN found ON found.id = jobs.id
+  SELECT jobs.*, NULL, finished, known, late FROM atlasqueue.jobs JOIN found ON found.id = jobs.id
   WHERE NOT EXISTS (SELECT FROM touched);

@@ -1,10 +1,8 @@
 import { limits } from "@atlasqueue/contract";
-import { composed } from "../database/composed.ts";
 import { isLocked } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
-import { impatient } from "../database/skip-locked.ts";
 import type { Execute } from "../database/statement.ts";
-import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
+import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { findCircle } from "../flows/spawn/circle.ts";
 import { haveDependantsWait, lockDependants } from "../flows/spawn/dependants.ts";
@@ -18,6 +16,7 @@ import {
   type FlowOutcome,
   type StoredFlow,
 } from "../flows/submit-flow.ts";
+import { lockJob, type LockedJob } from "../jobs/lock-job.ts";
 import { draftsOf } from "../submit/drafts.ts";
 import { lookAgain } from "../submit/look-again.ts";
 import type { EnqueueOutcome } from "../submit/outcome.ts";
@@ -114,8 +113,8 @@ async function complete(
   dependants_wait: boolean,
 ): Promise<Written | undefined> {
   const { id, lease_token } = completion.lease;
-  const [held] = await execute<Held>({ text: hold, params: [id, lease_token] });
-  if (!held) return { kind: "not_held" };
+  const [held] = await execute<LockedJob>(lockJob(completion.lease));
+  if (held?.status !== "running" || held.lease_token !== lease_token) return { kind: "not_held" };
   const has_children = held.has_children ?? false;
   const dependants = dependants_wait && has_children ? await lockDependants(execute, id) : [];
   if (isTooMuch(drafts.length, dependants))
@@ -147,17 +146,6 @@ async function complete(
   const through = await advanceAfter(execute, groupsOf([completion]));
   return { kind: "stored", drafted, stored, has_children, through };
 }
-
-type Held = { flow_id: string | null; has_children: boolean | null };
-
-const hold = composed(
-  "settle/hold-spawner",
-  ["id", "lease_token"],
-  `
-  SELECT flow_id, has_children FROM atlasqueue.jobs
-  WHERE id = $1::uuid AND lease_token = $2::uuid AND status = 'running'
-    AND ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
-);
 
 function isTooMuch(children: number, dependants: readonly { parents: number }[]): boolean {
   const { flow_edges_max } = limits;

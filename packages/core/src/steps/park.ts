@@ -1,11 +1,10 @@
 import { limits, type Json } from "@atlasqueue/contract";
 import { countMoves } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
-import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease } from "../lease/lease.ts";
-import { asSeen, untilFree } from "./as-seen.ts";
+import { withJobLocked } from "../jobs/lock-job.ts";
 import { isHeld, type HeldJob } from "./store.ts";
 
 export type ParkOutcome =
@@ -29,33 +28,30 @@ type Row = Pick<JobRow, "type" | "queue" | "attempts"> & {
   over: boolean;
   has_room: boolean;
   until: Date;
-  is_free: boolean;
 };
 
 /**
  * running → scheduled, for a job whose handler waits for a signal that is not there yet: no attempt is spent, its lease
  * ends, and it keeps its turn in its group. The time counts from the first time it was parked for this signal, however
- * often it runs in between. Repeated under the same lease it changes nothing.
+ * often it runs in between. Repeated under the same lease it changes nothing. Throws after 200 ms (`isLocked`) while
+ * another transaction has the job locked.
  *
  * @example
  * const outcome = await park(deps, lease, "approved", 86_400);
  */
-export function park(deps: Deps, job: HeldJob, name: string, timeout_seconds: number): Promise<ParkOutcome> {
+export async function park(deps: Deps, job: HeldJob, name: string, timeout_seconds: number): Promise<ParkOutcome> {
   const params = [job.id, job.tenant, job.lease_token, name, timeout_seconds];
-  return untilFree(deps, async (): Promise<ParkOutcome | "again"> => {
-    const [row] = await executeOn(deps.database)<Row>({ text, params });
-    if (!row) return { kind: "unknown" };
-    if (row.parked) return { kind: "parked", until: row.until, queue: row.queue };
-    if (!row.held) return { kind: "lease_lost" };
-    if (row.signalled) return { kind: "signalled", payload: row.payload };
-    if (!row.has_room) return { kind: "full" };
-    if (!row.is_free) return "again";
-    if (row.over) return { kind: "timed_out" };
-    const { until, type, queue, attempts, worker_id } = row;
-    const about = aboutLease({ ...job, type, queue, attempts, worker_id });
-    deps.observe({ event: "job_parked", ...about, waits_for: name, until: until.toISOString() });
-    return { kind: "parked", until, queue };
-  });
+  const row = await withJobLocked<Row>(deps, job, { text, params });
+  if (!row) return { kind: "unknown" };
+  const { until, type, queue, attempts, worker_id } = row;
+  if (row.parked) return { kind: "parked", until, queue };
+  if (!row.held) return { kind: "lease_lost" };
+  if (row.signalled) return { kind: "signalled", payload: row.payload };
+  if (!row.has_room) return { kind: "full" };
+  if (row.over) return { kind: "timed_out" };
+  const about = aboutLease({ ...job, type, queue, attempts, worker_id });
+  deps.observe({ event: "job_parked", ...about, waits_for: name, until: until.toISOString() });
+  return { kind: "parked", until, queue };
 }
 
 // A wait that is over changes the row as well, so that a signal is either seen here or refused as late: the handler may
@@ -64,17 +60,18 @@ const text = composed(
   "steps/park",
   ["id", "tenant", "lease_token", "name", "timeout_seconds"],
   `
-  WITH ${asSeen(
-    `jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, ${isHeld} AS held,
-     coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
-     sent.name IS NOT NULL AS signalled, sent.value AS payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
-     coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
-     wait.name IS NOT NULL OR (SELECT count(*) < ${limits.waits_max} FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'wait') AS has_room`,
-    "jobs.id = $1::uuid AND jobs.tenant = $2",
-    `LEFT JOIN atlasqueue.job_state AS sent ON sent.job_id = jobs.id AND sent.kind = 'signal' AND sent.name = $4
-     LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $4`,
-  )}, goes AS MATERIALIZED (
-    SELECT id, over, until FROM free WHERE held AND NOT signalled AND has_room
+  WITH found AS MATERIALIZED (
+    SELECT jobs.id, jobs.type, jobs.queue, jobs.attempts, jobs.worker_id, ${isHeld} AS held,
+           coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $4 AND jobs.lease_token = $3::uuid, false) AS parked,
+           sent.name IS NOT NULL AS signalled, sent.value AS payload, coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS over,
+           coalesce(wait.until, now() + make_interval(secs => $5::float8)) AS until,
+           wait.name IS NOT NULL OR (SELECT count(*) < ${limits.waits_max} FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'wait') AS has_room
+    FROM atlasqueue.jobs
+    LEFT JOIN atlasqueue.job_state AS sent ON sent.job_id = jobs.id AND sent.kind = 'signal' AND sent.name = $4
+    LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $4
+    WHERE jobs.id = $1::uuid AND jobs.tenant = $2
+  ), goes AS MATERIALIZED (
+    SELECT id, over, until FROM found WHERE held AND NOT signalled AND has_room
   ), moved AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN over THEN 'running' ELSE 'scheduled' END, waits_for = CASE WHEN NOT over THEN $4 END,
                     run_at = CASE WHEN over THEN run_at ELSE until END, due_at = CASE WHEN NOT over THEN until END,
@@ -91,5 +88,5 @@ const text = composed(
     ON CONFLICT (job_id, kind, name) DO UPDATE SET timeout_delivered = true
     WHERE excluded.timeout_delivered AND known.timeout_delivered IS NULL
   ), ${countMoves("parked", "running", "scheduled")}
-  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room, EXISTS (SELECT FROM moved) AS is_free FROM found`,
+  SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room FROM found`,
 );

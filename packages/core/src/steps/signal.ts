@@ -1,12 +1,11 @@
 import { limits, type JobStatus, type Json } from "@atlasqueue/contract";
 import { countMoves } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
-import { executeOn } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { transition } from "../tracing/transition.ts";
-import { asSeen, untilFree } from "./as-seen.ts";
 import { bytesOf } from "../jobs/page-bytes.ts";
+import { withJobLocked } from "../jobs/lock-job.ts";
 
 export type SignalOutcome =
   /** It is kept. `job` as it is now; `woken`: it waited for this, and is queued: signal it to the workers. */
@@ -24,14 +23,13 @@ type Facts = {
   finished: boolean;
   known: boolean;
   late: boolean;
-  has_room: boolean;
-  /** It was kept; null if nothing could be done, as its row is locked or has just changed. */
+  /** It was kept; null if it was refused. */
   woken: boolean | null;
 };
 
 /**
  * Send a signal to a job that is not final. Whether it waits for it now (scheduled → queued), does so later or never:
- * it is kept with the job.
+ * it is kept with the job. Throws after 200 ms (`isLocked`) while another transaction has the job locked.
  *
  * @example
  * const outcome = await sendSignal(deps, "default", id, "approved", { by: "ada" });
@@ -44,12 +42,10 @@ export async function sendSignal(
   payload: Json,
 ): Promise<SignalOutcome> {
   const params = [id, tenant, name, JSON.stringify(payload)];
-  const outcome = await transition(deps, "signal", {}, () =>
-    untilFree(deps, async (): Promise<SignalOutcome | "again"> => {
-      const [row] = await executeOn(deps.database)<JobRow & Facts>({ text, params });
-      return row ? outcomeOf(row) : { kind: "unknown" };
-    }),
+  const row = await transition(deps, "signal", {}, () =>
+    withJobLocked<JobRow & Facts>(deps, { id, tenant }, { text, params }),
   );
+  const outcome: SignalOutcome = row ? outcomeOf(row) : { kind: "unknown" };
   if (outcome.kind === "sent") {
     const { job, woken } = outcome;
     const about = { job_id: job.id, job_type: job.type, queue: job.queue, tenant: job.tenant };
@@ -58,30 +54,29 @@ export async function sendSignal(
   return outcome;
 }
 
-function outcomeOf({ finished, known, late, has_room, woken, ...job }: JobRow & Facts): SignalOutcome | "again" {
+function outcomeOf({ finished, known, late, woken, ...job }: JobRow & Facts): SignalOutcome {
   if (woken !== null) return { kind: "sent", job, woken };
   if (known) return { kind: "sent_before", job };
   if (finished) return { kind: "finished", status: job.status };
-  if (late) return { kind: "too_late", job };
-  return has_room ? "again" : { kind: "full" };
+  return late ? { kind: "too_late", job } : { kind: "full" };
 }
 
-// What refuses a signal is only said of the row as it was seen, which is as good as having come a moment before.
 const text = composed(
   "steps/signal",
   ["id", "tenant", "name", "payload"],
   `
-  WITH ${asSeen(
-    `jobs.status IN ('succeeded', 'dead', 'cancelled') AS finished, same.name IS NOT NULL AS known,
-     coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS late, (
+  WITH found AS MATERIALIZED (
+    SELECT jobs.id, coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $3, false) AS wakes,
+           jobs.status IN ('succeeded', 'dead', 'cancelled') AS finished, same.name IS NOT NULL AS known,
+           coalesce(wait.timeout_delivered OR wait.until <= now(), false) AS late, (
       SELECT count(*) < ${limits.signals_max} AND coalesce(sum(${bytesOf("value")}), 0) + octet_length($4) <= ${limits.signals_bytes_max}
-      FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'signal') AS has_room`,
-    "jobs.id = $1::uuid AND jobs.tenant = $2",
-    `LEFT JOIN atlasqueue.job_state AS same ON same.job_id = jobs.id AND same.kind = 'signal' AND same.name = $3
-     LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $3`,
-  )}, goes AS MATERIALIZED (
-    SELECT free.id, coalesce(jobs.status = 'scheduled' AND jobs.waits_for = $3, false) AS wakes
-    FROM free JOIN atlasqueue.jobs ON jobs.id = free.id WHERE NOT (finished OR known OR late) AND has_room
+      FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = 'signal') AS has_room
+    FROM atlasqueue.jobs
+    LEFT JOIN atlasqueue.job_state AS same ON same.job_id = jobs.id AND same.kind = 'signal' AND same.name = $3
+    LEFT JOIN atlasqueue.job_state AS wait ON wait.job_id = jobs.id AND wait.kind = 'wait' AND wait.name = $3
+    WHERE jobs.id = $1::uuid AND jobs.tenant = $2
+  ), goes AS MATERIALIZED (
+    SELECT id, wakes FROM found WHERE NOT (finished OR known OR late) AND has_room
   ), touched AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN wakes THEN 'queued' ELSE status END, waits_for = CASE WHEN NOT wakes THEN waits_for END,
                     ready_at = CASE WHEN wakes THEN now() ELSE ready_at END, due_at = CASE WHEN NOT wakes THEN due_at END,
@@ -93,8 +88,8 @@ const text = composed(
   ), woken AS (
     SELECT tenant, queue FROM touched WHERE woken
   ), ${countMoves("woken", "scheduled", "queued")}
-  SELECT touched.*, finished, known, late, has_room FROM touched JOIN found ON found.id = touched.id
+  SELECT touched.*, finished, known, late FROM touched JOIN found ON found.id = touched.id
   UNION ALL
-  SELECT jobs.*, NULL, finished, known, late, has_room FROM atlasqueue.jobs JOIN found ON found.id = jobs.id
+  SELECT jobs.*, NULL, finished, known, late FROM atlasqueue.jobs JOIN found ON found.id = jobs.id
   WHERE NOT EXISTS (SELECT FROM touched)`,
 );

@@ -1,5 +1,5 @@
 import { DatabaseTimeoutError, isUnavailable } from "@atlasqueue/core";
-import { pause } from "@atlasqueue/core/internal";
+import { isLocked, pause } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
 import type { LazyAbort } from "./lazy-abort.ts";
 
@@ -9,7 +9,8 @@ const slow_max = 3;
 
 /**
  * Ask the database for a handler until it answers. Rejects when the attempt is over, whether or not its handler heeds
- * that, and with any error but that the database is away: it is not while it answers others.
+ * that, and with any error but that the database is away, or has the job locked for another: it is not away while it
+ * answers others.
  *
  * @example
  * const found = await patiently(deps, "steps", lazy, () => findJobSteps(deps, tenant, id));
@@ -30,7 +31,7 @@ export async function patiently<T>(
       const was_sent = error instanceof DatabaseTimeoutError && error.outcome === "unknown";
       slow = was_sent && database.pulse.answered_at > asked_at ? slow + 1 : 0;
       if (!isUnavailable(error) || slow === slow_max) throw error;
-      observe({ event: "database_unavailable", during, error: String(error) });
+      if (!isLocked(error)) observe({ event: "database_unavailable", during, error: String(error) });
       await pause(retry_ms);
     }
   }

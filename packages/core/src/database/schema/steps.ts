@@ -1,7 +1,7 @@
 import { boolean, primaryKey, smallint, text, uuid } from "../drizzle.ts";
 import { atlasqueue, json, time } from "./columns.ts";
 
-// Every statement that writes one of these rows also writes the job's own row: see steps/as-seen.ts.
+// Whatever writes one of these rows has the job's own row locked: see jobs/lock-job.ts.
 
 /**
  * What a job has beyond its row. `step`: what its handler has done already, and need not do again when it runs once
