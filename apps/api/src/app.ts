@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@atlasqueue/core";
-import type { HostRule } from "@atlasqueue/core/hosts";
+import type { HostRule } from "@atlasqueue/program/hosts";
 import { createReadiness, localPermits, type RateLimit } from "@atlasqueue/core/internal";
 import { Hono } from "hono";
 import type { BuiltDashboard } from "./dashboard/built.ts";

@@ -1,6 +1,7 @@
 import { limits } from "@atlasqueue/contract";
 import { SettingError, type BackoffPolicy } from "@atlasqueue/core";
-import { isLoopback, type HostRule } from "@atlasqueue/core/hosts";
+import { isLoopback, type HostRule } from "@atlasqueue/program/hosts";
+import type { RateLimit } from "@atlasqueue/core/internal";
 import {
   keptFor,
   parseSettings,
@@ -14,10 +15,9 @@ import {
   telemetrySettings,
   withOwnTelemetry,
   type KeptFor,
-  type RateLimit,
   type ServerConfig,
   type TelemetryConfig,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/program";
 import { z } from "zod";
 import { trustedProxies, type Trusts } from "./http/input/client-address.ts";
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createShares, type Shares } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
-import { serverLimits, type ServerTimeouts } from "@atlasqueue/core/server-limits";
+import { serverLimits, type ServerTimeouts } from "@atlasqueue/program/server-limits";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { answerClientError, refuseConnect } from "./http/answers/client-error.ts";
 import { MergingMessage } from "./http/body/merging-message.ts";

@@ -12,7 +12,7 @@ import {
   type Deps,
   type EnqueueOptions,
 } from "@atlasqueue/core/internal";
-import { connection_bytes } from "@atlasqueue/core/server-limits";
+import { connection_bytes } from "@atlasqueue/program/server-limits";
 import { createUnderWay } from "./http/under-way.ts";
 import { createJobStreams } from "./jobs/stream/open-streams.ts";
 

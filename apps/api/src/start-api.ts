@@ -14,16 +14,15 @@ import {
 import {
   addFleetGauges,
   addServerGauges,
-  loadTelemetry,
   requireOwnRedis,
   requireSignal,
   signingKey,
   clearAway,
   createRedisOwner,
   createSweeper,
-  endWithin,
   pauseAll,
 } from "@atlasqueue/core/internal";
+import { loadTelemetry, endWithin } from "@atlasqueue/program";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { readDashboard } from "./dashboard/built.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { faultOfUrl } from "@atlasqueue/client";
-import { databaseSettings, databaseUrl, parseSettings, setting } from "@atlasqueue/core/settings";
+import { databaseSettings, databaseUrl, parseSettings, setting } from "@atlasqueue/program/settings";
 import { z } from "zod";
 
 export type Env = Record<string, string | undefined>;

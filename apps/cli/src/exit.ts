@@ -39,7 +39,7 @@ export async function orExit<T>(command: () => Promise<T>): Promise<T> {
 
 async function lineOf(error: unknown): Promise<string | undefined> {
   if (error instanceof Trouble) return error.message;
-  const { troubleLine } = await import("@atlasqueue/core/process");
+  const { troubleLine } = await import("@atlasqueue/program/process");
   return troubleLine(error);
 }
 

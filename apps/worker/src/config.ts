@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { SettingError, type BackoffPolicy } from "@atlasqueue/core";
-import type { HostRule } from "@atlasqueue/core/hosts";
+import type { HostRule } from "@atlasqueue/program/hosts";
 import {
   keptFor,
   parseSettings,
@@ -16,7 +16,7 @@ import {
   type KeptFor,
   type ServerConfig,
   type TelemetryConfig,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/program";
 import { z } from "zod";
 
 /** Every variable the worker reads, with its default. */

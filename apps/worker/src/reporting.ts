@@ -1,5 +1,5 @@
 import { createLogger, type DestinationStream, type Logger } from "@atlasqueue/core";
-import { loadTelemetry, type LoadedTelemetry } from "@atlasqueue/core/internal";
+import { loadTelemetry, type LoadedTelemetry } from "@atlasqueue/program";
 import type { WorkerAppConfig } from "./config.ts";
 
 export type Reporting = { logger: Logger; telemetry: LoadedTelemetry | undefined };

@@ -11,7 +11,6 @@ import {
 } from "@atlasqueue/core";
 import {
   addServerGauges,
-  endWithin,
   isShutOut,
   pauseAll,
   requireOwnRedis,
@@ -19,6 +18,7 @@ import {
   requireSchema,
   requireSignal,
 } from "@atlasqueue/core/internal";
+import { endWithin } from "@atlasqueue/program";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers, noopHandler } from "./handlers/demo.ts";

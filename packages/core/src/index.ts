@@ -9,7 +9,7 @@ export { observeAll, type AtlasEvent, type EventName, type Observe } from "./obs
 export { createLogger, logEvents, type DestinationStream, type Logger, type LogTap } from "./observe/log.ts";
 export type { LogLevel } from "./observe/log-levels.ts";
 export { createMetrics, type Metrics } from "./observe/metrics.ts";
-export { SettingError } from "./program/settings.ts";
+export { SettingError } from "./settings/setting-error.ts";
 export type { QueueFlow, SubmittedFlow } from "./flows/queue-flow.ts";
 export { createQueue, type Queue, type QueueJob, type QueueOptions, type Submitted } from "./queue.ts";
 export { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "./submit/refused.ts";

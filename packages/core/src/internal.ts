@@ -99,35 +99,11 @@ export { setLimits } from "./limits/set.ts";
 export { createOutlook } from "./maintenance/outlook.ts";
 export { promoteAll } from "./maintenance/promote.ts";
 export { rebuildSignals } from "./maintenance/rebuild-signals.ts";
-export { defaultRetention, firstIdAt } from "./maintenance/retention.ts";
+export { default_audit_hours, defaultRetention, firstIdAt } from "./maintenance/retention.ts";
 export { addFleetGauges, addServerGauges } from "./observe/gauges.ts";
+export { logDestination } from "./observe/log.ts";
 export { mergeMetrics } from "./observe/merge-metrics.ts";
 export { pause } from "./pause.ts";
-export { endWithin } from "./program/end-within.ts";
-export { startFleet, whenStarted, type Fleet } from "./program/fleet/fleet.ts";
-export { heldLog } from "./program/fleet/held-log.ts";
-export { apart, sharingPorts } from "./program/fleet/launch.ts";
-export { runMember, type MemberParts, type RunningMember } from "./program/fleet/member.ts";
-export { openChannel, parentChannel, type Channel } from "./program/process-channel.ts";
-export { troubleLine } from "./program/process.ts";
-export {
-  keptFor,
-  retentionSettings,
-  retryPolicy,
-  retrySettings,
-  serverConfig,
-  serverSettings,
-  type KeptFor,
-  type ServerConfig,
-} from "./program/server-settings.ts";
-export { parseSettings, setting } from "./program/settings.ts";
-export {
-  telemetryConfig,
-  telemetrySettings,
-  withOwnTelemetry,
-  type TelemetryConfig,
-} from "./program/telemetry-settings.ts";
-export { loadTelemetry, type LoadedTelemetry } from "./program/load-telemetry.ts";
 export { createQueueBound, TooManyQueuesError, type QueueBound } from "./queue-bound/queue-bound.ts";
 export { createStorageQuota, StorageFullError, type StorageQuota } from "./quota/storage-quota.ts";
 export { queueDepths } from "./queues/depths.ts";
@@ -186,6 +162,8 @@ export { defaultKeys, keysOf, queueKeys } from "./signal/keys.ts";
 export { clusterKeys, slotOf } from "./signal/redis/cluster-keys.ts";
 export { allTenants, presence_beat_ms, type SeenWorker, type WorkerPresence } from "./signal/presence.ts";
 export { createRedisOwner, redisOwner, refusedOther, requireOwnRedis, sharedRedis } from "./signal/redis-owner.ts";
+export { hostSignal } from "./signal/ipc/host.ts";
+export { ipcSignal, type IpcSignal } from "./signal/ipc/signal.ts";
 export { requireSignal, signalTrouble } from "./signal/require-signal.ts";
 export { SignalUnavailableError, wakeMark, type SignalState, type Woken } from "./signal/signal.ts";
 export { localPermits, type Permit, type RateLimit } from "./signal/token-bucket.ts";

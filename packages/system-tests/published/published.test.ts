@@ -21,7 +21,9 @@ afterAll(() => (project as Project | undefined)?.remove());
 
 const names = [
   "atlasqueue",
-  ...["contract", "core", "client", "worker", "telemetry", "embedded", "mcp", "api", "worker-app"].map(scoped),
+  ...["contract", "core", "client", "program", "worker", "telemetry", "embedded", "mcp", "api", "worker-app"].map(
+    scoped,
+  ),
 ];
 function scoped(name: string): string {
   return `@atlasqueue/${name}`;

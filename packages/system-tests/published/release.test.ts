@@ -8,9 +8,18 @@ import { expect, onTestFinished, test } from "vitest";
 import { root } from "./examples.ts";
 import { succeed } from "./run.ts";
 
-const names = ["api", "client", "contract", "core", "embedded", "mcp", "telemetry", "worker", "worker-app"].map(
-  (name) => `@atlasqueue/${name}`,
-);
+const names = [
+  "api",
+  "client",
+  "contract",
+  "core",
+  "embedded",
+  "mcp",
+  "program",
+  "telemetry",
+  "worker",
+  "worker-app",
+].map((name) => `@atlasqueue/${name}`);
 
 /** A registry that has no packages and accepts all; `published` are the names it was given with a token. */
 async function registry(): Promise<{ url: string; published: string[] }> {

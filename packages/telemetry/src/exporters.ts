@@ -1,4 +1,4 @@
-import type { TelemetryConfig } from "@atlasqueue/core/internal";
+import type { TelemetryConfig } from "@atlasqueue/program";
 import { OTLPLogExporter as JsonLogs } from "@opentelemetry/exporter-logs-otlp-http";
 import { OTLPLogExporter as ProtobufLogs } from "@opentelemetry/exporter-logs-otlp-proto";
 import { OTLPMetricExporter as JsonMetrics } from "@opentelemetry/exporter-metrics-otlp-http";

@@ -1,4 +1,4 @@
-import type { TelemetryConfig } from "@atlasqueue/core/internal";
+import type { TelemetryConfig } from "@atlasqueue/program";
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,

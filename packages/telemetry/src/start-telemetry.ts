@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { context, diag, DiagLogLevel, logs, metrics, propagation, trace } from "@opentelemetry/api";
 import { openTelemetry } from "@atlasqueue/contract/opentelemetry";
-import type { LoadedTelemetry, TelemetryConfig } from "@atlasqueue/core/internal";
+import type { LoadedTelemetry, TelemetryConfig } from "@atlasqueue/program";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { detectResources, envDetector, resourceFromAttributes, type Resource } from "@opentelemetry/resources";

@@ -1,6 +1,6 @@
 import { startOperation } from "@atlasqueue/contract";
 import { openTelemetry } from "@atlasqueue/contract/opentelemetry";
-import type { TelemetryConfig } from "@atlasqueue/core/internal";
+import type { TelemetryConfig } from "@atlasqueue/program";
 import { createLogger } from "@atlasqueue/core";
 import { eventually, otlpReceiver } from "@atlasqueue/testing";
 import { ProxyTracer, trace } from "@opentelemetry/api";

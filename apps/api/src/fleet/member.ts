@@ -1,4 +1,5 @@
-import { mergeMetrics, runMember, type MemberParts, type RunningMember } from "@atlasqueue/core/internal";
+import { mergeMetrics } from "@atlasqueue/core/internal";
+import { runMember, type MemberParts, type RunningMember } from "@atlasqueue/program";
 import { readApiConfig } from "../config.ts";
 import { startApi } from "../start-api.ts";
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { createLogger, type DestinationStream, type Signal } from "@atlasqueue/core";
-import { sharingPorts, startFleet, whenStarted, type Fleet } from "@atlasqueue/core/internal";
+import { sharingPorts, startFleet, whenStarted, type Fleet } from "@atlasqueue/program";
 import { z } from "zod";
 import type { ApiConfig } from "../config.ts";
 import { startApi } from "../start-api.ts";

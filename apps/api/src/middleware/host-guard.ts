@@ -1,4 +1,4 @@
-import { allowsHost, type HostRule } from "@atlasqueue/core/hosts";
+import { allowsHost, type HostRule } from "@atlasqueue/program/hosts";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";

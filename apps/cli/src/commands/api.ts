@@ -1,5 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { serveUntilStopped } from "@atlasqueue/core/process";
+import { serveUntilStopped } from "@atlasqueue/program/process";
 import type { Env } from "../config.ts";
 import { listenTrouble, orExit } from "../exit.ts";
 import { integer } from "../submit/job-fields.ts";

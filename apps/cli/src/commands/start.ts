@@ -1,5 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { stopOnSignals } from "@atlasqueue/core/process";
+import { stopOnSignals } from "@atlasqueue/program/process";
 import type { Env } from "../config.ts";
 import { exitCodes, orExit } from "../exit.ts";
 import { onLauncherGone } from "../start/launcher.ts";

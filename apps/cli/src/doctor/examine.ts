@@ -5,10 +5,9 @@ import {
   createReadiness,
   requirePostgres,
   SignalUnavailableError,
-  troubleLine,
   type Deps,
-  type ServerConfig,
 } from "@atlasqueue/core/internal";
+import { troubleLine, type ServerConfig } from "@atlasqueue/program";
 import { ok, skipped, wrong, type Check } from "./check.ts";
 import {
   checkClock,

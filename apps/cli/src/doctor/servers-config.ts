@@ -1,4 +1,4 @@
-import { parseSettings, serverConfig, serverSettings, type ServerConfig } from "@atlasqueue/core/internal";
+import { parseSettings, serverConfig, serverSettings, type ServerConfig } from "@atlasqueue/program";
 import { z } from "zod";
 import type { Env } from "../config.ts";
 

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { readApiConfig, startApis } from "@atlasqueue/api";
 import { createLogger, memorySignal, migrateDatabase } from "@atlasqueue/core";
-import { heldLog } from "@atlasqueue/core/internal";
+import { heldLog } from "@atlasqueue/program";
 import { readWorkerConfig, startWorkerProcesses, type WorkerProcesses } from "@atlasqueue/worker-app";
 import { readServerSettings, type Env } from "../config.ts";
 import { listenTrouble } from "../exit.ts";

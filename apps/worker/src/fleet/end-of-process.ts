@@ -1,5 +1,6 @@
 import { connectDatabase, isUnavailable, type Logger } from "@atlasqueue/core";
-import { endLeases, endWithin, pause } from "@atlasqueue/core/internal";
+import { endLeases, pause } from "@atlasqueue/core/internal";
+import { endWithin } from "@atlasqueue/program";
 import type { WorkerAppConfig } from "../config.ts";
 
 /** A claim of the process may still be on its way to the database when it ends. */

@@ -1,5 +1,5 @@
 import { SettingError } from "@atlasqueue/core";
-import { runMember, type MemberParts, type RunningMember } from "@atlasqueue/core/internal";
+import { runMember, type MemberParts, type RunningMember } from "@atlasqueue/program";
 import { captureOutput } from "@atlasqueue/worker";
 import { readWorkerConfig } from "../config.ts";
 import { startReporting } from "../reporting.ts";

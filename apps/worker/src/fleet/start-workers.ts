@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { createLogger, type Logger, type Signal } from "@atlasqueue/core";
-import { apart, startFleet, whenStarted, type Fleet } from "@atlasqueue/core/internal";
+import { apart, startFleet, whenStarted, type Fleet } from "@atlasqueue/program";
 import { captureOutput } from "@atlasqueue/worker";
 import { z } from "zod";
 import type { WorkerAppConfig } from "../config.ts";

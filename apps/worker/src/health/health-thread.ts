@@ -1,6 +1,6 @@
 // Not all of core, as this thread would load it a second time.
-import { allowsHost } from "@atlasqueue/core/hosts";
-import { serverLimits } from "@atlasqueue/core/server-limits";
+import { allowsHost } from "@atlasqueue/program/hosts";
+import { serverLimits } from "@atlasqueue/program/server-limits";
 import { parentPort, workerData } from "node:worker_threads";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";

@@ -1,4 +1,4 @@
-import type { HostRule } from "@atlasqueue/core/hosts";
+import type { HostRule } from "@atlasqueue/program/hosts";
 
 /** What `/readyz` answers: ready or not, and what was checked. */
 export type Readiness = { ready: boolean; body: Record<string, unknown> };

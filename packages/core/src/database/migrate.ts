@@ -4,7 +4,7 @@ import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts"
 import { connectMigrator } from "./migrating/connect.ts";
 import { shippedMigrations } from "./migrating/journal.ts";
 import { grantStatements, grantSubmitStatements } from "./migrating/script.ts";
-import { SettingError } from "../program/settings.ts";
+import { SettingError } from "../settings/setting-error.ts";
 import { schemaNamed } from "./schema/name.ts";
 import { requireVersion } from "./server/version.ts";
 

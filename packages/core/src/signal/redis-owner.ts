@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
-import { SettingError } from "../program/settings.ts";
+import { SettingError } from "../settings/setting-error.ts";
 import type { Signal } from "./signal.ts";
 
 type OwnerDeps = Deps & { signal: Signal };

@@ -1,4 +1,4 @@
-import { SettingError } from "../program/settings.ts";
+import { SettingError } from "../settings/setting-error.ts";
 import { SignalMisfitError, SignalUnavailableError, type Signal } from "./signal.ts";
 
 /** Why the signal cannot be used, for people; undefined if it can. */

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Socket } from "node:net";
-import { openChannel, type Channel } from "@atlasqueue/core/internal";
+import { openChannel, type Channel } from "@atlasqueue/program/process-channel";
 import type { OutputStream } from "../output/job-output.ts";
 import { readLines } from "../output/read-lines.ts";
 import { fromChild, type FromChild, type ToChild } from "./messages.ts";

@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
 import type { Json, TraceContext } from "@atlasqueue/contract";
 import { createLogger, type LogLevel } from "@atlasqueue/core";
-import { parentChannel, type Lease } from "@atlasqueue/core/internal";
+import type { Lease } from "@atlasqueue/core/internal";
+import { parentChannel } from "@atlasqueue/program/process-channel";
 import { Context } from "../run/context.ts";
 import { handlersOf } from "../handler.ts";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SettingError } from "../../program/settings.ts";
+import { SettingError } from "../../settings/setting-error.ts";
 import { textArray } from "../literals.ts";
 import type { SchemaName } from "../schema/name.ts";
 import type { Execute } from "../statement.ts";

@@ -1,4 +1,4 @@
-import { SettingError } from "../../program/settings.ts";
+import { SettingError } from "../../settings/setting-error.ts";
 import type { Database } from "../connect.ts";
 import { certainlyNotApplied } from "../errors.ts";
 import { executeOn } from "../statement.ts";

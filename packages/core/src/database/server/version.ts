@@ -1,4 +1,4 @@
-import { SettingError } from "../../program/settings.ts";
+import { SettingError } from "../../settings/setting-error.ts";
 import type { Execute } from "../statement.ts";
 
 /** Older ones were never tried, and what they lack would only fail when it is needed. */

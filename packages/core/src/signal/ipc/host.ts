@@ -1,4 +1,3 @@
-import type { Channel } from "../../program/process-channel.ts";
 import { toHost, type Call, type FromHost, type ToHost } from "./messages.ts";
 import { SignalUnavailableError, type Signal, type Topic } from "../signal.ts";
 
@@ -15,7 +14,7 @@ export type SignalHost = {
  * @example
  * const host = hostSignal(memorySignal(), channel);
  */
-export function hostSignal(signal: Signal, channel: Pick<Channel, "send">): SignalHost {
+export function hostSignal(signal: Signal, channel: { send(message: FromHost): void }): SignalHost {
   const waits = new Map<number, AbortController>();
   const listening = new Map<Topic, () => void>();
   const say = (message: FromHost) => channel.send(message);

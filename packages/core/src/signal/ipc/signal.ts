@@ -1,5 +1,4 @@
 import { onDeadline } from "../../database/deadline.ts";
-import type { Channel } from "../../program/process-channel.ts";
 import { lateIds } from "./late-ids.ts";
 import { fromHost, type Call, type ToHost } from "./messages.ts";
 import { listeners } from "../notices.ts";
@@ -30,7 +29,7 @@ const withNone = <T extends object, K extends keyof T>(seen: Json<T>, name: K): 
  * const parent = parentChannel({ hear: (message) => void signal.hear(message) });
  * const signal = ipcSignal(parent);
  */
-export function ipcSignal(channel: Pick<Channel, "send">, answer_ms_max = 5_000): IpcSignal {
+export function ipcSignal(channel: { send(message: ToHost): void }, answer_ms_max = 5_000): IpcSignal {
   const asked = new Map<number, Asked>();
   const late_ids = lateIds();
   const { tell, listen } = listeners();

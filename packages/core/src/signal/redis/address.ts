@@ -1,4 +1,4 @@
-import { shownUrl } from "../../program/shown-url.ts";
+import { shownUrl } from "../../settings/shown-url.ts";
 
 export type Endpoint = { host: string; port: number };
 

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ipcSignal } from "../../signal/ipc/signal.ts";
-import type { Signal } from "../../signal/signal.ts";
+import type { Signal } from "@atlasqueue/core";
+import { ipcSignal, logDestination } from "@atlasqueue/core/internal";
+import { SettingError } from "@atlasqueue/core/internal/program";
 import { parentChannel } from "../process-channel.ts";
 import { exitOnTrouble, troubleLine } from "../process.ts";
-import { SettingError } from "../settings.ts";
 import { beatMs } from "./hang-watch.ts";
-import { logDestination } from "../../observe/log.ts";
 import { heldLog } from "./held-log.ts";
 import { lentSignal, outliveParent } from "./launch.ts";
 import { isToMember, type FromMember } from "./messages.ts";

@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { afterAll, expect, test } from "vitest";
-import { openChannel } from "../../program/process-channel.ts";
-import { SignalUnavailableError } from "../signal.ts";
-import { ipcSignal, type IpcSignal } from "./signal.ts";
+import { ipcSignal, SignalUnavailableError, type IpcSignal } from "@atlasqueue/core/internal";
+import { openChannel } from "../process-channel.ts";
 
 /** Another process that answers each call with true, except those for turns named "silence". */
 const answering = `

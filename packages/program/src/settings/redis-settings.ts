@@ -1,9 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { z } from "zod";
-import type { RedisTls } from "../signal/redis/dial.ts";
-import { parseRedisUrl } from "../signal/redis/address.ts";
-import { setting, SettingError } from "./settings.ts";
+import { parseRedisUrl, SettingError, type RedisTls } from "@atlasqueue/core/internal/program";
+import { setting } from "./settings.ts";
 
 /** Where Redis is, and for `rediss` how it and we show who we are. */
 export const redisSettings = {

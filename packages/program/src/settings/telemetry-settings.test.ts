@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { loadTelemetry } from "./load-telemetry.ts";
-import { parseSettings, setting, SettingError } from "./settings.ts";
+import { SettingError } from "@atlasqueue/core";
+import { loadTelemetry } from "../load-telemetry.ts";
+import { parseSettings, setting } from "./settings.ts";
 import { telemetryConfig, telemetrySettings, withOwnTelemetry } from "./telemetry-settings.ts";
 
 const read = (env: Record<string, string>) =>

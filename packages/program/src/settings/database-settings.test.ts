@@ -1,7 +1,7 @@
 import { certificateAuthority } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { parseDatabaseUrl } from "../database/server/connection-string.ts";
+import { parseDatabaseUrl } from "@atlasqueue/core/internal/program";
 import { databaseSettings, databaseUrl, parseSettings } from "./settings.ts";
 
 const read = (env: Record<string, string>) => databaseUrl(parseSettings(z.object(databaseSettings), env));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { createLogger } from "../../observe/log.ts";
+import { createLogger } from "@atlasqueue/core";
 import { startFleet, whenStarted } from "./fleet.ts";
 import { apart } from "./launch.ts";
 

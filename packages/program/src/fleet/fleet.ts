@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { Signal } from "../../signal/signal.ts";
-import { SettingError } from "../settings.ts";
+import type { Signal } from "@atlasqueue/core";
+import { SettingError } from "@atlasqueue/core/internal/program";
 import { createGathering } from "./gathering.ts";
 import { onHang, type HangWatch } from "./hang-watch.ts";
 import type { Launch } from "./launch.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ServerOptions } from "node:http";
-import { withinHeap } from "../room/within-heap.ts";
+import { withinHeap } from "@atlasqueue/core/internal/program";
 
 /**
  * How long a client may take to send its headers, and its whole request, checked every `check_interval_ms`; and how long

@@ -1,8 +1,8 @@
 import type { Tracing } from "@atlasqueue/contract";
 import type { Registry } from "prom-client";
-import type { LogTap } from "../observe/log.ts";
-import { SettingError } from "./settings.ts";
-import type { TelemetryConfig } from "./telemetry-settings.ts";
+import type { LogTap } from "@atlasqueue/core";
+import { SettingError } from "@atlasqueue/core/internal/program";
+import type { TelemetryConfig } from "./settings/telemetry-settings.ts";
 
 /** What a program exports, once the package that does it is loaded. */
 export type LoadedTelemetry = {

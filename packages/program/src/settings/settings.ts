@@ -2,12 +2,22 @@ import { readFileSync, statSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { queueName } from "@atlasqueue/contract";
 import { z } from "zod";
-import { logLevels, type LogLevel } from "../observe/log-levels.ts";
-import { parseRedisUrl, RedisUrlError, redisUrlAccepts } from "../signal/redis/address.ts";
-import { databaseUrlAccepts, DatabaseUrlError, parseDatabaseUrl } from "../database/server/connection-string.ts";
-import { defaultSchema, isSchemaName, schemaAccepts } from "../database/schema/name.ts";
-import { bareHost } from "./hosts.ts";
-import { isTraceUrlTemplate } from "../tracing/trace-url.ts";
+import {
+  databaseUrlAccepts,
+  DatabaseUrlError,
+  defaultSchema,
+  isSchemaName,
+  isTraceUrlTemplate,
+  logLevels,
+  parseDatabaseUrl,
+  parseRedisUrl,
+  RedisUrlError,
+  redisUrlAccepts,
+  schemaAccepts,
+  SettingError,
+  type LogLevel,
+} from "@atlasqueue/core/internal/program";
+import { bareHost } from "../hosts.ts";
 
 /** What a setting takes, worded to complete "must be …" in the error. */
 const described = <T extends z.ZodType>(schema: T, accepts: string): T => schema.describe(accepts);
@@ -130,11 +140,6 @@ function pem(file: string, what: keyof typeof pemLabels, context: z.RefinementCt
   } catch (error) {
     return wrong((error as NodeJS.ErrnoException).code ?? "it cannot be read");
   }
-}
-
-/** A setting that cannot be used. The message is one line: its name, its value, what it takes. */
-export class SettingError extends Error {
-  override readonly name = "SettingError";
 }
 
 /** Where PostgreSQL is. */

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
-import { hostSignal } from "../../signal/ipc/host.ts";
-import type { Signal } from "../../signal/signal.ts";
+import type { Signal } from "@atlasqueue/core";
+import { hostSignal } from "@atlasqueue/core/internal";
 import { openChannel } from "../process-channel.ts";
 import { lentSignal, type Launch } from "./launch.ts";
 import { fromMember, type FromMember, type ToMember } from "./messages.ts";

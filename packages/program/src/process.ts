@@ -1,5 +1,4 @@
-import { isShutOut, isTlsFault, isUnavailable } from "../database/errors.ts";
-import { SettingError } from "./settings.ts";
+import { isShutOut, isTlsFault, isUnavailable, SettingError } from "@atlasqueue/core/internal/program";
 
 /**
  * Run a program's start. What a person can fix (a setting, a port in use, a database that is away) ends the process

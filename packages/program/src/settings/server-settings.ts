@@ -1,11 +1,9 @@
-import { default_audit_hours, type Retention } from "../maintenance/retention.ts";
+import type { BackoffPolicy, Retention } from "@atlasqueue/core";
+import { default_audit_hours } from "@atlasqueue/core/internal";
+import { keysOf, SettingError, type LogLevel, type RedisTls, type SignalKeys } from "@atlasqueue/core/internal/program";
 import type { z } from "zod";
-import type { BackoffPolicy } from "../settle/backoff.ts";
-import type { LogLevel } from "../observe/log-levels.ts";
 import { redisSettings, redisTls } from "./redis-settings.ts";
-import { databaseSettings, databaseUrl, setting, SettingError } from "./settings.ts";
-import { keysOf, type SignalKeys } from "../signal/keys.ts";
-import type { RedisTls } from "../signal/redis/dial.ts";
+import { databaseSettings, databaseUrl, setting } from "./settings.ts";
 
 /** The settings of every program that talks to the servers. */
 export const serverSettings = {

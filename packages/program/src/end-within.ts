@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { pause } from "../pause.ts";
+import { pause } from "@atlasqueue/core/internal/program";
 
 /** How long any part of a program may take to end, unless it has a deadline of its own. */
 const part_ms_max = 5_000;
