@@ -12,10 +12,7 @@ import { createRateLimiter } from "./access/rate-limiter.ts";
 import type { ApiEnv, Authenticator } from "./http/context.ts";
 import type { Trusts } from "./http/input/client-address.ts";
 import { createCursors } from "./http/input/cursor.ts";
-import { arriving, bodyLimits, createGate, searching, searchLimits } from "./http/gate.ts";
-import { createAnswerRoom } from "./http/answers/room.ts";
-import { createUnreadRoom } from "./http/answers/unread-room.ts";
-import { createTurns } from "./http/body/turns.ts";
+import { createGate, searches_max } from "./http/gate.ts";
 import { answerErrors } from "./http/answers/on-error.ts";
 import { createHeartbeatOutage } from "./leases/heartbeat-outage.ts";
 import { accessLog } from "./middleware/access-log.ts";
@@ -31,7 +28,7 @@ import { KnownPaths } from "./route/known-paths.ts";
 import { addRoutes } from "./route/serve.ts";
 import { operations, routes } from "./routes.ts";
 
-type OwnParts = Pick<RouteDeps, "gate" | "bodies" | "unread" | "answers" | "provisionPermits" | "signInPermits">;
+type OwnParts = Pick<RouteDeps, "gate" | "provisionPermits" | "signInPermits">;
 export type AppDeps = Services & {
   logger: Logger;
   /** The key cursors are signed with, the same in every process; default: this app's own. */
@@ -72,11 +69,7 @@ export function routeDeps(deps: AppDeps): RouteDeps {
   const { authenticator = noAuthentication, rate_limit, observe } = deps;
   return {
     gate: createGate(),
-    searches: createGate(searchLimits, searching),
-    answers: createAnswerRoom(),
-    bodies: createGate(bodyLimits, arriving),
-    unread: createUnreadRoom(),
-    turns: createTurns(),
+    searches: createGate({ requests_max: searches_max, kept: 0 }, "searches under way"),
     cursors: createCursors(deps.cursor_key ?? randomBytes(32)),
     access: { authenticator, limiter: rate_limit && createRateLimiter(deps, rate_limit), observe },
     auditor: createAuditor(deps),

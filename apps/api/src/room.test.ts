@@ -1,10 +1,5 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { IncomingMessage } from "node:http";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { problem } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
 import { rawSocket } from "../test/raw-socket.ts";
 import { startServer, type RunningServer } from "./server.ts";
@@ -65,32 +60,3 @@ test("bodies full of keys, items or objects are refused before they are parsed",
   const told = problem.parse(await answers[0]?.json());
   expect(told.detail).toMatch(/at most/);
 });
-
-test(
-  "a body that comes byte by byte takes little more than its size",
-  { tags: ["slow"], timeout: 60_000 },
-  async () => {
-    let request: IncomingMessage | undefined;
-    const note = (told: unknown) => void (request ??= (told as { request: IncomingMessage }).request);
-    subscribe("http.server.request.start", note);
-    onTestFinished(() => void unsubscribe("http.server.request.start", note));
-    setFlagsFromString("--expose-gc");
-    const collect = runInNewContext("gc") as () => void;
-    const liveBytes = () => {
-      collect();
-      const { heapUsed, external } = process.memoryUsage();
-      return heapUsed + external;
-    };
-
-    const socket = await rawSocket(server.port);
-    const begins = head(greedy, "/v1/leases/settle", 0).replace("Content-Length: 0", "Transfer-Encoding: chunked");
-    await socket.writeAll(begins);
-    await eventually(() => expect(request).toBeDefined());
-    const before = liveBytes();
-    const pieces = "1\r\n \r\n".repeat(500_000);
-    await socket.writeAll(pieces);
-    await eventually(() => expect(request?.socket.bytesRead).toBe(begins.length + pieces.length));
-    expect(liveBytes() - before).toBeLessThan(20e6);
-    socket.end();
-  },
-);

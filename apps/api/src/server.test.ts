@@ -1,5 +1,4 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { eventually } from "@atlasqueue/testing";
@@ -80,10 +79,6 @@ test.each([
 test.each([
   ["two Hosts", "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"],
   ["an expectation", "GET /health HTTP/1.1\r\nHost: x\r\nExpect: moon\r\n\r\n"],
-  [
-    "a body that is too large",
-    `POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n${" ".repeat(9_000)}`,
-  ],
 ])("what follows a request that ends its connection is not carried out: %s", async (name, refused) => {
   const key = `behind ${name}`;
   const body = '{"type":"a"}';
@@ -123,26 +118,6 @@ test("a stop cuts off what is not finished by the deadline", async () => {
   await own.stop(50);
   await cut;
   await slow.stop();
-});
-
-test("a network that has its share of the connections gets no more, others do, and those that end make room", async () => {
-  const shared = await startServer(api.app, { ...local, logger: api.deps.logger, connections_max: 8 });
-  const answered = async (localAddress: string) => {
-    const socket = connect({ port: shared.port, host: "127.0.0.1", localAddress });
-    onTestFinished(() => void socket.destroy());
-    socket.on("error", () => {});
-    socket.write("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
-    const [heard] = await Promise.race([once(socket, "data"), once(socket, "close")]);
-    return { socket, is: Buffer.isBuffer(heard) };
-  };
-  const held = [];
-  for (let n = 0; n < 7; n += 1) held.push(await answered("127.0.0.1"));
-  expect(held.map(({ is }) => is)).toEqual([true, true, true, true, true, true, false]);
-  const other = await answered("127.0.0.2");
-  expect(other.is).toBe(true);
-  for (const { socket } of [other, ...held.slice(0, 1)]) socket.destroy();
-  await eventually(async () => expect((await answered("127.0.0.1")).is).toBe(true));
-  await shared.stop(0);
 });
 
 test("a client that reads nothing of its answers is cut off", async () => {

@@ -1,20 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createShares, type Shares } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import { serverLimits, type ServerTimeouts } from "@atlasqueue/program/server-limits";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { answerClientError, refuseConnect } from "./http/answers/client-error.ts";
-import { MergingMessage } from "./http/body/merging-message.ts";
 import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
-import { network } from "./http/input/address.ts";
 import { addressOldRequest } from "./http/input/no-host.ts";
-import { createLastRequests } from "./http/last-requests.ts";
-import { oneAtATime } from "./http/one-at-a-time.ts";
+import { createGracefulClose } from "./http/graceful-close.ts";
 import { createUnderWay } from "./http/under-way.ts";
-import { refuse, wireFaultOf } from "./http/wire-faults.ts";
+import { isRefused, refuse, wireFaultOf } from "./http/wire-faults.ts";
 import type { Hono } from "hono";
 
 export type ServerOptions = {
@@ -32,7 +28,7 @@ export type RunningServer = {
   url: string;
   port: number;
   /**
-   * Takes no more connections, and on each that is open one more request at most; waits for those in flight up to
+   * Takes no more connections, and on each that is open one more request at most; waits for requests in flight up to
    * `deadline_ms`, then cuts them off. Resolves when each has heard that its connection has ended; what was being done for
    * it may go on.
    */
@@ -56,29 +52,30 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     // Node discards the rest of a body by itself.
     autoCleanupIncoming: false,
   });
-  const inTurn = oneAtATime((incoming, outgoing) => {
-    last.begin(outgoing);
+  const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // Its connection ends with the answer to the request before it.
+    if (isRefused(incoming.socket)) return void incoming.resume();
+    closing.begin(outgoing);
     addressOldRequest(incoming);
     const fault = wireFaultOf(incoming);
     if (fault === undefined) void listener(incoming, outgoing);
     else refuse(incoming, outgoing, fault.kind, fault.detail);
-  });
+  };
   const server = createServer(
     {
       ...limits.options,
       // Refused by the listener, which answers in our format.
       requireHostHeader: false,
-      IncomingMessage: MergingMessage,
     },
-    inTurn,
+    serve,
   );
   server.timeout = limits.stalled_ms;
-  const last = createLastRequests(server);
-  shareConnections(server, createShares(limits.connections_max));
+  server.maxConnections = limits.connections_max;
+  const closing = createGracefulClose(server);
   const connections = createUnderWay();
   server.on("connection", (socket) => connections.add(new Promise((resolve) => socket.once("close", resolve))));
   server.on("clientError", answerClientError);
-  server.on("checkExpectation", inTurn);
+  server.on("checkExpectation", serve);
   server.on("connect", refuseConnect);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
@@ -86,20 +83,11 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     url: `http://${shownHost(options.host)}:${port}`,
     port,
     async stop(deadline_ms) {
-      await last.end(deadline_ms);
+      await closing.close(deadline_ms);
       // A server counts a connection as gone before its requests are told.
       await connections.over();
     },
   };
-}
-
-/** No network, whether it shows a token or not, has all connections: one that is over its share is closed at once. */
-function shareConnections(server: Server, connections: Shares): void {
-  server.on("connection", (socket) => {
-    const holder = network(socket.remoteAddress ?? "unknown");
-    if (connections.take(holder, 1) !== "taken") return void socket.destroy();
-    socket.once("close", () => connections.give(holder, 1));
-  });
 }
 
 /** Requests hono never saw, as their target is not a URL. */

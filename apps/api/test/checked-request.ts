@@ -1,7 +1,5 @@
 import { expect } from "vitest";
 import { firstOfStream } from "./first-of-stream.ts";
-import { answerBytesOf } from "../src/route/answer-bytes.ts";
-import type { Operation } from "../src/route/operation.ts";
 import { faultsOfAnswer, operationNamed } from "./against-document.ts";
 
 export type Call = {
@@ -39,17 +37,8 @@ export function checkedRequests(app: Requestable) {
     const response = await firstOfStream(answered);
     expect(response.status, `${id}: ${await response.clone().text()}`).toBe(status);
     expect(await faultsOfAnswer(operation, response), id).toEqual([]);
-    if (response.ok) expect(await bytesOf(response), id).toBeLessThanOrEqual(bytesSaid(operation, body));
     seen.set(id, (seen.get(id) ?? new Set()).add(status));
     return response;
   };
   return { call, seen };
-}
-
-const bytesOf = async (response: Response) => (await response.clone().arrayBuffer()).byteLength;
-
-/** The most that an act says its answer has. */
-function bytesSaid(operation: Operation, body: unknown): number {
-  const { schema } = operation.request?.body ?? {};
-  return answerBytesOf(operation)(schema?.safeParse(body).data) || Infinity;
 }

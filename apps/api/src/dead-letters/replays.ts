@@ -22,7 +22,6 @@ import {
 import { z } from "zod";
 import { actorOf } from "../access/actor.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import { roomForJobs } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId } from "../route/examples.ts";
@@ -132,7 +131,6 @@ const list = route(
     description: "Those that are over are kept for 30 days. A page of large patches ends after about 4 MiB.",
     scope: "read",
     request: { query: listReplaysQuery },
-    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForJobs(limit),
     answers: { 200: { description: "A page.", schema: replayPage, example: { items: [example], next_cursor: null } } },
     problems: ["validation"],
   },

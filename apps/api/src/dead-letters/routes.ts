@@ -22,7 +22,6 @@ import {
   type DeadPlace,
   type GroupPlace,
 } from "@atlasqueue/core/internal";
-import { roomForPage } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleJob } from "../route/examples.ts";
@@ -49,7 +48,6 @@ const bulk = {
       example: { matched: 600, changed: 600 },
     },
   },
-  answer_bytes_max: 200,
   problems: ["validation"],
 } as const;
 const body = { schema: bulkRequest, foreign: { ids: [exampleId] }, bytes_max: body_bytes_max } as const;
@@ -76,7 +74,6 @@ const list = route(
     description: "A page of large jobs ends after about 4 MiB.",
     scope: "read",
     request: { query: listDeadQuery },
-    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForPage(limit),
     answers: {
       200: {
         description:

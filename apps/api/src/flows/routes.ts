@@ -4,7 +4,6 @@ import {
   flowPage,
   getFlowQuery,
   jobId,
-  limits,
   listFlowsQuery,
   type Flow,
   type FlowActAnswer,
@@ -12,7 +11,6 @@ import {
 import { actOnFlow, afterSome, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
-import { roomForJobs } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId, exampleOther } from "../route/examples.ts";
 import type { RouteDeps } from "../route/deps.ts";
@@ -83,7 +81,6 @@ const get = route(
     scope: "read",
     request: { path, query: getFlowQuery },
     // Whatever its jobs wait for: as much as a page of jobs may be.
-    reads: () => roomForJobs(limits.list_items_max),
     answers: {
       200: {
         description: "The flow.",

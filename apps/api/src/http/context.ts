@@ -74,8 +74,6 @@ export type ApiEnv = {
     caller: Caller | undefined;
     /** What the answer says about the rate limit, if there is one. */
     limit_headers: Record<string, string> | undefined;
-    /** What the answer takes until it is read, once it is made, unless it is small or everyone's. */
-    unread_bytes: number | undefined;
   };
 };
 export type ApiContext = Context<ApiEnv>;

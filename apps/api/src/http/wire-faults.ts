@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { ProblemKind } from "@atlasqueue/contract";
 import { lingerAfterAnswer } from "./body/linger.ts";
 import { plainProblem } from "./answers/plain-problem.ts";
@@ -44,9 +45,15 @@ function readDifferently({ headers, httpVersion, rawHeaders }: IncomingMessage):
   return hosts > 1 ? "The Host was sent more than once" : undefined;
 }
 
+const refused = new WeakSet<Socket>();
+
+/** Whether a request on this connection was refused: no request after it is carried out. */
+export const isRefused = (socket: Socket): boolean => refused.has(socket);
+
 /** Answer without hono, and disconnect: others may read what follows on the connection as another request. */
 export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, kind: ProblemKind, detail: string): void {
   const { status, headers, text } = plainProblem(kind, detail, incoming.url ?? "");
+  refused.add(incoming.socket);
   lingerAfterAnswer(incoming);
   outgoing.writeHead(status, headers).end(text);
 }

@@ -129,7 +129,7 @@ export const bulk = route(
     const options = { dry_run, below: deps.cursors.read(of, cursor), stop: hungUp() };
     const act = () => bulkJobs(deps, tenant, action, ids ? { ids } : filter, options);
     // A search costs far more than a list.
-    const found = await (filter.search === undefined ? act() : deps.searches.hold(tenant, 0, act));
+    const found = await (filter.search === undefined ? act() : deps.searches.hold(tenant, act));
     const { matched, changed, next, first } = found;
     const next_cursor = next === undefined ? null : deps.cursors.write(of, next);
     if (!dry_run || first === undefined) return { matched, changed, next_cursor };

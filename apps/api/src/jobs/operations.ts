@@ -21,7 +21,6 @@ import {
 import { z } from "zod";
 import { actorOf } from "../access/actor.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import { roomForJobs } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -88,7 +87,7 @@ const create = route(
     const wish = { tenant, kind, filter, upper: deps.cursors.read(of, cursor) };
     // A search costs far more than a list.
     const inTurn = <T>(act: () => Promise<T>) =>
-      filter.search === undefined ? act() : deps.searches.hold(tenant, 0, act);
+      filter.search === undefined ? act() : deps.searches.hold(tenant, act);
     if (dry_run) {
       const { upper, ...counted } = await inTurn(() => previewOperation(deps, wish));
       return { status: 200, body: { ...counted, cursor: deps.cursors.write(of, upper) } };
@@ -110,7 +109,6 @@ const list = route(
     description: "Those that are over are kept for 30 days. A page of large filters ends after about 4 MiB.",
     scope: "read",
     request: { query: listOperationsQuery },
-    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForJobs(limit),
     answers: {
       200: { description: "A page.", schema: operationPage, example: { items: [example], next_cursor: null } },
     },

@@ -18,7 +18,6 @@ import {
   findJobByKey,
   listAttempts,
   listJobs,
-  page_bytes_max,
   parentsOf,
   searchJobs,
   showJob,
@@ -26,7 +25,6 @@ import {
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
-import { inRoom, roomForJobs, roomForPage, roomForShown, roomForText } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId, exampleJob, exampleParents } from "../route/examples.ts";
 import { route } from "../route/route.ts";
@@ -57,8 +55,6 @@ export const list = route(
       "`searched` then has how many jobs the API read, and how far back it came.",
     scope: "read",
     request: { query: listJobsQuery },
-    reads: ({ query: { limit, key } }: { query: { limit: number; key?: string | undefined } }) =>
-      key === undefined ? roomForPage(limit) : roomForJobs(1),
     answers: {
       200: {
         description:
@@ -83,7 +79,7 @@ export const list = route(
       return { items: rows.map(showJob), next_cursor: nextOf(next), ...searched };
     }
     // It costs far more than a list: a few at once, of which each tenant has a share.
-    const { rows, jobs, next } = await deps.searches.hold(tenant, 0, () =>
+    const { rows, jobs, next } = await deps.searches.hold(tenant, () =>
       searchJobs(deps, tenant, filter, search, limit, below),
     );
     const back_to = next === undefined ? null : madeAt(next);
@@ -125,13 +121,13 @@ export const get = route(
       path: { id },
       query: { wait_seconds },
     } = call;
-    const own = { database: ahead(deps.database, "room") };
+    const own = { database: ahead(deps.database) };
     // Nothing that it has read outlives it: thousands may wait.
     const show = (wanted: (row: JobRow) => boolean): Promise<JobWithParents | undefined> =>
-      inRoom(deps.answers.place(tenant, roomForShown), call.hungUp, async () => {
-        const row = (await call.hold(() => findJob(own, tenant, id))) ?? unknownJob();
+      call.hold(async () => {
+        const row = (await findJob(own, tenant, id)) ?? unknownJob();
         if (!wanted(row)) return undefined;
-        const parents = await call.hold(() => parentsOf(own, tenant, [row]));
+        const parents = await parentsOf(own, tenant, [row]);
         return { ...showJob(row), ...parents.get(id) };
       });
     const showAny = async () => (await show(() => true)) as JobWithParents;
@@ -159,7 +155,6 @@ export const attempts = route(
     summary: "List a job's attempts",
     scope: "read",
     request: { path },
-    reads: () => roomForText(page_bytes_max),
     answers: {
       200: {
         description: "The newest 500, or as many as have about 4 MiB of logs, in their order.",

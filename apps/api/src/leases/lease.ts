@@ -1,7 +1,6 @@
 import { leaseAnswer, leaseRequest, queueName, type LeaseAnswer } from "@atlasqueue/contract";
 import { returnable } from "@atlasqueue/core/internal";
 import { z } from "zod";
-import { roomForLeases } from "../http/answers/room.ts";
 import { route } from "../route/route.ts";
 import { exampleLease, heldFrom, showLeases } from "./show-leases.ts";
 
@@ -46,22 +45,16 @@ export const lease = route(
   async ({ deps, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {
     const { max_jobs, wait_seconds, ...claimer } = body;
     const came_at = performance.now();
-    const room = deps.answers.place(tenant, roomForLeases(max_jobs), { ahead: true });
-    const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, room, trace };
+    const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, trace };
     const { longPoll } = deps;
     const leases = await longPoll.lease(wish, hungUp());
-    // The room is not this call's: where its wait has ended, a claim for it may still be under way.
     if (leases.length === 0) return none;
-    try {
-      // With no attempt spent: no one knows of them.
-      const held = leases.map(returnable);
-      ifUndelivered(() => void longPoll.returns.giveBack(held));
-      // Never too long: the worker reckons by it until when the jobs are its own.
-      const waited_ms = Math.floor(Math.max(0, heldFrom(leases) - came_at));
-      const jobs = await showLeases(deps, tenant, leases, claimer);
-      return jobs.length === 0 ? none : { jobs, waited_ms };
-    } finally {
-      room.leave();
-    }
+    // With no attempt spent: no one knows of them.
+    const held = leases.map(returnable);
+    ifUndelivered(() => void longPoll.returns.giveBack(held));
+    // Never too long: the worker reckons by it until when the jobs are its own.
+    const waited_ms = Math.floor(Math.max(0, heldFrom(leases) - came_at));
+    const jobs = await showLeases(deps, tenant, leases, claimer);
+    return jobs.length === 0 ? none : { jobs, waited_ms };
   },
 );

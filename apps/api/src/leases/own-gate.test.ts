@@ -1,9 +1,8 @@
-import { NoRoomError } from "@atlasqueue/core/internal";
 import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp, type Changes } from "../../test/test-app.ts";
-import { arriving, createGate } from "../http/gate.ts";
+import { createGate } from "../http/gate.ts";
 import { operations } from "../routes.ts";
 
 let own: TestDatabase;
@@ -43,7 +42,7 @@ async function holding(changes: Changes, onOther = (_text: string) => {}) {
   };
 }
 
-const few = () => createGate({ requests_max: 4, bytes_max: 1_000_000, kept: { requests: 2, bytes: 500_000 } });
+const few = () => createGate({ requests_max: 4, kept: 2 });
 
 test(
   "while submissions fill the gate in an outage, a heartbeat is told that the database is away",
@@ -77,29 +76,6 @@ test.each<[what: string, method: string, path: string, body: object]>([
   const sent = JSON.parse(own_of(JSON.stringify(body))) as object;
   const answer = await api.send(method, own_of(path), undefined, sent);
   expect(answer.status, await answer.text()).toBe(200);
-});
-
-test("so there is where their bytes fill it, for progress and for results", async () => {
-  const gate = createGate({ requests_max: 100, bytes_max: 100_000, kept: { requests: 50, bytes: 50_000 } });
-  const { api, id, lease_token, fill } = await holding({ gate });
-  await fill(50, { payload: { text: "x".repeat(5_000) } });
-  const send = async (path: string, body: object) =>
-    (await api.send("POST", `/v1/jobs/${id}/${path}`, undefined, { lease_token, ...body })).status;
-  expect(await send("heartbeat", { progress: "x".repeat(10_000) })).toBe(200);
-  expect(await send("ack", { result: "x".repeat(10_000) })).toBe(200);
-});
-
-test("and where submissions that arrive slowly fill the room for bodies", { tags: ["slow"] }, async () => {
-  const bodies = createGate({ requests_max: 0, bytes_max: 200_000, kept: { requests: 0, bytes: 100_000 } }, arriving);
-  const { api, id, lease_token } = await holding({ bodies });
-  const slow = bodies.meter("default");
-  expect(() => {
-    for (;;) slow.add(1_000);
-  }).toThrow(NoRoomError);
-  const large = { text: "x".repeat(30_000) };
-  expect((await api.post("large", { type: "a", payload: large })).status).toBe(429);
-  const acked = await api.send("POST", `/v1/jobs/${id}/ack`, undefined, { lease_token, result: large });
-  expect(acked.status).toBe(200);
 });
 
 test("nothing else that workers do has that room but what a lease hangs on", () => {

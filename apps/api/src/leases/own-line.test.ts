@@ -3,13 +3,12 @@ import { memorySignal } from "@atlasqueue/core";
 import { submit } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAnswerRoom } from "../http/answers/room.ts";
 import { testApp } from "../../test/test-app.ts";
 
 let api: Awaited<ReturnType<typeof testApp>>;
 beforeAll(async () => {
   // The line in question is that for connections.
-  api = await testApp({ signal: memorySignal(), answers: createAnswerRoom({ room_max: Infinity }) });
+  api = await testApp({ signal: memorySignal() });
 });
 afterAll(() => api.stop());
 

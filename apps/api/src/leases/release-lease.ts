@@ -18,7 +18,6 @@ export const releaseLease = route(
     scope: "work",
     gate: "lease",
     request: { body: { schema: releaseLeaseRequest, example: { lease_token: exampleToken } } },
-    answer_bytes_max: 100,
     answers: {
       200: { description: "How many jobs went back now.", schema: releaseLeaseAnswer, example: { released: 1 } },
     },

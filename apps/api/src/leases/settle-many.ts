@@ -1,4 +1,4 @@
-import { limits, settleAnswer, settleRequest, type SettleRequest } from "@atlasqueue/contract";
+import { limits, settleAnswer, settleRequest } from "@atlasqueue/contract";
 import {
   afterSome,
   inParts,
@@ -9,15 +9,10 @@ import {
   type RemoteOutcome,
 } from "@atlasqueue/core/internal";
 import { invalid } from "../http/answers/problem.ts";
-import { roomForLeases } from "../http/answers/room.ts";
 import { requireSmall } from "../http/body/require-small.ts";
-import { job_answer_bytes_max } from "../route/answer-bytes.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 import { exampleLease, showLeases } from "./show-leases.ts";
-
-/** An id and a word. */
-const outcome_bytes_max = 80;
 
 export const settleMany = route(
   {
@@ -42,12 +37,9 @@ export const settleMany = route(
           acks: [{ id: exampleId, lease_token: exampleToken, result: { sent: true } }],
           next: { worker_id: "worker-1" },
         },
-        bytes_always: limits.nack_body_bytes_min,
-        error_at: 3,
+        bytes_max: limits.error_body_bytes_max,
       },
     },
-    answer_bytes_max: ({ acks, nacks, releases = [], next }: SettleRequest) =>
-      (acks.length + nacks.length + releases.length) * outcome_bytes_max + (next ? job_answer_bytes_max : 100),
     answers: {
       200: {
         description: "One outcome for each ack, nack and release, in order; with `next`, the jobs that were leased.",
@@ -63,33 +55,27 @@ export const settleMany = route(
     nacks.forEach(({ error_data }, at) =>
       requireSmall(error_data, `/nacks/${at}/error_data`, bytes, limits.error_data_bytes_max),
     );
-    // Without room for other jobs none come: what is settled must not wait for it.
-    const room = next && deps.answers.place(tenant, roomForLeases(acks.length));
-    try {
-      const { longPoll } = deps;
-      const go_on = next && room?.enterNow() ? { ...next, returns: longPoll.returns } : undefined;
-      // At once: a row that somebody keeps locked holds up only what is done to that job.
-      const settling = settleRemote(deps, tenant, acks, nacks, go_on).then((outcomes) => {
-        // With no attempt spent: no one knows of them. What is settled stays so.
-        const held = outcomes.next.map(returnable);
-        if (held.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(held), { done: true });
-        return outcomes;
-      });
-      const releasing = releaseRemote(deps, tenant, releases ?? []);
-      const [outcomes, released] = await inParts(
-        { does: acks.length + nacks.length > 0, work: settling },
-        { does: (releases ?? []).length > 0, work: releasing },
-      );
-      const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
-        items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
-      // What becomes late meanwhile goes back, whosever its token is: what is settled is said to be.
-      const shown = next && showLeases(deps, tenant, outcomes.next, { lease_seconds: next.lease_seconds });
-      const leased = shown && { next: await shown.catch(afterSome(true)) };
-      const given = releases && { releases: show(releases, released) };
-      return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
-    } finally {
-      room?.leave();
-    }
+    const { longPoll } = deps;
+    const go_on = next ? { ...next, returns: longPoll.returns } : undefined;
+    // At once: a row that somebody keeps locked holds up only what is done to that job.
+    const settling = settleRemote(deps, tenant, acks, nacks, go_on).then((outcomes) => {
+      // With no attempt spent: no one knows of them. What is settled stays so.
+      const held = outcomes.next.map(returnable);
+      if (held.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(held), { done: true });
+      return outcomes;
+    });
+    const releasing = releaseRemote(deps, tenant, releases ?? []);
+    const [outcomes, released] = await inParts(
+      { does: acks.length + nacks.length > 0, work: settling },
+      { does: (releases ?? []).length > 0, work: releasing },
+    );
+    const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
+      items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
+    // What becomes late meanwhile goes back, whosever its token is: what is settled is said to be.
+    const shown = next && showLeases(deps, tenant, outcomes.next, { lease_seconds: next.lease_seconds });
+    const leased = shown && { next: await shown.catch(afterSome(true)) };
+    const given = releases && { releases: show(releases, released) };
+    return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
   },
 );
 

@@ -80,8 +80,7 @@ export const nack = route(
         schema: nackRequest,
         example: { lease_token, error: "no such customer" },
         // One error, as far as it is kept: a job that cannot be given back would be lost.
-        bytes_always: limits.nack_body_bytes_min,
-        error_at: 1,
+        bytes_max: limits.error_body_bytes_max,
       },
     },
     answers: { 200: { description: "The job, failed or dead.", schema: changedJob } },
@@ -121,7 +120,6 @@ export const heartbeat = route(
     request: { path, body: { schema: heartbeatRequest, example: { lease_token, progress: { percent: 50 } } } },
     // An API that has fallen behind would renew the same leases over and over, for callers who have asked again long since.
     needs_caller: true,
-    answer_bytes_max: 100,
     answers: {
       200: {
         description: "Until when the job is held now.",

@@ -5,7 +5,6 @@ import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { meta, modern } from "../../test/mcp-messages.ts";
-import { createUnreadRoom } from "../http/answers/unread-room.ts";
 import { startServer } from "../server.ts";
 import { createServices } from "../services.ts";
 
@@ -124,28 +123,6 @@ test("a job in an answer that its caller did not wait for goes back", async () =
   socket.resetAndDestroy();
   await eventually(async () => {
     const next = await api.send("POST", "/v1/queues/unread/lease", token, { worker_id: "next" });
-    expect(await next.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "next" } }] });
-  });
-});
-
-test("a job whose lease is no answer, as there is no room for that, goes back", async () => {
-  const narrow = await guardedApp({ unread: createUnreadRoom(300_000) });
-  onTestFinished(() => narrow.stop());
-  const server = await startServer(narrow.app, { host: "127.0.0.1", port: 0, logger: narrow.deps.logger });
-  onTestFinished(() => server.stop(100));
-  const { token: worker } = await narrow.token("admin");
-  const payload = { text: "x".repeat(90_000) };
-  await narrow.post("large", { type: "a", max_attempts: 1, payload }, { authorization: `Bearer ${worker}` });
-  const params = { name: "lease_job", arguments: { chars_max: 100_000 } };
-  const asked = await fetch(`${server.url}/mcp?toolsets=work`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${worker}`, "content-type": "application/json" },
-    body: JSON.stringify({ ...old, params }),
-  });
-  expect(asked.status).toBe(503);
-  expect(await asked.json()).not.toHaveProperty("maybe_done");
-  await eventually(async () => {
-    const next = await narrow.send("POST", "/v1/queues/default/lease", worker, { worker_id: "next" });
     expect(await next.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "next" } }] });
   });
 });

@@ -1,10 +1,8 @@
-import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { meta, modern } from "../../test/mcp-messages.ts";
 import { testApp } from "../../test/test-app.ts";
 import { createApp } from "../app.ts";
-import { arriving, createGate } from "../http/gate.ts";
 
 // What the door of /mcp does; the tools behind it are tried in apps/cli, with the official client over both transports.
 let api: Awaited<ReturnType<typeof guardedApp>>;
@@ -157,29 +155,6 @@ test("what a tool asks is limited, noted and counted like any other request, und
   expect(refused.headers.get("retry-after")).toBeTruthy();
   token = own;
   await limited.stop();
-});
-
-test("a large message takes room until it is answered", async () => {
-  const bodies = createGate({ requests_max: 0, bytes_max: 400_000 }, arriving);
-  const narrow = await guardedApp({ bodies });
-  onTestFinished(() => narrow.stop());
-  const { token: own } = await narrow.token("admin");
-  const stored = await narrow.post("long", { type: "long" }, { authorization: `Bearer ${own}` });
-  const { id } = (await stored.json()) as { id: string };
-  const send = (wait_seconds: number) => {
-    const named = { name: "get_job_status", arguments: { job_id: id, wait_seconds } };
-    // 3,000 empty objects, 64 bytes each.
-    const params = { ...named, _meta: { objects: Array.from({ length: 3_000 }, () => ({})) } };
-    return narrow.send("POST", "/mcp", own, { jsonrpc: "2.0", id: 1, method: "tools/call", params });
-  };
-  const before = narrow.events.length;
-  const waits = send(20);
-  // The first look at the job has been answered; the next one waits.
-  await eventually(() => narrow.events.slice(before).some(({ event }) => event === "http_request"));
-  expect((await send(0)).status).toBe(429);
-  await narrow.send("POST", `/v1/jobs/${id}/cancel`, own);
-  expect((await waits).status).toBe(200);
-  expect((await send(0)).status).toBe(200);
 });
 
 test("a database that is away is an answer too, which says when to try again", async () => {

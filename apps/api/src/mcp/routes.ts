@@ -50,7 +50,7 @@ const message = route(
     },
     problems: [],
   },
-  async ({ deps, query, body, itself: { url, headers, fetch }, hungUp, holdBody }) => {
+  async ({ deps, query, body, itself: { url, headers, fetch }, hungUp }) => {
     const bugs: unknown[] = [];
     const signal = hungUp();
     const options = {
@@ -61,12 +61,9 @@ const message = route(
       report: (error: unknown) => void bugs.push(error),
       stopping: deps.finishedWaits.closing,
     };
-    // A tool may wait for long, and the message stays.
-    const { status, body: answer } = await holdBody(async () => {
-      // Loaded when the first one speaks it: the API starts without.
-      const { answerMessage } = await import("@atlasqueue/mcp");
-      return answerMessage(options, { headers, body, signal });
-    });
+    // Loaded when the first one speaks it: the API starts without.
+    const { answerMessage } = await import("@atlasqueue/mcp");
+    const { status, body: answer } = await answerMessage(options, { headers, body, signal });
     // Nobody is there to read it; what was under way for them has ended.
     if (signal.aborted) throw new ProblemError("request_timeout", "The caller hung up");
     if (bugs.length > 0) throw bugs[0];

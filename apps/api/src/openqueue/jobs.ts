@@ -9,7 +9,6 @@ import {
 import { cancel as cancelJob, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
-import { roomForPage } from "../http/answers/room.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleOpenQueueJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -31,7 +30,6 @@ export const list = route(
       "one begins at `offset` plus the number of its items.",
     scope: "read",
     request: { query: openQueueListQuery },
-    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForPage(limit),
     answers: {
       200: {
         description: "A page; `total` counts everything the filter matches, on every page.",
@@ -98,7 +96,6 @@ export const cancel = route(
     description: "One that is not pending is not found, as OpenQueue has it.",
     scope: "submit",
     request: { path, body: noBody },
-    answer_bytes_max: 100,
     answers: {
       200: {
         description: "The job is cancelled.",

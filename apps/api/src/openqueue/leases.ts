@@ -21,7 +21,6 @@ import {
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";
-import { roomForLeases } from "../http/answers/room.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
@@ -29,7 +28,7 @@ import { openQueueBackoff } from "./native.ts";
 import { showOpenQueueJob } from "./words.ts";
 
 const work = { method: "post", tag: "OpenQueue", surface: "openqueue", scope: "work" } as const;
-const act = { ...work, gate: "lease", answer_bytes_max: 100 } as const;
+const act = { ...work, gate: "lease" } as const;
 const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;
 
@@ -65,22 +64,16 @@ export const lease = route(
   },
   async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
     const { longPoll } = deps;
-    // It is read twice.
-    const room = deps.answers.place(tenant, roomForLeases(2), { ahead: true });
-    const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0, room }, hungUp());
+    const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
     const held = leases.map(returnable);
     const [one] = held;
     if (!one) return null;
-    try {
-      ifUndelivered(() => void longPoll.returns.giveBack(held));
-      // Read again by its key; it is gone if it was just cancelled.
-      const row = await findJob({ database: ahead(deps.database) }, tenant, one.id);
-      if (!row?.locked_until || row.lease_token !== one.lease_token) return null;
-      const lease_expires_at = row.locked_until.toISOString();
-      return { job: showOpenQueueJob(row), lease_token: one.lease_token, lease_expires_at };
-    } finally {
-      room.leave();
-    }
+    ifUndelivered(() => void longPoll.returns.giveBack(held));
+    // Read again by its key; it is gone if it was just cancelled.
+    const row = await findJob({ database: ahead(deps.database) }, tenant, one.id);
+    if (!row?.locked_until || row.lease_token !== one.lease_token) return null;
+    const lease_expires_at = row.locked_until.toISOString();
+    return { job: showOpenQueueJob(row), lease_token: one.lease_token, lease_expires_at };
   },
 );
 
@@ -115,8 +108,7 @@ export const nack = route(
         schema: openQueueNack,
         example: { lease_token, error: "no such customer" },
         // One error, as far as it is kept: a job that cannot be given back would be lost.
-        bytes_always: limits.nack_body_bytes_min,
-        error_at: 1,
+        bytes_max: limits.error_body_bytes_max,
       },
     },
     answers: settled("It waits for its retry, or is dead.", "failed_or_requeued"),

@@ -37,7 +37,6 @@ export const submit = route(
     description: `Its type here is \`openqueue\`. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}.`,
     // Unlike on /v1, a key is optional.
     request: { idempotency_key: "optional", body: { schema: openQueueSubmit, example: exampleOpenQueueSubmission } },
-    answer_bytes_max: 100,
     answers: { 201: { description: "The job is stored.", ...submitted }, 200: { ...replayed, ...submitted } },
   },
   async ({ deps, tenant, body, bytes, idempotency_key, trace }) => {

@@ -2,7 +2,6 @@ import { changedJob, jobReceipt } from "@atlasqueue/contract";
 import { allows } from "../access/caller.ts";
 import { answerEmpty, answerJson, answerText } from "../http/answers/answer.ts";
 import { answerFixed, type Fixed, type Text } from "../http/answers/cached.ts";
-import { noteUnread } from "../http/answers/note-unread.ts";
 import { answerStream, type Stream } from "../http/answers/stream.ts";
 import type { ApiContext } from "../http/context.ts";
 import { resultKindOf } from "./call.ts";
@@ -44,7 +43,6 @@ export function answererOf(operation: Operation): (c: ApiContext, result: unknow
     case "text":
       return (c, result) => {
         const { body, content_type, headers } = result as Text;
-        noteUnread(c, body);
         return answerText(c.get("request_id"), 200, body, content_type, { ...c.get("limit_headers"), ...headers });
       };
     case "stream":

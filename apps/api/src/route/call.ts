@@ -41,10 +41,8 @@ export type Call<O extends Operation> = {
   ifUndelivered(undo: () => void, what?: { done: boolean }): void;
   /** What the caller is told of something thrown that ends only a part of the call. It is logged like any other. */
   problemOf(thrown: unknown): ProblemError;
-  /** Work counted among the requests waiting for the database, for an operation whose gate is its "own". */
+  /** Work counted among the requests in flight, for an operation whose gate is its "own". */
   hold<T>(work: () => Promise<T>): Promise<T>;
-  /** Work that keeps the body for longer, counted among the bodies that arrive, for such an operation. */
-  holdBody<T>(work: () => Promise<T>): Promise<T>;
 } & (O extends { scope: Needed } ? Known : unknown);
 
 /** What a request says of its sender beyond what it asks for. */

@@ -13,12 +13,9 @@ import type {
   RemoteSettlementDeps,
   StorageQuota,
   Submitter,
-  WaitingRoom,
 } from "@atlasqueue/core/internal";
 import type { Auditor } from "../audit/auditor.ts";
 import type { Docs } from "../docs/docs.ts";
-import type { UnreadRoom } from "../http/answers/unread-room.ts";
-import type { Turns } from "../http/body/turns.ts";
 import type { Access } from "../http/context.ts";
 import type { JobStreams } from "../jobs/stream/open-streams.ts";
 import type { Gate } from "../http/gate.ts";
@@ -56,18 +53,10 @@ export type Services = Deps &
 /** What every handler is given: that, and what an app makes itself. */
 export type RouteDeps = Services & {
   logger: Logger;
-  /** Bounds the requests waiting for the database. */
+  /** Bounds the requests in flight. */
   gate: Gate;
   /** Bounds the searches under way. */
   searches: Gate;
-  /** Bounds what is read from the database for answers that may have many payloads. */
-  answers: WaitingRoom;
-  /** Bounds the large bodies arriving at once. */
-  bodies: Gate;
-  /** Bounds the large answers that wait to be read. */
-  unread: UnreadRoom;
-  /** Whose large body may be parsed now. */
-  turns: Turns;
   cursors: Cursors;
   access: Access;
   /** Keeps what was done. */

@@ -2,7 +2,7 @@ import { idempotencyKeyAccepts, type AuditAction, type ProblemKind } from "@atla
 import { z } from "zod";
 import type { Needed } from "../access/caller.ts";
 import type { Asked, Told } from "../audit/told.ts";
-import type { Kind } from "../http/kept-room.ts";
+import type { Kind } from "../http/gate.ts";
 
 /**
  * Everything about one method of one path. The router, the request checks, the OpenAPI document and the tests of the
@@ -38,22 +38,11 @@ export type Operation = {
   /** How many permits of the tenant's rate limit a request takes, by its checked body; one by default. */
   permits?: (body: never) => number;
   /**
-   * A request counts among those waiting for the database until it is done. With "lease", as a lease hangs on it, it has
-   * room there that no others take, and so has its body while it arrives. With "own" it counts only where its handler says
-   * so (`call.hold`): it waits for something else, or for nothing.
+   * A request counts among those in flight from when it is let in until it is answered. With "lease", as a lease hangs on
+   * it, it may use the places that are kept. With "own" it counts only where its handler says so (`call.hold`): it waits
+   * for something else, or for nothing.
    */
   gate?: "lease" | "own";
-  /**
-   * Of a read whose answer may have many payloads: what they take in memory at most, by the checked request. It has room
-   * for that from before it is handled until it is answered. A handler that does more than read takes the room itself
-   * (`deps.answers`).
-   */
-  reads?: (input: never) => number;
-  /**
-   * Of an act: how many bytes its answer has at most, by the checked body. Its tenant must have room for them before it is
-   * done, unless they are few; by default for those of a job.
-   */
-  answer_bytes_max?: number | ((body: never) => number);
   /**
    * Of an act that is of use only to a caller who hears its answer, and asks again otherwise: it is not done for one that hangs
    * up while it waits for its turn, as no read is.
@@ -80,7 +69,7 @@ export type Operation = {
   problems: readonly ProblemKind[];
 };
 
-export type Body = {
+type Body = {
   schema: z.ZodType;
   /** It is in the document, and a test checks it against the schema. */
   example: unknown;
@@ -97,10 +86,6 @@ export type Body = {
   optional?: true;
   /** Its own bound; by default the operator's `BODY_BYTES_MAX`. */
   bytes_max?: number;
-  /** This much is accepted whatever the operator's bound. */
-  bytes_always?: number;
-  /** The depth at which objects have an `error`, whose text may be far longer than what is kept. */
-  error_at?: number;
 };
 
 /** The types of a body of lines; the first is the one to be used. */

@@ -1,16 +1,15 @@
-import { showValue, validate, validateInParts, type Checked, type Fault } from "@atlasqueue/contract";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { showValue, validate, validateInParts, type Fault } from "@atlasqueue/contract";
 import type { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
 import { arrivingBody } from "../http/body/arriving.ts";
 import { requireMedia } from "../http/body/media.ts";
-import { readJson, type Arrivals } from "../http/body/body.ts";
+import { readJson } from "../http/body/body.ts";
 import { discardBody, requireNoBody } from "../http/body/no-body.ts";
-import type { BodyBounds } from "../http/body/read-bytes.ts";
 import type { ApiContext } from "../http/context.ts";
-import { holderOf } from "../http/input/holder.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery, refuseQuery } from "../http/input/query.ts";
-import { kindOf, lineTypes, type Body, type Operation } from "./operation.ts";
+import { lineTypes, type Operation } from "./operation.ts";
 
 /** What a request says, checked against its operation. */
 export type Input = {
@@ -18,8 +17,6 @@ export type Input = {
   query: unknown;
   body: unknown;
   bytes: number;
-  /** What its keys and values take in memory beside that, roughly. */
-  weight: number;
   idempotency_key: string | undefined;
 };
 
@@ -32,7 +29,7 @@ export type Input = {
  */
 export function readerOf(
   operation: Operation,
-  deps: Arrivals & { body_bytes_max: number },
+  deps: { body_bytes_max: number },
 ): (c: ApiContext) => Input | Promise<Input> {
   const { request = {}, any_query } = operation;
   const params = Object.entries(request.path?.shape ?? {}) as [string, z.ZodType<string>][];
@@ -43,7 +40,6 @@ export function readerOf(
     query: query ? readQuery(c, query) : any_query ? undefined : refuseQuery(c),
     body: undefined,
     bytes: 0,
-    weight: 0,
     idempotency_key: undefined,
   });
   if (!body)
@@ -59,34 +55,24 @@ export function readerOf(
     };
   const readKey = (c: ApiContext) => keyOf(c, idempotency_key);
 
-  const bounds = { ...boundsOf(body, deps), of: kindOf(operation) };
+  const bytes_max = body.bytes_max ?? deps.body_bytes_max;
   return async (c) => {
     const head = readHead(c);
     if (body.optional) {
-      await requireNoBody(c, deps);
+      await requireNoBody(c);
       const key = readKey(c);
       if (typeof key === "object") throw invalid([key]);
       return { ...head, idempotency_key: key };
     }
-    return readJson(c, bounds, deps, ({ value, bytes, weight }) => {
-      const key = readKey(c);
-      const result = (checked: Checked<unknown>): Input => {
-        const faults = [
-          ...(typeof key === "object" ? [key] : []),
-          ...(checked.kind === "invalid" ? checked.faults : []),
-        ];
-        if (typeof key === "object" || checked.kind === "invalid") throw invalid(faults);
-        return { ...head, body: checked.value, bytes, weight, idempotency_key: key };
-      };
-      if (body.list === undefined) return result(validate(body.schema, value));
-      const rest = () => deps.turns.take(holderOf(c));
-      return validateInParts(body.schema, value, body.list, rest).then(result);
-    });
+    const { value, bytes } = await readJson(c, bytes_max);
+    const key = readKey(c);
+    const checked = body.list
+      ? await validateInParts(body.schema, value, body.list, nextTurn)
+      : validate(body.schema, value);
+    const faults = [...(typeof key === "object" ? [key] : []), ...(checked.kind === "invalid" ? checked.faults : [])];
+    if (typeof key === "object" || checked.kind === "invalid") throw invalid(faults);
+    return { ...head, body: checked.value, bytes, idempotency_key: key };
   };
-}
-
-function boundsOf({ bytes_max, bytes_always = 0, error_at }: Body, limits: { body_bytes_max: number }): BodyBounds {
-  return { bytes_max: bytes_max ?? Math.max(limits.body_bytes_max, bytes_always), error_at };
 }
 
 /** The parts of the path by name; 422 for an invalid one. */

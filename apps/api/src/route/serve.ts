@@ -9,13 +9,10 @@ import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
 import { unavailable } from "../http/answers/problem.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
-import { inRoom } from "../http/answers/room.ts";
-import type { Kind } from "../http/kept-room.ts";
+import type { Kind } from "../http/gate.ts";
 import type { Stream } from "../http/answers/stream.ts";
-import { holdUntilRead, requireUnreadShare } from "../http/answers/unread.ts";
 import { networkOf } from "../http/input/address.ts";
 import { holderOf } from "../http/input/holder.ts";
-import { answerBytesOf } from "./answer-bytes.ts";
 import { answererOf } from "./answerer.ts";
 import { resultKindOf, type Call, type Visitor } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
@@ -39,7 +36,7 @@ export function addRoutes(app: Hono<ApiEnv>, routes: readonly Route[], deps: Rou
 }
 
 /**
- * The path of a request: let in, read, charged for, counted among those waiting for the database, handled, answered.
+ * The path of a request: let in, counted among those in flight, read, charged for, handled, answered.
  */
 function serve(
   { operation, handle, guard }: Route,
@@ -52,13 +49,10 @@ function serve(
   const goes_on = resultKindOf(operation) === "stream";
   const kind = kindOf(operation);
   const acts = operation.method !== "get" && !operation.asks_others && !operation.hands_over;
-  const answerBytes = answerBytesOf(operation);
   const needs_caller = operation.method === "get" || operation.needs_caller === true;
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
-  const readsOf = operation.reads as ((call: Call<Operation>) => number) | undefined;
   // The reader has checked the call against this very operation.
-  const handleCall = handle as (call: Call<Operation>) => unknown;
-  const run = readsOf ? inRoomFor(readsOf, handleCall) : handleCall;
+  const run = handle as (call: Call<Operation>) => unknown;
 
   const finish = async (
     c: ApiContext,
@@ -71,7 +65,6 @@ function serve(
       const value = await result;
       if (delivery.refusal() || performance.now() - began_at >= slow_ms) await delivery.requireLetIn();
       const response = answerNow(c, delivery, value);
-      holdUntilRead(c, deps.unread, delivery.undelivered());
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
       return goes_on ? response : delivery.made(response);
     } catch (error) {
@@ -98,15 +91,12 @@ function serve(
   };
 
   const work = (c: ApiContext, input: Input, late: boolean): Response | Promise<Response> => {
-    requireUnreadShare(c, deps.unread, answerBytes(input.body));
     const delivery = createDelivery(c, { acts }, deps.access.authenticator);
     const gone = needs_caller ? delivery.hungUp : undefined;
-    const own = depsFor(c, deps, { gone, ahead: readsOf && "room" });
+    const own = depsFor(c, deps, { gone });
     const call = callOf(c, input, delivery, { deps: own, kind, app });
     const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
-    // Its body is there already, and counts while its caller is asked for more.
-    const begin = late || permitsOf ? () => admit(c, input, late).then(act) : act;
-    const result = operation.gate === "own" ? begin() : call.hold(async () => begin());
+    const result = late || permitsOf ? admit(c, input, late).then(act) : act();
     return result instanceof Promise ? finish(c, call, delivery, result) : answerNow(c, delivery, result);
   };
 
@@ -118,7 +108,9 @@ function serve(
     });
   };
 
-  const letInAndWork = (c: ApiContext) => after(letIn(c, deps), () => readAndWork(c));
+  const counted =
+    operation.gate === "own" ? readAndWork : (c: ApiContext) => deps.gate.hold(holderOf(c), () => readAndWork(c), kind);
+  const letInAndWork = (c: ApiContext) => after(letIn(c, deps), () => counted(c));
   const begin = operation.audit
     ? (c: ApiContext) => withRefusals(c, operation, deps.auditor, () => letInAndWork(c))
     : letInAndWork;
@@ -133,21 +125,8 @@ function serve(
 }
 
 /**
- * In room for what is read, as soon as it is there. One such answer's text is made in each turn of the event loop, tenant
- * after tenant, and before anything can come that is read for the next one: a new connection is let in once each turn.
- */
-function inRoomFor(readsOf: (call: Call<Operation>) => number, handle: (call: Call<Operation>) => unknown) {
-  return (call: Call<Operation> & Partial<Asker>): Promise<unknown> =>
-    inRoom(call.deps.answers.place(call.tenant ?? "", readsOf(call)), call.hungUp, async () => {
-      const result = await handle(call);
-      await call.deps.turns.take(call.tenant ?? "");
-      return result;
-    });
-}
-
-/**
  * What the handler sends to the database takes turns with other tenants'. Nothing is taken away from a caller who hangs
- * up while a read waits for its turn, or a heartbeat; everything else goes on as if they had not. What is read in room goes ahead.
+ * up while a read waits for its turn, or a heartbeat; everything else goes on as if they had not.
  */
 function depsFor(c: ApiContext, deps: RouteDeps, sender: Omit<Sender, "tenant"> = {}): RouteDeps {
   const tenant = c.get("caller")?.tenant;
@@ -182,12 +161,7 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, kind, a
     hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,
     problemOf: (thrown) => problemOf(deps, thrown, c),
-    hold: (work) => deps.gate.hold(holderOf(c), input.bytes + input.weight, work, kind),
-    holdBody: (work) => {
-      const room = deps.bodies.meter(holderOf(c));
-      room.add(input.bytes + input.weight);
-      return work().finally(room.release);
-    },
+    hold: (work) => deps.gate.hold(holderOf(c), work, kind),
   };
   return call;
 }

@@ -12,7 +12,6 @@ import {
   type SeenSchedule,
 } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
-import { roomForJobs } from "../http/answers/room.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -30,7 +29,6 @@ const list = route(
     description: "A page of large payloads ends after about 4 MiB.",
     scope: "read",
     request: { query: listSchedulesQuery },
-    reads: ({ query: { limit } }: { query: { limit: number } }) => roomForJobs(limit),
     answers: {
       200: {
         description:

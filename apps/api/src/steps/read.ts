@@ -1,8 +1,7 @@
-import { jobId, jobSteps, limits, type JobSteps } from "@atlasqueue/contract";
+import { jobId, jobSteps, type JobSteps } from "@atlasqueue/contract";
 import { findJobStepsText } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
-import { roomForText } from "../http/answers/room.ts";
 import { exampleLockedUntil } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 
@@ -24,7 +23,6 @@ export const read = route(
       "What its handler has done and keeps through retries, the signals it was sent, and those it waited for.",
     scope: "read",
     request: { path: z.strictObject({ id: jobId }) },
-    reads: () => roomForText(limits.steps_bytes_max + limits.signals_bytes_max),
     answers: { 200: { description: "Each in its order.", schema: jobSteps, content_type, example } },
     problems: ["validation", "not_found"],
   },

@@ -36,7 +36,6 @@ export const signal = route(
       idempotency_key: "optional",
       body: { schema: sendSignalRequest, example: { payload: { by: "ada" } } },
     },
-    answer_bytes_max: 100,
     answers: {
       200: { description: "What became of it.", schema: sendSignalAnswer, example: { outcome: "sent" } },
     },

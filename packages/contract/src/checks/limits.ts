@@ -10,7 +10,7 @@ export const limits = {
   log_line_chars_max: 1_000,
   error_chars_max: 4_096,
   error_data_bytes_max: 16_384,
-  /** For a request with an error text. Excess text is dropped as it arrives, and counts nowhere else. */
+  /** For a request with error texts, of which `error_chars_max` each are kept. */
   error_body_bytes_max: 16_777_216,
   /** The least any operator accepts for a nack: what is kept of an error, and its data. */
   nack_body_bytes_min: 65_536,

@@ -1,6 +1,5 @@
 import { writeJson } from "@atlasqueue/core/internal";
 import type { ApiContext } from "../context.ts";
-import { noteUnread } from "./note-unread.ts";
 
 /** What every answer carries. */
 export const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
@@ -15,9 +14,7 @@ export const everywhere = { "x-content-type-options": "nosniff", "cache-control"
 export function answerJson(c: ApiContext, status: number, body: unknown, headers?: Record<string, string>): Response {
   const limit = c.get("limit_headers");
   const all = limit ? { ...limit, ...headers } : headers;
-  const text = writeJson(body);
-  if (text !== undefined) noteUnread(c, text);
-  return answerText(c.get("request_id"), status, text, "application/json", all);
+  return answerText(c.get("request_id"), status, writeJson(body), "application/json", all);
 }
 
 /** 204: done, with nothing to say. */

@@ -1,76 +1,53 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { incomingOf, type ApiContext } from "../context.ts";
+import { countKeysOfText } from "./json-size.ts";
 import { countKeys, refuseRepeatedKeys } from "./repeated-keys.ts";
-import { holderOf } from "../input/holder.ts";
 import { parseJson } from "./parse-json.ts";
-import type { Gate } from "../gate.ts";
-import { readBytes, type BodyBounds } from "./read-bytes.ts";
+import { readBytes } from "./read-bytes.ts";
 import { requireMedia } from "./media.ts";
-import type { Turns } from "./turns.ts";
 
-/** A parsed body, how many bytes it had, and what it takes in memory beside them, roughly. */
-export type JsonBody = { value: unknown; bytes: number; weight: number };
+/** A parsed body, and how many bytes it had. */
+export type JsonBody = { value: unknown; bytes: number };
 
-/** What a body waits for: room while it arrives, and its turn to be parsed. */
-export type Arrivals = { bodies: Gate; turns: Turns };
-
-/** Bodies up to this size always parse in less than a millisecond, and wait for no one. */
-const at_once_bytes_max = 8_192;
+/** Bodies up to this size always parse in less than a millisecond. Each step of a larger one has its own turn of the event loop. */
+export const at_once_bytes_max = 8_192;
 
 /**
- * Read and parse a JSON body within its bounds; a larger one is refused without reading it to the end. Throws
- * `ProblemError` for anything but JSON in UTF-8, and for duplicate keys; `check` sees to the rest. Until it is done, the
- * body has its room.
+ * Read and parse a JSON body of at most `bytes_max`; a larger one is refused without reading it to the end. Throws
+ * `ProblemError` for anything but JSON in UTF-8, and for duplicate keys.
  *
  * @example
- * const input = await readJson(c, { bytes_max: 1_048_576 }, deps, async ({ value }) => checked(value));
+ * const { value } = await readJson(c, 1_048_576);
  */
-export function readJson<T>(
-  c: ApiContext,
-  bounds: BodyBounds,
-  arrivals: Arrivals,
-  check: (body: JsonBody) => T | Promise<T>,
-): Promise<T> {
+export async function readJson(c: ApiContext, bytes_max: number): Promise<JsonBody> {
   requireJson(c);
-  return readParsed(c, bounds, arrivals, (body) => check(body ?? nothing()));
+  // An empty text is refused like any other that is no JSON.
+  return (await readParsed(c, bytes_max)) ?? { ...parseJson(new Uint8Array()), bytes: 0 };
 }
-
-/** As any other text that is no JSON, it is refused. */
-const nothing = (): JsonBody => ({ ...parseJson(new Uint8Array()), bytes: 0, weight: 0 });
 
 /** For routes with an optional body: undefined for none, whatever its declared type. */
-export async function readJsonOrNothing(
-  c: ApiContext,
-  bounds: BodyBounds,
-  arrivals: Arrivals,
-): Promise<JsonBody | undefined> {
-  return hasBody(c) ? readParsed(c, bounds, arrivals, (body) => body) : undefined;
+export async function readJsonOrNothing(c: ApiContext, bytes_max: number): Promise<JsonBody | undefined> {
+  return hasBody(c) ? readParsed(c, bytes_max) : undefined;
 }
 
-async function readParsed<T>(
-  c: ApiContext,
-  bounds: BodyBounds,
-  arrivals: Arrivals,
-  check: (body: JsonBody | undefined) => T | Promise<T>,
-): Promise<T> {
-  const holder = holderOf(c);
-  const room = arrivals.bodies.meter(holder, bounds.of);
-  try {
-    const { bytes, keys, weight } = await readBytes(c, bounds, room);
-    if (bytes.length === 0) return await check(undefined);
-    requireJson(c);
-    const large = bytes.length > at_once_bytes_max;
-    const rest = () => arrivals.turns.take(holder);
-    // Each step of a large one has its own turn of the event loop, as does what is done with it afterwards.
-    if (large) await rest();
-    const { text, value } = parseJson(bytes);
-    if (large) await rest();
-    if (countKeys(value) !== keys) await refuseRepeatedKeys(text, rest);
-    if (large) await rest();
-    return await check({ value, bytes: bytes.length, weight });
-  } finally {
-    room.release();
-  }
+async function readParsed(c: ApiContext, bytes_max: number): Promise<JsonBody | undefined> {
+  const bytes = await readBytes(c, bytes_max);
+  if (bytes.length === 0) return undefined;
+  requireJson(c);
+  return { value: await parseStrictly(bytes, "The body"), bytes: bytes.length };
+}
+
+/** Parse JSON with a bound on its keys and values. Throws `ProblemError`, also for duplicate keys. `what` is for errors. */
+export async function parseStrictly(bytes: Uint8Array, what: string): Promise<unknown> {
+  const large = bytes.length > at_once_bytes_max;
+  if (large) await nextTurn();
+  const keys = countKeysOfText(bytes);
+  const { text, value } = parseJson(bytes, what);
+  if (large) await nextTurn();
+  if (countKeys(value) !== keys) await refuseRepeatedKeys(text);
+  if (large) await nextTurn();
+  return value;
 }
 
 /** 415 unless the headers say JSON in UTF-8. A request without a body needs no type: it is refused as empty. */

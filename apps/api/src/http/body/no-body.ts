@@ -1,12 +1,12 @@
-import { bringsBody, readJsonOrNothing, type Arrivals } from "./body.ts";
+import { bringsBody, readJsonOrNothing } from "./body.ts";
 import { incomingOf, type ApiContext } from "../context.ts";
 import { invalid } from "../answers/problem.ts";
 
 const body_bytes_max = 1_024;
 
 /** For a route whose path says everything: no body, or an empty JSON object, as many clients send one. */
-export async function requireNoBody(c: ApiContext, arrivals: Arrivals): Promise<void> {
-  const body = await readJsonOrNothing(c, { bytes_max: body_bytes_max }, arrivals);
+export async function requireNoBody(c: ApiContext): Promise<void> {
+  const body = await readJsonOrNothing(c, body_bytes_max);
   if (body === undefined) return;
   const { value } = body;
   if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0) return;

@@ -5,7 +5,6 @@ import { parseAnswer } from "../../../test/bad-input/wire.ts";
 import { rawPost as post, rawSocket, say } from "../../../test/raw-socket.ts";
 import { submission, testApp } from "../../../test/test-app.ts";
 import { startServer, type RunningServer } from "../../server.ts";
-import { arriving, createGate } from "../gate.ts";
 
 // How bodies arrive at a server that listens.
 
@@ -20,29 +19,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop(100);
   await api.stop();
-});
-
-test("only so many slow large bodies find room; small ones pass, and a client that hangs up frees its room", async () => {
-  const full = await testApp({ bodies: createGate({ requests_max: 9, bytes_max: 140_000 }, arriving) });
-  const slow = await startServer(full.app, { ...local, logger: full.deps.logger });
-  const send = async (key: string, bytes: number) => {
-    const payload = { text: "x".repeat(bytes) };
-    return (await fetch(`${slow.url}/v1/jobs`, submission(key, { type: "a", payload }))).status;
-  };
-  const stalled = await rawSocket(slow.port);
-  await stalled.writeAll(post("Idempotency-Key: stalled\r\nContent-Length: 150000", `{"a":"${"x".repeat(90_000)}`));
-  await eventually(async () => expect(await send("large", 100_000)).toBe(429));
-  expect(await send("small", 100)).toBe(201);
-  const chunked = await fetch(`${slow.url}/v1/jobs`, {
-    ...submission("chunked", { type: "a" }),
-    body: new Blob(['{"type":"a"}']).stream(),
-    duplex: "half",
-  } as RequestInit);
-  expect(chunked.status).toBe(201);
-  stalled.end();
-  await eventually(async () => expect(await send("large", 100_000)).toBe(201));
-  await slow.stop(100);
-  await full.stop();
 });
 
 test("a cancel takes a body that turns out empty, whatever its declared type", async () => {

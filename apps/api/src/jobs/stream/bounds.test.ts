@@ -47,11 +47,13 @@ test("a full storage refuses what does not fit, and nothing that is stored alrea
 });
 
 test("lines for which there is no room are refused, and the stream goes on", async () => {
-  const gate = createGate({ requests_max: 10, bytes_max: 200 });
+  const gate = createGate({ requests_max: 10, kept: 0 });
   const { answersTo } = await app({ gate });
-  const large = jobLine("large", { payload: { fill: "x".repeat(300) } });
-  expect(said(await answersTo(large))).toEqual(["no-room", "complete"]);
-  expect(said(await answersTo(jobLine("small")))).toEqual(["created", "complete"]);
+  const full = Promise.withResolvers<void>();
+  for (let n = 0; n < 10; n += 1) gate.hold(`tenant ${n}`, () => full.promise).catch(() => {});
+  expect(said(await answersTo(jobLine("refused")))).toEqual(["no-room", "complete"]);
+  full.resolve();
+  expect(said(await answersTo(jobLine("taken")))).toEqual(["created", "complete"]);
 });
 
 test("a client that reads no answers has two batches done and no more, however much it sends", async () => {

@@ -9,7 +9,7 @@ import { admitLines, type Refusals } from "./admit.ts";
 import { ended, refused, takenOrRefused, type Ending } from "./answers.ts";
 import { createFlights } from "./flights.ts";
 import { waitForPermits } from "./permits.ts";
-import { readLines, weightOf, type Asked } from "./read-line.ts";
+import { readLines, type Asked } from "./read-line.ts";
 import { storeLines, type Stored } from "./store.ts";
 
 /** Lines stored together, and how many such batches are under way at once: what may be unanswered. */
@@ -120,9 +120,8 @@ async function answerBatch(
   let asked: Asked[] = lines.map(({ number: line, bytes }) => ({ line, bytes: bytes.length }));
   let stored = new Map<number, Stored>();
   try {
-    await deps.gate.hold(tenant, weightOf(lines), async () => {
-      const rest = () => deps.turns.take(tenant);
-      asked = await readLines(lines, { payload_bytes_max: deps.payload_bytes_max, rest });
+    await deps.gate.hold(tenant, async () => {
+      asked = await readLines(lines, deps.payload_bytes_max);
       const admitted = await admitLines({ ...deps, ...call }, asked, refusals);
       const outcomes = await storeLines(deps.submitter, admitted, before);
       stored = new Map(admitted.map(({ line }, at) => [line, outcomes[at] as Stored]));
