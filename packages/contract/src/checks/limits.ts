@@ -12,8 +12,6 @@ export const limits = {
   error_data_bytes_max: 16_384,
   /** For a request with error texts, of which `error_chars_max` each are kept. */
   error_body_bytes_max: 16_777_216,
-  /** The least any operator accepts for a nack: what is kept of an error, and its data. */
-  nack_body_bytes_min: 65_536,
   /** Of a job: so many steps, and bytes of their results together; the same for the signals it is sent. */
   steps_max: 1_000,
   steps_bytes_max: 4_194_304,
