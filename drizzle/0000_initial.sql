@@ -601,12 +601,158 @@ BEGIN
   RETURN job.id;
 END $$;
 --> statement-breakpoint
+-- Jobs that wait for one another, in the caller's transaction: their ids in the order of the list, then that of `then`. Those
+-- that wait for none are submitted like any other; the rest is stored as `POST /v1/jobs/batch` stores it. Before the commit
+-- no other transaction sees a job of the flow, so nothing is locked.
+CREATE FUNCTION "atlasqueue"."submit_flow"(jobs json, options jsonb DEFAULT '{}') RETURNS uuid[] LANGUAGE plpgsql VOLATILE
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+  of_tenant text;
+  is_flow boolean;
+  flow uuid := atlasqueue.uuid_v7();
+  one record;
+  job record;
+  fault text;
+  ids uuid[] := '{}';
+  refs text[] := '{}';
+  -- An edge each: the name of the parent and its place, the place of the child, and which of its parents it is.
+  names text[] := '{}';
+  parents integer[];
+  children integer[] := '{}';
+  nths integer[] := '{}';
+  open_parents integer[];
+  open_children integer[];
+  open_edges integer;
+BEGIN
+  fault := CASE
+    WHEN jsonb_typeof(submit_flow.options) IS DISTINCT FROM 'object' THEN '/options must be a JSON object'
+    WHEN submit_flow.options - '{tenant,then}'::text[] <> '{}'
+      THEN left((SELECT min('/' || key) FROM jsonb_object_keys(submit_flow.options - '{tenant,then}'::text[]) AS key), 200) || ' is not a field of this request'
+    WHEN jsonb_typeof(submit_flow.options -> 'tenant') <> 'string' THEN '/tenant must be the name of a tenant'
+    WHEN json_typeof(submit_flow.jobs) IS DISTINCT FROM 'array' THEN '/jobs must be a list of 1 to 1000 jobs'
+    WHEN json_array_length(submit_flow.jobs) NOT BETWEEN 1 AND 1000 THEN '/jobs must be a list of 1 to 1000 jobs; got ' || json_array_length(submit_flow.jobs)
+  END;
+  IF fault IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = fault, DETAIL = split_part(fault, ' ', 1); END IF;
+  of_tenant := atlasqueue.submitting_tenant(submit_flow.options ->> 'tenant');
+  is_flow := submit_flow.options ? 'then' OR jsonb_path_exists(submit_flow.jobs::jsonb, '$[*].depends_on[0]');
+
+  -- One block around them all: a block that catches errors is a subtransaction.
+  BEGIN
+    FOR one IN
+      SELECT '/jobs/' || place - 1 AS pointer, place::integer, false AS is_then, member, member::jsonb AS body
+      FROM json_array_elements(submit_flow.jobs) WITH ORDINALITY AS list(member, place)
+      UNION ALL SELECT '/then', json_array_length(submit_flow.jobs) + 1, true, (submit_flow.options -> 'then')::json, submit_flow.options -> 'then'
+      WHERE submit_flow.options ? 'then'
+    LOOP
+      fault := CASE
+        WHEN jsonb_typeof(one.body) <> 'object' THEN ' must be a JSON object'
+        WHEN one.body ?| '{tenant,idempotency_key,idempotency_ttl_seconds}'
+          THEN (SELECT '/' || key || ' is not a field of this request' FROM jsonb_object_keys(one.body) AS key WHERE key IN ('tenant', 'idempotency_key', 'idempotency_ttl_seconds') LIMIT 1)
+        WHEN jsonb_typeof(one.body -> 'type') <> 'string' THEN '/type must be a string'
+        WHEN is_flow AND one.body ? 'unique' AND one.body #>> '{unique,on_conflict}' IS DISTINCT FROM 'reject' THEN '/unique/on_conflict must be "reject" for a job in a flow'
+        WHEN one.is_then THEN CASE WHEN one.body ? 'unique' THEN '/unique must be left out for a job that waits for others' END
+        WHEN one.body ? 'ref' AND NOT (jsonb_typeof(one.body -> 'ref') = 'string'
+            AND one.body ->> 'ref' ~ '^(?![0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$)[A-Za-z0-9._:-]{1,128}$')
+          THEN '/ref must be a string of 1 to 128 characters out of A-Z a-z 0-9 . _ : -, and not a UUID; got ' || left(one.body ->> 'ref', 100)
+        WHEN one.body ->> 'ref' = ANY (refs) THEN '/ref must not be that of /jobs/' || array_position(refs, one.body ->> 'ref') - 1 || ' too; got ' || (one.body -> 'ref')
+        WHEN one.body ? 'on_parent_failure' AND NOT one.body ? 'depends_on' THEN '/on_parent_failure must not be given without depends_on'
+        WHEN one.body ? 'on_parent_failure' AND one.body -> 'on_parent_failure' NOT IN ('"cancel"', '"wait"', '"run"') THEN '/on_parent_failure must be "cancel", "wait" or "run"; got ' || left(one.body ->> 'on_parent_failure', 100)
+        WHEN NOT one.body ? 'depends_on' THEN NULL
+        WHEN jsonb_typeof(one.body -> 'depends_on') <> 'array' OR jsonb_path_exists(one.body, '$.depends_on[*] ? (@.type() != "string")') THEN '/depends_on must be a list of up to 10000 refs of jobs in this list'
+        WHEN one.body ? 'unique' AND one.body -> 'depends_on' <> '[]' THEN '/unique must be left out for a job that waits for others'
+      END;
+      IF fault IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = fault, DETAIL = split_part(fault, ' ', 1); END IF;
+      refs := refs || (one.body ->> 'ref');
+      SELECT one.body ->> 'type' AS type, coalesce(one.member -> 'payload', '{}') AS payload,
+        one.body - CASE WHEN one.is_then THEN '{type,payload}' ELSE '{type,payload,ref,depends_on,on_parent_failure}' END::text[] AS options INTO job;
+      IF one.is_then OR one.body -> 'depends_on' <> '[]' THEN
+        PERFORM atlasqueue.check_job(job.type, job.payload, job.options);
+        ids := ids || atlasqueue.uuid_v7();
+        SELECT names || array_agg(name #>> '{}' ORDER BY nth), children || array_agg(one.place ORDER BY nth), nths || array_agg(nth::integer - 1 ORDER BY nth)
+        INTO names, children, nths FROM jsonb_array_elements(CASE WHEN NOT one.is_then THEN one.body -> 'depends_on' END) WITH ORDINALITY AS list(name, nth);
+      ELSE
+        SELECT * INTO job FROM atlasqueue.submit_job(job.type, job.payload, job.options || jsonb_build_object('tenant', of_tenant));
+        IF job.outcome = 'conflict' THEN
+          RAISE EXCEPTION USING ERRCODE = '23505', DETAIL = '/unique', MESSAGE = format('/unique the job %s has this unique key', job.id);
+        END IF;
+        ids := ids || job.id;
+      END IF;
+    END LOOP;
+  EXCEPTION WHEN invalid_parameter_value OR unique_violation THEN
+    GET STACKED DIAGNOSTICS fault = MESSAGE_TEXT;
+    RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = one.pointer || fault, DETAIL = one.pointer || CASE WHEN fault LIKE '/%' THEN split_part(fault, ' ', 1) ELSE '' END;
+  END;
+  IF NOT is_flow THEN RETURN ids; END IF;
+
+  SELECT array_agg(ref.place::integer ORDER BY edge.place) INTO parents
+  FROM unnest(names) WITH ORDINALITY AS edge(name, place) LEFT JOIN unnest(refs) WITH ORDINALITY AS ref(name, place) USING (name);
+  SELECT format('/jobs/%s/depends_on/%s %s; got %s', child - 1, nth, says, to_json(left(name, 100))) INTO fault
+  FROM (SELECT child, nth, name, CASE
+          WHEN parent IS NULL THEN 'must be the ref of a job in this list'
+          WHEN parent = child THEN 'must not be the job itself'
+          WHEN row_number() OVER (PARTITION BY child, name ORDER BY nth) > 1 THEN 'must not be named twice' END AS says
+        FROM unnest(parents, children, nths, names) AS edge(parent, child, nth, name)) AS edge
+  WHERE says IS NOT NULL ORDER BY child, nth LIMIT 1;
+  IF cardinality(names) > 10000 THEN fault := '/jobs must not wait for more than 10000 jobs, counting each as often as it is named; got ' || cardinality(names); END IF;
+  -- A circle has an edge from a later job to an earlier one. Edges from jobs that wait for none, and to jobs that none waits
+  -- for, are in no circle.
+  open_parents := parents;
+  open_children := children;
+  WHILE fault IS NULL AND EXISTS (SELECT FROM unnest(open_parents, open_children) AS edge(parent, child) WHERE parent > child) LOOP
+    open_edges := cardinality(open_parents);
+    SELECT array_agg(parent), array_agg(child) INTO open_parents, open_children FROM unnest(open_parents, open_children) AS edge(parent, child)
+    WHERE parent IN (SELECT unnest(open_children)) AND child IN (SELECT unnest(open_parents));
+    IF cardinality(open_parents) < open_edges OR open_parents IS NULL THEN CONTINUE; END IF;
+    SELECT format('/jobs/%s/depends_on/%s must not make jobs wait for one another in a circle; got %s', child - 1, nth, to_json(name)) INTO fault
+    FROM unnest(parents, children, nths, names) AS edge(parent, child, nth, name) WHERE child = (SELECT min(c) FROM unnest(open_children) AS c) AND parent IN (SELECT unnest(open_children)) LIMIT 1;
+  END LOOP;
+  IF fault IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = fault, DETAIL = split_part(fault, ' ', 1); END IF;
+
+  WITH members AS MATERIALIZED (
+    SELECT place::integer, ids[place::integer] AS id, refs[place::integer] AS ref, member, member::jsonb AS body, coalesce(member ->> 'on_parent_failure', 'cancel') AS policy
+    FROM json_array_elements(submit_flow.jobs) WITH ORDINALITY AS list(member, place)
+    UNION ALL SELECT cardinality(ids), ids[cardinality(ids)], NULL, (submit_flow.options -> 'then')::json, submit_flow.options -> 'then', 'run' WHERE submit_flow.options ? 'then'
+  ), edges AS MATERIALIZED (
+    SELECT parent, child, nth FROM unnest(parents, children, nths) AS edge(parent, child, nth)
+    UNION ALL SELECT place, cardinality(ids), place FROM generate_series(1, cardinality(ids) - 1) AS place WHERE submit_flow.options ? 'then'
+  ), ties AS MATERIALIZED (
+    SELECT parents.id AS parent, coalesce(parents.ref, parents.id::text) AS ref, children.id AS child, children.policy, nth
+    FROM edges JOIN members AS parents ON parents.place = edges.parent JOIN members AS children ON children.place = edges.child
+  ), roots AS (
+    UPDATE atlasqueue.jobs SET flow_id = flow, has_children = CASE WHEN id IN (SELECT parent FROM ties) THEN true END
+    WHERE id = ANY (ARRAY(SELECT id FROM members WHERE id NOT IN (SELECT child FROM ties)))
+  ), made AS (
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+      payload, traceparent, tracestate, status, group_seq, group_key, flow_id, has_children)
+    SELECT id, of_tenant, coalesce(body ->> 'queue', 'default'), body ->> 'type', coalesce((body -> 'priority')::smallint, 0), coalesce((body -> 'max_attempts')::smallint, 5),
+      (body -> 'timeout_seconds')::integer, (body -> 'backoff')::json,
+      greatest(now(), atlasqueue.rfc3339(body ->> 'run_at'), now() + make_interval(secs => (body ->> 'delay_seconds')::float8)), now(), now(),
+      coalesce(member -> 'payload', '{}'), body ->> 'traceparent', body ->> 'tracestate', 'blocked', 0, body ->> 'group', flow, CASE WHEN id IN (SELECT parent FROM ties) THEN true END
+    FROM members WHERE id IN (SELECT child FROM ties)
+    RETURNING queue, type
+  ), counted AS (
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, blocked) SELECT of_tenant, queue, count(*) FROM made GROUP BY queue
+  ), submitted AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, payload)
+    SELECT 'submitted', of_tenant, jsonb_build_object('queue', queue, 'type', type, 'count', count(*)) FROM made GROUP BY queue, type
+  ), the_flow AS (
+    INSERT INTO atlasqueue.flows (id, tenant, created_at) VALUES (flow, of_tenant, now())
+  ), the_edges AS (
+    INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure) SELECT of_tenant, parent, child, policy FROM ties
+  )
+  INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, ref, on_parent_failure, parents)
+  SELECT of_tenant, id, flow, place - 1, members.ref, policy, coalesce(awaited, '[]')
+  FROM members LEFT JOIN (SELECT child, json_agg(json_build_object('ref', ref, 'id', parent) ORDER BY nth) AS awaited FROM ties GROUP BY child) AS tied ON child = id;
+  RETURN ids;
+END $$;
+--> statement-breakpoint
 -- For the owner: the role then submits jobs of this tenant only.
 CREATE FUNCTION "atlasqueue"."grant_submit"(role text, of_tenant text) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   EXECUTE format('GRANT USAGE ON SCHEMA %s TO %I', (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = 'atlasqueue.tenants'::regclass), role);
-  EXECUTE format('GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, json, jsonb), atlasqueue.submit_job(text, json, jsonb) TO %I', role);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, json, jsonb), atlasqueue.submit_job(text, json, jsonb), atlasqueue.submit_flow(json, jsonb) TO %I', role);
   INSERT INTO atlasqueue.tenants (tenant) SELECT 'default' WHERE of_tenant = 'default' ON CONFLICT DO NOTHING;
   IF NOT EXISTS (SELECT FROM atlasqueue.tenants WHERE tenant = of_tenant) THEN
     RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('there is no tenant %s; create it first', to_json(of_tenant));
@@ -625,4 +771,4 @@ END $$;
 --> statement-breakpoint
 REVOKE ALL ON FUNCTION "atlasqueue"."refresh_statistics"(name), "atlasqueue"."grant_submit"(text, text) FROM PUBLIC;
 --> statement-breakpoint
-REVOKE ALL ON FUNCTION "atlasqueue"."submit"(text, json, jsonb), "atlasqueue"."submit_job"(text, json, jsonb), "atlasqueue"."submitting_tenant"(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION "atlasqueue"."submit"(text, json, jsonb), "atlasqueue"."submit_job"(text, json, jsonb), "atlasqueue"."submit_flow"(json, jsonb), "atlasqueue"."submitting_tenant"(text) FROM PUBLIC;

@@ -14,20 +14,21 @@ import { requiredAtFirstUse } from "./database/server/require-postgres.ts";
 import { defaultTenant } from "./deps.ts";
 import { answerOwn, ownFlow } from "./flows/own-flow.ts";
 import type { QueueFlow, SubmittedFlow } from "./flows/queue-flow.ts";
+import { jobsOf } from "./flows/submit-flow.ts";
 import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
-import { pause } from "./pause.ts";
 import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
-import { announce } from "./signal/announce.ts";
 import { keysOf, type SignalKeys } from "./signal/keys.ts";
 import { noSignal } from "./signal/none.ts";
 import type { RedisTls } from "./signal/redis/dial.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
-import type { ReadyJob, Signal } from "./signal/signal.ts";
-import { sendInside } from "./tracing/send.ts";
+import type { Signal } from "./signal/signal.ts";
+import { sendAll, sendInside } from "./tracing/send.ts";
 import { queueSignal } from "./steps/queue-signal.ts";
 import type { SignalSent } from "./steps/signal-sent.ts";
 import { createSubmitter } from "./submit/submitter.ts";
+import { createAnnouncements } from "./submit/arrivals/announcements.ts";
+import { insideFaults, submitFlowInside } from "./submit/arrivals/submit-flow-inside.ts";
 import { submitInside, type InsideOutcome } from "./submit/arrivals/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 import { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "./submit/refused.ts";
@@ -98,7 +99,18 @@ export type Queue = {
    * in the order in which they were submitted.
    */
   submitIn(tx: CallerTransaction, job: QueueJob): Promise<Submitted>;
-  announce(...submitted: Submitted[]): Promise<void>;
+  /**
+   * Store up to 1,000 jobs that wait for one another in your own transaction, in the form of `submitFlow`. Resolves with
+   * their ids in their order, `then` last, which `announce` takes after the commit. It takes no idempotency key, as your
+   * transaction stores the flow once. A job waits only for jobs of the list, and only a job that waits for none may be
+   * `unique`. Throws `InvalidJobError`. If a unique key is held, the driver throws PostgreSQL's error 23505, which ends
+   * your transaction.
+   *
+   * @example
+   * const jobs = await queue.submitFlowIn(tx, { jobs: [{ type: "pack", ref: "pack" }, { type: "ship", depends_on: ["pack"] }] });
+   */
+  submitFlowIn(tx: CallerTransaction, flow: Omit<QueueFlow, "idempotency_key">): Promise<{ id: string }[]>;
+  announce(...submitted: Pick<Submitted, "id">[]): Promise<void>;
   /** Send a signal to a job that waits for it, or will. Resolves with what became of it; only `sent` changed anything. */
   signal(id: string, name: string, payload?: Json): Promise<SignalSent>;
   /** Jobs that recur by cron: put, look, pause, delete. */
@@ -110,7 +122,6 @@ export type Queue = {
 const bulk_rows_max = 500;
 /** Parts under way at once: while one waits for the disk, the next is made. */
 const bulk_lanes = 3;
-const announceable_max = 10_000;
 
 /**
  * Submit jobs from your own code, without HTTP. The database must be migrated. Throws a TypeError without a
@@ -146,8 +157,7 @@ export function createQueue(options: QueueOptions): Queue {
   const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };
   const followUps = createFollowUps(deps);
   const submitter = createSubmitter({ ...deps, followUps }, enqueueOptions);
-  // What `submitIn` made and `announce` has not been called with yet.
-  const unannounced = new Map<string, ReadyJob | "pending">();
+  const announcements = createAnnouncements(deps, followUps);
 
   const submissionOf = ({ idempotency_key, ...job }: QueueJob): Submission => {
     const checked = validate(submitJob, job);
@@ -205,27 +215,20 @@ export function createQueue(options: QueueOptions): Queue {
         submitInside(executeIn(tx, database.schema), one, enqueueOptions),
       );
       const submitted = answer(submission, outcome);
-      if (ready || pending) unannounced.set(submitted.id, ready ?? "pending");
-      // Rolled back, or never announced: the oldest make room.
-      if (unannounced.size > announceable_max) unannounced.delete(unannounced.keys().next().value ?? "");
+      announcements.remember({ id: submitted.id, ready, pending });
       return submitted;
     },
-    async announce(...submitted) {
-      const known = submitted.flatMap(({ id }) => {
-        const job = unannounced.get(id);
-        unannounced.delete(id);
-        return job ? [{ id, job }] : [];
-      });
-      await announce(
-        deps,
-        known.flatMap(({ job }) => (job === "pending" ? [] : [job])),
+    async submitFlowIn(tx, asked) {
+      const flow = ownFlow(tenant, asked);
+      const faults = insideFaults(flow);
+      if (faults.length > 0) throw new InvalidJobError(faults);
+      const jobs = await sendAll(deps, jobsOf(flow), (all) =>
+        submitFlowInside(executeIn(tx, database.schema), flow, all),
       );
-      // What is not done by then, the sweep does.
-      if (!known.some(({ job }) => job === "pending")) return;
-      const drained = new AbortController();
-      await Promise.race([followUps.drain(), pause(database.timeout_ms, drained.signal)]);
-      drained.abort();
+      for (const job of jobs) announcements.remember(job);
+      return jobs.map(({ id }) => ({ id }));
     },
+    announce: (...submitted) => announcements.announce(submitted),
     async close() {
       await submitter.close();
       await followUps.stop();

@@ -43,6 +43,8 @@ const exempt: Record<string, string> = {
   "lease/fence.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "submit/arrivals/admit.ts": "the drainer's, over rows of the outbox of all tenants",
   "submit/arrivals/submit-inside.ts": "the function that it calls takes the tenant, and checks it against the role",
+  "submit/arrivals/submit-flow-inside.ts":
+    "the function that it calls takes the tenant, and checks it against the role",
   "tokens/note-use.ts": "ids of tokens we were just shown",
   "audit/forget.ts": "the cleaner's, over all tenants",
   "jobs/search.ts": "its conditions are those of list.ts, which name the tenant",

@@ -42,13 +42,56 @@ const badChildren = (what: string, more: string, pointer: string): Row => {
   };
 };
 
-/** More of rows 25 and 28: batches in which jobs wait for others, acks that add jobs, and questions about flows. OpenQueue has none. */
-export const flowRows: Row[] = [
+const named = (ref: string) => `{"type":"a","ref":"${ref}"}`;
+const manyParents = Array.from({ length: 11 }, (_, child) =>
+  waitingFor(Array.from({ length: 950 }, (_one, at) => `r${at}`).join('","'), `"ref":"c${child}",`),
+);
+
+/** Batches that the function `submit_flow` refuses as well. */
+export const badFlowRows: Row[] = [
   badFlow("a job that waits for what is no ref", waitingFor("b"), "/jobs/0/depends_on/0"),
   badFlow("a job that waits for one that does not exist", waitingFor(nobody), "/jobs/0/depends_on/0"),
   badFlow("a job that waits for itself", waitingFor("a", '"ref":"a",'), "/jobs/0/depends_on/0"),
   badFlow("a circle", `${waitingFor("b", '"ref":"a",')},${waitingFor("a", '"ref":"b",')}`, "/jobs/0/depends_on/0"),
+  badFlow(
+    "a circle behind a job",
+    `${named("r")},${waitingFor('c","r', '"ref":"a",')},${waitingFor("a", '"ref":"b",')},${waitingFor("b", '"ref":"c",')},${waitingFor("c")}`,
+    "/jobs/1/depends_on/0",
+  ),
   badFlow("a policy without parents", '{"type":"a","on_parent_failure":"run"}', "/jobs/0/on_parent_failure"),
+  badFlow("an unknown policy", waitingFor("a", '"on_parent_failure":"stop",'), "/jobs/0/on_parent_failure"),
+  badFlow("a ref twice", `${named("a")},${waitingFor("a")},${named("a")}`, "/jobs/2/ref"),
+  badFlow("a ref that is an id", named(nobody), "/jobs/0/ref"),
+  badFlow("a ref with a blank", named("a b"), "/jobs/0/ref"),
+  badFlow("a parent named twice", `${named("a")},${waitingFor('a","a')}`, "/jobs/1/depends_on/1"),
+  badFlow("parents that are no list", '{"type":"a","depends_on":"a"}', "/jobs/0/depends_on"),
+  badFlow("a parent that is a number", `${named("5")},{"type":"a","depends_on":[5]}`, "/jobs/1/depends_on"),
+  badFlow("parents that are null", '{"type":"a","depends_on":null}', "/jobs/0/depends_on"),
+  badFlow("a key of one job", `${named("a")},${waitingFor("a", '"idempotency_key":"k",')}`, "/jobs/1/idempotency_key"),
+  badFlow(
+    "a job that replaces others",
+    `${named("a")},${waitingFor("a")},{"type":"a","unique":{"on_conflict":"replace"}}`,
+    "/jobs/2/unique/on_conflict",
+  ),
+  badFlow("a bad field", `${named("a")},${waitingFor("a", '"priority":5000,')}`, "/jobs/1/priority"),
+  badFlow("an unknown field", `${named("a")},${waitingFor("a", '"colour":"red",')}`, "/jobs/1/colour"),
+  badFlow("a tenant", `${named("a")},${waitingFor("a", '"tenant":"b",')}`, "/jobs/1/tenant"),
+  badFlow("a type that is a number", `${named("a")},{"type":5}`, "/jobs/1/type"),
+  badFlow("no type", `${named("a")},{"depends_on":["a"]}`, "/jobs/1/type"),
+  badFlow("a payload that is null", `${named("a")},${waitingFor("a", '"payload":null,')}`, "/jobs/1/payload"),
+  badFlow("what is no job", `${named("a")},5`, "/jobs/1"),
+  badFlow("no job", "", "/jobs"),
+  badFlow("1,001 jobs", Array.from({ length: 1_001 }, () => '{"type":"a"}').join(","), "/jobs"),
+  badFlow(
+    "more than 10,000 edges",
+    [...Array.from({ length: 950 }, (_, at) => named(`r${at}`)), ...manyParents].join(","),
+    "/jobs",
+  ),
+];
+
+/** More of rows 25 and 28: batches in which jobs wait for others, acks that add jobs, and questions about flows. OpenQueue has none. */
+export const flowRows: Row[] = [
+  ...badFlowRows,
   badChildren("children that are no list", '"children":{}', "/children"),
   badChildren("a child that waits for what is no ref", `"children":[${waitingFor("b")}]`, "/children/0/depends_on/0"),
   badChildren("a child that waits for no job", `"children":[${waitingFor(nobody)}]`, "/children/0/depends_on/0"),

@@ -1,8 +1,9 @@
 import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fieldRows } from "./fields.ts";
+import { badFlowRows } from "./flows.ts";
 
-// The rows that are sent to `POST /v1/jobs`, for the function `submit`.
+// The rows that are sent to `POST /v1/jobs` and `/v1/jobs/batch`, for the functions `submit` and `submit_flow`.
 let own: TestDatabase;
 beforeAll(async () => {
   own = await testDatabase();
@@ -17,17 +18,27 @@ const submit = (body: string) =>
     (error: { code: string; message: string }) => error,
   );
 
+/** As the only job of a list. */
+const submitListed = (body: string) =>
+  own.database.sql`SELECT atlasqueue.submit_flow(${`[${body}]`}::text::json)`.then(
+    () => undefined,
+    (error: { code: string; message: string }) => error,
+  );
+
 /** PostgreSQL itself refuses them as `jsonb`: no character, nested too deep for its stack. */
 const noJsonb = ["22P05", "22P02", "54001"];
 /** `jsonb` keeps the last of two options with the same name, before the function sees them. */
 const isTwice = (says: string) => says.includes("more than once") && !says.startsWith("/payload");
 
-test("`submit` refuses what the API refuses, and names the same field", async () => {
+test.each([
+  ["submit", submit],
+  ["submit_flow", submitListed],
+])("`%s` refuses fields that the API refuses, and names them", async (_name, refusal) => {
   let refused = 0;
   for (const { what, v1 = [] } of fieldRows) {
     const [{ send, status, says = "" } = { send: { body: undefined }, status: 0 }] = v1;
     if (typeof send.body !== "string" || isTwice(says)) continue;
-    const error = await submit(send.body);
+    const error = await refusal(send.body);
     if (status === 201) expect([what, error?.message]).toEqual([what, undefined]);
     else {
       refused += 1;
@@ -37,4 +48,44 @@ test("`submit` refuses what the API refuses, and names the same field", async ()
     }
   }
   expect(refused).toBeGreaterThan(40);
+});
+
+const submitFlow = (jobs: unknown, options = "{}") =>
+  own.database.sql`SELECT atlasqueue.submit_flow(${JSON.stringify(jobs)}::text::json, ${options}::text::jsonb)`.then(
+    () => undefined,
+    (error: { code: string; message: string; detail: string }) => error,
+  );
+
+test("`submit_flow` refuses the lists that the API refuses, and names the same field", async () => {
+  for (const { what, v1 = [] } of badFlowRows) {
+    const [{ send, says = "" } = { send: { body: "{}" } }] = v1;
+    const { jobs } = JSON.parse(String(send.body)) as { jobs: unknown };
+    const error = await submitFlow(jobs);
+    expect([what, error?.code, error?.detail]).toEqual([what, "22023", says]);
+    expect([what, error?.message]).toEqual([what, expect.stringContaining(`${says} `)]);
+  }
+  expect(await own.database.sql`SELECT FROM atlasqueue.jobs WHERE queue = 'flow'`).toHaveLength(0);
+});
+
+test("`submit_flow` names a field that only it refuses", async () => {
+  const flow = [
+    { type: "a", ref: "a" },
+    { type: "b", depends_on: ["a"] },
+  ];
+  const unique = { on_conflict: "reject" };
+  const refused: [string, unknown, string?][] = [
+    ["/jobs/1/unique", [flow[0], { ...flow[1], unique }]],
+    ["/then/unique", flow, JSON.stringify({ then: { type: "c", unique } })],
+    ["/then/ref", flow, '{"then": {"type": "c", "ref": "c"}}'],
+    ["/then/type", flow, '{"then": {}}'],
+    ["/then", flow, '{"then": 5}'],
+    ["/jobs", { jobs: flow }],
+    ["/jobs", null],
+    ["/colour", flow, '{"colour": "red"}'],
+    ["/idempotency_key", flow, '{"idempotency_key": "k"}'],
+    ["/tenant", flow, '{"tenant": 5}'],
+    ["/options", flow, "[]"],
+  ];
+  for (const [field, jobs, options] of refused)
+    expect([field, await submitFlow(jobs, options)]).toMatchObject([field, { code: "22023", detail: field }]);
 });

@@ -157,7 +157,7 @@ describe("a queue in your own code", () => {
         expect(row).toEqual({ lock_timeout: "0", synchronous_commit: "on" });
       });
       expect(await findJob(deps, "default", id)).toMatchObject({ status: "blocked", payload: job.payload });
-      await queue.announce({ id, status: "blocked", created: true });
+      await queue.announce({ id });
       expect(await findJob(deps, "default", id)).toMatchObject({ status: "queued" });
       expect(await signal.take([main], 5)).toEqual([id]);
 

@@ -43,7 +43,7 @@ export function grantStatements(role: string, { schema }: { schema?: string | un
 }
 
 /**
- * The statements that let a role submit jobs for one tenant with the functions `submit` and `submit_job`, and do nothing
+ * The statements that let a role submit jobs for one tenant with the functions `submit`, `submit_job` and `submit_flow`, and do nothing
  * else. A role has one tenant: the newest grant's. PostgreSQL refuses a tenant that does not exist.
  *
  * @example

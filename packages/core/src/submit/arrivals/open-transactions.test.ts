@@ -106,6 +106,23 @@ describe.each(Object.entries(waysToSubmit))("a transaction that stays open after
   });
 });
 
+test("a transaction that stays open after it submitted a flow: nothing waits for it", async () => {
+  const roots = [
+    { type: "noop", group: "shared", ref: "grouped" },
+    { type: "noop", unique: { key: "shared", on_conflict: "reject" }, ref: "unique" },
+  ] as const;
+  const submitted = await own.database.sql.begin(async (tx) => {
+    const jobs = [...roots, { type: "noop", group: "shared", depends_on: ["grouped", "unique"] }];
+    const answer = await queue.submitFlowIn(tx, { jobs, then: { type: "noop" } });
+    for (let round = 0; round < 3; round += 1) await everythingElse(round);
+    return answer;
+  });
+  await queue.announce(...submitted);
+  const rows = await Promise.all(submitted.map(({ id }) => read(id)));
+  // A job with the unique key was committed first.
+  expect(rows.map((row) => row?.status)).toEqual(["blocked", "cancelled", "cancelled", "blocked"]);
+});
+
 test("ten run side by side while a transaction that replaces one of them stays open: all keep their leases and run once", async () => {
   const ids = await add(
     { type: "noop", unique: { key: "held", on_conflict: "replace" } },

@@ -43,7 +43,8 @@ export async function submitInside(
 
 type Row = Known & { outcome: "created" | "replayed" | "mismatch" | "conflict" };
 
-function withState(trace: Submission["trace"]) {
+/** A trace context as the options of the functions. */
+export function withState(trace: Submission["trace"]) {
   if (!trace) return {};
   const { traceparent, tracestate } = trace;
   return tracestate === null ? { traceparent } : { traceparent, tracestate };
