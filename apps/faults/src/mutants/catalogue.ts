@@ -194,7 +194,7 @@ export const catalogue: readonly Mutant[] = [
     name: "order by insertion, the newest first",
     edits: [
       {
-        file: "groups/advance.ts",
+        file: "groups/join.ts",
         find: "ORDER BY group_seq LIMIT",
         put: "ORDER BY group_seq DESC LIMIT",
       },
@@ -217,8 +217,8 @@ export const catalogue: readonly Mutant[] = [
     name: "no next job when one of a group ends",
     edits: [
       {
-        file: "groups/advance.ts",
-        find: "LIMIT least(room, share)",
+        file: "groups/join.ts",
+        find: "LIMIT ${jobs_max}",
         put: "LIMIT 0",
       },
     ],

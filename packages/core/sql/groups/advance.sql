@@ -1,18 +1,12 @@
 -- $1 tenants
 -- $2 queues
 -- $3 group_keys
--- $4 leases
--- $5 lease_token
--- $6 worker_id
--- $7 lease_seconds
 WITH named AS MATERIALIZED (
-    SELECT tenant, queue, group_key, bool_or(leases) AS leases
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[]) AS one(tenant, queue, group_key, leases)
-    GROUP BY tenant, queue, group_key
+    SELECT DISTINCT tenant, queue, group_key FROM unnest((SELECT $1::text[])::text[], (SELECT $2::text[])::text[], (SELECT $3::text[])::text[]) AS one(tenant, queue, group_key)
   ), looked_into AS MATERIALIZED (
     SELECT seen.*, slots, still, ids, room > share AND cardinality(ids) = share AS has_more
     FROM (
-      SELECT seen.*, leases, greatest(1, 2000 / count(*) OVER ()) AS share FROM named
+      SELECT seen.*, greatest(1, 2000 / count(*) OVER ()) AS share FROM named
       CROSS JOIN LATERAL (SELECT *, one.ctid AS spot FROM atlasqueue.job_groups AS one WHERE one.tenant = named.tenant AND one.queue = named.queue AND one.group_key = named.group_key OFFSET 0) AS seen) AS seen
     CROSS JOIN LATERAL (SELECT least(10000, coalesce((
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = seen.tenant AND queues.queue = seen.queue), 1)) AS slots, ARRAY(
@@ -22,8 +16,7 @@ WITH named AS MATERIALIZED (
       WHERE held.tenant = seen.tenant AND held.queue = seen.queue AND held.active_group_key = seen.group_key)) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed')) AS still OFFSET 0) AS now
     CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
     CROSS JOIN LATERAL (SELECT ARRAY(
-      SELECT id FROM atlasqueue.jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND group_seq > 0 ORDER BY group_seq LIMIT least(room, share)
-    ) AS ids OFFSET 0) AS waiting
+      SELECT id FROM atlasqueue.jobs WHERE jobs.tenant = seen.tenant AND jobs.queue = seen.queue AND jobs.group_key = seen.group_key AND group_seq > 0 ORDER BY group_seq LIMIT least(room, share)) AS ids OFFSET 0) AS waiting
   ), free AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM looked_into)) AND (SELECT group_seq) > 0
     FOR UPDATE SKIP LOCKED
@@ -32,33 +25,13 @@ WITH named AS MATERIALIZED (
            CASE WHEN is_held THEN now() + interval '500 ms' WHEN has_more THEN now() END AS overdue
     FROM looked_into CROSS JOIN LATERAL (
       SELECT EXISTS (SELECT FROM unnest(ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free)) AS is_held OFFSET 0) AS held
-  ), weighed AS MATERIALIZED (
-    SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM (
-      SELECT id, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
-      ELSE octet_length(payload::text) END AS bytes FROM atlasqueue.jobs WHERE id = ANY(ARRAY(
-      SELECT through.goes[1] FROM through WHERE leases AND slots = 1 AND cardinality(goes) = 1 AND NOT EXISTS (
-        SELECT FROM atlasqueue.queues WHERE queues.tenant = through.tenant AND queues.queue = through.queue
-          AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND run_at <= statement_timestamp()) AS due
-  ), takes AS MATERIALIZED (
-    SELECT id FROM weighed WHERE before < 4194304
-  ), leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, attempts = attempts + 1,
-                    lease_token = $5::text::uuid, worker_id = $6,
-                    started_at = statement_timestamp(), updated_at = statement_timestamp(),
-                    locked_until = statement_timestamp() + make_interval(secs => $7::float8)
-    WHERE id = ANY(ARRAY(SELECT id FROM takes)) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
-    RETURNING tenant, id, queue, type, priority, attempts, max_attempts, payload, timeout_seconds, backoff, last_error, group_key, flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds, traceparent, tracestate, run_at > created_at AS delayed
-  ), batch AS (
-    INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
-    SELECT min(tenant), $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)
-    FROM leased HAVING count(*) > 0
   ), released AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, group_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
                     active_group_key = CASE WHEN least(10000, coalesce((
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue), 1)) = 1 THEN group_key END, updated_at = now()
-    WHERE id = ANY(ARRAY(SELECT unnest(goes) FROM through EXCEPT SELECT id FROM takes))
+    WHERE id = ANY(ARRAY(SELECT unnest(goes) FROM through))
     RETURNING id, tenant, queue, group_key, priority, status
   ), kept AS (
     INSERT INTO atlasqueue.job_groups (tenant, queue, group_key, last_seq, admitted, heads, overdue_at)
@@ -69,11 +42,9 @@ WITH named AS MATERIALIZED (
   ), forgotten AS (
     DELETE FROM atlasqueue.job_groups WHERE ctid = ANY(ARRAY(SELECT spot FROM through WHERE overdue IS NULL AND cardinality(still || goes) = 0))
   ), counted AS (
-    INSERT INTO atlasqueue.queue_changes (tenant, queue, blocked, queued, scheduled, running)
-    SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'scheduled'), count(*) FILTER (WHERE status = 'running') FROM (SELECT tenant, queue, status FROM released UNION ALL SELECT tenant, queue, 'running' FROM leased) AS moved GROUP BY tenant, queue
-  ), answer AS (
-    SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'group_key', group_key,
-                                      'priority', priority, 'status', status)) AS through
-    FROM released
+    INSERT INTO atlasqueue.queue_changes (tenant, queue, blocked, queued, scheduled)
+    SELECT tenant, queue, -count(*), count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'scheduled') FROM released GROUP BY tenant, queue
   )
-  SELECT * FROM answer LEFT JOIN leased ON true;
+  SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'group_key', group_key,
+                                    'priority', priority, 'status', status)) AS through
+  FROM released;

@@ -1,15 +1,12 @@
 import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
-import { textArray, unindexed } from "../database/literals.ts";
+import { hidden, textArray, unindexed } from "../database/literals.ts";
 import { impatient } from "../database/skip-locked.ts";
 import { executeOn, type Execute, type Statement } from "../database/statement.ts";
-import { notHeldHalfSent, notHeldIdle, notHeldUnread, sentTogether } from "../database/transaction.ts";
+import { notHeldHalfSent, notHeldIdle, sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { claim_bytes_max, payloadBytes } from "../lease/payload-bytes.ts";
-import { leaseColumns } from "../lease/take-leases.ts";
-import { hasMark } from "../limits/room.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { groupOrder, holderOf, sameGroup, slotsOf } from "./join.ts";
+import { groupOrder, holderOf, sameGroup, slotsOf, waitingIn } from "./join.ts";
 
 // What ends a job of a group does so in three statements of one transaction: the end itself, `lockGroups`, and
 // `advanceGroups`, whose snapshot has all that others did before they let go of the groups. All transactions lock jobs
@@ -22,43 +19,23 @@ export type GroupRef = { tenant: string; queue: string; group_key: string | null
 export type LetThrough = ReadyJob & { status: "queued" | "scheduled"; group_key: string };
 type Advanced = { through: LetThrough[] | null };
 
-const no_id = "00000000-0000-0000-0000-000000000000";
+const groupParameters = ["tenants", "queues", "group_keys"];
+/** The groups as rows. */
+const groupInput = `unnest(${["$1", "$2", "$3"].map((one) => hidden(`${one}::text[]`)).join(", ")}) AS one(tenant, queue, group_key)`;
 const paramsOf = (groups: readonly GroupRef[]): [string, string, string] => [
   textArray(groups.map(({ tenant }) => tenant)),
   textArray(groups.map(({ queue }) => queue)),
   textArray(groups.map(({ group_key }) => group_key)),
 ];
-const groupParameters = ["tenants", "queues", "group_keys"];
-
-/** The next job of the groups of `after` is leased, under this token. */
-export type TakeFor = {
-  after: ReadonlySet<GroupRef>;
-  lease_token: string;
-  worker_id: string;
-  lease_seconds: number;
-  /** With the whole job: for a remote worker. */
-  whole?: boolean | undefined;
-};
-const nobody: TakeFor = { after: new Set(), lease_token: no_id, worker_id: "", lease_seconds: 0 };
 
 /** Locks the rows of groups, in the order of all. It waits 200 ms for those that others hold. */
 const lockGroups = (groups: readonly GroupRef[]): Statement => ({ text: lock, params: paramsOf(groups) });
 
-/**
- * Lets the next jobs of groups through that are locked in the same transaction, as many as there is room for. The next of a
- * group that another is to be leased for is not leased if its queue is paused, has limits, has its groups take turns, or
- * lets several jobs of a group run; nor if it is not due; nor once the payloads together are as many bytes as a claim may have.
- */
-const advanceGroups = (groups: readonly GroupRef[], take: TakeFor = nobody): Statement => {
-  const leases = textArray(groups.map((one) => String(take.after.has(one))));
-  return {
-    text: take.whole ? advanceWhole : advance,
-    params: [...paramsOf(groups), leases, take.lease_token, take.worker_id, take.lease_seconds],
-  };
-};
+/** Lets the next jobs of groups through that are locked in the same transaction, as many as there is room for. */
+const advanceGroups = (groups: readonly GroupRef[]): Statement => ({ text: advance, params: paramsOf(groups) });
 
-/** What comes of an end: its answer, the jobs let through, and the leases taken. */
-export type EndedInGroups<Row, L> = { answer: Row | undefined; through: LetThrough[]; leased: readonly L[] };
+/** What comes of an end: its answer, and the jobs let through. */
+export type EndedInGroups<Row> = { answer: Row | undefined; through: LetThrough[] };
 
 /**
  * Ends jobs by a statement that returns one row, and lets the next jobs of `groups` go on, in one transaction: the end,
@@ -67,24 +44,21 @@ export type EndedInGroups<Row, L> = { answer: Row | undefined; through: LetThrou
  * @example
  * const { answer, through } = await endInGroups<Settlement>(deps, settlementOf(completions), leases);
  */
-export async function endInGroups<Row, L = never>(
+export async function endInGroups<Row>(
   { database, observe }: Pick<Deps, "database" | "observe">,
   end: Statement,
   groups: readonly GroupRef[],
-  take?: TakeFor,
-): Promise<EndedInGroups<Row, L>> {
+): Promise<EndedInGroups<Row>> {
   if (groups.length === 0) {
     const [answer] = await executeOn(database)<Row>(end);
-    return { answer, through: [], leased: [] };
+    return { answer, through: [] };
   }
-  const [[answer], , rows] = (await sentTogether(database, [end, lockGroups(groups), advanceGroups(groups, take)])) as [
+  const [[answer], , [advanced]] = (await sentTogether(database, [end, lockGroups(groups), advanceGroups(groups)])) as [
     readonly Row[],
     unknown,
-    readonly (L & Advanced & { id: string | null })[],
+    readonly Advanced[],
   ];
-  const leased: L[] = [];
-  for (const { through: _, ...lease } of rows) if (lease.id !== null) leased.push(lease as unknown as L);
-  return { answer, through: readyOf({ observe }, rows[0]?.through ?? []), leased };
+  return { answer, through: readyOf({ observe }, advanced?.through ?? []) };
 }
 
 /** The same after an end in a transaction under way. */
@@ -107,11 +81,11 @@ export function readyOf({ observe }: Pick<Deps, "observe">, through: readonly Le
 }
 
 /** Those of them that are of the group of each job; of several jobs of one group, the first has them. */
-export function sharedOut<Job extends GroupRef>(jobs: readonly Job[], ready: readonly LetThrough[]) {
+export function sharedOut(ready: readonly LetThrough[]) {
   const nameOf = ({ tenant, queue, group_key }: GroupRef) => `${tenant}\0${queue}\0${group_key}`;
   if (ready.length === 0) return () => ready;
   const of = Map.groupBy(ready, nameOf);
-  return (job: Job): readonly ReadyJob[] => {
+  return (job: GroupRef): readonly ReadyJob[] => {
     const own = of.get(nameOf(job)) ?? [];
     of.delete(nameOf(job));
     return own;
@@ -123,7 +97,7 @@ const lock = composed(
   groupParameters,
   `
   WITH ordered AS MATERIALIZED (
-    SELECT tenant, queue, group_key FROM unnest($1::text[], $2::text[], $3::text[]) AS one(tenant, queue, group_key)
+    SELECT tenant, queue, group_key FROM ${groupInput}
     WHERE ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
     GROUP BY tenant, queue, group_key ORDER BY ${groupOrder("one")}
   )
@@ -139,48 +113,24 @@ const stillOpen = `ARRAY(
         SELECT jobs.id FROM atlasqueue.jobs
         WHERE jobs.id = ANY(seen.heads || ARRAY(${holderOf("seen")})) AND jobs.status IN ('scheduled', 'queued', 'running', 'failed'))`;
 
-const isGoneOnWith = `
-      SELECT through.goes[1] FROM through WHERE leases AND slots = 1 AND cardinality(goes) = 1 AND NOT EXISTS (
-        SELECT FROM atlasqueue.queues WHERE queues.tenant = through.tenant AND queues.queue = through.queue
-          AND (paused_at IS NOT NULL OR ${hasMark}))`;
-
-const leasing = (columns: string) => `weighed AS MATERIALIZED (
-    SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS before FROM (
-      SELECT id, ${payloadBytes} AS bytes FROM atlasqueue.jobs WHERE id = ANY(ARRAY(${isGoneOnWith})) AND run_at <= statement_timestamp()) AS due
-  ), takes AS MATERIALIZED (
-    SELECT id FROM weighed WHERE before < ${claim_bytes_max}
-  ), leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, attempts = attempts + 1,
-                    lease_token = $5::text::uuid, worker_id = $6,
-                    started_at = statement_timestamp(), updated_at = statement_timestamp(),
-                    locked_until = statement_timestamp() + make_interval(secs => $7::float8)
-    WHERE id = ANY(ARRAY(SELECT id FROM takes)) AND ${notHeldUnread}
-    RETURNING ${columns}
-  ), batch AS (
-    INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
-    SELECT min(tenant), $5::text::uuid, $6, statement_timestamp() + make_interval(secs => $7::float8), array_agg(id)
-    FROM leased HAVING count(*) > 0
-  )`;
-
 // A group whose next job another transaction holds waits as a whole, as passing over just that job would break the order;
 // it is overdue then, as is one that has room for more than its share: the sweep looks again. Rows are found by LATERAL, `= ANY` and the
 // conflict over a key, never by a join: that could be planned as a scan of the whole table. A group whose one turn passes
 // to its next job keeps its row as it is: `heads` then names an earlier job, which stands for the one that has `active_group_key`.
-const advancing = (columns: string) => `
+const advance = composed(
+  "groups/advance",
+  groupParameters,
+  `
   WITH named AS MATERIALIZED (
-    SELECT tenant, queue, group_key, bool_or(leases) AS leases
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::bool[]) AS one(tenant, queue, group_key, leases)
-    GROUP BY tenant, queue, group_key
+    SELECT DISTINCT tenant, queue, group_key FROM ${groupInput}
   ), looked_into AS MATERIALIZED (
     SELECT seen.*, slots, still, ids, room > share AND cardinality(ids) = share AS has_more
     FROM (
-      SELECT seen.*, leases, greatest(1, ${jobs_max} / count(*) OVER ()) AS share FROM named
+      SELECT seen.*, greatest(1, ${jobs_max} / count(*) OVER ()) AS share FROM named
       CROSS JOIN LATERAL (SELECT *, one.ctid AS spot FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", "named")} OFFSET 0) AS seen) AS seen
     CROSS JOIN LATERAL (SELECT ${slotsOf("seen")} AS slots, ${stillOpen} AS still OFFSET 0) AS now
     CROSS JOIN LATERAL (SELECT greatest(0, slots - cardinality(still)) AS room OFFSET 0) AS places
-    CROSS JOIN LATERAL (SELECT ARRAY(
-      SELECT id FROM atlasqueue.jobs WHERE ${sameGroup("jobs", "seen")} AND group_seq > 0 ORDER BY group_seq LIMIT least(room, share)
-    ) AS ids OFFSET 0) AS waiting
+    CROSS JOIN LATERAL (SELECT ARRAY(${waitingIn("seen", "id", "least(room, share)")}) AS ids OFFSET 0) AS waiting
   ), free AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT unnest(ids) FROM looked_into)) AND ${unindexed("group_seq")} > 0
     FOR UPDATE SKIP LOCKED
@@ -189,12 +139,12 @@ const advancing = (columns: string) => `
            CASE WHEN is_held THEN now() + interval '500 ms' WHEN has_more THEN now() END AS overdue
     FROM looked_into CROSS JOIN LATERAL (
       SELECT EXISTS (SELECT FROM unnest(ids) AS one(id) WHERE one.id NOT IN (SELECT id FROM free)) AS is_held OFFSET 0) AS held
-  ), ${leasing(columns)}, released AS (
+  ), released AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN run_at > statement_timestamp() THEN 'scheduled' ELSE 'queued' END, group_seq = NULL,
                     ready_at = CASE WHEN run_at > statement_timestamp() THEN NULL ELSE now() END,
                     due_at = CASE WHEN run_at > statement_timestamp() THEN run_at END,
                     active_group_key = CASE WHEN ${slotsOf("jobs")} = 1 THEN group_key END, updated_at = now()
-    WHERE id = ANY(ARRAY(SELECT unnest(goes) FROM through EXCEPT SELECT id FROM takes))
+    WHERE id = ANY(ARRAY(SELECT unnest(goes) FROM through))
     RETURNING id, tenant, queue, group_key, priority, status
   ), kept AS (
     INSERT INTO atlasqueue.job_groups (tenant, queue, group_key, last_seq, admitted, heads, overdue_at)
@@ -204,21 +154,12 @@ const advancing = (columns: string) => `
     ON CONFLICT (tenant, queue, group_key) DO UPDATE SET heads = excluded.heads, overdue_at = excluded.overdue_at
   ), forgotten AS (
     DELETE FROM atlasqueue.job_groups WHERE ctid = ANY(ARRAY(SELECT spot FROM through WHERE overdue IS NULL AND cardinality(still || goes) = 0))
-  ), ${countChanges(
-    "(SELECT tenant, queue, status FROM released UNION ALL SELECT tenant, queue, 'running' FROM leased) AS moved",
-    {
-      blocked: "-count(*)",
-      queued: "count(*) FILTER (WHERE status = 'queued')",
-      scheduled: "count(*) FILTER (WHERE status = 'scheduled')",
-      running: "count(*) FILTER (WHERE status = 'running')",
-    },
-  )}, answer AS (
-    SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'group_key', group_key,
-                                      'priority', priority, 'status', status)) AS through
-    FROM released
-  )
-  SELECT * FROM answer LEFT JOIN leased ON true`;
-const advanceParameters = [...groupParameters, "leases", "lease_token", "worker_id", "lease_seconds"];
-const advance = composed("groups/advance", advanceParameters, advancing(`tenant, ${leaseColumns}`));
-// To read all of a job costs a worker that runs one job after another of 1,000 groups half as much again.
-const advanceWhole = composed("groups/advance-whole", advanceParameters, advancing("*"));
+  ), ${countChanges("released", {
+    blocked: "-count(*)",
+    queued: "count(*) FILTER (WHERE status = 'queued')",
+    scheduled: "count(*) FILTER (WHERE status = 'scheduled')",
+  })}
+  SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'group_key', group_key,
+                                    'priority', priority, 'status', status)) AS through
+  FROM released`,
+);

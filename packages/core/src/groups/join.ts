@@ -60,6 +60,10 @@ const slots_max = 10_000;
 export const sameGroup = (one: string, other: string) =>
   ["tenant", "queue", "group_key"].map((column) => `${one}.${column} = ${other}.${column}`).join(" AND ");
 
+/** The jobs that wait in a group, in their order, for rows with a tenant, a queue and a group_key. */
+export const waitingIn = (row: string, columns: string, jobs_max: string) => `
+      SELECT ${columns} FROM atlasqueue.jobs WHERE ${sameGroup("jobs", row)} AND group_seq > 0 ORDER BY group_seq LIMIT ${jobs_max}`;
+
 /** A condition on rows of jobs: the row of their group is locked now, without waiting, as no other transaction has it locked. */
 export const groupIsFree = (row: string) => `EXISTS (
       SELECT FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", row)} AND ${notHeldIdle} FOR UPDATE SKIP LOCKED)`;

@@ -10,7 +10,7 @@ const lease =
   "date_part('epoch', statement_timestamp() - run_at) AS waited_seconds";
 const traced = `${lease}, traceparent, tracestate, run_at > created_at AS delayed`;
 /** What a lease has of its job. */
-export const leaseColumns = traced;
+export const leaseColumns: Record<Width, string> = { lease, traced, whole: "*" };
 
 // One of a group is told whether others wait behind it: its worker may then go on with the next.
 // The order makes it a look into the index: behind a long line, EXISTS would go through the table to the first of them.

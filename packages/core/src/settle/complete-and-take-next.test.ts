@@ -88,16 +88,16 @@ test("a job that comes while the turn is passed on waits behind, and another loo
   expect((await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'blocked'`).length).toBe(1);
 });
 
-test("a job whose group another transaction holds is not settled, and all others of its batch are", async () => {
-  const groups = [{}, { group: "h" }, { group: undefined }];
-  const firsts = await add(...groups);
-  const [b, c] = await add(...groups.slice(0, 2));
-  const leases = await Promise.all(firsts.map(take));
+test("while another transaction holds a group, its turn is passed on, and only the last of it is not settled", async () => {
+  const [a, last, alone] = await add({}, { group: "h" }, { group: undefined });
+  const [b] = await add({});
+  const leases = await Promise.all([a, last, alone].map(take));
   await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'g' FOR UPDATE`;
-    expect(await goOn(leases)).toEqual({ kinds: ["locked", "applied", "applied"], next: [], ready: [c] });
+    await stranger`SELECT FROM atlasqueue.job_groups FOR UPDATE`;
+    const { kinds, next } = await goOn(leases);
+    expect([kinds, next.map(({ id }) => id)]).toEqual([["applied", "locked", "applied"], [b]]);
   });
-  expect((await goOn(leases.slice(0, 1))).next).toMatchObject([{ id: b }]);
+  expect(await goOn(leases.slice(1, 2))).toEqual({ kinds: ["applied"], next: [], ready: [] });
   expect(await drifted()).toEqual([]);
 });
 
@@ -131,25 +131,16 @@ test("one that is not due, locked by another transaction, or cancelled meanwhile
   expect([await advance(), await statuses(e, f)]).toEqual([[f], ["cancelled", "queued"]]);
 });
 
-test.each([
-  ["settled", async (lease: Lease) => void (await goOn([lease]))],
-  ["cancelled", async (lease: Lease) => void (await cancel(deps, "default", lease.id))],
-])(
-  "the next job behind one that was %s while it was locked goes back when the settlement is repeated",
-  async (_how, end) => {
-    const [a, b] = await add({}, {});
-    const lease = await take(a);
-    await deps.database.sql.begin(async (other) => {
-      await other`SELECT FROM atlasqueue.jobs WHERE id = ${b ?? ""} FOR UPDATE`;
-      await end(lease);
-    });
-    const lost: string[] = [];
-    const options = { ...claimer, after: [lease.id], unanswered: (token: string) => void lost.push(token) };
-    const { next } = await completeAndTakeNext(deps, [{ lease, result: null }], options);
-    const [row] = await deps.database.sql`SELECT lease_token FROM atlasqueue.jobs WHERE id = ${b ?? ""}`;
-    expect([next.size, lost]).toEqual([0, [row?.["lease_token"]]]);
-  },
-);
+test("a settlement that is repeated takes no job, even if the next one was locked the first time", async () => {
+  const [a, b] = await add({}, {});
+  const lease = await take(a);
+  await deps.database.sql.begin(async (other) => {
+    await other`SELECT FROM atlasqueue.jobs WHERE id = ${b ?? ""} FOR UPDATE`;
+    expect(await goOn([lease])).toEqual({ kinds: ["applied"], next: [], ready: [] });
+  });
+  expect(await goOn([lease])).toEqual({ kinds: ["applied"], next: [], ready: [] });
+  expect(await statuses(b)).toEqual(["queued"]);
+});
 
 test("a lease that was lost takes nothing", async () => {
   const [a, b] = await add({}, {});
@@ -177,6 +168,23 @@ test("wherever its answer is lost, the settlement can be repeated and what was t
     expect(job).toEqual({ status: taken ? "running" : "queued", attempts: taken });
     expect(await drifted()).toEqual([]);
   }
+});
+
+test("what was taken goes back if the rest of the batch cannot be settled", async () => {
+  const [a, last] = await add({}, { group: "h" });
+  const [b] = await add({});
+  const leases = await Promise.all([a, last].map(take));
+  const database = steppingDatabase(deps.database, (step, _number, text) => {
+    if (step === "statement" && text.includes("failed_as")) throw brokenConnection();
+  });
+  const unanswered: string[] = [];
+  const broken = goOn(leases, { deps: { ...deps, database }, unanswered: (token) => void unanswered.push(token) });
+  await expect(broken).rejects.toThrow();
+  for (const token of unanswered) await takeBack(deps, token);
+  expect((await goOn(leases)).kinds).toEqual(["applied", "applied"]);
+  const [job] = await deps.database.sql`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${b ?? ""}`;
+  expect(job).toEqual({ status: "queued", attempts: 0 });
+  expect(await drifted()).toEqual([]);
 });
 
 test("of payloads that are too heavy together some may go without being leased", async () => {

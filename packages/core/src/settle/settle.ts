@@ -76,7 +76,7 @@ export async function tellSettled(
     deps,
     leases.filter(({ id }) => refused.has(id)),
   ).catch(afterSome(refused.size < leases.length));
-  const readyAfter = sharedOut(groupsOf(settlings), through);
+  const readyAfter = sharedOut(through);
   return settlings.map((one): Outcome => {
     const { id } = one.lease;
     if (refused.has(id)) return tellOne(deps, one, before.get(id));

@@ -30,9 +30,16 @@ export type Settlement = {
 
 /** The statement that settles jobs, each if it still runs under its token. It returns one `Settlement`. */
 export function settlementOf(settlings: readonly Settling[]): Statement {
+  return { text, params: settlementParams(settlings, failureOf, resultOf, ({ log }) => log) };
+}
+
+/** Leases, and the values of their jobs. */
+export function settlementParams<One extends Settling>(
+  settlings: readonly One[],
+  ...values: ((one: One) => unknown)[]
+): string[] {
   const leases = settlings.map(({ lease }) => lease);
-  const map = (valueOf: (one: Settling) => unknown) => byJob(leases, (at) => valueOf(settlings[at] as Settling));
-  return { text, params: [...leaseParams(leases), map(failureOf), map(resultOf), map(({ log }) => log)] };
+  return [...leaseParams(leases), ...values.map((valueOf) => byJob(leases, (at) => valueOf(settlings[at] as One)))];
 }
 
 function failureOf(one: Settling) {
@@ -43,7 +50,7 @@ function failureOf(one: Settling) {
 }
 
 /** As text, since jsonb would sort its keys. A job that will run again has none. */
-function resultOf(one: Settling): string | undefined {
+export function resultOf(one: Settling): string | undefined {
   if ("verdict" in one) {
     const { error_data, verdict } = one;
     return error_data === undefined || verdict.kind === "retry"
@@ -56,9 +63,12 @@ function resultOf(one: Settling): string | undefined {
 // A parameter is {} for a batch that has nothing of the kind: then no job is looked up in it, which would be 2 % of a
 // settlement. Values are looked up where they are used: a join with them could become a nested loop.
 const given = (parameter: string, value: string) => `CASE WHEN (SELECT ${parameter}::text <> '{}') THEN ${value} END`;
+/** The result of a job in a parameter. */
+export const resultIn = (parameter: string) => `(${given(parameter, textOfJob(parameter))})::json`;
 const failure = (field: string) => given("$4", `${ofJob("$4")} ->> '${field}'`);
 const retryAt = `now() + make_interval(secs => (${failure("delay")})::float8)`;
-const log = given("$6", ofJob("$6", "id"));
+export const logIn = (parameter: string) => given(parameter, ofJob(parameter, "id"));
+const log = logIn("$6");
 
 // The answer names only the refused ones, mostly none: naming the others would take a row per job, and even to look for
 // them costs, so they are counted first. A success that logged nothing leaves no row in the history.
@@ -73,7 +83,7 @@ const text = composed(
                     finished_at = CASE WHEN (${failure("delay")}) IS NULL THEN now() END,
                     active_group_key = CASE WHEN (${failure("delay")}) IS NOT NULL THEN active_group_key END,
                     error_fingerprint = ${failure("fingerprint")}, last_error = ${failure("error")},
-                    result = (${given("$5", textOfJob("$5"))})::json, updated_at = now(), locked_until = NULL
+                    result = ${resultIn("$5")}, updated_at = now(), locked_until = NULL
     WHERE ${impatient} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, attempts, worker_id, started_at, run_at, dead_reason, last_error,
               has_children AND status <> 'failed' AS has_children, nullif(status, 'succeeded') AS failed_as

@@ -30,7 +30,8 @@ export const seams: Readonly<Record<string, string>> = {
   "lease/forget-ended-claims": "the rows of claims that remote workers settled are removed",
   "settle/settle":
     "a job succeeds, fails or dies: before_commit is before the ack, after_commit is before a dead letter is listed",
-  "groups/advance": "a job of a group has ended, and the next may go, or is leased",
+  "settle/complete-and-take-next": "a job of a group succeeds, and the next is leased",
+  "groups/advance": "a job of a group has ended, and the next may go",
   "flows/close-edges": "rows of the outbox about parents that ended are acted on",
   "flows/release-children": "rows of the outbox about children are acted on: they are let go",
   "flows/have-dependants-wait": "a job adds others that its dependants wait for",
