@@ -151,8 +151,8 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "submit/enqueue-all.ts",
-        find: "const inserted = await insertJobs(execute, first, options);",
-        put: "for (const one of first.slice(1)) await insertJobs(execute, [one], options); const inserted = await insertJobs(execute, first.slice(0, 1), options);",
+        find: "const inserted = await insertJobs(execute, first, strictly);",
+        put: "for (const one of first.slice(1)) await insertJobs(execute, [one], strictly); const inserted = await insertJobs(execute, first.slice(0, 1), strictly);",
       },
     ],
     scenario: batches,
@@ -173,8 +173,8 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "submit/enqueue.ts",
-        find: "const drafts = submissions.map(draft);\n  const outcomes: Outcomes = new Map();\n  for (let attempt",
-        put: "const drafts = submissions.map(draft);\n  await (deps as any).signal?.push(drafts.map(({ id, tenant, request }) => ({ id, tenant, queue: request.queue, priority: 0 })));\n  const outcomes: Outcomes = new Map();\n  for (let attempt",
+        find: "const drafts = submissions.map(draft);\n  const outcomes: Outcomes = new Map();\n  await lookAgain(",
+        put: "const drafts = submissions.map(draft);\n  await (deps as any).signal?.push(drafts.map(({ id, tenant, request }) => ({ id, tenant, queue: request.queue, priority: 0 })));\n  const outcomes: Outcomes = new Map();\n  await lookAgain(",
       },
     ],
     scenario: signalled,

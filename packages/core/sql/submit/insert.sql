@@ -12,29 +12,40 @@
 -- $12 payloads
 -- $13 traceparents
 -- $14 tracestates
-WITH   
-  made AS (
+-- $15 keys
+-- $16 request_hashes
+-- $17 key_ttl_seconds
+-- $18 strict
+WITH keyed AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
+    WHERE key IS NOT NULL AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
+  ), new_keys AS (
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $17::float8) FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
+    ON CONFLICT DO NOTHING
+    RETURNING job_id
+  ), taken AS MATERIALIZED (
+    SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
+  ), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, status, ready_at, due_at  )
+                      payload, traceparent, tracestate, status, ready_at, due_at, kept_until)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
            CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
-           
-    CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END,
-    CASE WHEN starts_at > now() THEN NULL ELSE starts_at END, CASE WHEN starts_at > now() THEN starts_at END 
+           CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END, CASE WHEN starts_at > now() THEN NULL ELSE starts_at END,
+           CASE WHEN starts_at > now() THEN starts_at END, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => $17::float8) END
     FROM (
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-    json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])
-  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate)
-) AS input 
-    
-    RETURNING id, tenant, queue, run_at, ready_at, due_at 
+    json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]), unnest($15::text[])
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate, key)
+) AS input WHERE id NOT IN (SELECT id FROM taken)
+    RETURNING id, tenant, queue, run_at, ready_at, due_at
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled)
     SELECT tenant, queue, count(ready_at), count(due_at) FROM made GROUP BY tenant, queue
   )
-  SELECT now() AS created_at, NULL AS taken,
+  SELECT now() AS created_at, (SELECT json_agg(id) FROM taken) AS taken,
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
-         NULL AS blocked;
+         (CASE WHEN $18::text::boolean AND EXISTS (SELECT FROM taken) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;

@@ -1,4 +1,4 @@
-import { jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
+import { jsonArray, numberArray, textArray } from "../database/literals.ts";
 import type { Draft } from "../submit/insert-jobs.ts";
 
 /** What `flowParams` returns, by name: columns of the statement that submits, after its others. */
@@ -8,7 +8,7 @@ export function flowParams(drafts: readonly Draft[]) {
   return [
     textArray(drafts.map(({ flow }) => flow?.ref)),
     textArray(drafts.map(({ flow }) => flow?.on_parent_failure)),
-    uuidArray(drafts.flatMap(({ flow }) => flow?.flow_id ?? [])),
+    textArray(drafts.map(({ flow }) => flow?.flow_id)),
     numberArray(drafts.map(({ flow }) => flow?.place)),
     textArray(drafts.map(({ flow }) => flow?.spawned_by)),
     jsonArray(drafts.map(({ flow }) => JSON.stringify(flow?.parents ?? []))),
@@ -53,12 +53,12 @@ export const storeFlows = `
     INSERT INTO atlasqueue.outbox (kind, tenant, key)
     SELECT 'recheck_child', tenant, child::text FROM ties GROUP BY child, tenant HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
   ), the_flow AS (
-    INSERT INTO atlasqueue.flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes ON CONFLICT DO NOTHING
+    INSERT INTO atlasqueue.flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes WHERE flow_id IS NOT NULL ON CONFLICT DO NOTHING
   ), the_jobs AS (
     INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, ref, on_parent_failure, parents)
     SELECT tenant, id, flow_id, flow_place, ref, on_parent_failure, CASE WHEN spawned_by IS NULL THEN parents ELSE (
              jsonb_build_array(jsonb_build_object('ref', spawned_by, 'id', spawned_by)) || parents::jsonb)::json END
-    FROM makes
+    FROM makes WHERE flow_id IS NOT NULL
   ), the_edges AS (
     INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure, failed)
     SELECT tenant, parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'

@@ -10,7 +10,6 @@ import type { Draft } from "../submit/insert-jobs.ts";
 import { lookAgain } from "../submit/look-again.ts";
 import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 import { enqueueUnique } from "../submit/unique/enqueue.ts";
-import { uniqueNameOf } from "../submit/unique/plan.ts";
 import { asInsert, sendAll } from "../tracing/send.ts";
 import { placesOf } from "./flow-faults.ts";
 import { isFlow, type Flow, type FlowPart, type Parent } from "./flow.ts";
@@ -38,7 +37,9 @@ export async function submitFlow(deps: Deps, flow: Flow, options: EnqueueOptions
   return sendAll(deps, jobsOf(flow), async (all) => {
     const drafted = await draftFlow(flow, all);
     return asInsert(deps, all, async () => {
-      const stored = await lookAgain(async () => (await storeFlows(executeOn(deps.database), [drafted], options))[0]);
+      const stored = await lookAgain(
+        async (postponed) => (await storeFlows(executeOn(deps.database), [drafted], { ...options, postponed }))[0],
+      );
       return answerFlow(deps, drafted, stored);
     });
   });
@@ -61,7 +62,7 @@ export type StoredFlow = Outcomes | UnknownParents;
 export async function storeFlows(
   execute: Execute,
   flows: readonly DraftedFlow[],
-  { idempotency_ttl_seconds, impatient = false }: EnqueueOptions,
+  options: EnqueueOptions,
 ): Promise<(StoredFlow | undefined)[]> {
   const all = flows.flatMap(({ drafts }) => drafts);
   const known = await look(execute, all);
@@ -71,11 +72,8 @@ export async function storeFlows(
   const isNew = ({ drafts }: DraftedFlow) => !drafts.some((one) => outcomes.has(one) || namesAny(one, unknown));
   const first = oncePerKeys(flows.filter(isNew)).flatMap(({ drafts }) => drafts);
   if (first.length > 0) {
-    const unique = first.filter(({ request }) => request.unique);
-    const names = new Map(unique.map((one) => [one, uniqueNameOf(one)]));
-    const options = { idempotency_ttl_seconds, strict: true, impatient };
-    for (const [one, outcome] of await enqueueUnique(execute, first, names, known.held, options))
-      outcomes.set(one, outcome);
+    const strictly = { ...options, strict: true };
+    for (const [one, outcome] of await enqueueUnique(execute, first, known.held, strictly)) outcomes.set(one, outcome);
   }
   return flows.map(({ flow, drafts }) => {
     const told = drafts.filter((one) => outcomes.has(one));

@@ -10,11 +10,12 @@ import { notHeldIdle } from "../database/transaction.ts";
  * them as they were before the wait for the lock.
  *
  * Jobs that were committed before and still wait for their places in the group come first: where the outbox has one, those
- * of the statement wait there as well, with place 0.
+ * of the statement wait there as well, with place 0. So do all of them when the condition `postponed` holds: then no group's
+ * row is locked.
  */
-export const joinGroups = (members: string) => `
+export const joinGroups = (members: string, postponed?: string) => `
   candidates AS MATERIALIZED (${members}), postponed AS MATERIALIZED (
-    SELECT * FROM candidates WHERE (
+    SELECT * FROM candidates WHERE ${postponed ? `${postponed} OR ` : ""}(
       SELECT true FROM atlasqueue.outbox WHERE outbox.tenant = candidates.tenant AND lane = ${groupLane("candidates")} LIMIT 1)
   ), admissions AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)

@@ -2,19 +2,16 @@ import { composed } from "../database/composed.ts";
 import type { Execute } from "../database/statement.ts";
 import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
-import { groupedColumns } from "./insert-jobs.ts";
 import { flowColumns, hasParents, parentsLocked, storeFlows } from "../flows/store-flow.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups, seatMembers } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { impatient } from "../database/skip-locked.ts";
-import { asked, ofFlow, paramsOf, parametersOf, type Mode, type Step } from "./steps.ts";
+import { asked, isPostponed, paramsOf, parametersOf, type Mode, type Step } from "./steps.ts";
 import { lockTargets, replaceTargets } from "./unique/replace.ts";
 
-/** `lost` are the drafts whose keys or targets were taken meanwhile: nothing was done about them. Look again. */
 export type CarriedOut = {
   created_at: Date;
-  lost: ReadonlySet<string>;
   made: ReadonlyMap<string, MadeJob>;
   replaced: ReadonlyMap<string, ReplacedJob>;
 };
@@ -23,10 +20,10 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
 
 /**
  * Carry out what a look at the keys decided, in one statement that checks whether what was seen still holds: so no lock
- * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs; `flow` those
- * that wait for one another as well; `admit` is for pending ones, whose rows are locked. With `strict` it is all or
- * nothing: it throws when something was lost (see `isTakenMeanwhile`). Flows and admissions are always that. When it is
- * `impatient`, as admissions always are, it throws when it would have to wait for another's lock (see `isLocked`).
+ * outlives it, and a process that stops between look and statement holds nothing. `insert` stores new jobs, with which of
+ * them wait for one another; `admit` is for pending ones, whose rows are locked. It is all or nothing: it throws when
+ * something was taken meanwhile (see `isTakenMeanwhile`), or another transaction keeps what it needs locked (see `isLocked`).
+ * When that is a group's row, send it again with `postponed`: then the jobs of groups get their places after the commit.
  *
  * The lock order is the same in all statements that take jobs in: jobs to be replaced, which no one waits for; then
  * unique keys, idempotency keys and groups, each sorted.
@@ -35,16 +32,14 @@ export async function carryOut(
   execute: Execute,
   steps: readonly Step[],
   mode: Mode,
-  { strict = false, impatient: hasty = false }: { strict?: boolean | undefined; impatient?: boolean | undefined } = {},
+  { postponed = false }: { postponed?: boolean | undefined } = {},
 ): Promise<CarriedOut> {
-  const text = mode === "admit" ? admitting : (hasty ? hastily : patiently)[mode][strict ? "strict" : "lenient"];
-  const [row] = await execute<Row>({ text, params: paramsOf(steps, mode) });
+  const [row] = await execute<Row>({ text: texts[mode], params: paramsOf(steps, mode, postponed) });
   if (!row) throw new Error("the statement gave no row");
   const times = <T extends { run_at: string }>(one: T) => ({ ...one, run_at: new Date(one.run_at) });
   const date = (time: string | null) => (time === null ? null : new Date(time));
   return {
     created_at: new Date(row.created_at),
-    lost: new Set(row.lost ?? []),
     made: new Map((row.made ?? []).map((one) => [one.id, times(one)])),
     replaced: new Map(
       (row.replaced ?? []).map((one) => [
@@ -58,21 +53,18 @@ export async function carryOut(
 type InText<T> = { [K in keyof T]: T[K] extends Date ? string : T[K] extends Date | null ? string | null : T[K] };
 type Row = {
   created_at: Date | string;
-  lost: string[] | null;
   made: InText<MadeJob>[] | null;
   replaced: InText<ReplacedJob>[] | null;
 };
-
-const ours = (mode: Mode, hasty: boolean) => `${asked(mode)}, ours AS MATERIALIZED (
-    SELECT * FROM asked${hasty ? ` WHERE ${impatient}` : ""}
-  )`;
 
 // ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that is taking the key, and then looks at the row as
 // that one left it. `check_at` is the version of the row: replacing a key's job moves it as well, so that no one takes
 // the key from a job that was about to start and now is not. Unique keys come before idempotency keys, as an
 // idempotency key taken in vain names no job, and so is free.
 const keys = (mode: Mode) => `
-  ${lockTargets("ours")}, able AS MATERIALIZED (
+  ours AS MATERIALIZED (
+    SELECT * FROM asked WHERE ${impatient}
+  ), ${lockTargets("ours")}, able AS MATERIALIZED (
     SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
   ), named AS (
     INSERT INTO atlasqueue.unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
@@ -99,32 +91,27 @@ const keys = (mode: Mode) => `
   ), clear AS MATERIALIZED (
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
-    SELECT * FROM clear WHERE role = 'make'${mode === "insert" ? ` AND NOT ${isBehindLost}` : ""}
-  ), ${(mode === "admit" ? seatMembers : joinGroups)(
-    `SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL${ofFlow(mode, ` AND NOT ${hasParents}`)}`,
-  )}`;
-
-// A job behind one of its group that was lost is left out, as that one may get its place there at the next look.
-const isBehindLost = `EXISTS (
-        SELECT FROM ours AS earlier
-        WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (clear.tenant, clear.queue, clear.group_key)
-          AND earlier.id < clear.id AND earlier.id NOT IN (SELECT id FROM clear))`;
+    SELECT * FROM clear WHERE role = 'make'
+  ), ${mode === "admit" ? seatMembers(members) : joinGroups(`${members} AND NOT ${hasParents}`, isPostponed)}`;
+const members = "SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL";
 
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
 
-const insertInto = (seats: string, columns = "", values = "") => `
-  made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key${columns})
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}${values}
-    FROM makes LEFT JOIN ${seats} USING (id)
-    RETURNING id, tenant, queue, run_at, status
-  )`;
+const groupedColumns = `
+    CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
+    CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
+    CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
+    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key`;
 
 const made = {
-  insert: insertInto("seated"),
-  flow: `${storeFlows}, ${insertInto("seats", ...flowColumns)}`,
+  insert: `${storeFlows}, made AS (
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key${flowColumns[0]})
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
+           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}${flowColumns[1]}
+    FROM makes LEFT JOIN seats USING (id)
+    RETURNING id, tenant, queue, run_at, status
+  )`,
   admit: `
   seats AS MATERIALIZED (
     SELECT id, ${keptUntil} AS kept, ${groupedColumns}
@@ -141,46 +128,26 @@ const made = {
   ), ${noteParents("ended")}`,
 };
 
-const stored = "SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made";
 const moved = {
-  insert: stored,
-  flow: stored,
+  insert: "SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made",
   admit: `
     SELECT tenant, queue, 'blocked' AS from_status, status AS to_status FROM made
     UNION ALL SELECT tenant, queue, 'blocked', 'cancelled' FROM ended`,
 };
 
-const build = (mode: Mode, strict: boolean, hasty: boolean) => `
-  WITH ${ours(mode, hasty)}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
+const build = (mode: Mode) => `
+  WITH ${asked(mode)}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
   ), ${replaceTargets("contents")}, moved AS (
     ${moved[mode]}
     UNION ALL SELECT tenant, queue, was, status FROM replaced
-  ), ${countMixedMoves("moved")}, settled AS MATERIALIZED (
-    SELECT id FROM made UNION ALL SELECT id FROM clear WHERE role <> 'make'
-  )
-  SELECT now() AS created_at, (SELECT json_agg(id) FROM asked WHERE id NOT IN (SELECT id FROM settled)) AS lost,
-         (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
+  ), ${countMixedMoves("moved")}
+  SELECT now() AS created_at, (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         ${refuseIf(mode === "flow" ? `${lostAny} OR ${parentsLocked}` : strict ? lostAny : replacedForNothing)}`;
+         ${refuseIf(`(SELECT count(*) FROM asked) <> (SELECT count(*) FROM clear)${mode === "insert" ? ` OR ${parentsLocked}` : ""}`)}`;
 
-const lostAny = "EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled))";
-// Another request has just taken this one's idempotency key: what it was to replace must stay as it is.
-const replacedForNothing = "EXISTS (SELECT FROM taken WHERE target IS NOT NULL)";
-
-const textsOf = (hasty: boolean) => {
-  const text = (name: string, mode: Mode, strict: boolean) =>
-    composed(`submit/${name}${hasty ? "-hastily" : ""}`, parametersOf(mode), build(mode, strict, hasty));
-  const flow = text("insert-flow", "flow", true);
-  return {
-    insert: {
-      strict: text("insert-unique-strict", "insert", true),
-      lenient: text("insert-unique", "insert", false),
-    },
-    flow: { strict: flow, lenient: flow },
-  };
+const texts = {
+  insert: composed("submit/insert-related", parametersOf("insert"), build("insert")),
+  admit: composed("submit/admit", parametersOf("admit"), build("admit")),
 };
-const patiently = textsOf(false);
-const hastily = textsOf(true);
-const admitting = composed("submit/admit", parametersOf("admit"), build("admit", true, true));

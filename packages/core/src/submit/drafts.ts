@@ -30,10 +30,10 @@ export async function draftsOf(submissions: readonly Submission[]): Promise<Draf
 /** The row as it was just written, without reading it back; only the database needs its place in its group. */
 export function newRow(
   { id, tenant, request, trace, flow }: Draft,
-  { created_at, run_at, blocked }: Omit<Inserted, "taken">,
+  { created_at, run_at, blocked }: Pick<Inserted, "created_at" | "run_at"> & { blocked?: ReadonlySet<string> },
 ): JobRow {
   const later = run_at.get(id) ?? null;
-  const waits = blocked.has(id);
+  const waits = blocked?.has(id) ?? false;
   return {
     id,
     tenant,

@@ -4,10 +4,9 @@ import { draftsOf, newRow } from "./drafts.ts";
 import { mismatchedTwins, oncePerKey, settleConflicts, settleTwins } from "./idempotency.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
-import { look, type EnqueueOptions } from "./enqueue.ts";
+import { isRelated, look, type EnqueueOptions } from "./enqueue.ts";
 import { insertJobs, type Draft } from "./insert-jobs.ts";
 import { lookAgain } from "./look-again.ts";
-import { uniqueNameOf } from "./unique/plan.ts";
 import { asInsert, sendAll } from "../tracing/send.ts";
 
 export type EnqueueAllOutcome =
@@ -33,27 +32,13 @@ export async function enqueueAll(
   return sendAll(deps, submissions, (all) =>
     asInsert(deps, all, async () => {
       const drafts = await draftsOf(all);
-      const outcomes = await lookAgain(async () => {
-        const known = await storeAll(executeOn(deps.database), drafts, options);
+      const outcomes = await lookAgain(async (postponed) => {
+        const known = await storeAll(executeOn(deps.database), drafts, { ...options, postponed });
         return isWhole(drafts, known) ? known : undefined;
       });
       return answerAll(deps, all, drafts, outcomes);
     }),
   );
-}
-
-/**
- * The same with a single look: undefined when it has to be repeated, as it has when it throws that a key was taken
- * meanwhile.
- */
-export async function enqueueAllOnce(
-  execute: Execute,
-  deps: Pick<Deps, "observe">,
-  { submissions, drafts }: { submissions: readonly Submission[]; drafts: readonly Draft[] },
-  options: EnqueueOptions,
-): Promise<EnqueueAllOutcome | undefined> {
-  const outcomes = await storeAll(execute, drafts, options);
-  return isWhole(drafts, outcomes) ? answerAll(deps, submissions, drafts, outcomes) : undefined;
 }
 
 const isWhole = (drafts: readonly Draft[], outcomes: ReadonlyMap<Draft, EnqueueOutcome>) =>
@@ -79,21 +64,18 @@ export function answerAll(
 async function storeAll(
   execute: Execute,
   drafts: readonly Draft[],
-  { idempotency_ttl_seconds, impatient = false }: EnqueueOptions,
+  options: EnqueueOptions,
 ): Promise<Map<Draft, EnqueueOutcome>> {
-  const options = { idempotency_ttl_seconds, strict: true, impatient };
   const outcomes = new Map<Draft, EnqueueOutcome>(mismatchedTwins(drafts).map((one) => [one, { kind: "mismatch" }]));
   const known = await look(execute, drafts);
   settleConflicts(drafts, known.keyed, outcomes);
   if ([...outcomes.values()].some(isRefusal)) return outcomes;
   const first = oncePerKey(drafts.filter((one) => !outcomes.has(one)));
-  if (first.some(({ request }) => request.unique)) {
-    const unique = first.filter(({ request }) => request.unique);
-    const names = new Map(unique.map((one) => [one, uniqueNameOf(one)]));
-    for (const [one, outcome] of await enqueueUnique(execute, first, names, known.held, options))
-      outcomes.set(one, outcome);
+  const strictly = { ...options, strict: true };
+  if (first.some(isRelated)) {
+    for (const [one, outcome] of await enqueueUnique(execute, first, known.held, strictly)) outcomes.set(one, outcome);
   } else if (first.length > 0) {
-    const inserted = await insertJobs(execute, first, options);
+    const inserted = await insertJobs(execute, first, strictly);
     for (const one of first) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
   }
   settleTwins(drafts, outcomes);

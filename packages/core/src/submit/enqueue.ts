@@ -2,27 +2,23 @@ import { executeOn, type Execute } from "../database/statement.ts";
 import { isLocked, KeysContendedError } from "../database/errors.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { pause } from "../pause.ts";
 import { findKeyHolders, type KeyHolders } from "./find-key-holders.ts";
 import { arrive } from "./arrivals/arrive.ts";
 import { draft, newRow } from "./drafts.ts";
-import { groupOf } from "./held.ts";
 import { hasKey, oncePerKey, settleConflicts, settleTwins } from "./idempotency.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
+import { lookAgain } from "./look-again.ts";
 import { uniqueNameOf } from "./unique/plan.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
 
-export type EnqueueOptions = Pick<InsertOptions, "idempotency_ttl_seconds" | "impatient">;
+export type EnqueueOptions = Omit<InsertOptions, "strict">;
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
 /** Looks at the keys in one go: another process may take one between our look and our statement. */
 const rounds_max = 3;
-/** For a call that is not repeated by its caller: each try is some rounds, preceded by a rest. */
-const tries_max = 12;
-const rest_ms_max = 20;
 
 /**
  * (nothing) → queued | scheduled | blocked. A job and its keys are committed together, in one statement; when this
@@ -39,15 +35,11 @@ export async function enqueue(
 ): Promise<EnqueueOutcome[]> {
   const drafts = submissions.map(draft);
   const outcomes: Outcomes = new Map();
-  for (let attempt = 0; attempt < tries_max; attempt += 1) {
-    if (attempt > 0) await pause(rest_ms_max * Math.random() * attempt);
-    await store(executeOn(deps.database), drafts, outcomes, options);
-    if (outcomes.size === drafts.length) break;
-  }
-  return told(deps, submissions, drafts, outcomes).map((outcome) => {
-    if (!outcome) throw new KeysContendedError();
-    return outcome;
+  await lookAgain(async (postponed) => {
+    await store(executeOn(deps.database), drafts, outcomes, { ...options, postponed });
+    return outcomes.size === drafts.length || undefined;
   });
+  return told(deps, submissions, drafts, outcomes).filter((one) => one !== undefined);
 }
 
 /** `enqueue` in one go: undefined means that the key was taken again and again. Send only those again. */
@@ -61,7 +53,7 @@ export async function enqueueOnce(
   const outcomes: Outcomes = new Map();
   await store(execute, drafts, outcomes, options).catch((error: unknown) => {
     // What a round before has stored must not be sent again.
-    if (!isLocked(error) || outcomes.size === 0) throw error;
+    if (outcomes.size === 0 || !(isLocked(error) || isTakenMeanwhile(error))) throw error;
   });
   return told(deps, submissions, drafts, outcomes);
 }
@@ -89,15 +81,14 @@ export async function insertOrArrive(
   options: EnqueueOptions,
 ): Promise<EnqueueOutcome[]> {
   const drafts = submissions.map(draft);
-  const arrives = ({ request }: Draft) => request.group !== undefined || request.unique !== undefined;
   const outcomes: Outcomes = new Map();
   await store(
     execute,
-    drafts.filter((one) => !arrives(one)),
+    drafts.filter((one) => !isRelated(one)),
     outcomes,
     options,
   );
-  const others = drafts.filter(arrives);
+  const others = drafts.filter(isRelated);
   settleConflicts(others, (await findKeyHolders(execute, others.filter(hasKey), [])).keyed, outcomes);
   const open = others.filter((one) => !outcomes.has(one));
   const jobs = await arrive(execute, open, options.idempotency_ttl_seconds);
@@ -114,18 +105,23 @@ async function store(
   execute: Execute,
   drafts: readonly Draft[],
   outcomes: Outcomes,
-  options: InsertOptions,
+  options: EnqueueOptions,
 ): Promise<void> {
   for (let round = 0; round < rounds_max; round += 1) {
     const open = drafts.filter((one) => !outcomes.has(one));
     if (open.length === 0) return;
-    const unique = open.some(isUnique);
+    const related = open.some(isRelated);
     // Most jobs have new keys and ask for nothing more: then there is nothing to look up first.
-    const known = unique || round > 0 || someFollow(open) ? await look(execute, open) : nobody;
+    const known = related || round > 0 ? await look(execute, open) : nobody;
     settleConflicts(open, known.keyed, outcomes);
     const first = oncePerKey(open.filter((one) => !outcomes.has(one)));
-    if (unique) await storeUnique(execute, first, known, outcomes, options);
-    else if (first.length > 0) await storePlain(execute, first, outcomes, options);
+    if (related)
+      for (const [one, outcome] of await enqueueUnique(execute, first, known.held, options)) outcomes.set(one, outcome);
+    else if (first.length > 0) {
+      const inserted = await insertJobs(execute, first, options);
+      for (const one of first)
+        if (!inserted.taken.has(one.id)) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
+    }
     settleTwins(drafts, outcomes);
   }
 }
@@ -133,42 +129,13 @@ async function store(
 const nobody: KeyHolders = { keyed: [], spent: [], held: [] };
 const isUnique = ({ request }: Draft) => request.unique !== undefined;
 
-/** Whether one follows another of its group whose key may be spent: that one would be stored a round later, behind it. */
-function someFollow(drafts: readonly Draft[]): boolean {
-  const groups = new Set<string>();
-  return drafts.some((one) => {
-    const group = groupOf(one);
-    if (group === undefined) return false;
-    if (groups.has(group)) return true;
-    if (hasKey(one)) groups.add(group);
-    return false;
-  });
-}
+/** Whether other jobs have a say in what becomes of it. */
+export const isRelated = ({ request: { group, unique }, flow }: Draft): boolean =>
+  group !== undefined || unique !== undefined || flow !== undefined;
 
 /** What the drafts' keys name now. Spent ones are free afterwards. */
 export async function look(execute: Execute, drafts: readonly Draft[]): Promise<KeyHolders> {
   const known = await findKeyHolders(execute, drafts.filter(hasKey), drafts.filter(isUnique).map(uniqueNameOf));
   await forgetSpentKeys(execute, known.spent);
   return known;
-}
-
-async function storePlain(execute: Execute, drafts: readonly Draft[], outcomes: Outcomes, options: InsertOptions) {
-  const inserted = await insertJobs(execute, drafts, options);
-  for (const one of drafts)
-    if (!inserted.taken.has(one.id)) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
-}
-
-async function storeUnique(
-  execute: Execute,
-  drafts: readonly Draft[],
-  { held }: KeyHolders,
-  outcomes: Outcomes,
-  options: InsertOptions,
-): Promise<void> {
-  try {
-    const names = new Map(drafts.filter(isUnique).map((one) => [one, uniqueNameOf(one)]));
-    for (const [one, outcome] of await enqueueUnique(execute, drafts, names, held, options)) outcomes.set(one, outcome);
-  } catch (error) {
-    if (!isTakenMeanwhile(error)) throw error;
-  }
 }

@@ -93,20 +93,27 @@ test("once it is given up, what is on its way has its outcome, and what waits is
   expect(sent).toEqual(["a"]);
 });
 
-test("what fails after its caller was told to give up ends no process", async () => {
-  const aside = Promise.withResolvers<string>();
-  const stored = Promise.withResolvers<void>();
-  const line = createGroupCommit<string, string>(async () => {
-    await stored.promise;
-    return [aside.promise];
-  }, 10_000);
-  const answers = Promise.allSettled([line.submit("a", 1)]);
-  await new Promise(setImmediate);
-  line.giveUp();
-  stored.resolve();
+test("a refused batch is sent in halves, a refused half one by one, and one that is locked alone comes again later", async () => {
+  const sent: string[] = [];
+  const locked = Object.assign(new Error("locked"), { code: "55P03", severity: "ERROR" });
+  let free = false;
+  const line = createGroupCommit<number, string>(async (items, { postponed }) => {
+    sent.push(`${postponed ? "postponed " : ""}${items.join()}`);
+    if (items.includes(6) && !free) throw locked;
+    return items.map((item) => `${item} is stored`);
+  }, 5_000);
+  const answers = Array.from({ length: 8 }, (_each, nr) => line.submit(nr, 1));
+  await Promise.all(answers.filter((_one, nr) => nr !== 6));
+  free = true;
+  expect(await answers[6]).toBe("6 is stored");
   await line.idle();
-  aside.reject(new Error("much later"));
-  // A rejection that nobody handles fails the run.
-  await new Promise(setImmediate);
-  expect(await answers).toMatchObject([{ status: "rejected" }]);
+  expect(sent.slice(0, 7)).toEqual([
+    "0,1,2,3,4,5,6,7",
+    "postponed 0,1,2,3",
+    "postponed 4,5,6,7",
+    "postponed 4",
+    "postponed 5",
+    "postponed 6",
+    "postponed 7",
+  ]);
 });

@@ -1,6 +1,13 @@
 import { createShares } from "@atlasqueue/contract";
-import { certainlyNotApplied, DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "../database/errors.ts";
+import {
+  certainlyNotApplied,
+  DatabaseTimeoutError,
+  isLocked,
+  isUnavailable,
+  outcomeUnknown,
+} from "../database/errors.ts";
 import { waits_max } from "../database/patience.ts";
+import { isTakenMeanwhile } from "../database/refuse.ts";
 import { NoRoomError } from "../shares.ts";
 import { createWaiting } from "./waiting.ts";
 
@@ -15,8 +22,8 @@ const usual_flights_max = 2;
  */
 const usual_waiting_max = 120_000;
 const watch_ms = 100;
-/** The longest (random) rest before a request whose keys were taken meanwhile is tried again. */
-const usual_rest_ms_max = 20;
+/** The longest (random) rest before a request that met another's lock or key comes again. */
+const rest_ms_max = 20;
 
 export type GroupCommit<Item, Outcome> = {
   /**
@@ -37,7 +44,9 @@ type Request<Item, Outcome> = {
   bytes: number;
   rows: number;
   at: number;
-  resolve(outcome: Outcome | Promise<Outcome>): void;
+  /** It has its answer. */
+  over: boolean;
+  resolve(outcome: Outcome): void;
   reject(error: unknown): void;
 };
 
@@ -47,45 +56,46 @@ export type GroupCommitOptions<Item> = {
   rows_max?: number;
   waiting_max?: number;
   flights_max?: number;
-  rest_ms_max?: number;
-  takes_turns?: boolean;
 };
 
 /**
- * Group commit: jobs, or flows of them, that come in while an INSERT is under way share the next one, and one push to each list. With
- * nothing under way a job goes at once, so an idle system adds no wait. A row PostgreSQL refuses is only its own
- * request's problem: the others are sent again without it. So is a key that was taken meanwhile: that request
- * (undefined in the answer of `store`) goes with a later batch, until its deadline; one that goes elsewhere has a promise
- * in it. `store` reports each time the
- * database has answered one of its statements. Those that come back are ahead of those that came later; where many may
- * come back again and again, all of them have to take turns. Holders take turns in any case.
+ * Stores items in one statement, all or none of those it has an outcome for; undefined are those whose keys were taken
+ * meanwhile. With `postponed` it locks no group.
+ */
+type Store<Item, Outcome> = (items: readonly Item[], how: { postponed: boolean }) => Promise<(Outcome | undefined)[]>;
+
+/**
+ * Group commit: jobs, or flows of them, that come in while an INSERT is under way share the next one, and one push to each
+ * list. With nothing under way a job goes at once, so an idle system adds no wait. Holders take turns.
+ *
+ * One rule for all that PostgreSQL refuses (a lock that another transaction keeps, a key that was taken meanwhile, a row
+ * that cannot be stored): the batch is sent again in two halves, and a half that is refused one by one. So a request that is
+ * refused alone fails alone; one that met a lock or a taken key comes again with a later batch, until its deadline. After a
+ * lock, groups are `postponed`.
  *
  * @example
- * const line = createGroupCommit((submissions) => enqueueOnce(deps, submissions, options), database.timeout_ms, {
+ * const line = createGroupCommit((submissions) => enqueueOnce(execute, deps, submissions, options), database.timeout_ms, {
  *   holderOf: ({ tenant }) => tenant,
  * });
  */
 export function createGroupCommit<Item, Outcome>(
-  store: (items: readonly Item[], answered: () => void) => Promise<(Outcome | Promise<Outcome> | undefined)[]>,
+  store: Store<Item, Outcome>,
   timeout_ms: number,
   {
     holderOf = () => "",
     rows_max = batch_rows_max,
     waiting_max = usual_waiting_max,
     flights_max = usual_flights_max,
-    rest_ms_max = usual_rest_ms_max,
-    takes_turns = false,
   }: GroupCommitOptions<Item> = {},
 ): GroupCommit<Item, Outcome> {
   type One = Request<Item, Outcome>;
   const waiting = createWaiting<One>();
   const room = createShares(waiting_max);
   const flying = new Set<One>();
-  const resting = new Set<readonly One[]>();
+  const resting = new Set<One>();
   let flights = 0;
   let watch: NodeJS.Timeout | undefined;
   let answered_at = -Infinity;
-  const answered = () => void (answered_at = performance.now());
   const idle: (() => void)[] = [];
   let given_up = false;
 
@@ -110,38 +120,54 @@ export function createGroupCommit<Item, Outcome>(
     if (!busy()) for (const resolve of idle.splice(0)) resolve();
   };
 
-  const fly = async (batch: One[]): Promise<void> => {
-    if (batch.length === 0) return;
+  /** Sends them in one statement. Its refusal, if there was one: nothing of them is stored then. */
+  const send = async (batch: readonly One[], postponed: boolean): Promise<{ why: unknown } | undefined> => {
     try {
-      const outcomes = await store(
-        batch.map((one) => one.item),
-        answered,
-      );
-      const again: One[] = [];
-      batch.forEach((one, at) => {
+      const items = batch.map((one) => one.item);
+      const outcomes = await store(items, { postponed });
+      answered_at = performance.now();
+      for (const [at, one] of batch.entries()) {
         const outcome = outcomes[at];
-        // A caller that was rejected for being late does not hear of a later failure: it must not become an unhandled rejection.
-        if (outcome instanceof Promise) outcome.catch(() => {});
         if (outcome) one.resolve(outcome);
-        else again.push(one);
-      });
-      if (again.length > 0) comeBack(again);
+        else comeBack(one);
+      }
     } catch (error) {
-      if (batch.length === 1) batch[0]?.reject(error);
       // Sent again, jobs without keys that were stored after all would be stored twice.
-      else if (isUnavailable(error) || outcomeUnknown(error)) for (const one of batch) one.reject(error);
-      else for (const half of halves(batch)) await fly(half);
+      if (!isLocked(error) && (isUnavailable(error) || outcomeUnknown(error)))
+        for (const one of batch) one.reject(error);
+      else {
+        answered_at = performance.now();
+        return { why: error };
+      }
+    }
+    return undefined;
+  };
+  const refuse = (one: One, why: unknown): void => {
+    if (isLocked(why) || isTakenMeanwhile(why)) comeBack(one);
+    else one.reject(why);
+  };
+  const fly = async (batch: readonly One[]): Promise<void> => {
+    const refusal = batch.length > 0 ? await send(batch, false) : undefined;
+    if (!refusal) return;
+    const [only] = batch;
+    if (only && batch.length === 1 && !isLocked(refusal.why)) return refuse(only, refusal.why);
+    for (const part of batch.length === 1 ? [batch] : halves(batch)) {
+      const again = await send(part, isLocked(refusal.why));
+      for (const one of again ? part : []) {
+        const alone = part.length === 1 || one.over ? again : await send([one], isLocked(refusal.why));
+        if (alone) refuse(one, alone.why);
+      }
     }
   };
 
   /** Not at once: two processes that collided over a key would collide again. */
-  const comeBack = (requests: readonly One[]) => {
-    resting.add(requests);
+  const comeBack = (one: One) => {
+    if (one.over) return;
+    resting.add(one);
     setTimeout(() => {
-      resting.delete(requests);
-      // Late ones too: `rejectLate` answers those, and it looks here.
-      if (takes_turns) for (const one of requests) waiting.addLast(one);
-      else waiting.addFirst(requests);
+      resting.delete(one);
+      // A late one too: `rejectLate` answers it, and it looks here.
+      waiting.addLast(one);
       rejectLate();
       kick();
       resolveIdle();
@@ -155,7 +181,7 @@ export function createGroupCommit<Item, Outcome>(
     const late = now - timeout_ms * (moves ? waits_max : 1);
     const isLate = (one: One) => one.at <= late;
     const isOver = (one: One) => given_up || isLate(one);
-    const over = [...[...flying].filter(isLate), ...[...resting].flat().filter(isOver), ...waiting.remove(isOver)];
+    const over = [...[...flying].filter(isLate), ...[...resting].filter(isOver), ...waiting.remove(isOver)];
     for (const one of over) one.reject(new DatabaseTimeoutError(timeout_ms));
     if (busy()) return;
     clearInterval(watch);
@@ -169,22 +195,22 @@ export function createGroupCommit<Item, Outcome>(
         const taken = room.take(holder, 1);
         if (taken !== "taken")
           return reject(certainlyNotApplied(new NoRoomError("jobs to be stored", taken === "share_full")));
-        const leave = once(() => room.give(holder, 1));
-        waiting.addLast({
+        const answer = (tell: () => void): void => {
+          if (!one.over) room.give(holder, 1);
+          one.over = true;
+          tell();
+        };
+        const one: One = {
           item,
           holder,
           bytes,
           rows,
           at: performance.now(),
-          resolve(outcome) {
-            leave();
-            resolve(outcome);
-          },
-          reject(error) {
-            leave();
-            reject(error);
-          },
-        });
+          over: false,
+          resolve: (outcome) => answer(() => resolve(outcome)),
+          reject: (error) => answer(() => reject(error as Error)),
+        };
+        waiting.addLast(one);
         watch ??= setInterval(rejectLate, watch_ms);
         kick();
       }),
@@ -199,15 +225,7 @@ export function createGroupCommit<Item, Outcome>(
   };
 }
 
-function once(work: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) work();
-    done = true;
-  };
-}
-
-function halves<T>(items: T[]): [T[], T[]] {
+function halves<T>(items: readonly T[]): [T[], T[]] {
   const middle = items.length >> 1;
   return [items.slice(0, middle), items.slice(middle)];
 }

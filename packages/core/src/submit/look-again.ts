@@ -1,4 +1,4 @@
-import { KeysContendedError } from "../database/errors.ts";
+import { isLocked, KeysContendedError } from "../database/errors.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
 import { pause } from "../pause.ts";
 
@@ -7,19 +7,26 @@ const rest_ms_max = 20;
 
 /**
  * A look and a statement that undoes itself when others took one of its keys in between: then look again. `once` may
- * also say by undefined that it came too late. Throws when the `tries` did not do.
+ * also say by undefined that it came too late. When it meets a lock, it is tried once more with its groups `postponed`.
+ * Throws when the `tries` did not do.
  *
  * @example
- * const outcomes = await lookAgain(() => storeAll(deps, drafts, options));
+ * const outcomes = await lookAgain((postponed) => storeAll(deps, drafts, { ...options, postponed }));
  */
-export async function lookAgain<T>(once: () => Promise<T | undefined>, tries = tries_max): Promise<T> {
+export async function lookAgain<T>(
+  once: (postponed: boolean) => Promise<T | undefined>,
+  tries = tries_max,
+): Promise<T> {
+  let postponed = false;
   for (let attempt = 0; attempt < tries; attempt += 1) {
     if (attempt > 1) await pause(rest_ms_max * Math.random() * attempt);
-    const done = await once().catch((error: unknown) => {
-      if (isTakenMeanwhile(error)) return undefined;
-      throw error;
-    });
-    if (done !== undefined) return done;
+    try {
+      const done = await once(postponed);
+      if (done !== undefined) return done;
+    } catch (error) {
+      if (isLocked(error) && !postponed) postponed = true;
+      else if (!isTakenMeanwhile(error)) throw error;
+    }
   }
   throw new KeysContendedError();
 }

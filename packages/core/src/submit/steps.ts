@@ -21,11 +21,11 @@ export type Step = {
   reason?: string | undefined;
 };
 
-/** `insert` is of new jobs, `flow` of new ones that wait for one another as well, and `admit` of pending ones. */
-export type Mode = "insert" | "flow" | "admit";
+/** `insert` is of new jobs, and `admit` of pending ones. */
+export type Mode = "insert" | "admit";
 
 /** What new jobs are, and the steps. Pending ones have the former in their rows. */
-export function paramsOf(steps: readonly Step[], mode: Mode) {
+export function paramsOf(steps: readonly Step[], mode: Mode, postponed: boolean) {
   const drafts = steps.map(({ draft }) => draft);
   const told = steps.map(({ draft, unique, ...step }) => ({
     id: draft.id,
@@ -42,30 +42,27 @@ export function paramsOf(steps: readonly Step[], mode: Mode) {
     writes: step.writes ?? false,
     reason: step.reason,
   }));
-  const ofNew = mode === "admit" ? [] : [...inputParams(drafts), ...(mode === "flow" ? flowParams(drafts) : [])];
-  return [...ofNew, JSON.stringify(told)];
+  const json = JSON.stringify(told);
+  return mode === "admit" ? [json] : [...inputParams(drafts), ...flowParams(drafts), json, String(postponed)];
 }
 
-export const ofFlow = (mode: Mode, text: string) => (mode === "flow" ? text : "");
-const flowInput =
-  ", unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json)";
-const flowNames = ", ref, on_parent_failure, flow_id, flow_place, spawned_by, parents";
 const stepInput = (parameter: number) => `json_to_recordset($${parameter}::text::json) AS (
         id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, seen_at timestamptz,
         window_seconds float8, target uuid, writes boolean, reason text)`;
 const stepNames = "key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason";
 const jobNames = "queue, type, priority, max_attempts, timeout_seconds, run_at";
 
-const askedAnew = (mode: Mode) => `
+const askedAnew = `
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
       unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])${ofFlow(mode, flowInput)},
-      ${stepInput(mode === "flow" ? 21 : 15)}
-    ) WITH ORDINALITY AS input(id, tenant, ${jobNames}, delay, group_key, backoff,
-      payload, traceparent, tracestate${ofFlow(mode, flowNames)}, step_of, ${stepNames}, place)
+      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
+      unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json),
+      ${stepInput(21)}
+    ) WITH ORDINALITY AS input(id, tenant, ${jobNames}, delay, group_key, backoff, payload, traceparent, tracestate,
+      ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, step_of, ${stepNames}, place)
   )`;
 const askedBefore = `
   asked AS MATERIALIZED (
@@ -77,10 +74,11 @@ const askedBefore = `
   )`;
 
 /** A part of a WITH: `asked` has a row for each step, with what its job is. */
-export const asked = (mode: Mode) => (mode === "admit" ? askedBefore : askedAnew(mode));
+export const asked = (mode: Mode) => (mode === "admit" ? askedBefore : askedAnew);
 
 /** What `paramsOf` returns, by name. */
-export const parametersOf = (mode: Mode): string[] => {
-  if (mode === "admit") return ["steps"];
-  return [...inputParameters, ...(mode === "flow" ? flowParameters : []), "steps"];
-};
+export const parametersOf = (mode: Mode): string[] =>
+  mode === "admit" ? ["steps"] : [...inputParameters, ...flowParameters, "steps", "postponed"];
+
+/** Whether the jobs of groups are to get their places after the commit, as another transaction has a group locked. */
+export const isPostponed = "$22::text::boolean";

@@ -5,8 +5,6 @@ type BatchBounds = { rows_max: number; bytes_max: number };
 export type Waiting<One extends Waits> = {
   size(): number;
   addLast(one: One): void;
-  /** Ahead of the others of its holder, in this order. */
-  addFirst(ones: readonly One[]): void;
   /** The next batch: one at least, if any waits. */
   take(bounds: BatchBounds): One[];
   /** Takes these out of it. */
@@ -44,10 +42,6 @@ export function createWaiting<One extends Waits>(): Waiting<One> {
     addLast(one) {
       lineOf(one.holder).push(one);
       size += 1;
-    },
-    addFirst(ones) {
-      for (const one of ones.toReversed()) lineOf(one.holder).unshift(one);
-      size += ones.length;
     },
     take({ rows_max, bytes_max }) {
       const batch: One[] = [];

@@ -16,7 +16,7 @@ beforeAll(async () => {
 const unnamed: Readonly<Record<string, string>> = {
   "counts/changes.ts": "a part of many",
   "flows/note-parents.ts": "a part of many",
-  "flows/store-flow.ts": "a part of submit/insert-flow and settle/settle",
+  "flows/store-flow.ts": "a part of submit/insert-related",
   "groups/join.ts": "a part of many",
   "jobs/remove.ts": "a part of jobs/delete, dead-letters/purge and maintenance/prune",
   "jobs/start-anew.ts": "a part of jobs/retry and dead-letters/replay",
@@ -25,7 +25,7 @@ const unnamed: Readonly<Record<string, string>> = {
   "database/migrating/journal.ts": "what was applied, in the transaction of the migration",
   "limits/note-starts.ts": "a part of lease/claim-limited",
   "steps/forget.ts": "a part of many",
-  "submit/unique/replace.ts": "a part of submit/insert-unique",
+  "submit/unique/replace.ts": "a part of submit/insert-related",
   "schedules/delete.ts": "one row, by the query builder",
   "schedules/pause.ts": "one row, by the query builder",
   "tokens/rows.ts": "a part of tokens/create, tokens/rotate and tokens/revoke",

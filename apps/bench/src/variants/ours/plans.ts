@@ -5,7 +5,7 @@ const statements = new URL("../../../../../packages/core/sql/", import.meta.url)
 
 /** What every job goes through, and what clears up after it. */
 const hot = [
-  "submit/insert-keyed",
+  "submit/insert",
   "lease/claim-lease",
   "lease/claim-if-light-lease",
   "settle/settle",

@@ -204,7 +204,7 @@ test("a group that is locked only for a moment, as a busy one often is, is waite
   let looked = false;
   const database = steppingDatabase(deps.database, async (_step, _n, text) => {
     if (looked) let_go();
-    looked ||= text.includes("of_groups AS MATERIALIZED");
+    looked ||= text.includes("AS group_is_free");
   });
   await admitAll({ ...deps, database });
   await holder;

@@ -1,13 +1,14 @@
 import type { SubmitJob, Unique } from "@atlasqueue/contract";
+import { composed } from "../../database/composed.ts";
 import { uuidArray } from "../../database/literals.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
 import type { Handled, OutboxRow } from "../../outbox/drain-page.ts";
+import { groupIsFree, sameGroup } from "../../groups/join.ts";
 import { carryOut, type CarriedOut } from "../carry-out.ts";
 import type { Step } from "../steps.ts";
 import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
-import { heldAmong, nameOf, type Wanted } from "../held.ts";
 import { hasKey, keyName, settleConflicts } from "../idempotency.ts";
 import type { Draft } from "../insert-jobs.ts";
 import { knownColumns, type KnownJob } from "../known-job.ts";
@@ -32,7 +33,7 @@ type Asks = {
   tries?: number;
 };
 /** `waits` for parents: then it gets its place when they have ended. It is not `pending` once it was cancelled. */
-type Pending = KnownJob & { pending: boolean; waits: boolean };
+type Pending = KnownJob & { pending: boolean; waits: boolean; group_is_free: boolean };
 type One = { row: OutboxRow; job: Pending; asks: Asks; draft: Draft };
 
 /**
@@ -40,9 +41,9 @@ type One = { row: OutboxRow; job: Pending; asks: Asks; draft: Draft };
  * transactions get their keys and their places in their groups. A job whose key turns out to be another's ends here, and
  * its `last_error` names that one. The key of one that was cancelled before still stands for it.
  *
- * All of a page or none: it throws when a key is taken meanwhile (`isTakenMeanwhile`), or somebody has just locked what
- * one of them wants (`isLocked`). Those that want what was locked before, or were put off, are tried alone: then they wait
- * for it, as in a busy group each look could meet another statement's lock. `admitted` is called after the commit.
+ * All of a page or none: it throws when a key is taken meanwhile (`isTakenMeanwhile`), or another transaction keeps one
+ * locked (`isLocked`). Those whose group is locked, or that were put off, are tried alone: then they wait for it, as in a
+ * busy group each look could meet another statement's lock. `admitted` is called after the commit.
  */
 export async function admit(
   { observe }: Pick<Deps, "observe">,
@@ -56,9 +57,7 @@ export async function admit(
     const job = jobs.get(row.key ?? "");
     return job ? [{ row, job, asks: asksOf(row), draft: draftOf(job, asksOf(row)) }] : [];
   });
-  const wanted = is_alone ? [] : all.flatMap((one) => wantedBy(one));
-  const locked = await heldAmong(execute, wanted);
-  const isFree = (one: One) => is_alone || !(one.asks.tries || wantedBy(one).some((name) => locked.has(nameOf(name))));
+  const isFree = ({ asks, job }: One) => is_alone || (!asks.tries && (job.group_is_free || !job.pending));
   const { first, rest, alone } = inOrder(all, isFree);
   const done = await admitFirst(execute, first);
   return {
@@ -173,14 +172,6 @@ function uniqueNameOf({ job: { tenant, queue, pending }, asks: { unique_key } }:
 }
 const keyNamesOf = ({ draft }: One) => (draft.key === null ? [] : [keyName(draft)]);
 
-/** Its group and its unique key, as far as it has them. */
-function wantedBy(one: One): Wanted[] {
-  const { tenant, queue, group_key, pending } = one.job;
-  const of_key = uniqueNameOf(one).map(({ key }): Wanted => ({ of: "unique", tenant, queue, name: key }));
-  if (!pending || group_key === null) return of_key;
-  return [{ of: "group", tenant, queue, name: group_key }, ...of_key];
-}
-
 /** What it asks for, without its payload: the statement takes that from its row. */
 function draftOf(job: KnownJob, asks: Asks): Draft {
   const { on_conflict, window_seconds, idempotency_key, request_hash } = asks;
@@ -202,7 +193,13 @@ function draftOf(job: KnownJob, asks: Asks): Draft {
   return { id, tenant, request, payload: "{}", key: idempotency_key ?? null, hash: request_hash ?? "", trace };
 }
 
-const readText = `
+const readText = composed(
+  "submit/read-pending",
+  ["ids"],
+  `
   SELECT ${knownColumns}, group_seq IS NOT DISTINCT FROM 0 AS pending,
-         EXISTS (SELECT FROM atlasqueue.flow_edges WHERE child = jobs.id) AS waits
-  FROM atlasqueue.jobs WHERE id = ANY($1::uuid[])`;
+         (SELECT true FROM atlasqueue.flow_edges WHERE child = jobs.id LIMIT 1) IS NOT NULL AS waits,
+         group_key IS NULL OR (SELECT true FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", "jobs")} LIMIT 1) IS NULL
+           OR ${groupIsFree("jobs")} AS group_is_free
+  FROM atlasqueue.jobs WHERE id = ANY($1::uuid[])`,
+);

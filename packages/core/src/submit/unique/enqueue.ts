@@ -1,28 +1,28 @@
 import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
-import type { HeldKey, UniqueName } from "../find-key-holders.ts";
+import type { HeldKey } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut } from "../carry-out.ts";
 import type { Step } from "../steps.ts";
 import { newRow } from "../drafts.ts";
 import type { KnownJob } from "../known-job.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import type { Draft, InsertOptions } from "../insert-jobs.ts";
-import { holderIdOf, planUnique, type Join, type Make, type Plan, type Slot } from "./plan.ts";
+import { holderIdOf, planUnique, uniqueNameOf, type Join, type Make, type Plan, type Slot } from "./plan.ts";
 
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
 /**
- * Store drafts, some of which ask to be unique, by what their keys named a moment ago. Those that lost a key meanwhile
- * have no outcome: look again. With `strict` nothing is stored when one is refused, and it throws when one lost a key.
+ * Store drafts, some of which other jobs have a say in, by what their unique keys named a moment ago: all of them but those
+ * that are refused. Throws like `carryOut`. With `strict` nothing is stored when one is refused.
  */
 export async function enqueueUnique(
   execute: Execute,
   drafts: readonly Draft[],
-  names: ReadonlyMap<Draft, UniqueName>,
   held: readonly HeldKey[],
-  { idempotency_ttl_seconds, strict, impatient }: InsertOptions,
+  { idempotency_ttl_seconds, postponed, strict = false }: InsertOptions,
 ): Promise<Outcomes> {
-  const plan = planUnique(drafts, names, held);
+  const unique = drafts.filter(({ request }) => request.unique);
+  const plan = planUnique(drafts, new Map(unique.map((one) => [one, uniqueNameOf(one)])), held);
   // In an all-or-nothing call, a job that collides with its neighbour is refused like any other.
   if (strict)
     for (const [one, { draft }] of plan.rejects) plan.refused.set(one, { kind: "conflict", job_id: draft.id });
@@ -30,11 +30,9 @@ export async function enqueueUnique(
   const steps = stepsOf(plan, () => idempotency_ttl_seconds);
   // A request answered with what exists, and without a key to remember, changes nothing.
   const needed = steps.filter((one) => one.role === "make" || one.draft.key !== null || one.target !== undefined);
-  const mode = drafts.some(({ flow }) => flow) ? "flow" : "insert";
-  const done = needed.length > 0 ? await carryOut(execute, needed, mode, { strict, impatient }) : undefined;
+  const done = needed.length > 0 ? await carryOut(execute, needed, "insert", { postponed }) : undefined;
   const outcomes = outcomesOf(plan, done);
-  for (const [one, { draft }] of plan.rejects)
-    if (outcomes.has(draft)) outcomes.set(one, { kind: "conflict", job_id: draft.id });
+  for (const [one, { draft }] of plan.rejects) outcomes.set(one, { kind: "conflict", job_id: draft.id });
   return new Map([...plan.refused, ...outcomes]);
 }
 
@@ -64,16 +62,15 @@ function storedAs({ draft, content }: Make): Draft {
 
 function outcomesOf({ makes, joins }: Plan, done: CarriedOut | undefined): Outcomes {
   const outcomes: Outcomes = new Map();
-  const isLost = ({ id }: Draft) => done?.lost.has(id) ?? false;
   const made = new Map<Make, JobRow>();
   for (const one of makes) {
-    if (!done || isLost(one.draft)) continue;
+    if (!done) continue;
     made.set(one, madeRow(storedAs(one), done));
     outcomes.set(one.draft, { kind: "created", job: made.get(one) as JobRow });
   }
   for (const one of joins) {
     const job = one.slot.make ? made.get(one.slot.make) : holderAfter(one, done);
-    if (job && !isLost(one.draft)) outcomes.set(one.draft, joined(one, job, done));
+    if (job) outcomes.set(one.draft, joined(one, job, done));
   }
   return outcomes;
 }

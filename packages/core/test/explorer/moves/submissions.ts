@@ -5,11 +5,9 @@ import { submitFlow } from "../../../src/flows/submit-flow.ts";
 import { fireSchedules } from "../../../src/schedules/fire.ts";
 import { admitAll } from "../../advance.ts";
 import { submitInside } from "../../../src/submit/arrivals/submit-inside.ts";
-import { draft } from "../../../src/submit/drafts.ts";
-import { uniqueNameOf } from "../../../src/submit/unique/plan.ts";
 import { enqueueAll } from "../../../src/submit/enqueue-all.ts";
-import { enqueue } from "../../../src/submit/enqueue.ts";
-import { heldAmong } from "../../../src/submit/held.ts";
+import { enqueue, enqueueOnce } from "../../../src/submit/enqueue.ts";
+import { lookAgain } from "../../../src/submit/look-again.ts";
 import type { World } from "../world.ts";
 import { mayBeLate, ofMany, ofOne, type Moves } from "./move.ts";
 
@@ -23,14 +21,17 @@ const submitting =
       wishes.map(([request, key]) => asks(request, key)),
       options,
     ).catch(mayBeLate);
-/** As those of many callers are sent together: it gives up on what is locked, and its caller sends it again. */
-const submittingHastily =
+/** As one that has met a lock. */
+const submittingPostponed =
   (...wishes: Wish[]) =>
   ({ asks }: World, deps: World["deps"]): Promise<unknown> =>
-    enqueue(
-      deps,
-      wishes.map(([request, key]) => asks(request, key)),
-      { ...options, impatient: true },
+    lookAgain(() =>
+      enqueueOnce(
+        executeOn(deps.database),
+        deps,
+        wishes.map(([request, key]) => asks(request, key)),
+        { ...options, postponed: true },
+      ),
     ).catch(mayBeLate);
 const inside =
   (...[request, key]: Wish) =>
@@ -66,8 +67,11 @@ export const submissionMoves: Moves = {
     "submit unique, replace": submitting([unique("held", "replace", "keyed")]),
     // Beside another one stopped while holding the key, the caller is told to come again.
     "submit to replace what is scheduled": submitting([unique("u", "replace")]),
-    "submit grouped hastily": submittingHastily([{ group: "g" }], [{ group: "keyed" }, "key"]),
-    "submit unique hastily": submittingHastily([unique("held", "replace", "keyed"), "key-2"]),
+    "submit postponed": submittingPostponed(
+      [{ group: "g" }],
+      [{ group: "new" }],
+      [unique("held", "replace", "keyed"), "key-2"],
+    ),
     "submit inside": inside({}),
     "submit inside, grouped": inside({ group: "keyed" }, "key"),
     "submit inside, unique": inside(unique("held", "replace", "keyed"), "key-2"),
@@ -88,12 +92,6 @@ export const submissionMoves: Moves = {
     admit: (_world, deps) => admitAll(deps),
   }),
   ...ofMany({
-    "look what is held": ({ tenant, asks }, { database }) =>
-      heldAmong(executeOn(database), [
-        { of: "group", tenant, queue: "q", name: "g" },
-        { of: "group", tenant, queue: "q", name: "keyed" },
-        { of: "unique", tenant, queue: "q", name: uniqueNameOf(draft(asks(unique("held", "return")))).key },
-      ]),
     fire: ({ schedule }, deps) => fireSchedules(deps, [schedule]),
   }),
 };

@@ -12,7 +12,14 @@
 -- $12 payloads
 -- $13 traceparents
 -- $14 tracestates
--- $15 steps
+-- $15 refs
+-- $16 policies
+-- $17 flow_ids
+-- $18 flow_places
+-- $19 spawned_by
+-- $20 parents
+-- $21 steps
+-- $22 postponed
 WITH 
   asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
@@ -20,15 +27,16 @@ WITH
       unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
-      json_to_recordset($15::text::json) AS (
+      unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json),
+      json_to_recordset($21::text::json) AS (
         id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, seen_at timestamptz,
         window_seconds float8, target uuid, writes boolean, reason text)
-    ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff,
-      payload, traceparent, tracestate, step_of, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
-  ), ours AS MATERIALIZED (
+    ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate,
+      ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, step_of, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+  ), 
+  ours AS MATERIALIZED (
     SELECT * FROM asked WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), 
-  
   targets AS MATERIALIZED (
     SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
       AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
@@ -60,13 +68,10 @@ WITH
   ), clear AS MATERIALIZED (
     SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
   ), makes AS MATERIALIZED (
-    SELECT * FROM clear WHERE role = 'make' AND NOT EXISTS (
-        SELECT FROM ours AS earlier
-        WHERE (earlier.tenant, earlier.queue, earlier.group_key) = (clear.tenant, clear.queue, clear.group_key)
-          AND earlier.id < clear.id AND earlier.id NOT IN (SELECT id FROM clear))
+    SELECT * FROM clear WHERE role = 'make'
   ), 
-  candidates AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL), postponed AS MATERIALIZED (
-    SELECT * FROM candidates WHERE (
+  candidates AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL AND NOT json_array_length(parents) > 0), postponed AS MATERIALIZED (
+    SELECT * FROM candidates WHERE $22::text::boolean OR (
       SELECT true FROM atlasqueue.outbox WHERE outbox.tenant = candidates.tenant AND lane = 'group ' || candidates.queue || E'\n' || candidates.group_key LIMIT 1)
   ), admissions AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)
@@ -95,16 +100,48 @@ WITH
   ), seated AS MATERIALIZED (
     SELECT id, seq, may_run, is_strict FROM seats_taken UNION ALL SELECT id, 0, false, false FROM postponed
   ), 
-  made AS (
+  edges AS MATERIALIZED (
+    SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent
+  ), earlier AS MATERIALIZED (
+    SELECT DISTINCT parent AS id, tenant FROM edges WHERE parent NOT IN (SELECT id FROM asked)
+  ), found AS MATERIALIZED (
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
+    ORDER BY id FOR UPDATE SKIP LOCKED
+  ), marked AS (
+    UPDATE atlasqueue.jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
+  ), ties AS MATERIALIZED (
+    SELECT parent, child, tenant, on_parent_failure, CASE
+             WHEN parent IN (SELECT id FROM found WHERE status = 'succeeded') THEN 'over'
+             WHEN parent IN (SELECT id FROM found WHERE status IN ('dead', 'cancelled')) THEN CASE on_parent_failure
+               WHEN 'run' THEN 'over' WHEN 'cancel' THEN 'failed' ELSE 'open' END
+             ELSE 'open' END AS tie
+    FROM edges
+  ), noted AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, key)
+    SELECT 'recheck_child', tenant, child::text FROM ties GROUP BY child, tenant HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
+  ), the_flow AS (
+    INSERT INTO atlasqueue.flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes WHERE flow_id IS NOT NULL ON CONFLICT DO NOTHING
+  ), the_jobs AS (
+    INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, ref, on_parent_failure, parents)
+    SELECT tenant, id, flow_id, flow_place, ref, on_parent_failure, CASE WHEN spawned_by IS NULL THEN parents ELSE (
+             jsonb_build_array(jsonb_build_object('ref', spawned_by, 'id', spawned_by)) || parents::jsonb)::json END
+    FROM makes WHERE flow_id IS NOT NULL
+  ), the_edges AS (
+    INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure, failed)
+    SELECT tenant, parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
+  ), seats AS MATERIALIZED (
+    SELECT id, seq, may_run, is_strict FROM seated
+    UNION ALL SELECT id, 0, false, false FROM makes WHERE json_array_length(parents) > 0
+  ), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key)
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key, flow_id, has_children)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END, 
     CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key
-    FROM makes LEFT JOIN seated USING (id)
+    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key, flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END
+    FROM makes LEFT JOIN seats USING (id)
     RETURNING id, tenant, queue, run_at, status
   ), contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
@@ -129,11 +166,8 @@ WITH
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
-  ), settled AS MATERIALIZED (
-    SELECT id FROM made UNION ALL SELECT id FROM clear WHERE role <> 'make'
   )
-  SELECT now() AS created_at, (SELECT json_agg(id) FROM asked WHERE id NOT IN (SELECT id FROM settled)) AS lost,
-         (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
+  SELECT now() AS created_at, (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         (CASE WHEN EXISTS (SELECT FROM asked WHERE id NOT IN (SELECT id FROM settled)) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;
+         (CASE WHEN (SELECT count(*) FROM asked) <> (SELECT count(*) FROM clear) OR (SELECT count(*) FROM earlier) <> (SELECT count(*) FROM found) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;
