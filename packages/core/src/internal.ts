@@ -137,7 +137,6 @@ export { listSchedules } from "./schedules/list.ts";
 export { pauseSchedule, resumeSchedule } from "./schedules/pause.ts";
 export { showSchedule, showSchedules } from "./schedules/show.ts";
 export { createSchedule, putSchedule } from "./schedules/store.ts";
-export { hasJobs, seedDay } from "./seed/seed.ts";
 export { findJobSteps, findJobStepsText, findLeasedSteps, type LeasedSteps } from "./steps/find.ts";
 export { park } from "./steps/park.ts";
 export { sendSignal } from "./steps/signal.ts";

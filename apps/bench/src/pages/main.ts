@@ -1,7 +1,7 @@
 import { readApiConfig, startApi } from "@atlasqueue/api";
 import { connectDatabase, migrateDatabase } from "@atlasqueue/core";
-import { seedDay } from "@atlasqueue/core/internal";
 import { Command } from "@commander-js/extra-typings";
+import { seedDay } from "atlasqueue";
 import { startServers } from "../run/servers.ts";
 import { timePages } from "./pages.ts";
 

@@ -1,4 +1,3 @@
-import { hasJobs, seedDay } from "@atlasqueue/core/internal";
 import type { Command } from "@commander-js/extra-typings";
 import type { Env } from "../config.ts";
 import { orExit } from "../exit.ts";
@@ -6,6 +5,7 @@ import { sure } from "../output/confirm.ts";
 import { outputOf } from "../output/output.ts";
 import { yesOption } from "../remote/options.ts";
 import { withStarted } from "../started.ts";
+import { hasJobs, seedDay } from "../seed/seed.ts";
 import { number } from "../submit/job-fields.ts";
 import { withDatabase } from "../tokens/with-database.ts";
 

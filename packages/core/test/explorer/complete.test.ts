@@ -11,7 +11,6 @@ const besides = ["queue_counts", "queue_changes", "schedules", "operations"];
 
 /** Statements that no move sends, by their file, and why. */
 const excused: Readonly<Record<string, string>> = {
-  "seed/jobs.ts": "a made-up day is filled into a system of its own, and meets no one",
   "counts/changes.ts": "an example in a docstring",
   "queues/pause-all.ts": "pauses each queue as the move of one queue does, before a program takes or fires anything",
 };

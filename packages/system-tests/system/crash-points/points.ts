@@ -98,7 +98,6 @@ export const beside: Readonly<Record<string, string>> = {
   "audit/": "who did what: its own promise and tests, in core/src/audit",
   "tokens/": "access, not jobs",
   "rollups/": "figures over time, whose last seconds may be lost",
-  "seed/": "made-up jobs",
   "counts/forget-empty": "removes rows that say zero",
   "queues/": "pause and resume: one row, no follow-up but a signal, and repeated it changes nothing",
   "submit/arrive": "inside a caller's transaction: its commit is the caller's",

@@ -5,30 +5,23 @@ import {
   type SubmitBatchInput,
   type SubmitJobInput,
 } from "@atlasqueue/contract";
-import { countJobs } from "../counts/total.ts";
-import { foldCounts } from "../counts/fold.ts";
-import { refreshStatistics } from "../database/server/refresh-statistics.ts";
-import { defaultTenant, type Deps } from "../deps.ts";
-import { flowOf } from "../flows/flow.ts";
-import { submitFlow } from "../flows/submit-flow.ts";
-import { setLimits } from "../limits/set.ts";
-import { pauseQueue } from "../queues/pause.ts";
-import { putSchedule } from "../schedules/store.ts";
-import { enqueue } from "../submit/enqueue.ts";
+import {
+  defaultTenant,
+  enqueue,
+  flowOf,
+  pauseQueue,
+  putSchedule,
+  setLimits,
+  submitFlow,
+  type Deps,
+} from "@atlasqueue/core/internal";
+import { countJobs, foldCounts, refreshStatistics } from "@atlasqueue/core/internal/seed";
 import { seedHistory } from "./history.ts";
 import { seedJobs } from "./jobs.ts";
 import { namedQueues } from "./kinds.ts";
 
-type SeedSize = {
-  /** About how many jobs there will be. */
-  jobs: number;
-  /** Of them dead letters. */
-  dead: number;
-  /** At least the named ones. */
-  queues: number;
-  /** Days of figures before the last one. Default 29. */
-  days?: number;
-};
+/** `dead` of the jobs are dead letters; `days` are those with figures before the last one. */
+type SeedSize = { jobs: number; dead: number; queues: number; days?: number };
 
 /** Of the jobs that are no dead letters, one in so many is still to do. */
 const open_part = 40;
@@ -48,14 +41,12 @@ export async function seedDay(deps: Deps, size: SeedSize, tell: (line: string) =
   const queues = Math.max(size.queues, namedQueues.length);
   const shape = { dead, open, finished: size.jobs - dead - open, queues };
   await seedJobs(deps, shape, (jobs) => tell(`${jobs} of ${size.jobs} jobs`));
-  // All of them: what is left would be read again with each look at the counts, until the sweep has added it up.
   while ((await foldCounts(deps, 1_000)) === 1_000);
   tell("groups, flows, limits and schedules");
   await seedDecisions(deps);
-  // Otherwise plans are made for an empty table until autovacuum comes by.
   await refreshStatistics(deps.database).catch(() => tell("the statistics are left to autovacuum"));
   tell("figures of a month");
-  await seedHistory(deps, size.days ?? days_default);
+  await seedHistory(deps, shape, size.days ?? days_default);
 }
 
 /** Whether a tenant has jobs that a seed would be mixed with. */
@@ -81,7 +72,7 @@ async function seedDecisions(deps: Deps): Promise<void> {
     });
 }
 
-/** Payments of a customer go one by one, and nobody takes them. */
+/** Nobody takes them. */
 const grouped = Array.from({ length: 24 }, (_, at): SubmitJobInput => ({
   type: "payment.capture",
   queue: "payments",
@@ -93,7 +84,7 @@ const running = Array.from({ length: 24 }, (_, at): SubmitJobInput => {
   if (at % 6 === 5) return { type: "demo.flaky", payload: { fail_times: 2 } };
   return { type: "demo.sleep", payload: { ms: 20_000 + 15_000 * at } };
 });
-/** The worker of `start` does two of them, of which one fails half way. Nobody takes the parts of the third. */
+/** One fails half way, and nobody takes the parts of the third. */
 const flows: SubmitBatchInput[] = [
   {
     jobs: [
@@ -116,7 +107,6 @@ const flows: SubmitBatchInput[] = [
         depends_on: ["fetch"],
       },
       { ref: "publish", type: "demo.echo", depends_on: ["convert"] },
-      { ref: "tidy-up", type: "demo.echo", depends_on: ["convert"], on_parent_failure: "run" },
     ],
   },
   {
@@ -133,7 +123,5 @@ const schedules = [
     job: { type: "report.monthly", queue: "reports" },
   },
   { name: "digest", cron: "0 7 * * 1-5", timezone: "America/New_York", job: { type: "mail.digest", queue: "mails" } },
-  { name: "heartbeat", cron: "*/5 * * * *", job: { type: "demo.echo", payload: { alive: true } } },
-  { name: "cleanup", cron: "0 * * * *", job: { type: "demo.sleep", payload: { ms: 2_000 } } },
   { name: "warehouse-export", cron: "15 */4 * * *", job: { type: "export.stock", queue: "reports", max_attempts: 2 } },
 ];

@@ -1,20 +1,66 @@
--- $1 after
--- $2 count
--- $3 tenant
--- $4 queues
--- $5 upto
--- $6 kinds_queues
--- $7 types
--- $8 statuses
--- $9 payloads
--- $10 waits_ms
--- $11 runs_ms
--- $12 errors
--- $13 fingerprints
--- $14 named
--- $15 before
--- $16 of_class
-WITH kind AS MATERIALIZED (
+import { defaultTenant, type Deps } from "@atlasqueue/core/internal";
+import { countMixedMoves, executeOn, fingerprintOf, numberArray, textArray } from "@atlasqueue/core/internal/seed";
+import { kindsOf, namedQueues, type Kind } from "./kinds.ts";
+
+/** How many jobs of each class, and in how many queues. */
+export type DayShape = { finished: number; open: number; dead: number; queues: number };
+
+const part_rows = 50_000;
+
+/**
+ * The jobs of the last day as our workers would have left them, with their attempts and their counts. `tell` hears how
+ * many there are so far.
+ */
+export async function seedJobs(
+  deps: Pick<Deps, "database">,
+  shape: DayShape,
+  tell: (jobs: number) => void,
+): Promise<void> {
+  // A part takes longer than a request may.
+  const execute = executeOn({ ...deps.database, timeout_ms: 120_000 });
+  let told = 0;
+  for (const one of ["finished", "open", "dead"] as const)
+    for (let from = 0; from < shape[one]; from += part_rows) {
+      const count = Math.min(part_rows, shape[one] - from);
+      await execute({
+        text: seedPart,
+        params: [told, count, defaultTenant, shape.queues, ...columnsOf(one), from, shape[one]],
+      });
+      tell((told += count));
+    }
+}
+
+function columnsOf(one: Kind["class"]): (string | number)[] {
+  const { own, shares } = kindsOf(one);
+  let upto = 0;
+  const texts = (read: (kind: Kind) => string | undefined) => textArray(own.map(read));
+  const numbers = (read: (kind: Kind) => number) => numberArray(own.map(read));
+  return [
+    numbers(({ share }) => (upto += share) / shares),
+    texts(({ queue }) => queue),
+    texts(({ type }) => type),
+    texts(({ status }) => status),
+    texts(({ payload }) => payload),
+    numbers(({ wait_ms }) => wait_ms),
+    numbers(({ run_ms }) => run_ms),
+    texts(({ error }) => error),
+    texts(({ error }) => error && fingerprintOf(error.replaceAll("%n", "1"))),
+    namedQueues.length,
+  ];
+}
+
+const ms = (value: string) => `interval '1 millisecond' * (${value})`;
+
+/** Version 7, made from a time and a number, as ids sort by when they were made. */
+const id = `(lpad(to_hex((extract(epoch FROM made_at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8'
+    || substr(md5(n::text), 4, 15))::uuid`;
+
+/**
+ * The numbers from $1 on, each drawn a kind, in the order of time. Half of what died did so in one bad half hour. Half of
+ * what finished was in numbered queues, and a third of what is open.
+ */
+const seedPart = `
+  WITH kind AS MATERIALIZED (
     SELECT *, lag(upto, 1, 0::float8) OVER (ORDER BY upto) AS above
     FROM unnest($5::float8[], $6::text[], $7::text[], $8::text[], $9::text[], $10::float8[], $11::float8[], $12::text[], $13::text[])
       AS kind(upto, queue, type, status, payload, wait_ms, run_ms, error, fingerprint)
@@ -36,14 +82,13 @@ WITH kind AS MATERIALIZED (
            'box-' || (1 + (5 * length)::int) || '-' || (4000 + (5 * length)::int * 17) AS worker
     FROM drawn JOIN kind ON which >= above AND which < upto
   ), timed AS MATERIALIZED (
-    SELECT *, made_at + interval '1 millisecond' * (waited + greatest(0, attempts - 1) * 6000) AS started, made_at + interval '1 millisecond' * (waited + ran + greatest(0, attempts - 1) * 6000) AS ended,
+    SELECT *, made_at + ${ms("waited + greatest(0, attempts - 1) * 6000")} AS started, made_at + ${ms("waited + ran + greatest(0, attempts - 1) * 6000")} AS ended,
            replace(error, '%n', n::text) AS error_text
     FROM planned
   ), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, run_at, ready_at, due_at, dead_at, created_at, updated_at, started_at,
                       finished_at, attempts, max_attempts, worker_id, dead_reason, last_error, error_fingerprint, payload, result)
-    SELECT (lpad(to_hex((extract(epoch FROM made_at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8'
-    || substr(md5(n::text), 4, 15))::uuid, $3, queue, type, status,
+    SELECT ${id}, $3, queue, type, status,
            CASE WHEN status = 'scheduled' THEN now() + interval '6 hours' * (0.1 + luck)
                 WHEN status = 'failed' THEN now() + interval '30 minutes' * (0.1 + luck) ELSE made_at END,
            CASE WHEN status = 'queued' THEN made_at END,
@@ -62,8 +107,5 @@ WITH kind AS MATERIALIZED (
     SELECT tenant, id, attempt, worker_id, created_at + attempt * interval '5 seconds', created_at + attempt * interval '5 seconds' + interval '0.4 seconds', 'failed',
            coalesce(last_error, 'HttpError: 502 from https://api.example.com')
     FROM made, generate_series(1, attempts - CASE WHEN status IN ('dead', 'failed') THEN 0 ELSE 1 END) AS attempt
-  ), counted AS (
-    INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
-    SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM made GROUP BY tenant, queue
-  )
-  SELECT count(*) FROM made;
+  ), ${countMixedMoves("made")}
+  SELECT count(*) FROM made`;
