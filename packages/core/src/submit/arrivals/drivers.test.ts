@@ -1,7 +1,9 @@
-import { submission, testDatabase } from "@atlasqueue/testing";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { findProgram, submission, testDatabase } from "@atlasqueue/testing";
 import createKnex from "knex";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
-import { Pool } from "pg";
+import { Client, Pool } from "pg";
 import { DataSource } from "typeorm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { executeIn, type CallerTransaction } from "../../database/caller-transaction.ts";
@@ -71,4 +73,44 @@ test("TypeORM", async () => {
     }),
   );
   await typeorm.destroy();
+});
+
+/** The type that Prisma 7 documents: the values follow the text, and the rows come without anything around them. */
+type PrismaTransaction = { $queryRawUnsafe<T>(query: string, ...values: unknown[]): PromiseLike<T> };
+
+test("a transaction of the form that Prisma documents", async () => {
+  const client = new Client({ connectionString: own.url });
+  await client.connect();
+  const tx: PrismaTransaction = {
+    $queryRawUnsafe: async <T>(query: string, ...values: unknown[]) => (await client.query(query, values)).rows as T,
+  };
+  await inBoth(async (last) => {
+    await client.query("BEGIN");
+    try {
+      await submitIn((text, params) => tx.$queryRawUnsafe<unknown[]>(text, ...params));
+      last();
+      await client.query("COMMIT");
+    } catch (error) {
+      await client.query("ROLLBACK");
+      throw error;
+    }
+  });
+  await client.end();
+});
+
+test("psql runs the SQL of the README", async () => {
+  const page = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+  const examples = [...page.matchAll(/```sql\n(.*?)```/gs)].map(([, text = ""]) => text);
+  expect(examples).toHaveLength(3);
+  const input = ["CREATE TABLE orders (id integer);", ...examples, "INSERT INTO orders VALUES (17);"].join("\n");
+  const args = [own.url, "--no-psqlrc", "--tuples-only", "--set=ON_ERROR_STOP=1"];
+  const { status, stderr } = spawnSync(findProgram("psql") ?? "psql", args, { input, encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, ""]);
+  const rows = await own.database.sql`SELECT type, status, payload FROM atlasqueue.jobs ORDER BY id`;
+  expect([...rows]).toEqual([
+    { type: "email.send", status: "blocked", payload: { to: "a@example.org" } },
+    { type: "pack", status: "queued", payload: {} },
+    { type: "ship", status: "blocked", payload: {} },
+    { type: "invoice.write", status: "blocked", payload: { id: 17 } },
+  ]);
 });
