@@ -32,7 +32,6 @@ const exempt: Record<string, string> = {
   "jobs/wait-finished.ts": "says only that ids have finished; the caller looks the job up before and after",
   "lease/end-leases.ts": "by the id of a worker, for the process that started it",
   "maintenance/sweep/recovery-gate.ts": "the sweep's: it asks whether there is any claim",
-  "counts/fleet.ts": "sums over all tenants, for the operator's metrics",
   "database/server/readiness.ts": "asks for an impossible job, to learn whether the database answers",
   "maintenance/by-halves.ts": "retention's, over all tenants",
   "maintenance/clear-results.ts": "the cleaner's, over all tenants",

@@ -1,6 +1,8 @@
 -- $1 queues_max
+-- $2 tenant
+-- $3 queue
 WITH RECURSIVE found AS (
-    (SELECT tenant, queue FROM atlasqueue.jobs WHERE ready_at IS NOT NULL  ORDER BY tenant DESC, queue DESC LIMIT 1)
+    (SELECT tenant, queue FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND (tenant, queue) < ($2, $3) ORDER BY tenant DESC, queue DESC LIMIT 1)
     UNION ALL
     SELECT next.tenant, next.queue FROM found, LATERAL (
       SELECT tenant, queue FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND (tenant, queue) < (found.tenant, found.queue)

@@ -8,6 +8,4 @@ SELECT id, tenant, queue, priority FROM atlasqueue.jobs
   WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND priority = 0 AND ready_at >= CASE WHEN $6::float8 = 'infinity' THEN '-infinity'
       ELSE now() - make_interval(secs => $6::float8) END
     AND ready_at < (SELECT ready_at FROM atlasqueue.jobs WHERE id = $3::uuid) - make_interval(secs => $4::float8)
-    AND (jobs.xmax = '0' OR (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL AND EXISTS (
-      SELECT FROM atlasqueue.jobs AS own WHERE own.id = jobs.id FOR NO KEY UPDATE SKIP LOCKED))
   ORDER BY ready_at, id LIMIT $5::int;

@@ -1,13 +1,14 @@
 -- $1 tenant
--- $2 after
--- $3 queues_max
+-- $2 first
+-- $3 last
+-- $4 queues_max
 WITH changed AS MATERIALIZED (
-    SELECT queue, sum(scheduled) AS scheduled, sum(blocked) AS blocked, sum(queued) AS queued, sum(running) AS running, sum(failed) AS failed, sum(succeeded) AS succeeded, sum(dead) AS dead, sum(cancelled) AS cancelled FROM atlasqueue.queue_changes WHERE tenant = $1 AND queue > $2 GROUP BY queue
+    SELECT queue, sum(scheduled) AS scheduled, sum(blocked) AS blocked, sum(queued) AS queued, sum(running) AS running, sum(failed) AS failed, sum(succeeded) AS succeeded, sum(dead) AS dead, sum(cancelled) AS cancelled FROM atlasqueue.queue_changes WHERE tenant = $1 AND queue BETWEEN $2 AND $3 GROUP BY queue
   ), held AS MATERIALIZED (
     SELECT * FROM (
       (SELECT queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled FROM atlasqueue.queue_counts
-       WHERE tenant = $1 AND queue > $2 AND (scheduled <> 0 OR blocked <> 0 OR queued <> 0 OR running <> 0 OR failed <> 0 OR succeeded <> 0 OR dead <> 0 OR cancelled <> 0) AND queue NOT IN (SELECT queue FROM changed)
-       ORDER BY queue LIMIT $3::int)
+       WHERE tenant = $1 AND queue BETWEEN $2 AND $3 AND (scheduled <> 0 OR blocked <> 0 OR queued <> 0 OR running <> 0 OR failed <> 0 OR succeeded <> 0 OR dead <> 0 OR cancelled <> 0) AND queue NOT IN (SELECT queue FROM changed)
+       ORDER BY queue LIMIT $4::int)
       UNION ALL
       SELECT changed.queue, changed.scheduled + coalesce(total.scheduled, 0), changed.blocked + coalesce(total.blocked, 0), changed.queued + coalesce(total.queued, 0), changed.running + coalesce(total.running, 0), changed.failed + coalesce(total.failed, 0), changed.succeeded + coalesce(total.succeeded, 0), changed.dead + coalesce(total.dead, 0), changed.cancelled + coalesce(total.cancelled, 0)
       FROM changed LEFT JOIN atlasqueue.queue_counts AS total ON total.tenant = $1 AND total.queue = changed.queue
@@ -15,8 +16,8 @@ WITH changed AS MATERIALIZED (
   ), named AS MATERIALIZED (
     SELECT queue FROM held
     UNION
-    (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue > $2 AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)) ORDER BY queue LIMIT $3::int)
-    ORDER BY queue LIMIT $3::int
+    (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue BETWEEN $2 AND $3 AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)) ORDER BY queue LIMIT $4::int)
+    ORDER BY queue LIMIT $4::int
   )
   SELECT named.queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by, coalesce(scheduled, 0)::float8 AS scheduled, coalesce(blocked, 0)::float8 AS blocked, coalesce(queued, 0)::float8 AS queued, coalesce(running, 0)::float8 AS running, coalesce(failed, 0)::float8 AS failed, coalesce(succeeded, 0)::float8 AS succeeded, coalesce(dead, 0)::float8 AS dead, coalesce(cancelled, 0)::float8 AS cancelled,
          CASE WHEN queued > 0 THEN (

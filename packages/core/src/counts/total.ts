@@ -10,25 +10,38 @@ import type { Deps } from "../deps.ts";
  * @example
  * const { queued, running } = await countJobs(deps, "default", { queue: "mail" });
  */
-export async function countJobs(
+export function countJobs(
   deps: Pick<Deps, "database">,
   tenant: string,
   { queue }: { queue?: string | undefined } = {},
-): Promise<Record<JobStatus, number>> {
-  const rows = await executeOn(deps.database)<Record<JobStatus, number>>({ text, params: [tenant, queue ?? ""] });
-  const [counts] = rows;
+): Promise<Counts> {
+  return add(deps, [tenant, tenant, queue ?? ""]);
+}
+
+/** The same of all tenants together. */
+export const fleetCounts = (deps: Pick<Deps, "database">): Promise<Counts> => add(deps, ["", last, ""]);
+
+type Counts = Record<JobStatus, number>;
+/** After every possible name. */
+const last = "\u{10FFFF}";
+
+async function add(
+  deps: Pick<Deps, "database">,
+  params: [first: string, last: string, queue: string],
+): Promise<Counts> {
+  const [counts] = await executeOn(deps.database)<Counts>({ text, params });
   if (!counts) throw new Error("an aggregate gave no row");
   return counts;
 }
 
 const columns = jobStatuses.join(", ");
 const sums = jobStatuses.map((status) => `coalesce(sum(${status}), 0)::float8 AS ${status}`).join(", ");
-const mine = "tenant = $1 AND ($2 = '' OR queue = $2)";
+const mine = "tenant BETWEEN $1 AND $2 AND ($3 = '' OR queue = $3)";
 
 // Both in one snapshot, so that a concurrent fold is seen whole or not at all.
 const text = composed(
   "counts/total",
-  ["tenant", "queue"],
+  ["first_tenant", "last_tenant", "queue"],
   `
   SELECT ${sums}
   FROM (SELECT ${columns} FROM atlasqueue.queue_counts WHERE ${mine} UNION ALL SELECT ${columns} FROM atlasqueue.queue_changes WHERE ${mine}) AS known`,

@@ -27,11 +27,10 @@ function* walks(plan: Plan, table: string): Generator<string> {
 
 /** Statements that go through all of a table, and what for. Nobody's jobs wait for them. */
 const excused: Readonly<Record<string, string>> = {
-  "claims dead-letters/purge-ids": "which flows have a job that runs",
-  "claims dead-letters/purge-page": "which flows have a job that runs",
+  "claims dead-letters/purge": "which flows have a job that runs",
   "claims maintenance/prune": "which flows have a job that runs",
   "claims maintenance/clear-results": "which flows have a job that runs",
-  "claims jobs/list-running": "all jobs that run, if they are not too many",
+  "claims jobs/list-held-apart": "all jobs that run, if they are not too many",
   "claims maintenance/outlook": "the first that is due",
   "claims maintenance/beat": "whether there is any",
   "claims lease/end-leases": "those of a worker whose process has ended",

@@ -49,7 +49,7 @@ export async function countDead(
   let page = from;
   while (page && performance.now() < by) {
     const [row] = await executeOn(deps.database)<{ count: number; reached: DeadPlace | null }>({
-      text: texts[page.kind],
+      text,
       params: pageParams(page),
     });
     count += row?.count ?? 0;
@@ -58,23 +58,16 @@ export async function countDead(
   return { count, complete: page === undefined };
 }
 
-const { ids, walk } = pageConditions;
-const texts = {
-  ids: composed(
-    "dead-letters/count-ids",
-    pageParameters.ids,
-    `SELECT count(*)::int AS count, NULL AS reached FROM atlasqueue.jobs WHERE ${ids.within} AND ${ids.matches}`,
-  ),
-  walk: composed(
-    "dead-letters/count-page",
-    pageParameters.walk,
-    `
-    WITH stretch AS MATERIALIZED (
-      SELECT id, dead_at, ${walk.matches} AS found FROM atlasqueue.jobs WHERE ${walk.within}
-      ORDER BY dead_at, id LIMIT ${stretch_jobs_max}
-    )
-    SELECT count(*) FILTER (WHERE found)::int AS count,
-           (SELECT ${placeOf} FROM stretch ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) AS reached
-    FROM stretch`,
-  ),
-};
+const { byIds, walk, matches, still } = pageConditions;
+const text = composed(
+  "dead-letters/count",
+  pageParameters,
+  `
+  WITH stretch AS MATERIALIZED (
+    (SELECT id, dead_at, ${matches} AS found FROM atlasqueue.jobs WHERE ${walk} ORDER BY dead_at, id LIMIT ${stretch_jobs_max})
+    UNION ALL SELECT id, dead_at, ${still} FROM atlasqueue.jobs WHERE ${byIds}
+  )
+  SELECT count(*) FILTER (WHERE found)::int AS count,
+         (SELECT ${placeOf} FROM stretch ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) AS reached
+  FROM stretch`,
+);

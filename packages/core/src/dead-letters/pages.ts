@@ -34,6 +34,7 @@ export type StartsPage = DeadPage | ({ kind: "stopped" } & IdsPage);
 type Wanted = { queue: string; type: string; fingerprint: string };
 
 const ids_max = 500;
+const no_id = "00000000-0000-0000-0000-000000000000";
 /** Rows one statement of a walk looks at, of any tenant: a rare filter must not read everything that ever died. */
 export const stretch_jobs_max = 20_000;
 
@@ -42,7 +43,7 @@ export function firstPage(filter: DeadFilter, until_us: number): DeadPage | unde
   const { tenant } = filter;
   if ("ids" in filter) return pageOf(tenant, [...new Set(filter.ids)], until_us);
   const { queue = "", type = "", fingerprint = "", died_after, died_before } = filter;
-  const after = { dead_us: microseconds(died_after) ?? 0, id: "00000000-0000-0000-0000-000000000000" };
+  const after = { dead_us: microseconds(died_after) ?? 0, id: no_id };
   const last_us = Math.min(until_us, microseconds(died_before) ?? Infinity);
   return { kind: "walk", tenant, queue, type, fingerprint, after, until_us: last_us };
 }
@@ -77,38 +78,39 @@ function pageOf(tenant: string, ids: readonly string[], until_us: number): DeadP
 }
 
 /** What `pageParams` returns, by name. */
-export const pageParameters = {
-  ids: ["tenant", "ids", "until_us"],
-  stopped: ["tenant", "ids", "until_us"],
-  walk: ["tenant", "queue", "type", "after_us", "after_id", "until_us", "fingerprint"],
-};
+export const pageParameters = [
+  "tenant",
+  "ids",
+  "queue",
+  "type",
+  "fingerprint",
+  "after_us",
+  "after_id",
+  "until_us",
+  "stopped",
+];
 
-/** A page as parameters: $1 is the tenant; $2 … the ids, or the filter and where the walk starts and ends. */
+/** A page as parameters: without ids, the filter and where the walk starts. */
 export function pageParams(page: StartsPage): Statement["params"] {
-  if (page.kind !== "walk") return [page.tenant, uuidArray(page.ids), page.until_us];
-  const { tenant, queue, type, after, until_us, fingerprint } = page;
-  return [tenant, queue, type, after.dead_us, after.id, until_us, fingerprint];
+  const { tenant, kind, until_us } = page;
+  if (kind !== "walk") return [tenant, uuidArray(page.ids), "", "", "", 0, no_id, until_us, String(kind === "stopped")];
+  const { queue, type, fingerprint, after } = page;
+  return [tenant, uuidArray([]), queue, type, fingerprint, after.dead_us, after.id, until_us, "false"];
 }
 
-const amongIds = `tenant = $1 AND ${unindexed("dead_at")} <= ${timeOf("$3")}`;
-const amongStopped = `tenant = $1 AND ${isStopped} AND coalesce(${unindexed("dead_at")}, 'epoch') <= ${timeOf("$3")}`;
-const onWalk = (dead_at: string) =>
-  `${dead_at} IS NOT NULL AND (${dead_at}, id) > (${timeOf("$4")}, $5::text::uuid) AND ${dead_at} <= ${timeOf("$6")}`;
+const until = timeOf("$8");
 
 /**
- * A page's dead letters, as conditions on jobs; for a walk in the order of the index on `dead_at`. `still` is asked of
- * those it has found, by their ids.
+ * A page's jobs, as conditions on jobs: those with its ids, or those of a walk in the order of the index on `dead_at`, of
+ * which some match. Of a page with ids, the walk reads nothing. `still` is asked of those that were found.
  */
 export const pageConditions = {
-  ids: { within: `id = ANY(${hidden("$2::uuid[]")})`, matches: amongIds, still: amongIds },
-  stopped: { within: `id = ANY(${hidden("$2::uuid[]")})`, matches: amongStopped, still: amongStopped },
-  walk: {
-    within: onWalk("dead_at"),
-    matches:
-      "tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AND ($7 = '' OR error_fingerprint = $7)",
-    still: onWalk(unindexed("dead_at")),
-  },
-} as const satisfies Record<StartsPage["kind"], { within: string; matches: string; still: string }>;
+  byIds: `id = ANY(${hidden("$2::uuid[]")})`,
+  walk: `cardinality($2::uuid[]) = 0 AND dead_at IS NOT NULL AND (dead_at, id) > (${timeOf("$6")}, $7::text::uuid) AND dead_at <= ${until}`,
+  matches: "tenant = $1 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR error_fingerprint = $5)",
+  still: `tenant = $1 AND CASE WHEN $9::text::bool THEN ${isStopped} AND coalesce(${unindexed("dead_at")}, 'epoch') <= ${until}
+                       ELSE ${unindexed("dead_at")} <= ${until} END`,
+};
 
 /** A `DeadPlace` as JSON, for rows with dead_at and id. */
 export const placeOf = `json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id)`;

@@ -20,7 +20,7 @@ const rows_max = 500;
  */
 export async function purge(deps: Deps, page: DeadPage): Promise<Purged> {
   const [row] = await executeOn(deps.database)<Omit<Purged, "ids"> & { ids: string[] | null }>({
-    text: texts[page.kind],
+    text,
     params: pageParams(page),
   });
   const ids = row?.ids ?? [];
@@ -28,10 +28,10 @@ export async function purge(deps: Deps, page: DeadPage): Promise<Purged> {
   return { found: row?.found ?? 0, reached: row?.reached ?? null, ids };
 }
 
-const textOf = (kind: DeadPage["kind"]) => `
-  WITH ${takeDead(kind, rows_max)}, ${endedFlows("taken")}, ${removeJobs("ended")}
-  SELECT ${reachedFrom(kind, rows_max)}, (SELECT json_agg(id) FROM gone) AS ids`;
-const texts = {
-  ids: composed("dead-letters/purge-ids", pageParameters.ids, textOf("ids")),
-  walk: composed("dead-letters/purge-page", pageParameters.walk, textOf("walk")),
-};
+const text = composed(
+  "dead-letters/purge",
+  pageParameters,
+  `
+  WITH ${takeDead(rows_max)}, ${endedFlows("taken")}, ${removeJobs("ended")}
+  SELECT ${reachedFrom(rows_max)}, (SELECT json_agg(id) FROM gone) AS ids`,
+);

@@ -34,7 +34,7 @@ export async function replay(
   rows_max = page.kind === "walk" ? replay_rows_max : page.ids.length,
 ): Promise<Revived & { found: number; reached: DeadPlace | null }> {
   const params = [...pageParams(page), rows_max];
-  const [row] = await executeOn(deps.database)<Row>({ text: texts[page.kind], params });
+  const [row] = await executeOn(deps.database)<Row>({ text, params });
   const jobs = row?.jobs ?? [];
   if (page.kind === "stopped")
     for (const { id, type, queue, tenant, was } of jobs)
@@ -71,22 +71,13 @@ const groups = {
   only: `(group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))`,
 };
 
-const textOf = (name: string, kind: StartsPage["kind"]) => {
-  const parameters = [...pageParameters[kind], "rows_max"];
-  const rows_max = `$${parameters.length}::int`;
-  return composed(
-    name,
-    parameters,
-    `
-  WITH ${takeDead(kind, rows_max, groups)},
-       ${startAnew("taken", "jobs.id, jobs.type, jobs.tenant, jobs.queue, jobs.priority, jobs.status", kind === "stopped" ? " AND false" : "")}
-  SELECT ${reachedFrom(kind, rows_max)}, (
+const columns = "jobs.id, jobs.type, jobs.tenant, jobs.queue, jobs.priority, jobs.status";
+const text = composed(
+  "dead-letters/replay",
+  [...pageParameters, "rows_max"],
+  `
+  WITH ${takeDead("$10::int", groups)}, ${startAnew("taken", columns, " AND NOT $9::text::bool")}
+  SELECT ${reachedFrom("$10::int")}, (
     SELECT json_agg(json_build_object('id', id, 'type', type, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status, 'was', was)
                     ORDER BY id) FROM queued) AS jobs`,
-  );
-};
-const texts = {
-  ids: textOf("dead-letters/replay-ids", "ids"),
-  stopped: textOf("jobs/retry-many", "stopped"),
-  walk: textOf("dead-letters/replay-page", "walk"),
-};
+);

@@ -20,7 +20,7 @@ export const idsByStatus = (tenant: string, queue: string): Partial<Record<JobSt
     blocked: `SELECT id FROM atlasqueue.jobs WHERE group_seq IS NOT NULL AND ${ours}`,
     queued: `SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND ${ours}`,
     dead: "SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL",
-    running: "SELECT unnest(job_ids) AS id FROM atlasqueue.claims",
+    running: "SELECT unnest(job_ids) AS id FROM atlasqueue.claims WHERE true",
   };
 };
 
@@ -28,5 +28,5 @@ export const idsByStatus = (tenant: string, queue: string): Partial<Record<JobSt
  * A part of a WITH: `few` has the ids, more than `held_apart_max` of them when there are too many to use. Each query
  * has its own bound, as a UNION would read all of them first.
  */
-export const few = (queries: readonly string[]) =>
-  `few AS MATERIALIZED (${queries.map((query) => `(${query} LIMIT ${held_apart_max + 1})`).join(" UNION ")})`;
+export const few = (queries: readonly string[], union: "UNION" | "UNION ALL" = "UNION") =>
+  `few AS MATERIALIZED (${queries.map((query) => `(${query} LIMIT ${held_apart_max + 1})`).join(` ${union} `)})`;

@@ -101,9 +101,9 @@ async function inIndex(
 ): Promise<JobRows | undefined> {
   const status =
     filter.status ?? (filter.fingerprint !== undefined ? "dead" : filter.worker !== undefined && "running");
-  const text = status ? heldApart[status] : undefined;
-  if (text === undefined) return undefined;
-  const among = await executeOn(deps.database)<Row>({ text, params: paramsOf(tenant, filter, jobs_max, below) });
+  if (!status || !(status in heldApart)) return undefined;
+  const params = [...paramsOf(tenant, filter, jobs_max, below), status];
+  const among = await executeOn(deps.database)<Row>({ text: amongFew, params });
   return among[0]?.too_many ? undefined : pageOf(jobsOf(among), jobs_max, undefined, among[0]?.cut);
 }
 
@@ -169,9 +169,17 @@ const inStretch = composed(
   ORDER BY jobs.id DESC`,
 );
 
-// One row with only `too_many` comes when no job matches, or when there are too many to use.
-const amongFew = (ids: string) => `
-  WITH RECURSIVE ${few([ids])}, page AS MATERIALIZED (
+const heldApart = idsByStatus("$2", "$3");
+// One row with only `too_many` comes when no job matches, or when there are too many to use. Only the query of the
+// wanted status reads anything.
+const amongFew = composed(
+  "jobs/list-held-apart",
+  [...listParameters, "held_apart"],
+  `
+  WITH RECURSIVE ${few(
+    Object.entries(heldApart).map(([status, ids]) => `${ids} AND $11 = '${status}'`),
+    "UNION ALL",
+  )}, page AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
     ORDER BY id DESC LIMIT $7::int
@@ -179,13 +187,7 @@ const amongFew = (ids: string) => `
   SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > ${held_apart_max} AS too_many, ${isCut} AS cut FROM few
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
-  ORDER BY jobs.id DESC`;
-
-const heldApart: Partial<Record<JobStatus, string>> = Object.fromEntries(
-  Object.entries(idsByStatus("$2", "$3")).map(([status, ids]) => [
-    status,
-    composed(`jobs/list-${status}`, listParameters, amongFew(ids)),
-  ]),
+  ORDER BY jobs.id DESC`,
 );
 
 /**

@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { aboutLease, type Returnable } from "./lease.ts";
-import { countMoves } from "../counts/changes.ts";
+import { countMixedMoves } from "../counts/changes.ts";
 import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
 import { isFree, lockFree } from "../database/skip-locked.ts";
 
@@ -27,8 +27,8 @@ export async function release<Held extends Returnable>(
 ): Promise<Released<Held>> {
   if (leases.length === 0) return { given: [], locked: [] };
   const rows = await executeOn(deps.database)<{ id: string; given: boolean }>({
-    text: later ? giveBackLater : giveBack,
-    params: leaseParams(leases),
+    text: giveBack,
+    params: [...leaseParams(leases), String(later)],
   });
   const found = new Map(rows.map(({ id, given }) => [id, given]));
   const given = leases.filter(({ id }) => found.get(id) === true);
@@ -40,15 +40,18 @@ export async function release<Held extends Returnable>(
 const asUnleased =
   "attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL, updated_at = now()";
 export const asQueued = `status = 'queued', ready_at = run_at, ${asUnleased}`;
+
 // `run_at` stays, and gives the job its place when it is promoted.
-const asScheduled = `status = 'scheduled', due_at = now() + least(greatest(now() - run_at, '1 second'), '30 seconds'), ${asUnleased}`;
-
-const textOf = (becomes: "queued" | "scheduled", set: string) => `
+const giveBack = composed(
+  "lease/release",
+  [...leaseParameters, "later"],
+  `
   WITH held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held")}, given AS (
-    UPDATE atlasqueue.jobs SET ${set} WHERE ${isFree} AND ${holdsLease}
-    RETURNING jobs.id, tenant, queue
-  ), ${countMoves("given", "running", becomes)}
-  SELECT held.id, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`;
-
-const giveBack = composed("lease/release", [...leaseParameters], textOf("queued", asQueued));
-const giveBackLater = composed("lease/release-later", [...leaseParameters], textOf("scheduled", asScheduled));
+    UPDATE atlasqueue.jobs SET status = CASE WHEN $4::text::bool THEN 'scheduled' ELSE 'queued' END,
+                    ready_at = CASE WHEN NOT $4::text::bool THEN run_at END,
+                    due_at = CASE WHEN $4::text::bool THEN now() + least(greatest(now() - run_at, '1 second'), '30 seconds') END, ${asUnleased}
+    WHERE ${isFree} AND ${holdsLease}
+    RETURNING jobs.id, tenant, queue, 'running' AS from_status, status AS to_status
+  ), ${countMixedMoves("given")}
+  SELECT held.id, given.id IS NOT NULL AS given FROM held LEFT JOIN given ON given.id = held.id`,
+);

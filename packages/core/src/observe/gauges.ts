@@ -2,7 +2,7 @@ import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Connections, Database } from "../database/connect.ts";
 import type { QueueRef } from "../deps.ts";
-import { fleetCounts } from "../counts/fleet.ts";
+import { fleetCounts } from "../counts/total.ts";
 import { driftingTenants } from "../overview/compare.ts";
 import { kept } from "../overview/kept.ts";
 import { oldestReady } from "../queues/oldest-ready.ts";

@@ -24,7 +24,7 @@ export async function readPatched(
   rows_max: number,
 ): Promise<PatchedPage> {
   type Row = Omit<PatchedPage, "jobs"> & { jobs: Pick<Patched, "id" | "type" | "queue" | "before">[] | null };
-  const [row] = await execute<Row>({ text: texts[page.kind], params: [...pageParams(page), rows_max] });
+  const [row] = await execute<Row>({ text: read, params: [...pageParams(page), rows_max] });
   const jobs = (row?.jobs ?? []).map((job) => {
     const after = patch === null ? job.before : (mergePatch(job.before, patch) as JsonObject);
     return { ...job, after, fits: fits(after, payload_bytes_max) };
@@ -43,20 +43,15 @@ function fits(payload: Json, bytes_max: number): boolean {
   return Buffer.byteLength(JSON.stringify(payload)) <= bytes_max && findFaults(payload).length === 0;
 }
 
-const textOf = (kind: DeadPage["kind"]) => {
-  const parameters = [...pageParameters[kind], "rows_max"];
-  const rows_max = `$${parameters.length}::int`;
-  return composed(
-    `dead-letters/payloads-${kind === "ids" ? "ids" : "page"}`,
-    parameters,
-    `
-  WITH ${pageBounded(kind, rows_max)}
-  SELECT ${reachedFrom(kind, rows_max)}, (
+const read = composed(
+  "dead-letters/payloads",
+  [...pageParameters, "rows_max"],
+  `
+  WITH ${pageBounded("$10::int")}
+  SELECT ${reachedFrom("$10::int")}, (
     SELECT json_agg(json_build_object('id', id, 'type', type, 'queue', queue, 'before', payload) ORDER BY dead_at, id)
     FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs`,
-  );
-};
-const texts = { ids: textOf("ids"), walk: textOf("walk") };
+);
 
 const write = composed(
   "dead-letters/write-patched",

@@ -1,5 +1,5 @@
 import { countDrift } from "../counts/drift.ts";
-import { fleetCounts } from "../counts/fleet.ts";
+import { fleetCounts } from "../counts/total.ts";
 import type { Deps } from "../deps.ts";
 
 /** With more it takes too long to do it every minute or so. */

@@ -2,6 +2,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
+import { top } from "./ready-queues.ts";
 
 /** How long the longest-waiting job in a queue has been ready; `limited`: the queue's limits may be holding it. */
 export type OldestReady = QueueRef & { limited: boolean; ready_ms: number };
@@ -21,15 +22,16 @@ export async function oldestReady(
   queues_max: number,
   behind?: QueueRef,
 ): Promise<readonly OldestReady[]> {
-  const execute = executeOn(deps.database);
-  return behind
-    ? execute<OldestReady>({ text: next, params: [queues_max, behind.tenant, behind.queue] })
-    : execute<OldestReady>({ text: first, params: [queues_max] });
+  const params = [queues_max, behind?.tenant ?? top, behind?.queue ?? top];
+  return executeOn(deps.database)<OldestReady>({ text, params });
 }
 
-const text = (start: string) => `
+const text = composed(
+  "queues/oldest-ready",
+  ["queues_max", "tenant", "queue"],
+  `
   WITH RECURSIVE found AS (
-    (SELECT tenant, queue FROM atlasqueue.jobs WHERE ready_at IS NOT NULL ${start} ORDER BY tenant DESC, queue DESC LIMIT 1)
+    (SELECT tenant, queue FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND (tenant, queue) < ($2, $3) ORDER BY tenant DESC, queue DESC LIMIT 1)
     UNION ALL
     SELECT next.tenant, next.queue FROM found, LATERAL (
       SELECT tenant, queue FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND (tenant, queue) < (found.tenant, found.queue)
@@ -49,11 +51,5 @@ const text = (start: string) => `
                ORDER BY priority DESC, ready_at LIMIT 1) AS next
            ) SELECT min(ready_at) FROM fronts)) * 1000) ELSE 0 END::float8 AS ready_ms
   FROM page LEFT JOIN atlasqueue.queues ON queues.tenant = page.tenant AND queues.queue = page.queue
-  ORDER BY page.tenant DESC, page.queue DESC`;
-
-const first = composed("queues/oldest-ready", ["queues_max"], text(""));
-const next = composed(
-  "queues/oldest-ready-behind",
-  ["queues_max", "tenant", "queue"],
-  text("AND (tenant, queue) < ($2::text, $3::text)"),
+  ORDER BY page.tenant DESC, page.queue DESC`,
 );

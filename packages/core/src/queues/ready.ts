@@ -1,6 +1,5 @@
 import { composed } from "../database/composed.ts";
 import { isUuid } from "../database/literals.ts";
-import { heldByNobody } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
@@ -13,18 +12,24 @@ const within = (seconds: string) => `ready_at >= CASE WHEN ${seconds}::float8 = 
       ELSE now() - make_interval(secs => ${seconds}::float8) END`;
 
 /**
- * Ready jobs of a queue in the order they should run, but for those that an open transaction holds, as none of these looks
- * finds: no claim could take them, and there may be any number. `age_ms_min` leaves out those whose signal may be on its way.
+ * Ready jobs of a queue in the order they should run. `age_ms_min` leaves out those whose signal may be on its way.
  */
-export async function readyJobs(
+export function readyJobs(
   deps: Pick<Deps, "database">,
-  { tenant, queue }: QueueRef,
+  queue: QueueRef,
   age_ms_min: number,
   jobs_max: number,
   reach_ms = Infinity,
 ): Promise<ReadyJob[]> {
-  const params = [tenant, queue, age_ms_min / 1_000, jobs_max, reach_ms / 1_000];
-  return [...(await executeOn(deps.database)<ReadyJob>({ text: inOrder, params }))];
+  return ready(deps, queue, { age_ms_min, jobs_max, reach_ms, with_ordinary: true });
+}
+
+type Which = { age_ms_min: number; jobs_max: number; reach_ms: number; with_ordinary: boolean };
+
+async function ready(deps: Pick<Deps, "database">, { tenant, queue }: QueueRef, which: Which): Promise<ReadyJob[]> {
+  const { age_ms_min, jobs_max, reach_ms, with_ordinary } = which;
+  const params = [tenant, queue, age_ms_min / 1_000, jobs_max, reach_ms / 1_000, String(with_ordinary)];
+  return [...(await executeOn(deps.database)<ReadyJob>({ text, params }))];
 }
 
 const columns = "id, tenant, queue, priority";
@@ -32,12 +37,18 @@ const columns = "id, tenant, queue, priority";
 const olderThan = `ready_at IS NOT NULL AND tenant = $1 AND queue = $2
       AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8`;
 
-const inOrder = composed(
+const lane = (condition: string) => `
+    (SELECT ${columns} FROM atlasqueue.jobs WHERE ${olderThan} AND ${within("$5")} AND ${condition}
+     ORDER BY priority DESC, ready_at, id LIMIT $4::int)`;
+
+// Three ranges, one after the other, so that without the middle one no backlog is read.
+const text = composed(
   "queues/ready",
-  ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds"],
+  ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds", "with_ordinary"],
   `
-  SELECT ${columns} FROM atlasqueue.jobs WHERE ${olderThan} AND ${within("$5")} AND ${heldByNobody}
-  ORDER BY priority DESC, ready_at, id LIMIT $4::int`,
+  SELECT * FROM (${lane("priority > 0")}
+    UNION ALL${lane("priority = 0 AND $6::text::bool")}
+    UNION ALL${lane("priority < 0")}) AS lanes LIMIT $4::int`,
 );
 
 /**
@@ -64,34 +75,16 @@ const before = composed(
   SELECT ${columns} FROM atlasqueue.jobs
   WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND priority = 0 AND ${within("$6")}
     AND ready_at < (SELECT ready_at FROM atlasqueue.jobs WHERE id = $3::uuid) - make_interval(secs => $4::float8)
-    AND ${heldByNobody}
   ORDER BY ready_at, id LIMIT $5::int`,
 );
 
-/**
- * Ready jobs of other priorities, the ones that run first in front. Two ranges, so that a backlog between them is not
- * read.
- */
-export async function readyWithPriority(
+/** Ready jobs of other priorities, the ones that run first in front. */
+export function readyWithPriority(
   deps: Pick<Deps, "database">,
-  { tenant, queue }: QueueRef,
+  queue: QueueRef,
   age_ms_min: number,
   jobs_max: number,
   reach_ms = Infinity,
 ): Promise<ReadyJob[]> {
-  const params = [tenant, queue, age_ms_min / 1_000, jobs_max, reach_ms / 1_000];
-  return [...(await executeOn(deps.database)<ReadyJob>({ text: withPriority, params }))];
+  return ready(deps, queue, { age_ms_min, jobs_max, reach_ms, with_ordinary: false });
 }
-
-const lane = (priorities: string) =>
-  `(SELECT ${columns} FROM atlasqueue.jobs WHERE ${olderThan} AND ${within("$5")} AND ${priorities} AND ${heldByNobody}
-    ORDER BY priority DESC, ready_at, id LIMIT $4::int)`;
-
-const withPriority = composed(
-  "queues/ready-with-priority",
-  ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds"],
-  `
-  ${lane("priority > 0")}
-  UNION ALL
-  ${lane("priority < 0")}`,
-);

@@ -4,6 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
+import { top } from "./ready-queues.ts";
 
 /** The most queues in one answer, by name, unless the caller says otherwise. */
 export const queue_stats_max = 1_000;
@@ -33,7 +34,8 @@ export async function queueStats(
   tenant: string,
   { queue, after = "", limit = queue_stats_max }: QueueChoice = {},
 ): Promise<QueueStats[]> {
-  const [text, params] = queue === undefined ? [ofAll, [tenant, after, limit]] : [ofOne, [tenant, queue]];
+  // No name has a control character: nothing comes between a name and the same with one.
+  const params = [tenant, queue ?? `${after}\u0001`, queue ?? top, limit];
   const rows = await executeOn(deps.database)<Row>({ text, params });
   return rows.map(showStats);
 }
@@ -104,17 +106,17 @@ const shown = `
 
 // A page reads its own rows of the totals, and all changes, of which there are those of a second: a queue with changes
 // has its total looked up, the others follow in the order of their names until the page is full.
-const ofAll = composed(
+const text = composed(
   "queues/stats",
-  ["tenant", "after", "queues_max"],
+  ["tenant", "first", "last", "queues_max"],
   `
   WITH changed AS MATERIALIZED (
-    SELECT queue, ${sums} FROM atlasqueue.queue_changes WHERE tenant = $1 AND queue > $2 GROUP BY queue
+    SELECT queue, ${sums} FROM atlasqueue.queue_changes WHERE tenant = $1 AND queue BETWEEN $2 AND $3 GROUP BY queue
   ), held AS MATERIALIZED (
     SELECT * FROM (
       (SELECT queue, ${columns} FROM atlasqueue.queue_counts
-       WHERE tenant = $1 AND queue > $2 AND ${holdsJobs} AND queue NOT IN (SELECT queue FROM changed)
-       ORDER BY queue LIMIT $3::int)
+       WHERE tenant = $1 AND queue BETWEEN $2 AND $3 AND ${holdsJobs} AND queue NOT IN (SELECT queue FROM changed)
+       ORDER BY queue LIMIT $4::int)
       UNION ALL
       SELECT changed.queue, ${jobStatuses.map((status) => `changed.${status} + coalesce(total.${status}, 0)`).join(", ")}
       FROM changed LEFT JOIN atlasqueue.queue_counts AS total ON total.tenant = $1 AND total.queue = changed.queue
@@ -122,23 +124,7 @@ const ofAll = composed(
   ), named AS MATERIALIZED (
     SELECT queue FROM held
     UNION
-    (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue > $2 AND ${isDecided} ORDER BY queue LIMIT $3::int)
-    ORDER BY queue LIMIT $3::int
-  )${shown}`,
-);
-
-const ofOne = composed(
-  "queues/stats-of-one",
-  ["tenant", "queue"],
-  `
-  WITH held AS MATERIALIZED (
-    SELECT queue, ${sums}
-    FROM (SELECT queue, ${columns} FROM atlasqueue.queue_counts WHERE tenant = $1 AND queue = $2
-          UNION ALL SELECT queue, ${columns} FROM atlasqueue.queue_changes WHERE tenant = $1 AND queue = $2) AS known
-    GROUP BY queue HAVING ${jobStatuses.map((status) => `sum(${status}) <> 0`).join(" OR ")}
-  ), named AS MATERIALIZED (
-    SELECT queue FROM held
-    UNION
-    SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND ${isDecided}
+    (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue BETWEEN $2 AND $3 AND ${isDecided} ORDER BY queue LIMIT $4::int)
+    ORDER BY queue LIMIT $4::int
   )${shown}`,
 );

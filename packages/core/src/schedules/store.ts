@@ -24,7 +24,7 @@ export function createSchedule(
   definition: CreateSchedule,
   trace?: TraceContext,
 ): Promise<StoreOutcome> {
-  return store(deps, tenant, definition, trace, insertNew);
+  return store(deps, tenant, definition, trace, false);
 }
 
 /**
@@ -40,7 +40,7 @@ export function putSchedule(
   definition: CreateSchedule,
   trace?: TraceContext,
 ): Promise<StoreOutcome> {
-  return store(deps, tenant, definition, trace, insertOrReplace);
+  return store(deps, tenant, definition, trace, true);
 }
 
 async function store(
@@ -48,7 +48,7 @@ async function store(
   tenant: string,
   { name, cron, timezone, catch_up, job }: CreateSchedule,
   trace: TraceContext | undefined,
-  text: string,
+  replaces: boolean,
 ): Promise<StoreOutcome> {
   const execute = executeOn(deps.database);
   const traced = trace ?? deps.tracing?.active();
@@ -66,6 +66,7 @@ async function store(
       next_at?.toISOString() ?? "",
       traced?.traceparent ?? "",
       traced?.tracestate ?? "",
+      String(replaces),
     ],
   });
   if (!row) return (await findSchedule(deps, { tenant, name })) ? { kind: "exists" } : { kind: "too_many" };
@@ -76,22 +77,19 @@ async function store(
 }
 
 // Concurrent calls may exceed the limit by their number: it bounds the sweep's work, and is not a quota.
-const insert = `
+const text = composed(
+  "schedules/store",
+  ["tenant", "name", "cron", "timezone", "catch_up", "job", "next_at", "traceparent", "tracestate", "replaces"],
+  `
   INSERT INTO atlasqueue.schedules AS known (tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, created_at, updated_at)
   SELECT $1, $2::text, $3, $4, $5, $6::text::json, nullif($7::text, '')::timestamptz, nullif($8::text, ''), nullif($9::text, ''), now(), now()
   WHERE EXISTS (SELECT FROM atlasqueue.schedules WHERE tenant = $1 AND name = $2::text)
-     OR (SELECT count(*) FROM atlasqueue.schedules WHERE tenant = $1) < ${limits.schedules_max}`;
-
-const replace = `DO UPDATE SET
-  next_at = CASE WHEN known.cron = excluded.cron AND known.timezone = excluded.timezone
-                 THEN known.next_at ELSE excluded.next_at END,
-  cron = excluded.cron, timezone = excluded.timezone, catch_up = excluded.catch_up, job = excluded.job,
-  traceparent = excluded.traceparent, tracestate = excluded.tracestate, updated_at = now()`;
-
-const returning = "RETURNING known.*, now() AS seen_at, known.xmax = 0 AS created";
-
-const parameters = ["tenant", "name", "cron", "timezone", "catch_up", "job", "next_at", "traceparent", "tracestate"];
-const storing = (name: string, onConflict: string) =>
-  composed(name, parameters, `${insert} ON CONFLICT (tenant, name) ${onConflict} ${returning}`);
-const insertNew = storing("schedules/store", "DO NOTHING");
-const insertOrReplace = storing("schedules/store-again", replace);
+     OR (SELECT count(*) FROM atlasqueue.schedules WHERE tenant = $1) < ${limits.schedules_max}
+  ON CONFLICT (tenant, name) DO UPDATE SET
+    next_at = CASE WHEN known.cron = excluded.cron AND known.timezone = excluded.timezone
+                   THEN known.next_at ELSE excluded.next_at END,
+    cron = excluded.cron, timezone = excluded.timezone, catch_up = excluded.catch_up, job = excluded.job,
+    traceparent = excluded.traceparent, tracestate = excluded.tracestate, updated_at = now()
+  WHERE $10::text::bool
+  RETURNING known.*, now() AS seen_at, known.xmax = 0 AS created`,
+);

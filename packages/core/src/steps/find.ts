@@ -10,30 +10,13 @@ import { beside_bytes_max, bytesOf } from "../jobs/page-bytes.ts";
  * no such job. At most some megabytes, as each kind is bounded.
  */
 export async function findJobSteps(
-  { database }: Pick<Deps, "database">,
+  deps: Pick<Deps, "database">,
   tenant: string,
   id: string,
 ): Promise<JobSteps | undefined> {
-  const [row] = await executeOn(database)<{ [Kind in keyof JobSteps]: JobSteps[Kind] | null }>({
-    text: all,
-    params: [id, tenant],
-  });
-  return row && { steps: row.steps ?? [], signals: row.signals ?? [], waits: row.waits ?? [] };
+  const text = await findJobStepsText(deps, tenant, id);
+  return text === undefined ? undefined : (JSON.parse(text) as JobSteps);
 }
-
-const utc = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-const listed = (kind: string, order: string, fields: string) =>
-  `(SELECT json_agg(json_build_object('name', name, ${fields}) ORDER BY ${order}, name) FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = '${kind}')`;
-
-const all = composed(
-  "steps/find",
-  ["id", "tenant"],
-  `
-  SELECT ${listed("step", "at", `'result', value, 'attempt', attempt, 'finished_at', ${utc("at")}`)} AS steps,
-         ${listed("signal", "at", `'payload', value, 'sent_at', ${utc("at")}`)} AS signals,
-         ${listed("wait", "until", `'until', ${utc("until")}`)} AS waits
-  FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2`,
-);
 
 /**
  * The same as text, for an answer: several megabytes, which would take twenty times as much memory if they were parsed
@@ -47,16 +30,24 @@ export async function findJobStepsText(
   tenant: string,
   id: string,
 ): Promise<string | undefined> {
-  const [row] = await executeOn(database)<{ json: string }>({ text: allAsText, params: [id, tenant] });
+  const [row] = await executeOn(database)<{ json: string }>({ text: all, params: [id, tenant] });
   return row?.json;
 }
 
-const allAsText = composed(
-  "steps/find-text",
+const utc = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const listed = (kind: string, order: string, fields: string) => `coalesce((
+           SELECT json_agg(json_build_object('name', name, ${fields}) ORDER BY ${order}, name)
+           FROM atlasqueue.job_state WHERE job_id = jobs.id AND kind = '${kind}'), '[]')`;
+
+const all = composed(
+  "steps/find",
   ["id", "tenant"],
   `
-  SELECT json_build_object('steps', coalesce(steps, '[]'), 'signals', coalesce(signals, '[]'), 'waits', coalesce(waits, '[]'))::text AS json
-  FROM (${all}) AS found`,
+  SELECT json_build_object(
+         'steps', ${listed("step", "at", `'result', value, 'attempt', attempt, 'finished_at', ${utc("at")}`)},
+         'signals', ${listed("signal", "at", `'payload', value, 'sent_at', ${utc("at")}`)},
+         'waits', ${listed("wait", "until", `'until', ${utc("until")}`)})::text AS json
+  FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2`,
 );
 
 /** What comes with the lease of a job. */

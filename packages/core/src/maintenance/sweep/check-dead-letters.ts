@@ -1,4 +1,4 @@
-import { fleetCounts } from "../../counts/fleet.ts";
+import { fleetCounts } from "../../counts/total.ts";
 import { rebuildDeadLetterList } from "../../dead-letters/rebuild-list.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 

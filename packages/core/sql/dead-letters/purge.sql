@@ -1,17 +1,23 @@
 -- $1 tenant
--- $2 queue
--- $3 type
--- $4 after_us
--- $5 after_id
--- $6 until_us
--- $7 fingerprint
+-- $2 ids
+-- $3 queue
+-- $4 type
+-- $5 fingerprint
+-- $6 after_us
+-- $7 after_id
+-- $8 until_us
+-- $9 stopped
 WITH 
   page AS MATERIALIZED (
-    SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3) AND ($7 = '' OR error_fingerprint = $7) AS found FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
-    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500),  taken AS MATERIALIZED (
+    (SELECT id, dead_at FROM (
+      SELECT id, dead_at, tenant = $1 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR error_fingerprint = $5) AS found FROM atlasqueue.jobs WHERE cardinality($2::uuid[]) = 0 AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $6::float8 * interval '1 microsecond'), $7::text::uuid) AND dead_at <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500)
+    UNION ALL
+    (SELECT id, dead_at FROM atlasqueue.jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) AND tenant = $1 AND CASE WHEN $9::text::bool THEN status IN ('dead', 'cancelled', 'failed') AND coalesce((SELECT dead_at), 'epoch') <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond')
+                       ELSE (SELECT dead_at) <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') END ORDER BY dead_at, id LIMIT 500)),  taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND (SELECT dead_at) IS NOT NULL AND ((SELECT dead_at), id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND (SELECT dead_at) <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND true
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND CASE WHEN $9::text::bool THEN status IN ('dead', 'cancelled', 'failed') AND coalesce((SELECT dead_at), 'epoch') <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond')
+                       ELSE (SELECT dead_at) <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') END AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND true
     FOR UPDATE SKIP LOCKED
   ), 
   waiting_flows AS MATERIALIZED (
@@ -47,7 +53,8 @@ WITH
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM gone GROUP BY tenant, queue
   )
-  SELECT (SELECT count(*)::int FROM page) AS found, 
-    CASE WHEN (SELECT count(*) FROM page) = 500
+  SELECT (SELECT count(*)::int FROM page) AS found,
+    CASE WHEN cardinality($2::uuid[]) > 0 THEN NULL
+      WHEN (SELECT count(*) FROM page) = 500
       THEN (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
-      ELSE (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) AND dead_at <= ('epoch'::timestamptz + $6::float8 * interval '1 microsecond') ORDER BY dead_at, id OFFSET 19999 LIMIT 1) END AS reached, (SELECT json_agg(id) FROM gone) AS ids;
+      ELSE (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM atlasqueue.jobs WHERE cardinality($2::uuid[]) = 0 AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $6::float8 * interval '1 microsecond'), $7::text::uuid) AND dead_at <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') ORDER BY dead_at, id OFFSET 19999 LIMIT 1) END AS reached, (SELECT json_agg(id) FROM gone) AS ids;

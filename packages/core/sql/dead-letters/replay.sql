@@ -1,12 +1,21 @@
 -- $1 tenant
 -- $2 ids
--- $3 until_us
--- $4 rows_max
+-- $3 queue
+-- $4 type
+-- $5 fingerprint
+-- $6 after_us
+-- $7 after_id
+-- $8 until_us
+-- $9 stopped
+-- $10 rows_max
 WITH 
   page AS MATERIALIZED (
-    SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND (SELECT dead_at) <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AS found FROM atlasqueue.jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) ORDER BY dead_at, id LIMIT 20000
-    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT $4::int), named AS MATERIALIZED (
+    (SELECT id, dead_at FROM (
+      SELECT id, dead_at, tenant = $1 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR error_fingerprint = $5) AS found FROM atlasqueue.jobs WHERE cardinality($2::uuid[]) = 0 AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $6::float8 * interval '1 microsecond'), $7::text::uuid) AND dead_at <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
+    ) AS stretch WHERE found ORDER BY dead_at, id LIMIT $10::int)
+    UNION ALL
+    (SELECT id, dead_at FROM atlasqueue.jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) AND tenant = $1 AND CASE WHEN $9::text::bool THEN status IN ('dead', 'cancelled', 'failed') AND coalesce((SELECT dead_at), 'epoch') <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond')
+                       ELSE (SELECT dead_at) <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') END ORDER BY dead_at, id LIMIT $10::int)), named AS MATERIALIZED (
     SELECT named.*, (SELECT true 
       FROM atlasqueue.job_groups AS known
       WHERE known.tenant = named.tenant AND known.queue = named.queue AND known.group_key = named.group_key) IS NOT NULL AS is_known FROM (
@@ -19,15 +28,15 @@ WITH
       WHERE known.tenant = named.tenant AND known.queue = named.queue AND known.group_key = named.group_key FOR UPDATE SKIP LOCKED) AS free
   ), taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND (SELECT dead_at) <= ('epoch'::timestamptz + $3::float8 * interval '1 microsecond') AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND (group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND tenant = $1 AND CASE WHEN $9::text::bool THEN status IN ('dead', 'cancelled', 'failed') AND coalesce((SELECT dead_at), 'epoch') <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond')
+                       ELSE (SELECT dead_at) <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') END AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND (group_key IS NULL OR (tenant, queue, group_key) IN (SELECT tenant, queue, group_key FROM free_groups))
     FOR UPDATE SKIP LOCKED
-  ),
-       
+  ), 
   waiting AS MATERIALIZED (
     SELECT id, tenant, true AS waits FROM taken WHERE flow_id IS NOT NULL AND (SELECT true FROM atlasqueue.flow_edges WHERE flow_edges.child = id LIMIT 1) IS NOT NULL
   ), done_without AS (
     DELETE FROM atlasqueue.flow_edges
-    WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed AND coalesce((SELECT status FROM atlasqueue.jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
+    WHERE child = ANY(ARRAY(SELECT id FROM waiting)) AND failed AND NOT $9::text::bool AND coalesce((SELECT status FROM atlasqueue.jobs AS parent WHERE parent.id = flow_edges.parent), 'dead') IN ('dead', 'cancelled')
   ), forgotten AS (
     UPDATE atlasqueue.flow_jobs SET cancelled_by = NULL
     WHERE job_id = ANY(ARRAY(SELECT id FROM taken WHERE flow_id IS NOT NULL)) AND cancelled_by IS NOT NULL
@@ -89,6 +98,10 @@ WITH
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
   )
-  SELECT (SELECT count(*)::int FROM page) AS found, NULL AS reached, (
+  SELECT (SELECT count(*)::int FROM page) AS found,
+    CASE WHEN cardinality($2::uuid[]) > 0 THEN NULL
+      WHEN (SELECT count(*) FROM page) = $10::int
+      THEN (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
+      ELSE (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM atlasqueue.jobs WHERE cardinality($2::uuid[]) = 0 AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $6::float8 * interval '1 microsecond'), $7::text::uuid) AND dead_at <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') ORDER BY dead_at, id OFFSET 19999 LIMIT 1) END AS reached, (
     SELECT json_agg(json_build_object('id', id, 'type', type, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status, 'was', was)
                     ORDER BY id) FROM queued) AS jobs;

@@ -8,7 +8,8 @@
 -- $8 fingerprint
 -- $9 above
 -- $10 worker
-WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL LIMIT 100001)), page AS MATERIALIZED (
+-- $11 held_apart
+WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $11 = 'scheduled' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $11 = 'failed' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE group_seq IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $11 = 'blocked' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $11 = 'queued' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND $11 = 'dead' LIMIT 100001) UNION ALL (SELECT unnest(job_ids) AS id FROM atlasqueue.claims WHERE true AND $11 = 'running' LIMIT 100001)), page AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= 100000)) AND tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))
