@@ -159,10 +159,11 @@ ALTER TABLE "atlasqueue"."jobs" SET (fillfactor = 50, autovacuum_vacuum_scale_fa
 -- A claim's ids (4 kB of 250) stay in its row: PostgreSQL would compress and move them, and the row is soon deleted.
 CREATE TABLE "atlasqueue"."claims" (
 	"tenant" text COLLATE "C" NOT NULL,
-	"token" uuid PRIMARY KEY NOT NULL,
+	"token" uuid NOT NULL,
 	"worker_id" text NOT NULL,
 	"check_at" timestamp (6) with time zone NOT NULL,
-	"job_ids" uuid[] NOT NULL
+	"job_ids" uuid[] NOT NULL,
+	CONSTRAINT "claims_pkey" PRIMARY KEY("token","tenant")
 );
 --> statement-breakpoint
 CREATE INDEX "claims_check" ON "atlasqueue"."claims" USING btree ("check_at");--> statement-breakpoint

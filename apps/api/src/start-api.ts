@@ -132,7 +132,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
         ended("the submissions", services.submitter.close({ give_up: true })),
         ended("what was begun", services.underWay.over()),
       ]);
-      await ended("what was leased too late", services.longPoll.returned());
+      await ended("what was leased too late", services.longPoll.released());
       await Promise.all([
         ended("the tokens", authenticator.close()),
         ended("the sweep", sweeping),

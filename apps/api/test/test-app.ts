@@ -50,7 +50,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
     events,
     async stop() {
       await deps.longPoll.close();
-      await deps.longPoll.returned();
+      await deps.longPoll.released();
       deps.finishedWaits.close();
       deps.liveEvents.close();
       deps.jobStreams.close();

@@ -8,7 +8,6 @@ import { createFlowBuilder, type FlowBuilder } from "./flows/builder.ts";
 import { flowCalls, type FlowCalls } from "./resources/flows.ts";
 import { jobCalls, type JobCalls } from "./resources/jobs.ts";
 import { leaseCalls, type LeaseCalls } from "./resources/leases.ts";
-import { createLostLeases, type LostLeases } from "./resources/lost-leases.ts";
 import { operationCalls, type OperationCalls } from "./resources/operations.ts";
 import { queueCalls, type QueueCalls } from "./resources/queues.ts";
 import { scheduleCalls, type ScheduleCalls } from "./resources/schedules.ts";
@@ -75,10 +74,7 @@ export type Calls = JobCalls &
  * const calls = createCalls({ url: location.origin });
  * const { items } = await calls.page({ queue: "mail" });
  */
-export const createCalls = (options: ClientOptions): Calls => callsAndLost(options).calls;
-
-/** For a worker: what its lost answers had leased is `lost`. */
-export function callsAndLost(options: ClientOptions): { calls: Calls; lost: LostLeases } {
+export function createCalls(options: ClientOptions): Calls {
   const transport: TransportOptions = {
     url: baseUrl(options.url),
     token: checkedToken(options.token),
@@ -92,11 +88,10 @@ export function callsAndLost(options: ClientOptions): { calls: Calls; lost: Lost
   };
   const send = createTransport(transport);
   const jobs = jobCalls(send, options.waitsMax ?? 32, options.tracing);
-  const lost = createLostLeases(send);
-  const calls: Calls = {
+  return {
     ...jobs,
     ...streamCalls(transport),
-    ...leaseCalls(send, lost),
+    ...leaseCalls(send),
     ...stepCalls(send),
     ...queueCalls(send),
     ...workerCalls(send),
@@ -113,7 +108,6 @@ export function callsAndLost(options: ClientOptions): { calls: Calls; lost: Lost
     deadLetters: deadLetterCalls(send),
     operations: operationCalls(send),
   };
-  return { calls, lost };
 }
 
 /** Refused here, without being shown: fetch would put a bad header into its message. */

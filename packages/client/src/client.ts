@@ -1,4 +1,4 @@
-import { callsAndLost, createCalls, type Calls, type ClientOptions } from "./calls.ts";
+import { createCalls, type Calls, type ClientOptions } from "./calls.ts";
 import { startRemoteWorker, type RemoteWorker, type WorkHandlers, type WorkOptions } from "./work/work.ts";
 
 export type Client = Calls & {
@@ -20,10 +20,9 @@ export type Client = Calls & {
  * console.log(handle.id, await handle.result({ timeoutMs: 30_000 }));
  */
 export function createClient(options: ClientOptions): Client {
+  const calls = createCalls(options);
   return {
-    ...createCalls(options),
-    // With calls of its own: one that stops in an outage must not keep what the lost answers of others had leased.
-    work: (queue, handlers, workOptions) =>
-      startRemoteWorker(callsAndLost(options), queue, handlers, workOptions, options.tracing),
+    ...calls,
+    work: (queue, handlers, workOptions) => startRemoteWorker(calls, queue, handlers, workOptions, options.tracing),
   };
 }

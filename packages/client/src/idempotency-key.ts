@@ -6,6 +6,9 @@ export function randomKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** A UUID for one request that leases. */
+export const randomToken = (): string => randomKey().replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+
 /**
  * A key as the header carries it: quoted, so that spaces at its ends and quotes inside count, as they do in a batch.
  * Throws a TypeError for a key that no header can hold.

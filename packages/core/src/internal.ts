@@ -77,16 +77,7 @@ export { endLeases } from "./lease/end-leases.ts";
 export { extendLeases } from "./lease/extend.ts";
 export { forgetClaims } from "./lease/forget-claims.ts";
 export { heartbeat } from "./lease/heartbeat.ts";
-export {
-  aboutLease,
-  leaseEvent,
-  returnable,
-  type Claimer,
-  type HandedJob,
-  type Lease,
-  type LeasedJob,
-} from "./lease/lease.ts";
-export { LeaseTokenTakenError } from "./lease/token-taken.ts";
+export { aboutLease, leaseEvent, type Claimer, type Lease, type LeasedJob } from "./lease/lease.ts";
 export { recoverExpired } from "./lease/recover.ts";
 export { isLate, renewLate } from "./lease/renew-late.ts";
 export { reportProgress } from "./lease/report-progress.ts";
@@ -118,7 +109,7 @@ export { ready_ms_max, whyLeft, type Left } from "./queues/why-left.ts";
 export { workLeft } from "./queues/work-left.ts";
 export { inParts } from "./remote/in-parts.ts";
 export { createLongPoll, type LongPoll } from "./remote/long-poll.ts";
-export { renewedIfLate } from "./remote/renewed-if-late.ts";
+export { LeaseTokenUsedError, type Handed } from "./remote/leased-before.ts";
 export { ackWithChildren } from "./remote/ack-with-children.ts";
 export { releaseLease } from "./remote/release-lease.ts";
 export { releaseRemote } from "./remote/release.ts";
@@ -153,7 +144,6 @@ export { fail, type Failure } from "./settle/fail.ts";
 export { verdictAfterFailure } from "./settle/verdict.ts";
 export { NoRoomError, takeOrThrow } from "./shares.ts";
 export { writeJson } from "./room/json-text.ts";
-export {} from "./room/waiting-room.ts";
 export { withinHeap } from "./room/within-heap.ts";
 export { announce, hint } from "./signal/announce.ts";
 export { dropStale } from "./signal/drop-stale.ts";

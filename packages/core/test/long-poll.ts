@@ -50,7 +50,7 @@ export function longPollHarness() {
   });
   afterEach(async () => {
     await longPoll.close();
-    await longPoll.returned();
+    await longPoll.released();
     await deps.signal.close();
   });
 
@@ -87,10 +87,12 @@ export function longPollHarness() {
         for (; taken > 0; taken -= 1) turns.leave({ tenant });
       };
     },
+    /** The jobs that a call gets. */
+    leases: async (of: LeaseCall, hungUp: AbortSignal = never) => (await longPoll.lease(of, hungUp)).jobs,
     /** A waiting call, and what it has got so far. */
     waits(fields: Partial<LeaseCall> = {}, hungUp: AbortSignal = never) {
       const got: { ids?: string[] } = {};
-      const done = longPoll.lease(call(fields), hungUp).then((jobs) => (got.ids = jobs.map(({ id }) => id)));
+      const done = longPoll.lease(call(fields), hungUp).then(({ jobs }) => (got.ids = jobs.map(({ id }) => id)));
       return { got, done };
     },
     store,

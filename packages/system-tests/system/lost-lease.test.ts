@@ -37,25 +37,3 @@ test.each([0, 40, 300])(
     expect(events).toContain("api_unavailable");
   },
 );
-
-test("nor does that of a call of which the API still believes that somebody waits", { timeout: 60_000 }, async () => {
-  const proxy = await tcpProxy(api.url);
-  onTestFinished(() => proxy.close());
-  const remote = createClient({ url: proxy.url });
-  // What it hears from now on is lost, and nobody hangs up.
-  const asked = new AbortController();
-  const unheard = remote.lease(
-    "silent",
-    { workerId: "w", waitSeconds: 20, leaseSeconds: lease_seconds },
-    { signal: asked.signal },
-  );
-  await eventually(() => expect(proxy.connections()).toBe(1));
-  proxy.blackhole("both");
-  asked.abort(new Error("a switch was unplugged"));
-  await expect(unheard).rejects.toThrow("unplugged");
-  proxy.heal();
-  await remote.leasesReturned();
-  const { id } = await direct.submit({ type: "a", queue: "silent", max_attempts: 1 });
-  const [held] = await direct.lease("silent", { workerId: "other", waitSeconds: 20 });
-  expect(held?.job).toMatchObject({ id, attempts: 1 });
-});

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { findJob, submit } from "@atlasqueue/core/internal";
+import { submit } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
@@ -89,7 +89,7 @@ test("the next of groups, leased by a settlement whose caller did not wait for t
   ).flat();
   await submit(api.deps, jobs, { idempotency_ttl_seconds: 60 });
   const call = { tenant: "default", queue: "run", worker_id: "w", lease_seconds: 30, jobs_max: groups, wait_ms: 0 };
-  const held = await api.deps.longPoll.lease(call, new AbortController().signal);
+  const { jobs: held } = await api.deps.longPoll.lease(call, new AbortController().signal);
   const acks = held.map(({ id, lease_token }) => ({ id, lease_token }));
   const socket = askUnread("/leases/settle", { acks, next: { worker_id: "w" } });
   const done = { status: "succeeded", attempts: 1, jobs: groups };
@@ -99,18 +99,5 @@ test("the next of groups, leased by a settlement whose caller did not wait for t
   socket.resetAndDestroy();
   await eventually(async () =>
     expect(await statuses("run")).toEqual([{ status: "queued", attempts: 0, jobs: groups }, done]),
-  );
-});
-
-test("jobs that could not be handed over go back", async () => {
-  const [id] = await add("unanswerable", 1, 10);
-  const jobs = await api.deps.longPoll.lease(
-    { tenant: "default", queue: "unanswerable", worker_id: "w", lease_seconds: 30, jobs_max: 1, wait_ms: 0 },
-    new AbortController().signal,
-  );
-  expect(jobs).toHaveLength(1);
-  void api.deps.longPoll.returns.giveBack(jobs);
-  await eventually(async () =>
-    expect(await findJob(api.deps, "default", id ?? "")).toMatchObject({ status: "queued", attempts: 0 }),
   );
 });

@@ -1,10 +1,7 @@
-import { leaseAnswer, leaseRequest, queueName, type LeaseAnswer } from "@atlasqueue/contract";
-import { returnable } from "@atlasqueue/core/internal";
+import { leaseAnswer, leaseRequest, queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { route } from "../route/route.ts";
-import { exampleLease, heldFrom, showLeases } from "./show-leases.ts";
-
-const none: LeaseAnswer = { jobs: [] };
+import { exampleLease, holdsOf, releaseIfUndelivered, showLeases } from "./show-leases.ts";
 
 export const lease = route(
   {
@@ -18,13 +15,11 @@ export const lease = route(
       "a worker that needs longer sends heartbeats, and a job neither settled nor renewed in time goes to another worker. " +
       "One that waited for others comes with their results, as when it is read; of all jobs together no more than about " +
       "1 MiB of them, and as much of its steps and signals.\n\n" +
-      "Should the answer be lost on its way, its jobs come back when their leases end, one attempt poorer. A worker that " +
-      "sends a `lease_token` of its own, a fresh UUID for each request, gives them back with `POST /v1/leases/release` " +
-      "instead, with no attempt spent. No proxy on the way may send the call again by itself: it leases nothing the second " +
-      "time.\n\n" +
-      "It may also be late. `waited_ms` says how long the call had waited when the lease was asked for, at least: by the " +
-      "worker's own clock its jobs are held for `lease_seconds` from when it sent the call plus that. Where much of it is " +
-      "over, a heartbeat comes before the work.",
+      "If no response comes, repeat the request with the same `lease_token`: it returns at once the jobs that are still leased " +
+      "under it, with `repeated: true`. A token leases once, so make a fresh UUID for each new request. Without one, the jobs of " +
+      "a lost response come back when their leases end, and the attempt counts.\n\n" +
+      "A response may be late. By the worker's own clock its jobs are held until `waited_ms` plus `remaining_ms` after it sent " +
+      "the request. With less than half of the lease left, send a heartbeat before the work, and don't start on 409.",
     scope: "work",
     request: {
       path: z.strictObject({ queue: queueName }),
@@ -37,7 +32,7 @@ export const lease = route(
       200: {
         description: "The leased jobs; empty if there were none in time.",
         schema: leaseAnswer,
-        example: { jobs: [exampleLease], waited_ms: 1_250 },
+        example: { jobs: [exampleLease], waited_ms: 1_250, remaining_ms: 30_000, repeated: false },
       },
     },
     problems: ["lease_token_used"],
@@ -45,16 +40,10 @@ export const lease = route(
   async ({ deps, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {
     const { max_jobs, wait_seconds, ...claimer } = body;
     const came_at = performance.now();
-    const wish = { ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms: wait_seconds * 1_000, trace };
+    const wait_ms = Math.min(wait_seconds, body.lease_seconds / 3) * 1_000;
     const { longPoll } = deps;
-    const leases = await longPoll.lease(wish, hungUp());
-    if (leases.length === 0) return none;
-    // With no attempt spent: no one knows of them.
-    const held = leases.map(returnable);
-    ifUndelivered(() => void longPoll.returns.giveBack(held));
-    // Never too long: the worker reckons by it until when the jobs are its own.
-    const waited_ms = Math.floor(Math.max(0, heldFrom(leases) - came_at));
-    const jobs = await showLeases(deps, tenant, leases, claimer);
-    return jobs.length === 0 ? none : { jobs, waited_ms };
+    const handed = await longPoll.lease({ ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms, trace }, hungUp());
+    releaseIfUndelivered({ longPoll, tenant, ifUndelivered }, handed, { repeatable: body.lease_token !== undefined });
+    return { jobs: await showLeases(deps, tenant, handed.jobs), ...holdsOf(handed, came_at) };
   },
 );

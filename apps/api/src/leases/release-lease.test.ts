@@ -31,18 +31,39 @@ test("the answer to a lease has the token that was sent, and all of it goes back
   expect(again.jobs).toMatchObject([{ job: { id: jobs[0]?.job.id, attempts: 1 } }]);
 });
 
-test("a token that was used, or given back, leases nothing: the answer says so", async () => {
+test("a request repeated with its lease_token has the same jobs; another worker or queue is 409 lease-token-used", async () => {
+  const lease_token = randomUUID();
+  for (let n = 0; n < 2; n += 1) await submit({ type: "a", queue: "once" });
+  const first = leaseAnswer.parse(await (await lease("once", lease_token)).json());
+  expect(first).toMatchObject({ jobs: [{ lease_token }], remaining_ms: 30_000, repeated: false });
+  const again = leaseAnswer.parse(await (await lease("once", lease_token)).json());
+  expect(again).toMatchObject({ jobs: first.jobs, repeated: true });
+  expect(again.waited_ms + again.remaining_ms).toBeLessThanOrEqual(30_000);
+  for (const refused of [
+    await lease("other", lease_token),
+    await post("/v1/queues/once/lease", { worker_id: "other", lease_token }),
+  ]) {
+    expect(refused.status).toBe(409);
+    expect(problem.parse(await refused.json())).toMatchObject({
+      type: "/problems/lease-token-used",
+      detail: expect.stringMatching("^lease_token was used (by another worker_id|for queue once) before") as string,
+    });
+  }
+});
+
+test("a token that was given back leases nothing", async () => {
   const lease_token = randomUUID();
   await giveBack(lease_token);
-  await submit({ type: "a", queue: "once" });
-  const refused = await lease("once", lease_token);
-  expect(refused.status).toBe(409);
-  expect(problem.parse(await refused.json())).toMatchObject({
-    type: "/problems/lease-token-used",
-    detail: "Nothing was leased under it now; make a fresh UUID for each request",
-  });
-  const { jobs } = leaseAnswer.parse(await (await lease("once", randomUUID())).json());
-  expect(jobs).toHaveLength(1);
+  await submit({ type: "a", queue: "given" });
+  const none = leaseAnswer.parse(await (await lease("given", lease_token)).json());
+  expect(none).toMatchObject({ jobs: [], remaining_ms: 0, repeated: true });
+  expect(leaseAnswer.parse(await (await lease("given", randomUUID())).json()).jobs).toHaveLength(1);
+});
+
+test("a request waits for a third of its lease at most", async () => {
+  const began_at = performance.now();
+  await post("/v1/queues/short/lease", { worker_id: "w", lease_seconds: 1, wait_seconds: 30 });
+  expect(performance.now() - began_at).toBeLessThan(5_000);
 });
 
 test("the next job of a group goes back by the token of the settlement", async () => {

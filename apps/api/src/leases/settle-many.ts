@@ -3,7 +3,6 @@ import {
   afterSome,
   inParts,
   releaseRemote,
-  returnable,
   settleRemote,
   type Held,
   type RemoteOutcome,
@@ -12,7 +11,7 @@ import { invalid } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
-import { exampleLease, showLeases } from "./show-leases.ts";
+import { exampleLease, holdsOf, releaseIfUndelivered, showLeases } from "./show-leases.ts";
 
 export const settleMany = route(
   {
@@ -25,9 +24,9 @@ export const settleMany = route(
       "`releases` are jobs that are given back: ready again, with no attempt spent.\n\n" +
       "With `next`, the next job of each group whose job was acked is leased in the same transaction and comes with the " +
       "answer: one request and one write to the disk for each job of an ordered group. None comes when its group has no " +
-      "other that is due, or its queue is paused, has limits or takes turns, or runs several jobs of a group; repeated, it " +
-      "leases nothing again. With a `lease_token` of the worker's own in it, `POST /v1/leases/release` gives back what an " +
-      "answer told of that was lost. So that groups waiting for a worker have their turn, ask without `next` now and then.",
+      "other that is due, or its queue is paused, has limits or takes turns, or runs several jobs of a group. With a " +
+      "`lease_token` in it, repeat the request unchanged if no response comes: it returns the jobs that are still leased " +
+      "under it. So that groups waiting for a worker have their turn, ask without `next` now and then.",
     scope: "work",
     gate: "lease",
     request: {
@@ -44,24 +43,31 @@ export const settleMany = route(
       200: {
         description: "One outcome for each ack, nack and release, in order; with `next`, the jobs that were leased.",
         schema: settleAnswer,
-        example: { acks: [{ id: exampleId, outcome: "succeeded" }], nacks: [], next: [exampleLease] },
+        example: {
+          acks: [{ id: exampleId, outcome: "succeeded" }],
+          nacks: [],
+          next: [exampleLease],
+          waited_ms: 0,
+          remaining_ms: 30_000,
+          repeated: false,
+        },
       },
     },
     problems: [],
   },
   async ({ deps, tenant, body: { acks, nacks, releases, next }, bytes, ifUndelivered }) => {
+    const came_at = performance.now();
     requireDistinct({ acks, nacks, releases });
     acks.forEach(({ result }, at) => requireSmall(result, `/acks/${at}/result`, bytes, limits.result_bytes_max));
     nacks.forEach(({ error_data }, at) =>
       requireSmall(error_data, `/nacks/${at}/error_data`, bytes, limits.error_data_bytes_max),
     );
     const { longPoll } = deps;
-    const go_on = next ? { ...next, returns: longPoll.returns } : undefined;
+    const go_on = next ? { ...next, release: longPoll.release } : undefined;
     // At once: a row that somebody keeps locked holds up only what is done to that job.
     const settling = settleRemote(deps, tenant, acks, nacks, go_on).then((outcomes) => {
-      // With no attempt spent: no one knows of them. What is settled stays so.
-      const held = outcomes.next.map(returnable);
-      if (held.length > 0) ifUndelivered(() => void longPoll.returns.giveBack(held), { done: true });
+      const what = { done: true, repeatable: next?.lease_token !== undefined };
+      releaseIfUndelivered({ longPoll, tenant, ifUndelivered }, outcomes.next, what);
       return outcomes;
     });
     const releasing = releaseRemote(deps, tenant, releases ?? []);
@@ -71,9 +77,10 @@ export const settleMany = route(
     );
     const show = (items: readonly { id: string }[], of: readonly RemoteOutcome[]) =>
       items.map(({ id }, at) => ({ id, outcome: of[at] as RemoteOutcome }));
-    // What becomes late meanwhile goes back, whosever its token is: what is settled is said to be.
-    const shown = next && showLeases(deps, tenant, outcomes.next, { lease_seconds: next.lease_seconds });
-    const leased = shown && { next: await shown.catch(afterSome(true)) };
+    const leased = next && {
+      next: await showLeases(deps, tenant, outcomes.next.jobs).catch(afterSome(true)),
+      ...holdsOf(outcomes.next, came_at),
+    };
     const given = releases && { releases: show(releases, released) };
     return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
   },

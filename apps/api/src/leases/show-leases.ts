@@ -3,12 +3,13 @@ import {
   ahead,
   findLeasedSteps,
   parentsOf,
-  renewedIfLate,
   showJob,
-  type HandedJob,
+  type Handed,
   type LeasedJob,
   type LeasedSteps,
+  type LongPoll,
 } from "@atlasqueue/core/internal";
+import type { Delivery } from "../http/answers/delivery.ts";
 import { exampleId, exampleJob, exampleLockedUntil, exampleParents, exampleToken } from "../route/examples.ts";
 import type { RouteDeps } from "../route/deps.ts";
 
@@ -26,27 +27,31 @@ export const exampleLease: ShownLease = {
 
 const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
 
-/**
- * Leases that are not late as a remote worker gets them: with what earlier attempts of their jobs have done, and what
- * they waited for. Those that become late while that is read are renewed, and lost ones left out.
- */
-export async function showLeases(
-  deps: RouteDeps,
-  tenant: string,
-  leases: HandedJob[],
-  wanted: Parameters<typeof renewedIfLate>[2],
-): Promise<ShownLease[]> {
+/** Leases as a remote worker gets them: with what earlier attempts of their jobs have done, and what they waited for. */
+export async function showLeases(deps: RouteDeps, tenant: string, leases: readonly LeasedJob[]): Promise<ShownLease[]> {
   // They are leased: what they wait for in the tenant's line is their own time.
-  const own = { ...deps, database: ahead(deps.database), returns: deps.longPoll.returns };
+  const own = { ...deps, database: ahead(deps.database) };
   const withSteps = leases.filter(({ has_steps }) => has_steps).map(({ id }) => id);
   const steps = await findLeasedSteps(own, tenant, withSteps);
   const parents = await parentsOf(own, tenant, leases);
-  const held = await renewedIfLate(own, leases, wanted, heldFrom(leases));
-  return held.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id)));
+  return leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id)));
 }
 
-/** When the first of them was asked for; there is one. */
-export const heldFrom = (leases: readonly HandedJob[]): number => Math.min(...leases.map(({ sent_at }) => sent_at));
+/** For how long they are held, reckoned from when the request came: never too long, as it was sent before. */
+export function holdsOf({ sent_at, remaining_ms, repeated }: Handed, came_at: number): Omit<LeaseAnswer, "jobs"> {
+  return { waited_ms: Math.floor(Math.max(0, sent_at - came_at)), remaining_ms, repeated };
+}
+
+type Delivering = { tenant: string; longPoll: Pick<LongPoll, "release">; ifUndelivered: Delivery["ifUndelivered"] };
+
+/** Jobs whose response nobody can ask for again are released if it does not reach the caller. */
+export function releaseIfUndelivered(
+  { longPoll, tenant, ifUndelivered }: Delivering,
+  { jobs: [one] }: Handed,
+  what: Parameters<Delivery["ifUndelivered"]>[1],
+): void {
+  if (one) ifUndelivered(() => longPoll.release(tenant, one.lease_token), what);
+}
 
 function showLease(
   row: LeasedJob,

@@ -15,7 +15,6 @@ import {
   heartbeat as extend,
   findJob,
   isUuid,
-  returnable,
   settleRemote,
   type RemoteOutcome,
 } from "@atlasqueue/core/internal";
@@ -24,6 +23,7 @@ import { leaseLost, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
+import { releaseIfUndelivered } from "../leases/show-leases.ts";
 import { openQueueBackoff } from "./native.ts";
 import { showOpenQueueJob } from "./words.ts";
 
@@ -64,11 +64,10 @@ export const lease = route(
   },
   async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
     const { longPoll } = deps;
-    const leases = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
-    const held = leases.map(returnable);
-    const [one] = held;
+    const handed = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
+    const [one] = handed.jobs;
     if (!one) return null;
-    ifUndelivered(() => void longPoll.returns.giveBack(held));
+    releaseIfUndelivered({ longPoll, tenant, ifUndelivered }, handed, {});
     // Read again by its key; it is gone if it was just cancelled.
     const row = await findJob({ database: ahead(deps.database) }, tenant, one.id);
     if (!row?.locked_until || row.lease_token !== one.lease_token) return null;

@@ -58,7 +58,7 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "lease/claim/under-token.ts",
-        find: "if (outcomeUnknown(error)) claimer.unanswered?.(lease_token);",
+        find: "if (outcomeUnknown(error)) claimer.unanswered?.(lease_token, claimer.tenant);",
         put: "void outcomeUnknown;",
       },
     ],

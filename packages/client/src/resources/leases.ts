@@ -8,26 +8,26 @@ import {
   type ChangedJob,
   type Json,
   type LeaseAnswer,
+  type ReleaseLeaseAnswer,
   type SettleAnswer,
   type SettleRequestInput,
   type SpawnedJobInput,
 } from "@atlasqueue/contract";
-import { answerMsMax } from "./answer-deadline.ts";
-import { releaseLease } from "./give-back.ts";
-import type { Leasing, LostLeases } from "./lost-leases.ts";
+import { isWordOfApi } from "../errors.ts";
 import { segment, type Call, type CallOptions, type Send } from "../http/transport.ts";
+import { randomToken } from "../idempotency-key.ts";
 
 /** A job that is yours until `locked_until`, which a heartbeat extends. */
 export type LeasedJob = LeaseAnswer["jobs"][number] & {
   /**
    * Until when it is yours for certain, however late the answer came and whatever time it is here, on the clock of
-   * `performance.now()`. Send a heartbeat before you begin where much of that is over; one holds the job for its
-   * `leaseSeconds` from when you call it.
+   * `performance.now()`. With less than half of the lease left, send a heartbeat before you begin; it holds the job for
+   * its `leaseSeconds` from when you call it.
    */
   readonly ends_at_ms: number;
 };
 /** What became of each; the jobs in `next` are yours. */
-type Settled = Omit<SettleAnswer, "next"> & { next?: LeasedJob[] };
+type Settled = Pick<SettleAnswer, "acks" | "nacks" | "releases"> & { next?: LeasedJob[] };
 /** What proves that a job is yours: a LeasedJob, or these two fields of it. */
 export type Held = { job: { id: string }; lease_token: string };
 
@@ -38,8 +38,13 @@ export type LeaseOptions = {
   leaseSeconds?: number;
   /** 1 to 100. Default 1. */
   maxJobs?: number;
-  /** How long to wait for the first job, 0 to 30. Default 0. */
+  /** How long to wait for the first job, 0 to 30, and at most a third of the lease. Default 0. */
   waitSeconds?: number;
+  /**
+   * A UUID for this request. Call `lease` again with the same one if it failed: it returns the jobs that are still leased.
+   * Default: a fresh one, and a call that fails releases its jobs once.
+   */
+  leaseToken?: string;
 };
 
 export type AckOptions = CallOptions & {
@@ -55,9 +60,9 @@ export type AckOptions = CallOptions & {
  */
 export type LeaseCalls = {
   /**
-   * Take jobs that are ready; none when none become ready in time. Not sent again when the answer is lost or `signal`
-   * aborts: what it leased is given back then, with no attempt spent, as soon as the API can be reached. Rejects with
-   * an UnavailableError while that is outstanding for ten calls.
+   * Take jobs that are ready; none when none become ready in time. A try is given up after the wait and a third of the
+   * lease, and repeated: it has the same jobs, so a lost response costs nothing. ConflictError if your `leaseToken` is
+   * another request's.
    */
   lease(queue: string, options: LeaseOptions, call?: CallOptions): Promise<LeasedJob[]>;
   /**
@@ -83,12 +88,6 @@ export type LeaseCalls = {
    * The second time it changes nothing.
    */
   releaseLease(leaseToken: string, call?: CallOptions): Promise<number>;
-  /**
-   * Resolves when what lost answers had leased has gone back, or a minute after its leases' end or the API's last word that
-   * its database is away: for a process that ends. Workers wait for their own as they stop. The first abort in a minute
-   * ends the tries under way.
-   */
-  leasesReturned(call?: Pick<CallOptions, "signal">): Promise<void>;
   /** Hold the job for `leaseSeconds` (default 30) from now, and report its progress. LeaseLostError. */
   heartbeat(
     held: Held,
@@ -97,42 +96,58 @@ export type LeaseCalls = {
   ): Promise<HeartbeatAnswer>;
   /**
    * Acks, nacks and releases of up to 1,000 jobs at once; one outcome for each, in their order. A lost lease is an outcome.
-   * What was leased for `next` goes back, as with `lease`, when no answer tells of it.
+   * With `next`, a try that got no response is repeated with the same `lease_token`, and has the same next jobs.
    */
   settle(request: SettleRequestInput, call?: CallOptions): Promise<Settled>;
 };
 
-export function leaseCalls(send: Send, lost: LostLeases): LeaseCalls {
-  // All but `lease` are fenced by the token: the second time they change nothing.
+export function leaseCalls(send: Send): LeaseCalls {
+  // The second time, none of them changes anything.
   const post = async (path: string, fields: object, call: CallOptions | undefined): Promise<unknown> =>
     (await send({ method: "POST", path, body: JSON.stringify(fields), repeat: "always" }, call)).body;
-  /** Sends what leases; `ends_at_ms`: when the leases end, reckoned from the try that was answered. */
-  const sendLeasing = async (to: Call, lasts_ms: number, failed: (error: unknown) => void, call?: CallOptions) => {
+  const releaseLease = async (lease_token: string, call?: CallOptions): Promise<number> =>
+    ((await post("/v1/leases/release", { lease_token }, call)) as ReleaseLeaseAnswer).released;
+  /**
+   * Sends what leases, under a token of the caller's or one that nobody knows. `ends_at_ms`: when the leases end, reckoned
+   * from the try that was answered.
+   */
+  const sendLeasing = async (
+    to: Omit<Call, "body" | "method" | "repeat">,
+    { token, own_token, lasts_ms }: { token: string; own_token: string | undefined; lasts_ms: number },
+    fields: object,
+    call: CallOptions | undefined,
+  ) => {
     let asked_at = performance.now();
-    const onRepeat = (error: unknown) => {
-      failed(error);
-      asked_at = performance.now();
-    };
-    const { body } = await send({ ...to, onRepeat, answer_ms_max: answerMsMax(lasts_ms) }, call);
-    const { waited_ms = 0 } = body as LeaseAnswer;
-    // A clock that stood still while the machine slept is behind what the API has waited.
-    return { body, ends_at_ms: Math.min(asked_at + waited_ms, performance.now()) + lasts_ms };
+    const onRepeat = () => void (asked_at = performance.now());
+    const asked: Call = { ...to, method: "POST", repeat: "always", body: JSON.stringify(fields), onRepeat };
+    try {
+      const { body } = await send({ ...asked, answer_ms_max: lasts_ms / 3 }, call);
+      const { waited_ms = 0, remaining_ms = 0 } = body as Partial<LeaseAnswer>;
+      // A clock that stood still while the machine slept is behind what the API has waited.
+      return { body, ends_at_ms: Math.min(asked_at + waited_ms, performance.now()) + remaining_ms };
+    } catch (error) {
+      const is_refusal = isWordOfApi(error) && (error.status ?? 500) < 500;
+      if (own_token === undefined && !is_refusal) void releaseLease(token, { retries: 0 }).catch(() => {});
+      throw error;
+    }
   };
   const path = ({ job }: Held, verb: string) => `/v1/jobs/${segment(job.id)}/${verb}`;
 
   return {
-    async lease(queue, { workerId, leaseSeconds, maxJobs, waitSeconds = 0 }, call) {
+    async lease(queue, { workerId, leaseSeconds, maxJobs, waitSeconds = 0, leaseToken }, call) {
       call?.signal?.throwIfAborted();
-      const fields = { worker_id: workerId, lease_seconds: leaseSeconds, max_jobs: maxJobs, wait_seconds: waitSeconds };
-      const hold_ms = waitSeconds * 1_000;
-      const to = { method: "POST", path: `/v1/queues/${segment(queue)}/lease`, repeat: "undone", hold_ms } as const;
-      const lasts_ms = lastsMs(leaseSeconds);
-      const ask: Leasing<LeasedJob[]> = async (lease_token, failed) => {
-        const asked = { ...to, body: JSON.stringify({ ...fields, lease_token }) };
-        const { body, ends_at_ms } = await sendLeasing(asked, lasts_ms, failed, call);
-        return (body as LeaseAnswer).jobs.map((leased) => ({ ...leased, ends_at_ms }));
+      const token = leaseToken ?? randomToken();
+      const fields = {
+        worker_id: workerId,
+        lease_seconds: leaseSeconds,
+        max_jobs: maxJobs,
+        wait_seconds: waitSeconds,
+        lease_token: token,
       };
-      return lost.leased(ask, (jobs) => jobs, { lasts_ms: hold_ms + lasts_ms, signal: call?.signal });
+      const lasts_ms = lastsMs(leaseSeconds);
+      const to = { path: `/v1/queues/${segment(queue)}/lease`, hold_ms: Math.min(waitSeconds * 1_000, lasts_ms / 3) };
+      const { body, ends_at_ms } = await sendLeasing(to, { token, own_token: leaseToken, lasts_ms }, fields, call);
+      return (body as LeaseAnswer).jobs.map((leased) => ({ ...leased, ends_at_ms }));
     },
     async ack(held, result, { children, dependantsWait, ...call } = {}) {
       const checked = storableResult(result);
@@ -166,19 +181,15 @@ export function leaseCalls(send: Send, lost: LostLeases): LeaseCalls {
       const { next } = request;
       const settlePath = "/v1/leases/settle";
       if (!next) return (await post(settlePath, request, call)) as Settled;
-      const lasts_ms = lastsMs(next.lease_seconds);
-      const ask: Leasing<Settled> = async (lease_token, failed) => {
-        const fields = { ...request, next: { lease_token, ...next } };
-        const to = { method: "POST", path: settlePath, body: JSON.stringify(fields), repeat: "always" } as const;
-        const { body, ends_at_ms } = await sendLeasing(to, lasts_ms, failed, call);
-        const { next: leased, ...outcomes } = body as SettleAnswer;
-        return leased ? { ...outcomes, next: leased.map((one) => ({ ...one, ends_at_ms })) } : outcomes;
-      };
-      const about = { lasts_ms, own_token: next.lease_token, signal: call?.signal };
-      return lost.leased(ask, (answer) => answer.next ?? [], about);
+      const { lease_token: own_token, lease_seconds } = next;
+      const token = own_token ?? randomToken();
+      const fields = { ...request, next: { ...next, lease_token: token } };
+      const about = { token, own_token, lasts_ms: lastsMs(lease_seconds) };
+      const { body, ends_at_ms } = await sendLeasing({ path: settlePath }, about, fields, call);
+      const { next: leased, waited_ms: _, remaining_ms: __, repeated: ___, ...outcomes } = body as SettleAnswer;
+      return leased ? { ...outcomes, next: leased.map((one) => ({ ...one, ends_at_ms })) } : outcomes;
     },
-    releaseLease: (lease_token, call) => releaseLease(send, lease_token, call),
-    leasesReturned: (call) => lost.returned(call?.signal),
+    releaseLease,
   };
 }
 

@@ -15,6 +15,8 @@ export type HeldJob = {
   phase: "handling" | "settling";
   /** Its ack leases the next of its group, which gets its slot. */
   goes_on: boolean;
+  /** Under which its ack leases the next: a repeated ack has the same jobs. */
+  next_token: string | undefined;
   /** Until when the lease holds for certain, on the clock of performance.now(). */
   ends_at_ms: number;
   /** Not sent yet. */
@@ -53,6 +55,7 @@ export function heldJobs(concurrency: number) {
         gone: new AbortController(),
         phase: "handling",
         goes_on: false,
+        next_token: undefined,
         ends_at_ms: leased.ends_at_ms,
         progress: undefined,
         wake: () => {},

@@ -1,35 +1,102 @@
-import { LeaseLostError } from "../errors.ts";
-import { firstAnswer, type Repeats } from "../http/first-answer.ts";
+import { outage_hold_ms } from "@atlasqueue/contract";
+import { isDatabaseAway, LeaseLostError } from "../errors.ts";
+import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
 import { isLost, isRefusal } from "./answers.ts";
+import { holdOn } from "./database-away.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
-import { againMs, createRests, renewInMs, try_ms_max } from "./rests.ts";
 
 export type KeeperDeps = {
-  calls: LeaseCalls;
+  calls: Pick<LeaseCalls, "heartbeat">;
   held: HeldJobs;
   observe: Observe;
   lease_seconds: number;
-  repeats: Repeats;
 };
 
 const progress_ms_min = 1_000;
+const try_ms_max = 10_000;
+/** An API may take that long to say that its database is away. */
+const patience_ms = 3_000;
+/** Between two tries near the end of a lease. */
+const rest_ms_min = 200;
+
+const leftMs = (job: HeldJob): number => job.ends_at_ms - performance.now();
+
+/** How long one try may take: half of what is left of the lease, so that one lost answer leaves time for another try. */
+const tryMs = (left_ms: number): number =>
+  Math.max(1, Math.min(try_ms_max, Math.max(left_ms / 2, Math.min(patience_ms, left_ms * 0.7))));
+
+/**
+ * When to renew a lease that has just begun: after a third of it at most, and not at the same moment as all others that were
+ * leased with it, or an API would have the renewals of thousands of jobs at once, over and over.
+ */
+const renewInMs = (lease_ms: number): number => (lease_ms * (3 + Math.random())) / 12;
+
+/**
+ * How long to rest after a failed renewal. While the API says that its database is down, that holds the job, and a try each
+ * second is enough. Otherwise the rest of a lease is not slept through.
+ */
+function restMs(job: HeldJob, error: unknown, failures: number): number {
+  if (isDatabaseAway(error)) {
+    holdOn([job]);
+    return (Math.max(outage_hold_ms, leftMs(job)) / outage_hold_ms) * (500 + 500 * Math.random());
+  }
+  const rest_ms = backoffMs(failures, Math.random());
+  const left_ms = leftMs(job);
+  return left_ms > 0 ? Math.min(rest_ms, Math.max(left_ms / 2, rest_ms_min)) : rest_ms;
+}
+
+/** Whether less than half of the lease is left: the answer was late, or this process stood still. */
+export const isLate = (job: HeldJob, lease_seconds: number): boolean => leftMs(job) < (lease_seconds * 1_000) / 2;
+
+/**
+ * Renew the lease of a job that is about to be started late: another worker may have it by now. Resolves with false if it
+ * must not start: it is lost, or was given back meanwhile, or nothing was answered for a lease and it is to be given back.
+ */
+export async function renewBeforeStart(deps: KeeperDeps, job: HeldJob): Promise<boolean> {
+  const { calls, held, observe, lease_seconds } = deps;
+  const lease_ms = lease_seconds * 1_000;
+  const isOurs = () => held.holds(job) && job.phase === "handling";
+  const until_ms = Math.max(job.ends_at_ms, performance.now() + lease_ms / 2);
+  for (let failures = 0; isOurs();) {
+    const asked_ms = performance.now();
+    try {
+      const timeoutMs = tryMs(Math.max(until_ms, job.ends_at_ms) - asked_ms);
+      const call = { retries: 0, timeoutMs, signal: job.stop.signal };
+      await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
+      job.ends_at_ms = asked_ms + lease_ms;
+      if (leftMs(job) > 0) return isOurs();
+    } catch (error) {
+      if (!isOurs()) return false;
+      if (isLost(error)) {
+        held.leave(job);
+        observe({ event: "lease_lost", job: job.leased.job, during: "starting" });
+        return false;
+      }
+      observe({ event: "api_unavailable", during: "heartbeat", error });
+      failures += 1;
+      await pause(restMs(job, error, failures), job.stop.signal);
+      if (performance.now() < Math.max(until_ms, job.ends_at_ms)) continue;
+      // A renewal whose answer was lost may hold it.
+      job.ends_at_ms = performance.now() + lease_ms;
+      return false;
+    }
+  }
+  return false;
+}
 
 /**
  * Renews the lease of one job three to four times per lease until the job is gone, and carries its progress. A handler is
  * aborted when the API says that the lease is lost, or when it could not be renewed in time: from then on another
  * worker may have the job. While the API says that its database is away, the handler goes on.
  */
-export async function keepLease(
-  { calls, held, observe, lease_seconds, repeats }: KeeperDeps,
-  job: HeldJob,
-): Promise<void> {
+export async function keepLease({ calls, held, observe, lease_seconds }: KeeperDeps, job: HeldJob): Promise<void> {
   const lease_ms = lease_seconds * 1_000;
   let due_at_ms = job.ends_at_ms - lease_ms + renewInMs(lease_ms);
   let progress_at_ms = -Infinity;
-  const rests = createRests(job);
+  let failures = 0;
 
   const lose = () => {
     // An outcome on its way may still be in time; its settlement will show.
@@ -51,19 +118,13 @@ export async function keepLease(
     job.progress = undefined;
     if (progress) progress_at_ms = asked_ms;
     const options = { leaseSeconds: lease_seconds, ...(progress ? { progress: progress.value } : {}) };
-    const leftMs = () => job.ends_at_ms - performance.now();
-    const renewed = async (signal: AbortSignal): Promise<number> => {
-      const began_ms = performance.now();
-      // A try still under way when the lease ends has failed.
-      const timeoutMs = job.phase === "handling" ? Math.max(1, Math.min(try_ms_max, leftMs())) : try_ms_max;
-      await calls.heartbeat(job.leased, options, { retries: 0, timeoutMs, signal });
-      return began_ms;
-    };
+    const left_ms = leftMs(job);
+    const timeoutMs = left_ms > 0 ? tryMs(left_ms) : try_ms_max;
     try {
-      const renewed_ms = await firstAnswer(renewed, () => againMs(leftMs()), repeats, job.gone.signal);
-      job.ends_at_ms = renewed_ms + lease_ms;
-      due_at_ms = renewed_ms + renewInMs(lease_ms);
-      rests.renewed();
+      await calls.heartbeat(job.leased, options, { retries: 0, timeoutMs, signal: job.gone.signal });
+      job.ends_at_ms = asked_ms + lease_ms;
+      due_at_ms = asked_ms + renewInMs(lease_ms);
+      failures = 0;
     } catch (error) {
       if (!held.holds(job)) return;
       if (isLost(error)) return lose();
@@ -75,7 +136,8 @@ export async function keepLease(
       }
       observe({ event: "api_unavailable", during: "heartbeat", error });
       job.progress ??= progress;
-      due_at_ms = performance.now() + rests.afterMs(error);
+      failures = isDatabaseAway(error) ? 0 : failures + 1;
+      due_at_ms = performance.now() + restMs(job, error, failures);
       // New progress waits as well, but not for as long as a long lease can.
       progress_at_ms = Math.min(due_at_ms, performance.now() + try_ms_max);
     }

@@ -5,80 +5,83 @@ import { swallowed } from "../../test/swallowed.ts";
 import { createClient } from "../index.ts";
 
 type Answer = (signal: AbortSignal | null | undefined) => Promise<Response>;
+type Asked = { at_ms: number; max_jobs: number; lease_token: string };
 
 const unheard: Answer = swallowed;
-const away: Answer = async () => problemResponse("unavailable");
-const none: Answer = async () => Response.json({ jobs: [] });
+const none: Answer = async () => Response.json({ jobs: [], waited_ms: 0, remaining_ms: 0, repeated: false });
+const refused: Answer = () =>
+  Promise.reject(
+    Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("away"), { code: "ECONNREFUSED" }) }),
+  );
 
-/** A worker with leases of 30 s that wait for no job, when its API is asked for some, and when to take some back. */
-function working({ lease, release }: { lease: (nth: number) => Answer; release: Answer }) {
+/** A worker with leases of 15 s that wait for no job: how its API was asked for some, and what was released. */
+function working(lease: (nth: number) => Answer) {
   const pass = fakeClock();
-  const leases_ms: number[] = [];
+  const asked: Asked[] = [];
+  const released: string[] = [];
   const began_ms = performance.now();
   const client = createClient({
     url: "http://api",
     fetch(input, init) {
-      if (String(input).endsWith("/release")) return release(init?.signal);
-      leases_ms.push(performance.now() - began_ms);
-      return lease(leases_ms.length)(init?.signal);
+      const body = JSON.parse(String(init?.body)) as Asked;
+      if (String(input).endsWith("/release")) {
+        released.push(body.lease_token);
+        return Promise.resolve(Response.json({ released: 0 }));
+      }
+      asked.push({ ...body, at_ms: performance.now() - began_ms });
+      return lease(asked.length)(init?.signal);
     },
   });
-  const worker = client.work("q", () => {}, { leaseSeconds: 30, waitSeconds: 0, observe: () => {} });
+  const worker = client.work("q", () => {}, {
+    leaseSeconds: 15,
+    waitSeconds: 0,
+    concurrency: 8,
+    observe: () => {},
+  });
   const stop = async (): Promise<void> => {
     void worker.stop({ deadlineMs: 0 });
-    await pass(120_000);
+    await pass(10_000);
   };
-  return { leases_ms, pass, stop };
+  const tokens = () => new Set(asked.map(({ lease_token }) => lease_token)).size;
+  return { asked, released, tokens, pass, stop };
 }
 
-test("a worker that heard no answer asks for no more before the API has answered what gives back what it leased", async () => {
-  const { leases_ms, pass, stop } = working({
-    lease: (nth) => (nth === 1 ? unheard : none),
-    release: () => new Promise((resolve) => setTimeout(() => resolve(Response.json({ released: 1 })), 5_000)),
-  });
-  await pass(10_000 + 4_900);
-  expect(leases_ms).toEqual([0]);
-  await pass(1_000);
-  expect(leases_ms.length).toBeGreaterThan(1);
+test("a request without an answer is given up after a third of the lease, and repeated with its token", async () => {
+  const { asked, released, tokens, pass, stop } = working((nth) => (nth < 3 ? unheard : none));
+  await pass(4_900);
+  expect(asked).toHaveLength(1);
+  await pass(7_000);
+  expect([asked.length >= 3, tokens() >= 2]).toEqual([true, true]);
+  expect(new Set(asked.slice(0, 3).map(({ lease_token }) => lease_token)).size).toBe(1);
   await stop();
+  expect(released).toEqual([]);
 });
 
-test("a worker that cannot give back yet, as somebody has a job locked, asks for more once the API has said so", async () => {
-  const { leases_ms, pass, stop } = working({ lease: (nth) => (nth === 1 ? unheard : none), release: away });
-  await pass(10_000 + 2_000);
-  expect(leases_ms.length).toBeGreaterThan(1);
-  await stop();
-});
-
-test("what was waited for in vain is not waited for again", async () => {
-  const { leases_ms, pass, stop } = working({ lease: (nth) => (nth === 1 ? unheard : away), release: unheard });
-  await pass(10_000 + 31_000);
-  const before = leases_ms.length;
+test("after each timeout half as many jobs are asked for, and one more after each answer", async () => {
+  const { asked, pass, stop } = working((nth) => (nth < 4 ? unheard : none));
   await pass(20_000);
-  expect(leases_ms.length).toBeGreaterThan(before + 1);
+  expect(asked.slice(0, 7).map(({ max_jobs }) => max_jobs)).toEqual([8, 4, 2, 1, 2, 3, 4]);
   await stop();
 });
 
-test("a worker that the API answers nothing asks for more after a lease, or half a minute", async () => {
-  const { leases_ms, pass, stop } = working({ lease: () => unheard, release: unheard });
-  await pass(10_000 + 29_000);
-  expect(leases_ms).toEqual([0]);
-  await pass(2_000);
-  expect(leases_ms).toHaveLength(2);
+test("a token that something else has used is made anew", async () => {
+  const { tokens, pass, stop } = working((nth) => (nth === 1 ? async () => problemResponse("lease_token_used") : none));
+  await pass(1_000);
+  expect(tokens()).toBeGreaterThan(1);
   await stop();
 });
 
-test("a worker that was refused asks again soon", async () => {
-  const { leases_ms, pass, stop } = working({
-    lease: () => () =>
-      Promise.reject(
-        Object.assign(new TypeError("fetch failed"), {
-          cause: Object.assign(new Error("away"), { code: "ECONNREFUSED" }),
-        }),
-      ),
-    release: unheard,
-  });
+test("a worker that stops releases a request that was not answered, once", async () => {
+  const { asked, released, pass, stop } = working(() => unheard);
+  await pass(1_000);
+  await stop();
+  expect(released).toEqual([asked[0]?.lease_token]);
+});
+
+test("a worker that was refused asks again soon, under the same token", async () => {
+  const { asked, tokens, pass, stop } = working(() => refused);
   await pass(5_000);
-  expect(leases_ms.length).toBeGreaterThan(3);
+  expect(asked.length).toBeGreaterThan(3);
+  expect(tokens()).toBe(1);
   await stop();
 });

@@ -1,22 +1,19 @@
 import { limits } from "@atlasqueue/contract";
-import { AtlasQueueError, TimeoutError } from "../errors.ts";
+import { AtlasQueueError, ConflictError, isWordOfApi, TimeoutError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
-import { answerMsMax } from "../resources/answer-deadline.ts";
+import { randomToken } from "../idempotency-key.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
-import type { LostLeases } from "../resources/lost-leases.ts";
-import { createAllowance } from "./allowance.ts";
 import type { Observe } from "./events.ts";
 import type { HeldJobs } from "./held-jobs.ts";
 
 /** After an empty answer that came early, as from an API that is stopping, do not ask again at once. */
 const early_ms = 500;
-/** A lease, or so long, a word of what was lost is waited for. */
-const heard_ms_max = 30_000;
+/** What the release of an unanswered request may take as the worker stops. */
+const release_ms_max = 2_000;
 
 type Leasing = {
-  calls: Pick<LeaseCalls, "lease">;
-  lost: Pick<LostLeases, "heard">;
+  calls: Pick<LeaseCalls, "lease" | "releaseLease">;
   held: HeldJobs;
   observe: Observe;
   concurrency: number;
@@ -29,77 +26,47 @@ type Leasing = {
 };
 
 /**
- * Leases jobs for the free slots until it is stopped, one request after another. Never rejects.
+ * Leases jobs for the free slots until it is stopped, one request after another. A request that got no answer is repeated
+ * with its token, and has the same jobs. After a timeout the worker uses half of its slots, and one more after each answer.
+ * Never rejects.
  *
  * @example
- * await keepLeasing({ calls, lost, held, observe, concurrency: 10, queue: "emails", request, start, stopping });
+ * await keepLeasing({ calls, held, observe, concurrency: 10, queue: "emails", request, start, stopping });
  */
 export async function keepLeasing(leasing: Leasing): Promise<void> {
-  const { calls, lost, held, observe, concurrency, queue, request, start, stopping } = leasing;
-  const lease_ms = request.leaseSeconds * 1_000;
-  const wait_ms = request.waitSeconds * 1_000;
-  const allowance = createAllowance({ concurrency, lease_ms });
+  const { calls, held, observe, concurrency, queue, request, start, stopping } = leasing;
+  let slots = concurrency;
+  /** Of a request that may have leased jobs, though no answer came. */
+  let open_token: string | undefined;
 
-  let asked_ms = -Infinity;
-  const lease = async (maxJobs: number): Promise<void> => {
-    asked_ms = performance.now();
-    const began_at = Date.now();
-    const jobs = await calls.lease(queue, { ...request, maxJobs }, { signal: stopping, retries: 0 });
-    const [job] = jobs;
-    const now = performance.now();
-    const took_ms = job ? now - (job.ends_at_ms - lease_ms) : now - asked_ms - wait_ms;
-    // An empty answer that came early says nothing of how long others take, nor one that came as the machine slept.
-    if (took_ms > 0) allowance.answered(took_ms, held.size() + jobs.length);
-    start(jobs, began_at);
-    if (!job && now - asked_ms < early_ms) await pause(early_ms * Math.random(), stopping);
-  };
-
-  const wanted = (): number => {
-    const is_time = performance.now() >= asked_ms + allowance.restMs();
-    return Math.min(held.free(), Math.max(allowance.left(held.size()), is_time ? 1 : 0), limits.lease_jobs_max);
-  };
-  /**
-   * Whoever asks an API that is late for more, before it has said a word of what is lost, gives it more to take back. But a way
-   * that swallows some calls and not others must not keep jobs from being run.
-   */
-  const heard = () =>
-    lost.heard({
-      within_ms: Math.min(lease_ms, heard_ms_max),
-      answer_ms: answerMsMax(lease_ms),
-      signal: stopping,
-      silent: () => allowance.unanswered(),
-    });
-  const change = async (): Promise<void> => {
-    const is_over = new AbortController();
-    const rest_ms = held.free() > 0 ? asked_ms + allowance.restMs() - performance.now() : Infinity;
-    await Promise.race([held.change(), pause(rest_ms, is_over.signal)]);
-    is_over.abort();
-  };
-
-  /** After an answer that came too late it asks for half as many: their payloads may be more than the network carries in time. */
-  for (let failures = 0, timeouts = 0; !stopping.aborted;) {
-    const count = wanted();
-    if (count === 0) {
-      await change();
+  for (let failures = 0; !stopping.aborted;) {
+    const maxJobs = Math.min(held.free(), slots - held.handling(), limits.lease_jobs_max);
+    if (maxJobs <= 0) {
+      await held.change();
       continue;
     }
+    open_token ??= randomToken();
+    const asked_ms = performance.now();
+    const began_at = Date.now();
     try {
-      await lease(Math.max(1, Math.floor(count / 2 ** timeouts)));
+      const options = { ...request, maxJobs, leaseToken: open_token };
+      const jobs = await calls.lease(queue, options, { signal: stopping, retries: 0 });
+      open_token = undefined;
       failures = 0;
-      timeouts = 0;
+      slots = Math.min(concurrency, slots + 1);
+      start(jobs, began_at);
+      if (jobs.length === 0 && performance.now() - asked_ms < early_ms) await pause(early_ms * Math.random(), stopping);
     } catch (error) {
-      if (stopping.aborted) return;
+      if (stopping.aborted) break;
       failures += 1;
-      if (error instanceof TimeoutError) {
-        timeouts += 1;
-        allowance.unanswered();
-      }
+      if (error instanceof TimeoutError) slots = Math.max(1, Math.floor(slots / 2));
+      // Something else used it.
+      if (error instanceof ConflictError && isWordOfApi(error)) open_token = undefined;
       observe({ event: "api_unavailable", during: "lease", error });
       const rest_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
       await pause(rest_ms + backoffMs(failures, Math.random()), stopping);
-      await heard();
-      // How that comes tells how things are.
-      asked_ms = -Infinity;
     }
   }
+  if (open_token !== undefined)
+    await calls.releaseLease(open_token, { retries: 0, timeoutMs: release_ms_max }).catch(() => {});
 }

@@ -57,8 +57,8 @@ export function takeBatch(waiting: Settlement[]): Settlement[] {
   let bytes = 0;
   for (const item of waiting) {
     const [first] = batch;
-    // The next jobs are asked for all acks of a request alike.
-    if (first && item.job.goes_on !== first.job.goes_on) continue;
+    // The next jobs are asked for all acks of a request alike, and repeated under its token.
+    if (first && (item.job.goes_on !== first.job.goes_on || item.job.next_token !== first.job.next_token)) continue;
     bytes += surrounding_bytes + bytesOf(item.outcome);
     if (first && (bytes > batch_bytes_max || addsJobs(item))) break;
     batch.push(item);

@@ -2,6 +2,7 @@ import type { Tracing } from "@atlasqueue/contract";
 import { AtlasQueueError, isDatabaseAway } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { pause } from "../http/time.ts";
+import { randomToken } from "../idempotency-key.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { isLost } from "./answers.ts";
 import { holdOn } from "./database-away.ts";
@@ -27,10 +28,7 @@ type GoingOn = {
   start(leased: LeasedJob, run: Run): Promise<void>;
   /** Aborts when nothing more may be leased. */
   stopping: AbortSignal;
-  /**
-   * Aborts when what was leased may not be started any more: an answer that is still out must bring nothing. Nor may it keep
-   * what else is to be told waiting.
-   */
+  /** Aborts when what was leased may not be started any more: an answer that is still out may keep nothing waiting. */
   over: AbortSignal;
 };
 
@@ -71,7 +69,6 @@ export function createSettler(
       settle,
     );
 
-  /** Aborted, a call gives back what it has leased. */
   const call = () => ({ retries: 0, ...(over.aborted ? { timeoutMs: last_try_ms_max } : { signal: over }) });
   const isBusy = () => ready.flushing || again.flushing || resting > 0;
 
@@ -108,11 +105,7 @@ export function createSettler(
 
   const tryAgain = async (batch: readonly Settlement[]): Promise<void> => {
     resting += 1;
-    for (const item of batch) {
-      item.failures += 1;
-      // Its slot is for others meanwhile.
-      item.job.goes_on = false;
-    }
+    for (const item of batch) item.failures += 1;
     held.tell();
     const failures = Math.min(...batch.map((item) => item.failures));
     await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), giveUp.signal);
@@ -123,7 +116,16 @@ export function createSettler(
   const send = async (batch: Settlement[]): Promise<void> => {
     const [first] = batch;
     const goes_on = !stopping.aborted && (first?.job.goes_on ?? false);
-    if (first && batch.length === 1 && !goes_on) return sendOne(first);
+    const asked_before = first?.job.next_token;
+    const lease_token = goes_on ? (asked_before ?? randomToken()) : undefined;
+    for (const { job } of batch) job.next_token = lease_token ?? job.next_token;
+    await (first && batch.length === 1 && !goes_on ? sendOne(first) : sendAll(batch, lease_token));
+    if (goes_on || asked_before === undefined) return;
+    // An answer that was lost may have had next jobs, which nobody asks for any more.
+    await calls.releaseLease(asked_before, { retries: 0, timeoutMs: last_try_ms_max }).catch(() => {});
+  };
+
+  const sendAll = async (batch: Settlement[], lease_token: string | undefined): Promise<void> => {
     const acks = batch.filter(isSuccess);
     const nacks = batch.filter(isFailure);
     const releases = batch.filter(isRelease);
@@ -131,7 +133,7 @@ export function createSettler(
       acks: acks.map(({ job, outcome }) => ({ ...heldFields(job), result: outcome.result })),
       nacks: nacks.map(({ job, outcome }) => ({ ...heldFields(job), ...nackFields(outcome) })),
       ...(releases.length > 0 && { releases: releases.map(({ job }) => heldFields(job)) }),
-      ...(goes_on && { next: { worker_id, lease_seconds } }),
+      ...(lease_token !== undefined && { next: { worker_id, lease_seconds, lease_token } }),
     };
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";

@@ -7,18 +7,15 @@ import {
   type JsonObject,
   type Tracing,
 } from "@atlasqueue/contract";
-import { createRepeats } from "../http/first-answer.ts";
 import { pause } from "../http/time.ts";
 import { randomKey } from "../idempotency-key.ts";
 import type { JobCalls } from "../resources/jobs.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
-import type { LostLeases } from "../resources/lost-leases.ts";
 import type { StepCalls } from "../resources/steps.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
-import { createLateStarts, isLate } from "./late-starts.ts";
-import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
+import { isLate, keepLease, renewBeforeStart, type KeeperDeps } from "./lease-keeper.ts";
 import { keepLeasing } from "./leasing.ts";
 import { remoteParents } from "./parent-source.ts";
 import { runJob } from "./run-job.ts";
@@ -65,15 +62,12 @@ const stop_ms_default = 25_000;
 /** How long the last words to the API may take, after the deadline. */
 const farewell_ms_max = 5_000;
 const stops = "the worker stops";
-/** Renewals that may be under way more than once: so many, or a share of the jobs held. */
-const repeats_min = 10;
-const repeats_share = 50;
 
 type WorkerCalls = LeaseCalls & Omit<StepCalls, "signal"> & Pick<JobCalls, "parents">;
 
 /** Run the jobs of a queue in this process: see `client.work`. */
 export function startRemoteWorker(
-  { calls, lost }: { calls: WorkerCalls; lost: Pick<LostLeases, "heard"> },
+  calls: WorkerCalls,
   queue: string,
   handlers: WorkHandlers,
   options: WorkOptions = {},
@@ -92,32 +86,20 @@ export function startRemoteWorker(
   const held = heldJobs(concurrency);
   const draining = new AbortController();
 
-  const keeping: KeeperDeps = {
-    calls,
-    held,
-    observe,
-    lease_seconds,
-    repeats: createRepeats(() => Math.max(repeats_min, held.size() / repeats_share)),
-  };
-  const mayStartLate = createLateStarts(keeping);
+  const keeping: KeeperDeps = { calls, held, observe, lease_seconds };
   /** Aborts at the stop's deadline. */
   const over = new AbortController();
-  /** Aborts when nothing is waited for any more. */
-  const ended = new AbortController();
 
-  /**
-   * Its lease is renewed first where a third of it may be over: the answer was late, or this process stood still, or an
-   * earlier handler hogged the processor.
-   */
+  /** Its lease is renewed first where less than half of it is left. */
   const start = async (leased: LeasedJob, its_run: Run): Promise<void> => {
     const { job } = leased;
     const mine = held.add(leased, its_run);
     if (over.signal.aborted) return giveBack(mine, stops);
-    if (!isLate(mine, lease_seconds)) void keepLease(keeping, mine);
-    else if (!(await mayStartLate(mine))) {
+    if (isLate(mine, lease_seconds) && !(await renewBeforeStart(keeping, mine))) {
       if (held.holds(mine) && mine.phase === "handling") giveBack(mine, "the lease could not be renewed");
       return;
     }
+    void keepLease(keeping, mine);
     const span = (mine.span = beginAttempt(tracing, job));
     observe({ event: "handler_start", job });
     const progress = (value: Json): void => {
@@ -147,7 +129,6 @@ export function startRemoteWorker(
 
   const consuming = keepLeasing({
     calls,
-    lost,
     held,
     observe,
     concurrency,
@@ -160,12 +141,6 @@ export function startRemoteWorker(
     },
   });
 
-  /** One after the other: what a settlement leases may be lost with its answer. */
-  const allTold = async (): Promise<void> => {
-    await settler.drained();
-    await calls.leasesReturned({ signal: ended.signal });
-  };
-
   const stop = async (deadline_ms: number): Promise<void> => {
     draining.abort();
     held.tell();
@@ -174,16 +149,15 @@ export function startRemoteWorker(
     const late = pause(deadline_ms, deadline.signal);
     const allSettled = async () => {
       while (held.handling() > 0 && !deadline.signal.aborted) await held.change();
-      await allTold();
+      await settler.drained();
     };
     await Promise.race([allSettled(), late]);
     deadline.abort();
     over.abort();
     for (const job of held.all()) if (job.phase === "handling") giveBack(job, stops);
     const farewell = new AbortController();
-    await Promise.race([allTold(), pause(farewell_ms_max, farewell.signal)]);
+    await Promise.race([settler.drained(), pause(farewell_ms_max, farewell.signal)]);
     farewell.abort();
-    ended.abort();
     settler.giveUp();
     for (const job of held.all()) held.leave(job);
   };

@@ -4,7 +4,6 @@ import { fakeClock } from "../fake-clock.ts";
 import { oneFault, storms } from "./fortunes.ts";
 import type { Verdict } from "./judge.ts";
 import { life } from "./life.ts";
-import { loss } from "./loss.ts";
 
 const first = Number(process.env["FATES_SEED"] ?? 1);
 const count = Number(process.env["FATES"] ?? 200);
@@ -29,8 +28,4 @@ test("in storms no handler runs on past its lease, and what calm between them le
 
 test("a worker that stops leaves nothing held, whatever one of its calls meets", async () => {
   expect(await each((seed) => life(seed, (world) => oneFault(world, true)))).toBe("");
-});
-
-test("what a lost answer had leased goes back between storms, where they leave time for it", async () => {
-  expect(await each(loss, 10 * count)).toBe("");
 });

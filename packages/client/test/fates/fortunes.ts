@@ -5,11 +5,8 @@ import { fates, type Fate } from "./network.ts";
 /** What becomes of the calls of a life. */
 export type Fortune = {
   fateOf(path: string): Fate;
-  /**
-   * Whether what calls have met excuses that a lease was not given back until it ended, though no handler had its job;
-   * `lost_at_ms`: since when that was known.
-   */
-  excusesUnseen(lost_at_ms: number): boolean;
+  /** Whether what calls have met excuses that a lease ended though no handler had its job. */
+  excusesUnseen(): boolean;
   /** Whether it excuses that a worker takes a lease for lost now, while the handler runs or as its outcome is told. */
   excusesLost(during: "handling" | "settling"): boolean;
   /** Whether the worker is stopped in the middle of it. */
@@ -38,25 +35,19 @@ export function oneFault({ random, lease_ms }: World, stops = false): Fortune {
 
 type Storm = { from_ms: number; to_ms: number; is_outage: boolean; fates: readonly Fate[] };
 
-/**
- * Storms, in which each call meets some of a few fates or PostgreSQL is away, and calm between them. What a calm leaves time
- * for must happen. Brief ones fit into the time of a lease.
- */
-export function storms({ random, lease_ms }: World, are_brief = false): Fortune {
+/** Storms, in which each call meets some of a few fates or PostgreSQL is away, and calm between them. */
+export function storms({ random, lease_ms }: World): Fortune {
   const weather: Storm[] = [];
-  const longestMs = () => (are_brief ? lease_ms / 3 : random() < 0.5 ? lease_ms : 2 * lease_ms + 60_000);
+  const longestMs = () => (random() < 0.5 ? lease_ms : 2 * lease_ms + 60_000);
   for (let at_ms = performance.now(); weather.length < 40;) {
     const from_ms = at_ms + (random() < 0.3 ? 0 : between(random, 500, 1.5 * lease_ms));
     const to_ms = from_ms + between(random, 500, longestMs());
     const is_outage = random() < 0.3;
-    const met = shuffled(random, fates).slice(0, between(random, 1, are_brief ? 2 : 3));
+    const met = shuffled(random, fates).slice(0, between(random, 1, 3));
     weather.push({ from_ms, to_ms, is_outage, fates: met });
-    at_ms = are_brief ? to_ms : to_ms + 500;
+    at_ms = to_ms + 500;
   }
   const now = () => weather.find(({ from_ms, to_ms }) => performance.now() >= from_ms && performance.now() < to_ms);
-  const rest_ms = 2_500;
-  /** So long after a try to give a lease back that has no answer another is sent: an eighteenth of a lease and of the wait for it, or a place. */
-  const again_ms = Math.max(1_500, (lease_ms * 4) / 3 / 18);
   /** Of the last renewal that may be under way until a lease ends. */
   const last_ms = Math.min(12_500, lease_ms / 2);
   return {
@@ -68,17 +59,8 @@ export function storms({ random, lease_ms }: World, are_brief = false): Fortune 
       if (now()?.is_outage) api.databaseGoes();
       else api.databaseComes();
     },
-    excusesUnseen(lost_at_ms) {
-      const ended_at_ms = performance.now();
-      /** Back by then, if all stays calm. */
-      let by_ms = lost_at_ms + rest_ms + again_ms;
-      for (const { from_ms, to_ms, is_outage } of weather) {
-        if (to_ms <= lost_at_ms) continue;
-        if (Math.min(from_ms, ended_at_ms) >= by_ms) return false;
-        by_ms = is_outage ? Math.max(by_ms, to_ms + rest_ms) : to_ms + rest_ms + again_ms;
-      }
-      return true;
-    },
+    // A repetition may come too late.
+    excusesUnseen: () => true,
     // An answer that PostgreSQL is away holds a job as well as a renewal.
     excusesLost(during) {
       // A try to tell an outcome may be under way for long when the lease has ended.

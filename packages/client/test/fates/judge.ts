@@ -21,8 +21,6 @@ export function judgeOf(jobs: readonly ModelJob[], fortune: Fortune) {
   const seen = new Set<string>();
   /** Jobs, and the attempt whose lease the API has ended in a storm: their workers may hear of it much later. */
   const excused = new Set<string>();
-  /** When whoever leased under a token had the answer, or gave up waiting for it. */
-  const answered_ms = new Map<unknown, number>();
   const note = (text: string) => void log.push(`${((performance.now() - began_ms) / 1_000).toFixed(2)} ${text}`);
   const fault = (text: string) => {
     note(`!! ${text}`);
@@ -31,15 +29,13 @@ export function judgeOf(jobs: readonly ModelJob[], fortune: Fortune) {
   return {
     note,
     fault,
-    /** The call that leases under this token is over. */
-    leaseAnswered: (token: unknown) => void answered_ms.set(token, performance.now()),
     /** The API ended a lease whose time was over. */
     ended(job: ModelJob): void {
       const key = `${job.token} ${job.id}`;
       if (running.get(key)?.aborted === false) fault(`${job.id}: its handler runs on although its lease has ended`);
       if (fortune.excusesLost("settling")) excused.add(`${job.id} ${job.attempts}`);
       const told = `${job.id}: its lease has ended${seen.has(key) ? "" : ", and no handler has seen it"}`;
-      if (seen.has(key) || fortune.excusesUnseen(answered_ms.get(job.token) ?? performance.now())) note(told);
+      if (seen.has(key) || fortune.excusesUnseen()) note(told);
       else fault(told);
     },
     observe(event: WorkEvent): void {

@@ -32,7 +32,7 @@ export async function life(seed: number, fortuneOf: (world: World) => Fortune): 
     judge.note(`${path.slice(4)} ${fate}`);
     return fate;
   };
-  const fetch = network(api, random, fateOf, judge.leaseAnswered);
+  const fetch = network(api, random, fateOf);
   const timeoutMs = oneOf(random, [10_000, 10_000, 60_000]) ?? 10_000;
   const run = async ({ signal, progress, step }: RemoteContext): Promise<void> => {
     for (let parts = between(random, 0, 4); parts > 0; parts -= 1) {

@@ -61,9 +61,10 @@ export function modelApi(jobs: ModelJob[], watch: Watch) {
     const token = lease_token ?? crypto.randomUUID();
     Object.assign(job, { status: "leased", token, leased_at_ms: now, ends_at_ms: now + lease_seconds * 1_000 });
     job.attempts += 1;
-    const { id, group, attempts } = job;
+  };
+  const show = ({ id, group, attempts, token, steps }: ModelJob) => {
     const wire = { id, group, attempts, queue: "q", type: "a", payload: {}, timeout_seconds: null, max_attempts: 100 };
-    return { job: wire, lease_token: token, steps: Object.fromEntries(job.steps), steps_complete: true };
+    return { job: wire, lease_token: token, steps: Object.fromEntries(steps), steps_complete: true };
   };
   const putBack = (job: ModelJob) => {
     Object.assign(job, { status: "ready", token: undefined });
@@ -91,23 +92,36 @@ export function modelApi(jobs: ModelJob[], watch: Watch) {
   const one = (became: string): Answer =>
     became === "lease_lost" ? problemAnswer("lease_lost") : { status: 200, body: { status: became } };
 
-  const leaseSome = (fields: LeaseFields & { max_jobs?: number }) => {
-    if (fields.lease_token !== undefined && used_tokens.has(fields.lease_token)) return [];
-    const taken = [];
-    for (let job; taken.length < (fields.max_jobs ?? 1) && (job = nextReady());) taken.push(take(job, fields));
-    if (fields.lease_token !== undefined && taken.length > 0) used_tokens.add(fields.lease_token);
-    return taken;
+  /** Under a token that was used, what is still leased. */
+  const leaseOrRepeat = ({ lease_token = "", lease_seconds = 30 }: LeaseFields, chosen: () => ModelJob[]) => {
+    const now = performance.now();
+    const repeated = used_tokens.has(lease_token);
+    const before = jobs.filter(({ status, token }) => status === "leased" && token === lease_token);
+    const taken = repeated ? before : chosen();
+    if (taken.length > 0) used_tokens.add(lease_token);
+    const ends_ms = repeated ? before.map(({ ends_at_ms }) => ends_at_ms - now) : [lease_seconds * 1_000];
+    return { taken, repeated, remaining_ms: Math.max(0, Math.min(...ends_ms, lease_seconds * 1_000)) };
   };
+  const leaseSome = (fields: LeaseFields & { max_jobs?: number }) =>
+    leaseOrRepeat(fields, () => {
+      const taken: ModelJob[] = [];
+      for (let job; taken.length < (fields.max_jobs ?? 1) && (job = nextReady());) {
+        take(job, fields);
+        taken.push(job);
+      }
+      return taken;
+    });
   /** `gone` aborts when the API hears that the caller has hung up. */
   const lease = async (fields: LeaseFields & { max_jobs?: number; wait_seconds?: number }, gone: AbortSignal) => {
     const began_ms = performance.now();
-    const until_ms = began_ms + (fields.wait_seconds ?? 0) * 1_000;
+    const until_ms = began_ms + Math.min(fields.wait_seconds ?? 0, (fields.lease_seconds ?? 30) / 3) * 1_000;
     for (;;) {
       if (gone.aborted) return problemAnswer("unavailable");
       if (database_is_away) return problemAnswer("unavailable");
-      const taken = leaseSome(fields);
+      const { taken, ...holds } = leaseSome(fields);
       const now = performance.now();
-      if (taken.length > 0 || now >= until_ms) return { status: 200, body: { jobs: taken, waited_ms: now - began_ms } };
+      if (taken.length > 0 || holds.repeated || now >= until_ms)
+        return { status: 200, body: { jobs: taken.map(show), waited_ms: now - began_ms, ...holds } };
       await new Promise<void>((look) => {
         waiting.push(look);
         setTimeout(look, until_ms - now);
@@ -124,11 +138,14 @@ export function modelApi(jobs: ModelJob[], watch: Watch) {
     };
     if (!next) return told;
     const groups = acks.flatMap(({ id }) => jobs.find((job) => job.id === id)?.group ?? []);
-    const nexts = used_tokens.has(next.lease_token ?? "")
-      ? []
-      : [...new Set(groups)].flatMap((group) => jobs.find((job) => job.group === group && ready(job)) ?? []);
-    if (next.lease_token !== undefined && nexts.length > 0) used_tokens.add(next.lease_token);
-    return { ...told, next: nexts.map((job) => take(job, next)) };
+    const { taken, ...holds } = leaseOrRepeat(next, () => {
+      const nexts = [...new Set(groups)].flatMap(
+        (group) => jobs.find((job) => job.group === group && ready(job)) ?? [],
+      );
+      for (const job of nexts) take(job, next);
+      return nexts;
+    });
+    return { ...told, next: taken.map(show), waited_ms: 0, ...holds };
   };
 
   const sweep = () => {

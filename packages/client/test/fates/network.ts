@@ -21,16 +21,8 @@ export type Fate = "prompt" | (typeof fates)[number];
 
 const pages = [404, 413, 500, 503];
 
-/**
- * A `fetch` to the model, over a network that does with each call what `fateOf` says. `ended`: whoever asked for a lease under
- * this token has its answer, or hears no more of it.
- */
-export function network(
-  api: ModelApi,
-  random: () => number,
-  fateOf: (path: string) => Fate,
-  ended: (token: unknown) => void = () => {},
-): typeof fetch {
+/** A `fetch` to the model, over a network that does with each call what `fateOf` says. */
+export function network(api: ModelApi, random: () => number, fateOf: (path: string) => Fate): typeof fetch {
   const travel = (ms_max = 30) => new Promise<void>((resolve) => setTimeout(resolve, between(random, 1, ms_max)));
   const error = (code: string) =>
     Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error(code), { code }) });
@@ -95,20 +87,10 @@ export function network(
     const path = new URL(String(input)).pathname;
     const body = JSON.parse(String(init?.body ?? "{}")) as Record<string, unknown>;
     const signal = init?.signal ?? deaf;
-    const leases = path.endsWith("/lease") ? body : (body["next"] as typeof body | undefined);
-    const end = () => leases && ended(leases["lease_token"]);
     const hung_up = new Promise<never>((_, reject) =>
-      signal.addEventListener(
-        "abort",
-        () => {
-          // An answer may have begun to come.
-          end();
-          reject(signal.reason as Error);
-        },
-        { once: true },
-      ),
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
     );
     const met = meet(fateOf(path), path, (gone) => api.ask(path, body, gone), signal);
-    return Promise.race([met, hung_up]).finally(end);
+    return Promise.race([met, hung_up]);
   };
 }

@@ -14,7 +14,7 @@ export const problems = {
   too_many_schedules: { status: 409, title: "There are as many schedules as there may be" },
   too_many_operations: { status: 409, title: "There are as many unfinished operations as there may be" },
   operation_over: { status: 409, title: "The operation is over" },
-  lease_token_used: { status: 409, title: "This lease_token was used before" },
+  lease_token_used: { status: 409, title: "This lease_token belongs to another request" },
   lease_lost: { status: 409, title: "The job is not held under this lease any more" },
   job_not_finished: { status: 409, title: "Only a finished job can be deleted" },
   job_awaited: { status: 409, title: "Other jobs wait for this one" },

@@ -2,7 +2,7 @@
 -- $2 tenant
 WITH held AS MATERIALIZED (
     SELECT id, tenant, queue, type, priority, attempts, worker_id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid)) AND jobs.lease_token = $1::uuid AND jobs.status = 'running' AND ($2 = '*' OR tenant = $2)
+    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid AND tenant = $2)) AND tenant = $2 AND jobs.lease_token = $1::uuid AND jobs.status = 'running'
   ), free AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), given AS (
@@ -16,4 +16,4 @@ WITH held AS MATERIALIZED (
   FROM held LEFT JOIN given ON given.id = held.id
   UNION ALL
   SELECT id, tenant, queue, type, priority, attempts, '', 'waiting' FROM atlasqueue.jobs
-  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid)) AND status = 'queued' AND ($2 = '*' OR tenant = $2);
+  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid AND tenant = $2)) AND tenant = $2 AND status = 'queued';

@@ -109,7 +109,7 @@ function story(random: () => number) {
         return [];
       }
       // Repeated at once, while what the first try may have taken goes back.
-      const [again] = await Promise.all([send(deps), ...lost.map((token) => takeBack(deps, token))]);
+      const [again] = await Promise.all([send(deps), ...lost.map((token) => takeBack(deps, "default", token))]);
       return [...again.next.values()];
     }
   };

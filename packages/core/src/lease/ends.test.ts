@@ -13,7 +13,7 @@ const { deps, recorded, add, read, expire, take } = engineHarness();
 
 const again = { kind: "retry", delay_ms: 0 } as const;
 
-const batches = async () => (await deps.database.sql`SELECT token FROM atlasqueue.claims`).length;
+const batches = async () => (await deps.database.sql`SELECT token FROM atlasqueue.claims WHERE job_ids <> '{}'`).length;
 
 test("a renewal after the database's clock was set back moves the look at its claim as well", async () => {
   const [id] = await add({});

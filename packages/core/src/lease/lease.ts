@@ -54,9 +54,6 @@ export function returnable(lease: Returnable): Returnable {
 /** A lease with the whole job as it is now: what a remote worker gets. */
 export type LeasedJob = JobRow & { lease_token: string; locked_until: Date; worker_id: string };
 
-/** One that may be handed over: held from `sent_at`, by `performance.now()`, when its claim or its renewal was sent. */
-export type HandedJob = LeasedJob & { sent_at: number };
-
 export type Claimer = {
   tenant: string;
   queues: readonly string[];
@@ -76,7 +73,7 @@ export type Claimer = {
   /** A queue's jobs could not be taken because of its rate; says when there is room again. */
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
   /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */
-  unanswered?: (lease_token: string) => void;
+  unanswered?: ((lease_token: string, tenant: string) => void) | undefined;
   /**
    * Jobs that stay queued, and must be signalled again, in front, as they would have made the answer too heavy; or one of a
    * queue with limits or turns, as its mark.

@@ -3,6 +3,7 @@ import { inTransaction, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./lease.ts";
+import { asEnded } from "./forget-claims.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { fingerprintOf } from "../dead-letters/fingerprint.ts";
 import { noteParents } from "../flows/note-parents.ts";
@@ -74,14 +75,14 @@ const recover = composed(
   ["claims_max", "error", "fingerprint", "jobs_max"],
   `
   WITH due AS MATERIALIZED (
-    SELECT token, job_ids, check_at FROM atlasqueue.claims WHERE check_at <= now() AND ${notHeldIdle}
+    SELECT tenant, token, job_ids, check_at FROM atlasqueue.claims WHERE check_at <= now() AND ${notHeldIdle}
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), looked_at AS MATERIALIZED (
-    SELECT token, job_ids FROM (
-      SELECT token, job_ids, sum(cardinality(job_ids)) OVER (ORDER BY check_at, token) - cardinality(job_ids) AS before FROM due
+    SELECT tenant, token, job_ids FROM (
+      SELECT tenant, token, job_ids, sum(cardinality(job_ids)) OVER (ORDER BY check_at, token) - cardinality(job_ids) AS before FROM due
     ) AS counted WHERE before < $4::int
   ), running AS MATERIALIZED (
-    SELECT looked_at.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
+    SELECT looked_at.tenant, looked_at.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
     FROM looked_at CROSS JOIN LATERAL unnest(looked_at.job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
     WHERE jobs.lease_token = looked_at.token AND jobs.status = 'running'
   ), ended AS MATERIALIZED (
@@ -107,15 +108,23 @@ const recover = composed(
   ), ${countMixedMoves("recovered")}, dead AS (
     SELECT id, tenant, has_children FROM recovered WHERE status = 'dead'
   ), ${noteParents("dead")}, still_open AS (
-    SELECT token, CASE WHEN min(locked_until) > now() THEN greatest(min(locked_until), now() + interval '1 second')
+    SELECT tenant, token, CASE WHEN min(locked_until) > now() THEN greatest(min(locked_until), now() + interval '1 second')
                        WHEN (SELECT count(*) FROM free) < $4::int THEN now() + interval '3 seconds'
                        ELSE now() END AS check_at
-    FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY token
+    FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY tenant, token
   ), kept AS (
-    UPDATE atlasqueue.claims SET check_at = (SELECT check_at FROM still_open WHERE still_open.token = claims.token)
-    WHERE token = ANY(ARRAY(SELECT token FROM still_open))
+    UPDATE atlasqueue.claims SET check_at = (
+      SELECT check_at FROM still_open WHERE still_open.token = claims.token AND still_open.tenant = claims.tenant)
+    WHERE token = ANY(ARRAY(SELECT token FROM still_open)) AND (token, tenant) IN (SELECT token, tenant FROM still_open)
+  ), over AS MATERIALIZED (
+    SELECT tenant, token, job_ids = '{}' AS is_gone FROM looked_at
+    WHERE NOT EXISTS (SELECT FROM still_open WHERE still_open.token = looked_at.token AND still_open.tenant = looked_at.tenant)
+  ), emptied AS (
+    UPDATE atlasqueue.claims SET ${asEnded}
+    WHERE token = ANY(ARRAY(SELECT token FROM over)) AND (token, tenant) IN (SELECT token, tenant FROM over WHERE NOT is_gone)
   ), gone AS (
-    DELETE FROM atlasqueue.claims WHERE token = ANY(ARRAY(SELECT token FROM looked_at EXCEPT SELECT token FROM still_open))
+    DELETE FROM atlasqueue.claims
+    WHERE token = ANY(ARRAY(SELECT token FROM over)) AND (token, tenant) IN (SELECT token, tenant FROM over WHERE is_gone)
   )
   SELECT (SELECT count(*)::int FROM looked_at) AS batches,
          (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)

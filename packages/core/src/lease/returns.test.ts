@@ -67,7 +67,7 @@ test("a claim that arrives after it was taken back leases nothing", async () => 
       if (step !== "statement") return;
       // Taken back while the claim is still on its way.
       const token = tokens[0] ?? "";
-      expect(await takeBack(deps, token)).toEqual({ given: [], waiting: [], locked: 0 });
+      expect(await takeBack(deps, "default", token)).toEqual({ given: [], waiting: [], locked: 0 });
       resolve();
     });
     const watched = watchTokens(database, tokens);
@@ -126,7 +126,7 @@ test("what went back by a try whose answer was lost is signalled by the next try
   const forgetful = createLeaseReturns({ ...deps, database: stepping });
   const taken = await claim(deps, await addMany(2), claimer);
   expect(await deps.signal.take([main], 10)).toEqual([]);
-  forgetful.unanswered(taken[0]?.lease_token ?? "");
+  forgetful.unanswered(taken[0]?.lease_token ?? "", "default");
   await eventually(async () => expect((await deps.signal.look(main)).length).toBe(2));
   expect((await deps.signal.take([main], 10)).toSorted()).toEqual(taken.map(({ id }) => id).toSorted());
 
@@ -151,7 +151,7 @@ test("what went back is signalled once, however often the rest of its claim is t
   const counted = createLeaseReturns({ ...deps, database: stepping });
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
-    counted.unanswered(leases[0]?.lease_token ?? "");
+    counted.unanswered(leases[0]?.lease_token ?? "", "default");
     await eventually(() => expect(tries).toBeGreaterThan(2));
     expect(await deps.signal.look(main)).toMatchObject({ length: 2 });
   });

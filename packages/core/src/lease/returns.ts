@@ -8,18 +8,15 @@ import { release } from "./release.ts";
 import { takeBack } from "./take-back.ts";
 
 export type LeaseReturns = {
-  /** A claim was sent under this token and not answered: whatever it leased goes back. `tenant`: for whom, if for one. */
-  unanswered(lease_token: string, tenant?: string): void;
+  /** A claim was sent under this token and not answered: whatever it leased goes back. */
+  unanswered(lease_token: string, tenant: string): void;
   /**
    * These are held, but no one will use them. Resolves with how many went back, once the database has confirmed it.
    * `later`: they are to be offered again later (`release`).
    */
   giveBack(leases: readonly Returnable[], options?: { later?: boolean }): Promise<number>;
-  /**
-   * True when so many are on their way back that no further claim should be sent. With a tenant, only those of its own
-   * count: what holds up one's jobs, such as somebody's open transaction, says nothing of another's.
-   */
-  full(tenant?: string): boolean;
+  /** True when so many are on their way back that no further claim should be sent. */
+  full(): boolean;
   /** Resolves when all went back, or at the deadline: the rest then end with their leases. */
   close(deadline_ms: number): Promise<void>;
 };
@@ -32,7 +29,7 @@ const jobs_max = 1_000;
 const lanes_max = 3;
 
 /** `unsure`: a try failed, and what it gave back has not been signalled. */
-type Open = { tenant: string | undefined; unsure: boolean };
+type Open = { unsure: boolean };
 /** Jobs that are held, of which `left` have not gone back yet. */
 type Held = Open & {
   left: readonly Returnable[];
@@ -40,7 +37,7 @@ type Held = Open & {
   returned: number;
   resolve(returned: number): void;
 };
-type Unanswered = Open & { token: string };
+type Unanswered = Open & { tenant: string; token: string };
 
 /**
  * Gives back leases that no one can use: claims whose answers were lost, and jobs that could not be started or handed
@@ -53,23 +50,13 @@ type Unanswered = Open & { token: string };
 export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturns {
   const held = new Set<Held>();
   const unanswered = new Set<Unanswered>();
-  const openOf = new Map<string | undefined, number>();
   const stopped = new AbortController();
   let passing: Promise<void> | undefined;
 
   const size = () => held.size + unanswered.size;
-  const note = (tenant: string | undefined, more: 1 | -1): void => {
-    const count = (openOf.get(tenant) ?? 0) + more;
-    if (count > 0) openOf.set(tenant, count);
-    else openOf.delete(tenant);
-  };
-  const begin = <One extends Held | Unanswered>(open: Set<One>, one: One): void => {
+  const begin = <One>(open: Set<One>, one: One): void => {
     open.add(one);
-    note(one.tenant, 1);
     passing ??= pass();
-  };
-  const end = <One extends Held | Unanswered>(open: Set<One>, one: One): void => {
-    if (open.delete(one)) note(one.tenant, -1);
   };
   /** False when it would be refused again: its leases end by themselves. */
   const mayBeRepeated = (error: unknown): boolean => {
@@ -81,13 +68,13 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
 
   const takeOneBack = async (one: Unanswered): Promise<void> => {
     try {
-      const { given, waiting, locked } = await takeBack(deps, one.token, { tenant: one.tenant });
+      const { given, waiting, locked } = await takeBack(deps, one.tenant, one.token);
       await announce(deps, one.unsure ? [...given, ...waiting] : given, "front");
       one.unsure = false;
-      if (locked === 0) end(unanswered, one);
+      if (locked === 0) unanswered.delete(one);
     } catch (error) {
       one.unsure = true;
-      if (!mayBeRepeated(error)) end(unanswered, one);
+      if (!mayBeRepeated(error)) unanswered.delete(one);
     }
   };
 
@@ -113,7 +100,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
     }
     if (!later) await announce(deps, signalled, "front");
     for (const one of some.filter(({ left }) => left.length === 0)) {
-      end(held, one);
+      held.delete(one);
       one.resolve(one.returned);
     }
   };
@@ -127,7 +114,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
       // One of them is refused, and must not keep the others.
       if (some.length > 1) for (const single of some) await giveSomeBack([single]);
       else {
-        end(held, one);
+        held.delete(one);
         one.resolve(one.returned);
       }
     }
@@ -161,7 +148,6 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
         ? Promise.resolve(0)
         : new Promise((resolve) => {
             begin(held, {
-              tenant: leases[0]?.tenant,
               left: leases.map(returnable),
               later,
               returned: 0,
@@ -169,7 +155,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
               resolve,
             });
           }),
-    full: (tenant) => (tenant === undefined ? size() : (openOf.get(tenant) ?? 0)) >= returns_max,
+    full: () => size() >= returns_max,
     async close(deadline_ms) {
       const over = new AbortController();
       await Promise.race([passing, pause(deadline_ms, over.signal)]);
@@ -178,7 +164,6 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
       for (const one of held) one.resolve(one.returned);
       held.clear();
       unanswered.clear();
-      openOf.clear();
     },
   };
 }

@@ -2,7 +2,6 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
-import { allTenants } from "../signal/presence.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./lease.ts";
 import { countMoves } from "../counts/changes.ts";
@@ -16,13 +15,8 @@ import { impatient, isFree, lockFree } from "../database/skip-locked.ts";
  */
 export type TakenBack = { given: ReadyJob[]; waiting: ReadyJob[]; locked: number };
 
-/** What is known of who asks. */
-type Asker = {
-  /** Only jobs of this tenant go back. Default: whosesoever they are, as the token is our own. */
-  tenant?: string | undefined;
-  /** For so long no claim under this token is taken any more: longer than one can be on its way. Default an hour. */
-  refused_seconds?: number;
-};
+/** No claim under the token is taken for this long: longer than one can be on its way. */
+const refused_seconds = 300;
 
 /**
  * running → queued, with the attempt given back, for all jobs of a claim whose answer was lost. The claim may not even
@@ -30,13 +24,9 @@ type Asker = {
  * the second must see a claim committed while the first waited for it.
  *
  * @example
- * const { given, locked } = await takeBack(deps, lease_token);
+ * const { given, locked } = await takeBack(deps, "default", lease_token);
  */
-export async function takeBack(
-  deps: Deps,
-  lease_token: string,
-  { tenant = allTenants, refused_seconds = 3_600 }: Asker = {},
-): Promise<TakenBack> {
+export async function takeBack(deps: Deps, tenant: string, lease_token: string): Promise<TakenBack> {
   const execute = executeOn(deps.database);
   await execute({ text: takeToken, params: [lease_token, refused_seconds, tenant] });
   const rows = await execute<Held>({ text: giveBack, params: [lease_token, tenant] });
@@ -55,18 +45,19 @@ const takeToken = composed(
   `
   INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
   SELECT $3, $1::uuid, '', now() + make_interval(secs => $2::float8), '{}' WHERE ${unsynced} AND ${impatient}
-  ON CONFLICT (token) DO NOTHING`,
+  ON CONFLICT (token, tenant) DO NOTHING`,
 );
 
 const holds = "jobs.lease_token = $1::uuid AND jobs.status = 'running'";
-const itsOwn = `($2 = '${allTenants}' OR tenant = $2)`;
+const itsJobs =
+  "id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid AND tenant = $2)) AND tenant = $2";
 const giveBack = composed(
   "lease/take-back",
   ["lease_token", "tenant"],
   `
   WITH held AS MATERIALIZED (
     SELECT id, tenant, queue, type, priority, attempts, worker_id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid)) AND ${holds} AND ${itsOwn}
+    WHERE ${itsJobs} AND ${holds}
   ), ${lockFree("held")}, given AS (
     UPDATE atlasqueue.jobs SET ${asQueued} WHERE ${isFree} AND ${holds}
     RETURNING jobs.id, tenant, queue
@@ -75,5 +66,5 @@ const giveBack = composed(
   FROM held LEFT JOIN given ON given.id = held.id
   UNION ALL
   SELECT id, tenant, queue, type, priority, attempts, '', 'waiting' FROM atlasqueue.jobs
-  WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid)) AND status = 'queued' AND ${itsOwn}`,
+  WHERE ${itsJobs} AND status = 'queued'`,
 );

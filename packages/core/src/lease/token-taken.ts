@@ -1,9 +1,6 @@
 /** Under this token of the caller's own jobs were leased before, or it was taken back: nothing was leased now. */
 export class LeaseTokenTakenError extends Error {
   override readonly name = "LeaseTokenTakenError";
-  constructor() {
-    super("Nothing was leased under it now; make a fresh UUID for each request");
-  }
 }
 
 /** True when PostgreSQL refused a claim as a whole, as its token has a row already. */

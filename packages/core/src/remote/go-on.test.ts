@@ -1,14 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/testing";
-import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { call, longPollHarness, many, never } from "../../test/long-poll.ts";
 import type { Database } from "../database/connect.ts";
-import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
-import { completeAndGoOn } from "./go-on.ts";
 import { settleRemote, type Ack, type Nack } from "./settle.ts";
 
-const { open, add, database, deps, longPoll, read, sql, takeTurns } = longPollHarness();
+const { open, add, database, deps, leases, longPoll, read, sql } = longPollHarness();
 const backoff = { baseSeconds: 60, maxSeconds: 60, jitterMaxSeconds: 0 };
 
 beforeEach(async () => {
@@ -17,19 +16,18 @@ beforeEach(async () => {
 });
 
 const held = async (count = 1) =>
-  (await longPoll().lease(call({ wait_ms: 0, jobs_max: count }), never)).map(({ id, lease_token }) => ({
+  (await leases(call({ wait_ms: 0, jobs_max: count }), never)).map(({ id, lease_token }) => ({
     id,
     lease_token,
   }));
+type Going = { nacks?: Nack[]; tenant?: string; over?: Database; lease_token?: string };
 /** Settles, and asks for the next jobs. */
-async function goOn(
-  acks: Ack[],
-  { nacks = [], tenant = "default", over = database() }: { nacks?: Nack[]; tenant?: string; over?: Database } = {},
-) {
+async function goOn(acks: Ack[], { nacks = [], tenant = "default", over = database(), lease_token }: Going = {}) {
   const own = { ...deps(), database: over };
   const settling = { ...own, backoff, followUps: createFollowUps(deps()) };
-  const { returns } = longPoll();
-  return settleRemote(settling, tenant, acks, nacks, { worker_id: "w2", lease_seconds: 60, returns });
+  const worker = { worker_id: "w2", lease_seconds: 60, lease_token, release: longPoll().release };
+  const settled = await settleRemote(settling, tenant, acks, nacks, worker);
+  return { ...settled, next: settled.next.jobs, repeated: settled.next.repeated };
 }
 const states = (ids: string[]) => Promise.all(ids.map(async (id) => (await read(id))?.status));
 
@@ -53,7 +51,7 @@ test("of many groups each goes on by itself; without a group, after a failure or
   const ids = await add({}, ...["a", "b", "c"].flatMap((group) => many(2, { group })), {});
   const [plain, a, b, c, other] = await held(8);
   if (!plain || !a || !b || !c || !other) throw new Error("not all were leased");
-  expect(await goOn([a], { tenant: "stranger" })).toEqual({ acks: ["not_found"], nacks: [], next: [] });
+  expect(await goOn([a], { tenant: "stranger" })).toMatchObject({ acks: ["not_found"], nacks: [], next: [] });
   const nacks = [{ ...c, error: "no", retry: true }];
   const settled = await goOn([plain, a, b, { ...other, lease_token: plain.id }], { nacks });
   expect(settled.acks).toEqual(["succeeded", "succeeded", "succeeded", "lease_lost"]);
@@ -67,8 +65,8 @@ test("of many groups each goes on by itself; without a group, after a failure or
 test("what was leased for an answer that the database lost, or that failed otherwise, goes back with no attempt spent", async () => {
   for (const lost of ["acks", "nacks"] as const) {
     const [failing, first, second = ""] = await add({}, { group: lost }, { group: lost });
-    const leases = await held(2);
-    const of = (id: string | undefined) => leases.filter((one) => one.id === id);
+    const both = await held(2);
+    const of = (id: string | undefined) => both.filter((one) => one.id === id);
     const nacks = of(failing).map((one) => ({ ...one, error: "no", retry: false }));
     let taken = false;
     const over = steppingDatabase(database(), async (step, _number, text, sent) => {
@@ -100,26 +98,34 @@ test("an ack repeated beside that of the next job of its group leases the one af
   expect(next.map(({ id }) => id)).toEqual([ids[2]]);
 });
 
-test("what was leased is not late for having waited for its tenant's turn", async () => {
-  const ids = await add({ group: "g" }, { group: "g" });
-  const [lease] = await longPoll().lease(call({ wait_ms: 0 }), never);
-  if (!lease) throw new Error("nothing was leased");
-  const now = performance.now.bind(performance);
-  let gone_by_ms = 0;
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + gone_by_ms);
-  onTestFinished(() => clock.mockRestore());
-  const renewed: string[] = [];
-  const over = steppingDatabase(database(), (_step, _number, text) => {
-    if (text.includes("renewed")) renewed.push(text);
-  });
-  const own = { ...deps(), database: onBehalfOf(over, { tenant: "default" }) };
-  const leaveTurns = takeTurns();
-  const { returns } = longPoll();
-  const worker = { worker_id: "w2", lease_seconds: 3, returns };
-  const settled = completeAndGoOn(own, [{ lease, result: null }], worker);
-  await eventually(() => expect(database().turns.waiting()).toBe(2));
-  gone_by_ms += 1_050;
-  leaveTurns();
-  expect((await settled).next).toMatchObject([{ id: ids[1], attempts: 1 }]);
-  expect(renewed).toEqual([]);
+test("repeated with its token, a settlement whose answer was lost has the same next jobs, once", async () => {
+  for (const lost of ["before", "after"] as const) {
+    const ids = await add({ group: lost }, { group: lost }, { group: lost });
+    const acks = await held();
+    const lease_token = randomUUID();
+    let is_lost = false;
+    const over = steppingDatabase(database(), (step, _number, _text, sent) => {
+      if (is_lost || !sent.some((one) => one.includes("leased"))) return;
+      if (step !== (lost === "before" ? "statement" : "answer")) return;
+      is_lost = true;
+      throw brokenConnection();
+    });
+    await expect(goOn(acks, { over, lease_token })).rejects.toThrow();
+    for (const repeated of lost === "before" ? [false, true] : [true, true])
+      expect(await goOn(acks, { lease_token })).toMatchObject({
+        acks: ["succeeded"],
+        next: [{ id: ids[1], attempts: 1, lease_token }],
+        repeated,
+      });
+    expect(await states(ids)).toEqual(["succeeded", "running", "blocked"]);
+  }
+});
+
+test("under another worker's token the settlement stands, and nothing is leased for it", async () => {
+  const ids = await add({ group: "g" }, { group: "g" }, {});
+  const lease_token = randomUUID();
+  const [first] = await held();
+  await leases(call({ wait_ms: 0, lease_token }));
+  expect(await goOn(first ? [first] : [], { lease_token })).toMatchObject({ acks: ["succeeded"], next: [] });
+  expect(await states(ids)).toEqual(["succeeded", "queued", "running"]);
 });

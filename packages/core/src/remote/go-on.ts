@@ -1,55 +1,56 @@
+import { afterAPart } from "../database/errors.ts";
 import { inOneTurn } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
-import type { HandedJob, LeasedJob } from "../lease/lease.ts";
-import type { LeaseReturns } from "../lease/returns.ts";
+import type { LeasedJob } from "../lease/lease.ts";
 import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
 import type { Completion, SettleOutcome } from "../settle/complete.ts";
-import { renewedIfLate } from "./renewed-if-late.ts";
+import { findLeasedBefore, LeaseTokenUsedError, type Handed } from "./leased-before.ts";
 
-/** The worker that goes on with the groups of the jobs it has done; `returns` takes back what cannot be handed over. */
+/** The worker that goes on with the groups of the jobs it has done. */
 export type GoOn = {
   worker_id: string;
   lease_seconds: number;
-  /** Of the worker's own; with one that was used before, the groups go on without it. */
+  /** The worker's own, so that the settlement may be repeated with it. */
   lease_token?: string | undefined;
-  returns: Pick<LeaseReturns, "unanswered" | "giveBack" | "full">;
+  /** Releases what was leased without such a token, and cannot be handed over. */
+  release(tenant: string, lease_token: string): void;
 };
 
-/** `next` are the jobs that may be handed over. */
-export type GoneOn = { outcomes: SettleOutcome[]; next: HandedJob[] };
+export type GoneOn = { outcomes: SettleOutcome[]; next: Handed };
 
 /**
- * `complete`, and the next job of each one's group is leased to whoever asked for it, as `completeAndTakeNext` does for
- * our own workers. What was leased too late to be handed over goes back, with no attempt spent.
+ * `complete`, and the next job of each one's group is leased to the worker, as `completeAndTakeNext` does for our own
+ * workers. Repeated with the same token, it has what is still leased under it.
  *
  * @example
- * const { outcomes, next } = await completeAndGoOn(deps, completions, { worker_id, lease_seconds: 30, returns });
+ * const { outcomes, next } = await completeAndGoOn(deps, completions, { worker_id, lease_seconds: 30, release });
  */
 export async function completeAndGoOn(
   deps: Deps,
   completions: readonly Completion[],
-  { worker_id, lease_seconds, lease_token, returns }: GoOn,
+  { worker_id, lease_seconds, lease_token, release }: GoOn,
 ): Promise<GoneOn> {
   const grouped = completions.filter(({ lease }) => lease.group_key !== null);
-  // The database has not taken back what earlier moves may have leased: no more until it has.
-  const tenant = completions[0]?.lease.tenant;
-  const after = returns.full(tenant) ? [] : grouped.map(({ lease }) => lease.id);
   return inOneTurn(deps.database, async (database) => {
-    const own = { ...deps, database, returns };
+    const own = { ...deps, database };
     const sent_at = performance.now();
     const { outcomes, next } = await completeAndTakeNext<LeasedJob>(own, completions, {
       worker_id,
       lease_seconds,
       lease_token,
-      after,
-      unanswered: (token) => returns.unanswered(token, tenant),
+      after: grouped.map(({ lease }) => lease.id),
+      unanswered: lease_token === undefined ? (token, tenant) => release(tenant, token) : undefined,
       whole: true,
     });
-    const jobs = await renewedIfLate(own, [...next.values()], { lease_seconds }, sent_at).catch((error: unknown) => {
-      // They go back. What is settled is settled, and said so.
-      deps.observe({ event: "groups_failed", error: String(error) });
-      return [];
+    const taken = { jobs: [...next.values()], sent_at, remaining_ms: lease_seconds * 1_000, repeated: false };
+    const [one] = grouped;
+    if (next.size > 0 || lease_token === undefined || !one) return { outcomes, next: taken };
+    const asked = { tenant: one.lease.tenant, lease_token, worker_id };
+    // With another worker's token nothing comes: what is settled is settled.
+    const before = await findLeasedBefore(own, asked).catch((error: unknown) => {
+      if (error instanceof LeaseTokenUsedError) return undefined;
+      throw afterAPart(error);
     });
-    return { outcomes, next: jobs };
+    return { outcomes, next: before ?? taken };
   });
 }

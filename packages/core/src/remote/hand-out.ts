@@ -1,9 +1,10 @@
-import { CallerGoneError, certainlyNotApplied, hadNoRoom, outcomeUnknown } from "../database/errors.ts";
+import { randomUUID } from "node:crypto";
+import type { Database } from "../database/connect.ts";
+import { CallerGoneError, hadNoRoom } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
 import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
-import type { LeaseReturns } from "../lease/returns.ts";
 import { LeaseTokenTakenError } from "../lease/token-taken.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { announce, hint, send } from "../signal/announce.ts";
@@ -12,8 +13,8 @@ import { claimJobs } from "../lease/claim.ts";
 import { createLocksMet } from "../lease/claim/locks-met.ts";
 import { createSkipHeld } from "../lease/claim/skip-held.ts";
 import { transition } from "../tracing/transition.ts";
-import { renewedIfLate } from "./renewed-if-late.ts";
-import type { Claimer, HandedJob } from "../lease/lease.ts";
+import { findLeasedBefore, type Handed } from "./leased-before.ts";
+import type { Claimer } from "../lease/lease.ts";
 
 /** Ids in a list can be stale: how many times in a row a call takes others instead before it asks Postgres. */
 const takes_max = 5;
@@ -32,7 +33,11 @@ type Caller = { gone: AbortSignal; ends_at: number };
  * await handout.serveSignalled(line, woken.id);
  */
 export function createHandOut(
-  deps: Deps & { signal: Signal; followUps: Pick<FollowUps, "throttled">; returns: LeaseReturns },
+  deps: Deps & {
+    signal: Signal;
+    followUps: Pick<FollowUps, "throttled">;
+    release(tenant: string, lease_token: string): void;
+  },
   closing: AbortSignal,
 ) {
   const locks = createLocksMet();
@@ -48,81 +53,82 @@ export function createHandOut(
       ),
     );
 
-  /** The room is the claim's, whatever becomes of its call meanwhile, until jobs are handed over or not. */
-  const takeBack = (call: LeaseCall, jobs: HandedJob[]): void => {
-    call.room?.leave();
-    if (jobs.length > 0) void deps.returns.giveBack(jobs);
-  };
+  const untilOver = ({ gone, ends_at }: Caller) =>
+    ends_at === Infinity
+      ? gone
+      : AbortSignal.any([gone, AbortSignal.timeout(Math.max(0, Math.ceil(ends_at - performance.now())))]);
 
-  /**
-   * Claim for a call; what comes too late for it goes back to the front, as does what is too heavy for one answer, or of a queue
-   * that other claims keep busy. One that is gone, or whose wait is over, before it has its turn claims nothing.
-   */
-  const claimFor = async (call: LeaseCall, caller: Caller, ids: string[] | "oldest"): Promise<HandedJob[]> => {
-    const jobs = await claimInRoom(call, caller, ids).catch((error: unknown) => {
-      takeBack(call, []);
-      throw error;
-    });
-    if (jobs.length > 0 && !caller.gone.aborted) return jobs;
-    takeBack(call, jobs);
-    return [];
-  };
-
-  const claimInRoom = async (
-    { room, ...call }: LeaseCall,
-    { gone, ends_at }: Caller,
-    ids: string[] | "oldest",
-  ): Promise<HandedJob[]> => {
-    const claimer: Claimer = {
-      ...call,
-      queues: [call.queue],
-      locks,
-      passed_over: (tenant, left) => void skipHeld(tenant, left),
-      throttled: deps.followUps.throttled,
-      unanswered: (token) => deps.returns.unanswered(token, call.tenant),
-      put_back: (jobs) => void announce(deps, jobs, "front"),
-      more_room: () => (ids === "oldest" ? 0 : Math.max(0, call.jobs_max - ids.length)),
-    };
-    const waitsUntil = () =>
-      ends_at === Infinity
-        ? gone
-        : AbortSignal.any([gone, AbortSignal.timeout(Math.max(0, Math.ceil(ends_at - performance.now())))]);
-    const inLine = onBehalfOf(deps.database, { tenant: call.tenant, gone: waitsUntil, ahead: room && "room" });
-    const work = () =>
-      inOneTurn(inLine, async (database) => {
-        const own = { ...deps, database };
-        const sent_at = performance.now();
-        const claimed = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
-          claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
-        ).catch((error: unknown) => {
-          // Whatever it may have leased goes back. A token of the caller's own is not for another try then.
-          throw call.lease_token === undefined || !outcomeUnknown(error) ? certainlyNotApplied(error) : error;
-        });
-        return renewedIfLate(own, claimed, call, sent_at);
-      });
+  /** Work in the tenant's turn. Undefined if the caller was gone, or its wait over, before that. */
+  const inTurn = async <T>(
+    { tenant }: LeaseCall,
+    caller: Caller,
+    work: (database: Database) => Promise<T>,
+  ): Promise<T | undefined> => {
     try {
-      const entered = room?.enter(waitsUntil);
-      if (entered) await entered;
-      return await work();
+      return await inOneTurn(onBehalfOf(deps.database, { tenant, gone: () => untilOver(caller) }), work);
     } catch (error) {
-      const is_gone = error instanceof CallerGoneError;
-      const unclaimed = is_gone || hadNoRoom(error) || error instanceof LeaseTokenTakenError;
-      // Otherwise they would be lost to the list.
-      if (ids !== "oldest" && unclaimed) await putBack(call, ids);
-      if (is_gone) return [];
+      if (error instanceof CallerGoneError) return undefined;
       throw error;
     }
   };
 
-  /** True when it got something; otherwise it keeps its place. */
-  const give = async (waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
+  /** What an earlier request under the caller's own token leased: undefined if there was none. */
+  const leasedBefore = async (call: LeaseCall, caller: Caller): Promise<Handed | undefined> => {
+    const { lease_token } = call;
+    if (lease_token === undefined || caller.gone.aborted) return undefined;
+    return inTurn(call, caller, (database) => findLeasedBefore({ database }, { ...call, lease_token }));
+  };
+
+  /**
+   * Claim for a call; undefined if there was nothing. A claim that was sent is the call's answer, even if the caller is
+   * gone by then. Under a token that was used before it claims nothing, and has what that leased.
+   */
+  const claimFor = async (call: LeaseCall, caller: Caller, ids: string[] | "oldest"): Promise<Handed | undefined> => {
+    const { lease_token = randomUUID(), lease_seconds } = call;
+    const claimer: Claimer = {
+      ...call,
+      lease_token,
+      queues: [call.queue],
+      locks,
+      passed_over: (tenant, left) => void skipHeld(tenant, left),
+      throttled: deps.followUps.throttled,
+      unanswered: call.lease_token === undefined ? (token, tenant) => deps.release(tenant, token) : undefined,
+      put_back: (jobs) => void announce(deps, jobs, "front"),
+      more_room: () => (ids === "oldest" ? 0 : Math.max(0, call.jobs_max - ids.length)),
+    };
+    let claimed = false;
     try {
-      const jobs = await claimFor(waiter.call, { gone: waiter.gone, ends_at: Infinity }, ids);
-      if (jobs.length > 0 && !waiter.leave(jobs)) takeBack(waiter.call, jobs);
-      return jobs.length > 0;
+      return await inTurn(call, caller, async (database) => {
+        const own = { ...deps, database };
+        const sent_at = performance.now();
+        claimed = true;
+        const jobs = await transition(deps, "claim", { parent: call.trace ?? null }, () =>
+          claimJobs(own, ids === "oldest" ? call.jobs_max : ids, claimer),
+        );
+        return jobs.length > 0 ? { jobs, sent_at, remaining_ms: lease_seconds * 1_000, repeated: false } : undefined;
+      });
+    } catch (error) {
+      claimed = !hadNoRoom(error) && !(error instanceof LeaseTokenTakenError);
+      if (error instanceof LeaseTokenTakenError) return await leasedBefore(call, caller);
+      throw error;
+    } finally {
+      // Otherwise they would be lost to the list.
+      if (!claimed && ids !== "oldest") await putBack(call, ids);
+    }
+  };
+
+  /** True when it got something; otherwise it keeps its place, unless its wait is over. */
+  const give = async (waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
+    waiter.claiming = true;
+    try {
+      const handed = await claimFor(waiter.call, { gone: waiter.gone, ends_at: Infinity }, ids);
+      if (handed || waiter.gone.aborted) waiter.leave(handed);
+      return handed !== undefined;
     } catch (error) {
       waiter.leave(error as Error);
       return false;
+    } finally {
+      waiter.claiming = false;
     }
   };
 
@@ -131,8 +137,10 @@ export function createHandOut(
   return {
     putBack,
 
+    leasedBefore,
+
     /** What is there now. */
-    async leaseNow(call: LeaseCall, caller: Caller): Promise<HandedJob[]> {
+    async leaseNow(call: LeaseCall, caller: Caller): Promise<Handed | undefined> {
       const takes = () => (caller.gone.aborted ? 0 : performance.now() < caller.ends_at ? takes_max : 1);
       for (let take = 0; take < takes(); take += 1) {
         let ids: string[];
@@ -143,12 +151,12 @@ export function createHandOut(
           throw error;
         }
         // While Redis takes no writes, jobs may be only in Postgres, not in the list.
-        if (ids.length === 0) return deps.signal.state() === "up" ? [] : claimFor(call, caller, "oldest");
-        const jobs = await claimFor(call, caller, ids);
-        if (jobs.length > 0) return jobs;
+        if (ids.length === 0) return deps.signal.state() === "up" ? undefined : claimFor(call, caller, "oldest");
+        const handed = await claimFor(call, caller, ids);
+        if (handed) return handed;
       }
       // The list is full of ids of jobs that are gone; there may be ready ones behind them.
-      return takes() < takes_max ? [] : claimFor(call, caller, "oldest");
+      return takes() < takes_max ? undefined : claimFor(call, caller, "oldest");
     },
 
     /** Hand out what the signal has, after an id or a mark ended the wait. */

@@ -1,37 +1,35 @@
 import { createShares } from "@atlasqueue/contract";
 import { createAskedQueues } from "./asked-queues.ts";
-import { DatabaseTimeoutError, isUnavailable } from "../database/errors.ts";
+import { isUnavailable } from "../database/errors.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { createHandOut } from "./hand-out.ts";
-import { createLeaseReturns, type LeaseReturns } from "../lease/returns.ts";
+import type { Handed } from "./leased-before.ts";
+import { releaseLease } from "./release-lease.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { pause } from "../pause.ts";
 import { readyAmong } from "../queues/ready-queues.ts";
 import { takeOrThrow } from "../shares.ts";
 import { SignalUnavailableError, type Signal, type Woken } from "../signal/signal.ts";
-import type { HandedJob } from "../lease/lease.ts";
 
 export type LongPoll = {
   /**
-   * Lease up to `jobs_max` ready jobs; none if there were none in time. `hungUp` aborts when the caller is gone: what
-   * was claimed for it is given back. Rejects when the database is away, and with `NoRoomError` when too many are
-   * already waiting.
+   * Lease up to `jobs_max` ready jobs; none if there were none in time. Under a token of the caller's that leased before,
+   * what is still leased under it, at once. `hungUp` aborts when the caller is gone: nothing more is claimed for it. Rejects
+   * when the database is away, with `NoRoomError` when too many are already waiting, and with `LeaseTokenUsedError`.
    */
-  lease(call: LeaseCall, hungUp: AbortSignal): Promise<HandedJob[]>;
+  lease(call: LeaseCall, hungUp: AbortSignal): Promise<Handed>;
   /** The queues remote workers have asked for within the last minute, for the sweep to look after first. */
   askedFor(): readonly QueueRef[];
-  /** Takes back, with no attempt spent, what was leased for remote workers and could not be handed over. */
-  returns: Pick<LeaseReturns, "unanswered" | "giveBack" | "full">;
+  /** Releases, once and with no attempt counted, what was leased under a token of ours and could not be handed over. */
+  release(tenant: string, lease_token: string): void;
   /** From now on no call waits: those that do are answered with nothing. */
   close(): Promise<void>;
-  /** After the last answer: resolves when undelivered jobs have gone back, or after 5 s. */
-  returned(): Promise<void>;
+  /** After the last answer: resolves when undelivered jobs have been released. */
+  released(): Promise<void>;
 };
 
 const waiters_max_default = 10_000;
-/** At the end, for jobs that must go back but that the database has not taken yet. */
-const returns_ms_max = 5_000;
 /** How long one wait on the signal lasts; it starts over when a queue joins those waited for. */
 const listen_ms = 5_000;
 /**
@@ -58,10 +56,16 @@ export function createLongPoll(
 ): LongPoll {
   const closing = new AbortController();
   const asked = createAskedQueues();
-  const returns = createLeaseReturns(deps);
-  const handout = createHandOut({ ...deps, returns }, closing.signal);
-  const lines = new Map<string, Line>();
   const underWay = new Set<Promise<void>>();
+  const releasing = new Set<Promise<unknown>>();
+  const release = (tenant: string, lease_token: string): void => {
+    const released: Promise<unknown> = releaseLease(deps, tenant, lease_token)
+      .catch((error: unknown) => deps.observe({ event: "lease_return_failed", error: String(error) }))
+      .finally(() => releasing.delete(released));
+    releasing.add(released);
+  };
+  const handout = createHandOut({ ...deps, release }, closing.signal);
+  const lines = new Map<string, Line>();
   const waits = createShares(waiters_max);
   /** Aborts when the current wait no longer covers the right queues. */
   let changed = new AbortController();
@@ -81,12 +85,15 @@ export function createLongPoll(
     else ending ??= setTimeout(() => changed.abort(), rest_ms);
   };
 
+  const failAll = (line: Line, error: Error): void => {
+    for (const waiter of line.waiters.slice()) if (!waiter.claiming) waiter.leave(error);
+  };
   const serve = async (line: Line, work: () => Promise<void>): Promise<void> => {
     line.serving = true;
     try {
       await work();
     } catch (error) {
-      for (const waiter of line.waiters.slice()) waiter.leave(error as Error);
+      failAll(line, error as Error);
     } finally {
       line.serving = false;
       if (line.waiters.length === 0) lines.delete(lineName(line));
@@ -136,7 +143,7 @@ export function createLongPoll(
       try {
         await listenOnce();
       } catch (error) {
-        for (const line of lines.values()) for (const waiter of line.waiters.slice()) waiter.leave(error as Error);
+        for (const line of lines.values()) failAll(line, error as Error);
         // A line being served stays, and must not make this one spin.
         await pause(poll_ms_max, closing.signal);
       }
@@ -168,21 +175,22 @@ export function createLongPoll(
     listenAnew();
   };
 
-  const waitInLine = (call: LeaseCall, hungUp: AbortSignal): Promise<HandedJob[]> =>
+  const waitInLine = (call: LeaseCall, hungUp: AbortSignal): Promise<Handed | undefined> =>
     new Promise((resolve, reject) => {
-      const left = new AbortController();
-      const leave = (answer: HandedJob[] | Error): boolean => {
-        if (left.signal.aborted) return false;
+      const over = new AbortController();
+      const leave = (answer: Handed | undefined | Error): void => {
         clearTimeout(timer);
         hungUp.removeEventListener("abort", end);
-        left.abort();
+        over.abort();
         quit(waiter);
         if (answer instanceof Error) reject(answer);
         else resolve(answer);
-        return true;
       };
-      const end = () => void leave([]);
-      const waiter: Waiter = { call, gone: left.signal, leave };
+      const end = () => {
+        over.abort();
+        if (!waiter.claiming) leave(undefined);
+      };
+      const waiter: Waiter = { call, gone: over.signal, claiming: false, end, leave };
       const timer = setTimeout(end, call.wait_ms);
       hungUp.addEventListener("abort", end, { once: true });
       join(waiter);
@@ -192,27 +200,27 @@ export function createLongPoll(
     askedFor: asked.recent,
     async lease(call, hungUp) {
       asked.note(call);
-      // The database has not taken back what the tenant's earlier claims may have leased, so it would not answer
-      // another claim either.
-      if (returns.full(call.tenant)) throw new DatabaseTimeoutError(deps.database.timeout_ms, "not_applied");
       const ends_at = call.wait_ms > 0 ? performance.now() + call.wait_ms : Infinity;
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
+      const caller = { gone: hungUp, ends_at };
+      const nothing = () => ({ jobs: [], sent_at: performance.now(), remaining_ms: 0, repeated: false });
       // A call that can wait does not overtake those already waiting.
-      if (!mayWait() || !lines.has(lineName(call))) {
-        const jobs = await handout.leaseNow(call, { gone: hungUp, ends_at });
-        if (jobs.length > 0 || !mayWait()) return jobs;
-      }
+      const now = !mayWait() || !lines.has(lineName(call)) ? await handout.leaseNow(call, caller) : undefined;
+      const before = now ?? (await handout.leasedBefore(call, caller));
+      if (before || !mayWait()) return before ?? nothing();
       takeOrThrow(waits, call.tenant, 1, "calls that wait for jobs");
-      return waitInLine({ ...call, wait_ms: Math.max(0, ends_at - performance.now()) }, hungUp);
+      const later = await waitInLine({ ...call, wait_ms: Math.max(0, ends_at - performance.now()) }, hungUp);
+      // A claim under its token that was under way elsewhere has ended by now.
+      return later ?? (await handout.leasedBefore(call, { gone: hungUp, ends_at: Infinity })) ?? nothing();
     },
     async close() {
       closing.abort();
-      for (const line of lines.values()) for (const waiter of line.waiters.slice()) waiter.leave([]);
+      for (const line of lines.values()) for (const waiter of line.waiters.slice()) waiter.end();
       changed.abort();
       await listening;
       await Promise.all(underWay);
     },
-    returns,
-    returned: () => returns.close(returns_ms_max),
+    release,
+    released: async () => void (await Promise.all(releasing)),
   };
 }

@@ -5,9 +5,6 @@ import { takeBack } from "../lease/take-back.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 
-/** A request waits for jobs for half a minute at most, and a claim for its own deadline. */
-const refused_seconds = 300;
-
 /**
  * Give back all that a remote worker holds under a token, with no attempt spent, and resolve with how many jobs went
  * back. From then on the token leases nothing, so a lease that is still on its way finds it refused. Rejects with a
@@ -22,7 +19,7 @@ export async function releaseLease(
   lease_token: string,
 ): Promise<number> {
   const own = { ...deps, database: ahead(deps.database) };
-  const { given, locked } = await takeBack(own, lease_token, { tenant, refused_seconds });
+  const { given, locked } = await takeBack(own, tenant, lease_token);
   // Only these: it may be sent again and again. What a lost answer left unsignalled is the sweep's.
   await announce(own, given, "front");
   if (locked > 0) throw lockedError(given.length > 0);

@@ -6,12 +6,13 @@ import type { FollowUps, Settled } from "../follow-ups.ts";
 import type { BackoffPolicy } from "../settle/backoff.ts";
 import { verdictAfterFailure } from "../settle/verdict.ts";
 import { findLeased, type Leased } from "../lease/find-leased.ts";
-import type { HandedJob, Lease } from "../lease/lease.ts";
+import type { Lease } from "../lease/lease.ts";
 import { complete, type Completion } from "../settle/complete.ts";
 import { transition } from "../tracing/transition.ts";
 import { fail } from "../settle/fail.ts";
 import { inParts } from "./in-parts.ts";
 import { completeAndGoOn, type GoneOn, type GoOn } from "./go-on.ts";
+import type { Handed } from "./leased-before.ts";
 
 /** What proves that a remote worker holds a job. */
 export type Held = { id: string; lease_token: string };
@@ -35,8 +36,7 @@ export type RemoteSettlementDeps = Deps & {
 /**
  * Settle what remote workers finished, all acks in one statement and all nacks in another. Outcomes are in the order
  * given. Each job may be named once. Since an answer may be lost, repeating a settlement gives the same outcome. With
- * `go_on`, `next` has the jobs that were leased as those in front of them in their groups were acked: not a second time
- * when it is repeated. Of what their tenant has waiting, only other work on leases keeps them waiting.
+ * `go_on`, `next` has the jobs that were leased as those in front of them in their groups were acked. Of what their tenant has waiting, only other work on leases keeps them waiting.
  *
  * @example
  * const { acks } = await settleRemote(deps, "default", [{ id, lease_token, result: { sent: true } }], []);
@@ -47,17 +47,20 @@ export async function settleRemote(
   acks: readonly Ack[],
   nacks: readonly Nack[],
   go_on?: GoOn,
-): Promise<{ acks: RemoteOutcome[]; nacks: RemoteOutcome[]; next: HandedJob[] }> {
+): Promise<{ acks: RemoteOutcome[]; nacks: RemoteOutcome[]; next: Handed }> {
   const own = { ...deps, database: ahead(deps.database) };
   const leased = await findLeased(
     own,
     tenant,
     [...acks, ...nacks].map(({ id }) => id),
   );
-  const next: HandedJob[] = [];
-  const acking = settleKnown(acks, leased, (known) =>
-    transition(own, "complete", { count: known.length }, () => succeed(own, known, next, go_on)),
-  );
+  let next: Handed = { jobs: [], sent_at: performance.now(), remaining_ms: 0, repeated: false };
+  const acking = settleKnown(acks, leased, async (known) => {
+    const work = () => succeed(own, known, go_on);
+    const { outcomes, next: taken = next } = await transition(own, "complete", { count: known.length }, work);
+    next = taken;
+    return outcomes;
+  });
   const nacking = settleKnown(nacks, leased, (known) =>
     transition(own, "fail", { count: known.length }, () => failAll(own, known)),
   );
@@ -68,7 +71,8 @@ export async function settleRemote(
     );
     return { acks: acked, nacks: nacked, next };
   } catch (error) {
-    void go_on?.returns.giveBack(next);
+    const [one] = next.jobs;
+    if (go_on && go_on.lease_token === undefined && one) go_on.release(tenant, one.lease_token);
     throw error;
   }
 }
@@ -98,13 +102,11 @@ export async function settleKnown<T extends Held, Outcome>(
   return items.map(({ id }) => byId.get(id) ?? "not_found");
 }
 
-async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[], next: HandedJob[], go_on: GoOn | undefined) {
+async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[], go_on: GoOn | undefined) {
   const completions = known.map(({ item, lease }): Completion => ({ lease, result: item.result ?? null }));
-  const done: GoneOn = go_on
+  const { outcomes, next }: Partial<GoneOn> & Pick<GoneOn, "outcomes"> = go_on
     ? await completeAndGoOn(deps, completions, go_on)
-    : { outcomes: await complete(deps, completions), next: [] };
-  const { outcomes } = done;
-  next.push(...done.next);
+    : { outcomes: await complete(deps, completions) };
   await deps.followUps.settled(
     known.flatMap(({ lease }, at) => {
       const outcome = outcomes[at];
@@ -112,7 +114,7 @@ async function succeed(deps: RemoteSettlementDeps, known: Known<Ack>[], next: Ha
       return settledAs(lease, "succeeded", outcome);
     }),
   );
-  return outcomes.map(({ kind }) => (kind === "applied" ? "succeeded" : kind));
+  return { outcomes: outcomes.map(({ kind }) => (kind === "applied" ? "succeeded" : kind)), next };
 }
 
 async function failAll(deps: RemoteSettlementDeps, known: Known<Nack>[]) {

@@ -1,24 +1,31 @@
 import type { TraceContext } from "@atlasqueue/contract";
 import type { QueueRef } from "../deps.ts";
-import type { HandedJob } from "../lease/lease.ts";
-import type { Place } from "../room/waiting-room.ts";
+import type { Handed } from "./leased-before.ts";
 
 export type LeaseCall = QueueRef & {
   worker_id: string;
   lease_seconds: number;
-  /** Of the caller's own, so that it can give back what it heard nothing of. */
+  /** The caller's own: the call may be repeated with it. Default: one that is released if the caller is gone. */
   lease_token?: string | undefined;
   jobs_max: number;
   /** How long to wait for a job when there is none. */
   wait_ms: number;
-  /** Room for the jobs while they are read and answered: whoever is given any leaves it afterwards, and only they. */
-  room?: Place | undefined;
   /** Of the request: what is done for it is done elsewhere. */
   trace?: TraceContext | undefined;
 };
 
-/** A waiting call. `gone` aborts when it stops waiting, for whatever reason; `leave` is false when it had before. */
-export type Waiter = { call: LeaseCall; gone: AbortSignal; leave(answer: HandedJob[] | Error): boolean };
+/**
+ * A waiting call. `gone` aborts when its wait is over: a claim for it that was sent by then is still its answer, so it
+ * leaves the line only when that has ended (`claiming`).
+ */
+export type Waiter = {
+  call: LeaseCall;
+  gone: AbortSignal;
+  claiming: boolean;
+  /** Its wait is over. */
+  end(): void;
+  leave(answer: Handed | undefined | Error): void;
+};
 
 /** The calls waiting for jobs of one queue, first come first. `serving`: jobs are on their way to them. */
 export type Line = QueueRef & { waiters: Waiter[]; serving: boolean };

@@ -160,7 +160,7 @@ test("wherever its answer is lost, the settlement can be repeated and what was t
     const unanswered: string[] = [];
     const broken = goOn([lease], { deps: { ...deps, database }, unanswered: (token) => void unanswered.push(token) });
     await expect(broken).rejects.toThrow();
-    for (const token of unanswered) await takeBack(deps, token);
+    for (const token of unanswered) await takeBack(deps, "default", token);
     const again = await goOn([lease]);
     expect(again.kinds).toEqual(["applied"]);
     const [job] = await deps.database.sql`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${b ?? ""}`;
@@ -180,7 +180,7 @@ test("what was taken goes back if the rest of the batch cannot be settled", asyn
   const unanswered: string[] = [];
   const broken = goOn(leases, { deps: { ...deps, database }, unanswered: (token) => void unanswered.push(token) });
   await expect(broken).rejects.toThrow();
-  for (const token of unanswered) await takeBack(deps, token);
+  for (const token of unanswered) await takeBack(deps, "default", token);
   expect((await goOn(leases)).kinds).toEqual(["applied", "applied"]);
   const [job] = await deps.database.sql`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${b ?? ""}`;
   expect(job).toEqual({ status: "queued", attempts: 0 });

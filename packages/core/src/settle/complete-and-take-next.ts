@@ -49,12 +49,15 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
   if (going_on.length === 0) return { outcomes: await complete(deps, completions), next };
   const width = whole ? "whole" : deps.tracing?.on() ? "traced" : "lease";
   const params = settlementParams(going_on, resultOf, ({ log }) => log);
+  const mayHaveTaken = () => {
+    for (const tenant of new Set(completions.map(({ lease }) => lease.tenant))) unanswered?.(lease_token, tenant);
+  };
   let rows;
   try {
     const statement = { text: texts[width], params: [...params, lease_token, worker_id, lease_seconds] };
     rows = await executeOn(deps.database)<Row<L>>(statement);
   } catch (error) {
-    if (outcomeUnknown(error)) unanswered?.(lease_token);
+    if (outcomeUnknown(error)) mayHaveTaken();
     if (isUnavailable(error) && !isLocked(error)) throw error;
     // What is wrong with the next job must not keep this one from being settled.
     const outcomes = await complete(deps, completions);
@@ -71,7 +74,7 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
   const parents = answer?.settlement?.parents ?? null;
   const outcomes = await tellSettled(deps, [...settled], { refused: null, parents, failed: null });
   const others = await (rest.length > 0 ? complete(deps, rest) : Promise.resolve([])).catch((error: unknown) => {
-    unanswered?.(lease_token);
+    mayHaveTaken();
     return afterSome(settled.size > 0)(error);
   });
   for (const { lease } of settled) {
@@ -126,8 +129,8 @@ const settling = (width: Width) => `
     RETURNING ${width === "whole" ? "" : "tenant, "}${leaseColumns[width]}
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
-    SELECT min(tenant), $6::text::uuid, $7, statement_timestamp() + make_interval(secs => $8::float8), array_agg(id)
-    FROM leased HAVING count(*) > 0
+    SELECT tenant, $6::text::uuid, $7, statement_timestamp() + make_interval(secs => $8::float8), array_agg(id)
+    FROM leased GROUP BY tenant
   ), ${countChanges(
     "(SELECT tenant, queue, 0 AS taken FROM settled UNION ALL SELECT tenant, queue, 1 FROM leased) AS moved",
     { blocked: "-sum(taken)", running: "sum(taken * 2 - 1)", succeeded: "sum(1 - taken)" },

@@ -90,7 +90,7 @@ export function release(model: Model, leases: readonly Taken[], later = false): 
 /** The same for what is still held of a claim whose answer was lost. */
 export function takeBack(model: Model, token: number): void {
   const claimed = model.claims.get(token);
-  if (!claimed) model.claims.set(token, { check_at: model.now + 3_600_000, jobs: [], worker: "" });
+  if (!claimed) model.claims.set(token, { check_at: model.now + 300_000, jobs: [], worker: "" });
   release(
     model,
     (claimed?.jobs ?? []).map((job) => ({ job, token })),
@@ -112,7 +112,8 @@ export function recover(model: Model): void {
       }
     }
     const next = Math.min(...left.map(({ locked_until }) => Number(locked_until)));
-    if (left.length === 0) model.claims.delete(token);
+    if (left.length === 0 && claimed.jobs.length === 0) model.claims.delete(token);
+    else if (left.length === 0) Object.assign(claimed, emptied(model));
     else claimed.check_at = Math.max(next, model.now + 1_000);
   }
   advanceEnded(model);
@@ -132,10 +133,14 @@ export function endLeases(model: Model, worker: string): number {
   return count;
 }
 
-/** Claims of which no job is held any more are forgotten. */
+/** A claim of which no job is held any more stays for a minute. */
+const emptied = (model: Model) => ({ jobs: [], check_at: model.now + 60_000 });
+
+/** Claims of which no job is held any more forget their jobs. */
 export function forgetEnded(model: Model): void {
-  for (const [token, { jobs }] of model.claims)
-    if (!jobs.some((job) => held(model, { job, token }))) model.claims.delete(token);
+  for (const [token, claimed] of model.claims)
+    if (claimed.jobs.length > 0 && !claimed.jobs.some((job) => held(model, { job, token })))
+      Object.assign(claimed, emptied(model));
 }
 
 /** The handler waits for a signal: its job gives its lease and its attempt back until it comes, or for so long. */

@@ -125,32 +125,6 @@ test("an observer that throws is no reason to lose a job", async () => {
   expect(await client.wait(await submit("thrower"))).toMatchObject({ status: "succeeded", result: "fine" });
 });
 
-test(
-  "a stop tries until its deadline to give back what a lost answer leased",
-  { tags: ["slow"], timeout: 60_000 },
-  async () => {
-    const id = await submit("lost");
-    let away_until = Infinity;
-    const deaf = createClient({
-      url: api.url,
-      async fetch(input, init) {
-        const { pathname } = new URL(String(input));
-        if (pathname.endsWith("/lease")) await fetch(input, init);
-        else if (performance.now() >= away_until) return fetch(input, init);
-        throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
-      },
-    });
-    const { observe, named } = recorder();
-    const worker = deaf.work("lost", () => "never", { observe });
-    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-    await eventually(() => expect(named("api_unavailable")).not.toEqual([]));
-    // Longer than its farewell takes after the deadline.
-    away_until = performance.now() + 7_000;
-    await worker.stop({ deadlineMs: 60_000 });
-    expect(await client.get(id)).toMatchObject({ status: "queued", attempts: 0 });
-  },
-);
-
 test("at a stop's deadline the next job of a group goes back, though the answer that tells of it is still out", async () => {
   const jobs = [1, 2].map(() => ({ type: "a", queue: "late", group: "g", max_attempts: 1 }));
   const [done, next] = await client.submitMany(jobs);

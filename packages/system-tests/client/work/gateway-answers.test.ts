@@ -153,7 +153,7 @@ test("a late start is tried again after a gateway's 404", { tags: ["slow"] }, as
       const text = await response.text();
       if (!stood && text.includes('"lease_token"')) {
         stood = true;
-        standStill(2_100);
+        standStill(3_100);
       }
       return new Response(text, response);
     },

@@ -169,7 +169,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
     await take("lost");
     await insist(() => endLeases(deps, worker_id));
     const [unanswered] = await take("unanswered");
-    if (unanswered) returns.unanswered(unanswered.lease_token);
+    if (unanswered) returns.unanswered(unanswered.lease_token, tenant);
     await returns.giveBack(await take("given"));
     await returns.close(20_000);
     await until("the abandoned lease", async () => ((await find("lost"))?.attempts ?? 0) > 0);
@@ -184,7 +184,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
     };
     const never = new AbortController();
     while (await open())
-      for (const job of await insist(() => world.longPoll.lease(call, never.signal))) {
+      for (const job of (await insist(() => world.longPoll.lease(call, never.signal))).jobs) {
         const { id: job_id, lease_token } = job;
         const [run] =
           await world.sql`INSERT INTO runs (job_id, attempt) VALUES (${job_id}, ${job.attempts}) RETURNING id`;

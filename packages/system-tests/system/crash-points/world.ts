@@ -62,7 +62,7 @@ export function openWorld(place: Place, { lease_seconds, long_ms, reach }: Pace 
     async close(): Promise<void> {
       await longPoll.close();
       await worker.stop({ deadlineMs: 0 });
-      await longPoll.returned();
+      await longPoll.released();
       await followUps.stop();
       await Promise.all([database.close(), signal.close(), queue.close(), sql.end({ timeout: 1 })]);
     },

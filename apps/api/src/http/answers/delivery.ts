@@ -7,8 +7,11 @@ import { ProblemError } from "./problem.ts";
 export type Delivery = Whole & {
   /** Aborts when the caller hangs up before the whole answer is on its way, or their token ends before it is made. */
   hungUp(): AbortSignal;
-  /** What to do if the answer does not reach the caller, as far as we can know. `done`: something stays done all the same. */
-  ifUndelivered(undo: () => void, what?: { done: boolean }): void;
+  /**
+   * What to do if the answer does not reach the caller, as far as we can know. `done`: something stays done all the same.
+   * `repeatable`: the caller can ask for it again, so only an answer that this one is a part of undoes it.
+   */
+  ifUndelivered(undo: () => void, what?: { done?: boolean; repeatable?: boolean }): void;
   /** What becomes of the request in that case. */
   undelivered(): Undelivered;
   /** Throws if the caller's token has ended, unless what was done stays done: that is answered. */
@@ -30,7 +33,7 @@ export type Delivery = Whole & {
  *
  * @example
  * const delivery = createDelivery(c, { acts: true }, authenticator);
- * delivery.ifUndelivered(() => void longPoll.returns.giveBack(jobs));
+ * delivery.ifUndelivered(() => longPoll.release(tenant, lease_token));
  * return delivery.made(answerJson(c, 200, jobs));
  */
 export function createDelivery(
@@ -48,8 +51,8 @@ export function createDelivery(
   // No getter: each one would be a hidden class of its own, which the engine keeps long after the request.
   return {
     hungUp,
-    ifUndelivered(work, { done } = { done: false }) {
-      undo = once(work);
+    ifUndelivered(work, { done = false, repeatable = false } = {}) {
+      undo = repeatable && !whole ? undefined : once(work);
       undelivered = done ? "stays_done" : "taken_back";
     },
     undelivered: () => undelivered,

@@ -5,7 +5,7 @@ import {
   hadNoRoom,
   isLocked,
   isReadOnly,
-  LeaseTokenTakenError,
+  LeaseTokenUsedError,
   outcomeUnknown,
   StorageFullError,
   TooManyQueuesError,
@@ -37,7 +37,11 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
     return new ProblemError("validation", "The database cannot store a character of the request");
   if (error instanceof TooManyQueuesError) return tooManyQueues(error);
   if (error instanceof StorageFullError) return storageFull(error);
-  if (error instanceof LeaseTokenTakenError) return new ProblemError("lease_token_used", error.message);
+  if (error instanceof LeaseTokenUsedError)
+    return new ProblemError(
+      "lease_token_used",
+      `lease_token was used ${error.message} before. Repeat a request unchanged, and make a fresh UUID for each new one.`,
+    );
   if (error instanceof CallerGoneError) return unavailable("The caller hung up");
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;

@@ -19,7 +19,7 @@ const ownLeaseToken = z
   .toLowerCase()
   .optional()
   .describe(
-    "a UUID made for this one request, which its leases get: with it, what no answer told of can be given back",
+    "a UUID made for this one request: repeat the request with the same one if no response came, and it returns the same jobs",
   );
 // At most a year ahead, as for a job's first run.
 const retryDelay = z
@@ -45,11 +45,29 @@ export const leaseRequest = z.strictObject({
     .min(0)
     .max(limits.wait_seconds_max)
     .default(0)
-    .describe(`a number of seconds from 0 to ${limits.wait_seconds_max}`),
+    .describe(`a number of seconds from 0 to ${limits.wait_seconds_max}; at most a third of lease_seconds is waited`),
   lease_token: ownLeaseToken,
 });
 export type LeaseRequestInput = z.input<typeof leaseRequest>;
 export type LeaseRequest = z.output<typeof leaseRequest>;
+
+/** Until when leases hold by the worker's own clock, however late the response comes. */
+const holds = {
+  waited_ms: z
+    .int()
+    .min(0)
+    .describe("how long the request had waited, in milliseconds, when its lease was taken or looked up"),
+  remaining_ms: z
+    .int()
+    .min(0)
+    .describe(
+      "how long the jobs were leased for then, in milliseconds; 0 without jobs. They are held until waited_ms plus " +
+        "remaining_ms after the worker sent the request",
+    ),
+  repeated: z
+    .boolean()
+    .describe("true if an earlier request leased with the same lease_token: jobs are those still leased under it"),
+};
 
 /** What was leased; empty when no job was ready in time. */
 export const leaseAnswer = z.strictObject({
@@ -67,14 +85,7 @@ export const leaseAnswer = z.strictObject({
       ...anyParents,
     }),
   ),
-  waited_ms: z
-    .int()
-    .min(0)
-    .optional()
-    .describe(
-      "comes with jobs: how long the call had waited here, in milliseconds, when their lease was asked for. However late " +
-        "the answer comes, they are held for lease_seconds from when the worker sent the call plus this, by its own clock",
-    ),
+  ...holds,
 });
 export type LeaseAnswer = z.infer<typeof leaseAnswer>;
 
@@ -172,12 +183,15 @@ export type SettleRequest = z.output<typeof settleRequest>;
 export const settleOutcomes = ["succeeded", "failed", "dead", "queued", "lease_lost", "not_found"] as const;
 const settled = z.array(z.strictObject({ id: jobId, outcome: z.enum(settleOutcomes) }));
 
-/** One outcome for each ack, nack and release, in order; and what was leased, if it was asked for. */
+/** One outcome for each ack, nack and release, in order; and what was leased, and for how long, if it was asked for. */
 export const settleAnswer = z.strictObject({
   acks: settled,
   nacks: settled,
   releases: settled.optional(),
   next: leaseAnswer.shape.jobs.optional(),
+  waited_ms: holds.waited_ms.optional(),
+  remaining_ms: holds.remaining_ms.optional(),
+  repeated: holds.repeated.optional(),
 });
 export type SettleAnswer = z.infer<typeof settleAnswer>;
 

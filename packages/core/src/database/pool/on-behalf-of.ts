@@ -17,7 +17,7 @@ export function onBehalfOf(database: Database, sender: Sender): Database {
 
 /**
  * The same database, where what waits goes ahead of whatever else waits for its tenant, other tenants' turns left as they
- * are: for what a lease hangs on, and after that what is done in room that others wait for (see `createWaitingRoom`).
+ * are: for what a lease hangs on, and after that what is done in room that others wait for.
  *
  * @example
  * await executeOn(ahead(deps.database))(renewal);

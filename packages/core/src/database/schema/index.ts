@@ -131,20 +131,25 @@ export type JobRow = typeof jobs.$inferSelect;
 
 /**
  * Which jobs may be running: one row per claim, however many jobs it took, so that tracking them costs next to nothing.
- * `locked_until` on the job says whether it still is. The worker deletes the row when all of them are settled;
- * otherwise the sweep looks at them at `check_at`.
+ * `locked_until` on the job says whether it still is. A worker with a database connection deletes the row when all of them
+ * are settled; otherwise the sweep looks at them at `check_at`. Once none runs any more, the row has no jobs and stays for
+ * another minute, as a token leases once.
  */
 export const claims = atlasqueue.table(
   "claims",
   {
     tenant: text().notNull(),
     /** The lease token of its jobs. */
-    token: uuid().primaryKey(),
+    token: uuid().notNull(),
     worker_id: text().notNull(),
     check_at: time().notNull(),
     job_ids: uuid().array().notNull(),
   },
-  (batch) => [index("claims_check").on(batch.check_at)],
+  // The token first: a worker with a database connection looks its claims up by it alone.
+  (batch) => [
+    primaryKey({ name: "claims_pkey", columns: [batch.token, batch.tenant] }),
+    index("claims_check").on(batch.check_at),
+  ],
 );
 
 /** One row per accepted key, written in the job's own transaction. */

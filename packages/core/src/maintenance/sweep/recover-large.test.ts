@@ -37,7 +37,8 @@ test("a statement takes back a bounded number of jobs, of several claims or part
   expect(await recoverExpired(deps, 50, 20)).toMatchObject({ batches: 1, more: true });
   expect(await ready()).toBe(80);
   expect(await recoverAll(sweep, 7)).toBe(40);
-  expect(await deps.database.sql`SELECT FROM atlasqueue.claims`).toEqual([]);
+  // They stay a minute, without jobs.
+  expect(await deps.database.sql`SELECT FROM atlasqueue.claims WHERE job_ids <> '{}' OR check_at < now()`).toEqual([]);
 });
 
 test("jobs that somebody has locked keep none of their claim from being taken back, however few a statement takes", async () => {

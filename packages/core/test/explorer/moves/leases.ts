@@ -72,8 +72,10 @@ export const leaseMoves: Moves = {
     release: ({ leases }, deps) => release(deps, leases),
     "release for later": ({ leases }, deps) => release(deps, leases, { later: true }),
     // It gives up on a claim's locked row, and its caller repeats it.
-    "take back": async ({ leases }, deps) => takeBack(deps, leases[0]?.lease_token ?? "").catch(mayBeLate),
-    "take back what never came": async ({ unanswered }, deps) => takeBack(deps, unanswered).catch(mayBeLate),
+    "take back": async ({ tenant, leases }, deps) =>
+      takeBack(deps, tenant, leases[0]?.lease_token ?? "").catch(mayBeLate),
+    "take back what never came": async ({ tenant, unanswered }, deps) =>
+      takeBack(deps, tenant, unanswered).catch(mayBeLate),
     recover: (_world, deps) => recoverExpired(deps, 50),
     "end leases": ({ claimer }, deps) => endLeases(deps, claimer.worker_id),
   }),

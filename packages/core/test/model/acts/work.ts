@@ -90,7 +90,7 @@ export const work: Record<string, Act> = {
   },
   "take back": async (model, real, draw) => {
     for (const { token } of someLeases(model, draw, 1)) {
-      await takeBack(real.deps, real.tokens.get(token) ?? "");
+      await takeBack(real.deps, tenant, real.tokens.get(token) ?? "");
       leasing.takeBack(model, token);
     }
   },
