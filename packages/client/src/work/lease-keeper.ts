@@ -77,7 +77,9 @@ export async function renewBeforeStart(deps: KeeperDeps, job: HeldJob): Promise<
       }
       observe({ event: "api_unavailable", during: "heartbeat", error });
       failures += 1;
-      await pause(restMs(job, error, failures), job.stop.signal);
+      const rest_ms = restMs(job, error, failures);
+      const left_ms = Math.max(until_ms, job.ends_at_ms) - performance.now();
+      await pause(Math.min(rest_ms, Math.max(left_ms / 2, rest_ms_min)), job.stop.signal);
       if (performance.now() < Math.max(until_ms, job.ends_at_ms)) continue;
       // A renewal whose answer was lost may hold it.
       job.ends_at_ms = performance.now() + lease_ms;
