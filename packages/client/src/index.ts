@@ -13,7 +13,7 @@ export type { ActOptions, CallOptions } from "./http/transport.ts";
 export type { FlowBuilder, FlowLinks, FlowMember, SubmittedFlow } from "./flows/builder.ts";
 export type { FlowCalls } from "./resources/flows.ts";
 export type { JobCalls, ListFilter, PageFilter, SubmittedJob } from "./resources/jobs.ts";
-export type { AckOptions, Held, LeaseCalls, LeasedJob, LeaseOptions } from "./resources/leases.ts";
+export type { AckOptions, Held, LeaseCalls, LeasedJob, LeaseOptions, ReleaseOptions } from "./resources/leases.ts";
 export type { QueueCalls } from "./resources/queues.ts";
 export { gather, waitAll, type ResultOf, type Slot, type WaitedFor } from "./results/gather.ts";
 export type { Handle } from "./results/handle.ts";

@@ -98,8 +98,9 @@ export const release = route(
     id: "releaseJob",
     summary: "Give a job back",
     description:
-      "For a worker that stops before the job is done: it is ready again, in its old place, and no attempt is spent. " +
-      "Sent again, it is a 409, as the lease has ended.",
+      "For a worker that stops before the job is done: it is ready again, in its old place, and no attempt is counted. " +
+      "A worker without a handler for its type sends `later: true`: the job is ready again after as long as it has been " +
+      "ready, 1 to 30 seconds, for a worker that has one. Sent again, it is a 409, as the lease has ended.",
     request: { path, body: { schema: releaseRequest, example: { lease_token } } },
     answers: {
       200: { description: "The job: ready again, or leased by another worker since.", schema: changedJob },

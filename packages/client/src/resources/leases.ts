@@ -54,6 +54,11 @@ export type AckOptions = CallOptions & {
   dependantsWait?: boolean | undefined;
 };
 
+export type ReleaseOptions = CallOptions & {
+  /** Offer the job again later, after 1 to 30 seconds: you have no handler for its type. Default false. */
+  later?: boolean | undefined;
+};
+
 /**
  * Leasing by hand; `work` does all of this for you. Besides what is listed here, a call may reject like any other:
  * AuthError, ValidationError, RateLimitError, UnavailableError, …
@@ -82,7 +87,7 @@ export type LeaseCalls = {
     call?: CallOptions,
   ): Promise<ChangedJob>;
   /** You will not finish it: the job is ready again, in its old place, and no attempt is spent. LeaseLostError. */
-  release(held: Held, call?: CallOptions): Promise<ChangedJob>;
+  release(held: Held, call?: ReleaseOptions): Promise<ChangedJob>;
   /**
    * Everything leased under a token is ready again, with no attempt spent; resolves with how many jobs went back now.
    * The second time it changes nothing.
@@ -171,8 +176,8 @@ export function leaseCalls(send: Send): LeaseCalls {
       };
       return (await post(path(held, "nack"), fields, call)) as ChangedJob;
     },
-    release: async (held, call) =>
-      (await post(path(held, "release"), { lease_token: held.lease_token }, call)) as ChangedJob,
+    release: async (held, { later, ...call } = {}) =>
+      (await post(path(held, "release"), { lease_token: held.lease_token, later }, call)) as ChangedJob,
     async heartbeat(held, { leaseSeconds, progress } = {}, call) {
       const fields = { lease_token: held.lease_token, lease_seconds: leaseSeconds, progress };
       return (await post(path(held, "heartbeat"), fields, call)) as HeartbeatAnswer;

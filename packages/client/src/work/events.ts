@@ -3,6 +3,7 @@ import type { Job } from "@atlasqueue/contract";
 /** What a remote worker reports. `api_unavailable` is reported at each failed try, and the worker keeps trying. */
 export type WorkEvent =
   | { event: "handler_start"; job: Job }
+  | { event: "job_type_unknown"; job: Job }
   | { event: "job_settled"; job: Job; outcome: "succeeded" | "failed" | "dead" | "released"; error?: string }
   | { event: "job_parked"; job: Job; waits_for: string; until: string }
   | { event: "lease_lost"; job: Job; during: "starting" | "handling" | "settling" }

@@ -3,8 +3,8 @@ import { isFinal, isRefusal, isRefusalToAdd } from "./answers.ts";
 import type { HeldJob } from "./held-jobs.ts";
 import type { Outcome } from "./run-job.ts";
 
-/** It goes back with no attempt spent: its handler was not let finish. */
-type Released = { kind: "released" };
+/** It goes back with no attempt counted: its handler was not let finish, or (`later`) there is none. */
+type Released = { kind: "released"; later?: true };
 /** What became of a job, on its way to the API: how often that failed, and how often it was refused, of late. */
 export type Settlement = { job: HeldJob; outcome: Outcome | Released; failures: number; refusals: number };
 
@@ -19,7 +19,8 @@ type Success = Settlement & { outcome: { kind: "succeeded" } };
 type Failure = Settlement & { outcome: { kind: "failed" } };
 export const isSuccess = (item: Settlement): item is Success => item.outcome.kind === "succeeded";
 export const isFailure = (item: Settlement): item is Failure => item.outcome.kind === "failed";
-export const isRelease = (item: Settlement) => item.outcome.kind === "released";
+export const isRelease = (item: Settlement): item is Settlement & { outcome: Released } =>
+  item.outcome.kind === "released";
 
 export function heldFields({ leased }: HeldJob) {
   return { id: leased.job.id, lease_token: leased.lease_token };

@@ -132,7 +132,9 @@ export function createSettler(
     const request = {
       acks: acks.map(({ job, outcome }) => ({ ...heldFields(job), result: outcome.result })),
       nacks: nacks.map(({ job, outcome }) => ({ ...heldFields(job), ...nackFields(outcome) })),
-      ...(releases.length > 0 && { releases: releases.map(({ job }) => heldFields(job)) }),
+      ...(releases.length > 0 && {
+        releases: releases.map(({ job, outcome }) => ({ ...heldFields(job), later: outcome.later })),
+      }),
       ...(lease_token !== undefined && { next: { worker_id, lease_seconds, lease_token } }),
     };
     const began_at = Date.now();
@@ -142,7 +144,7 @@ export function createSettler(
     for (const [at, { job, outcome }] of [...acks, ...nacks, ...releases].entries()) {
       const became = told[at]?.outcome;
       if (became === "succeeded" || became === "failed" || became === "dead") settled(job, became, outcome);
-      else if (became === "queued") settled(job, "released", outcome);
+      else if (became === "queued" || became === "scheduled") settled(job, "released", outcome);
       else lost(job);
     }
     const { next = [] } = outcomes;
@@ -162,7 +164,7 @@ export function createSettler(
         return settled(job, "succeeded", outcome);
       }
       if (outcome.kind === "released") {
-        await traced("nack", [{ job }], () => calls.release(job.leased, call()));
+        await traced("nack", [{ job }], () => calls.release(job.leased, { later: outcome.later, ...call() }));
         return settled(job, "released", outcome);
       }
       const { error, retry, delay_seconds: delaySeconds, error_data: data } = nackFields(outcome);

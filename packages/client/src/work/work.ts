@@ -3,6 +3,7 @@ import {
   createSteps,
   limits,
   ParkedError,
+  type Job,
   type Json,
   type JsonObject,
   type Tracing,
@@ -38,6 +39,11 @@ export type WorkOptions = {
    * request for each job instead of two, for a second at most; then others have their turn. Default 1: none.
    */
   runMax?: number;
+  /**
+   * A job whose type has no handler here is released with no attempt counted, as another worker may have one. Once it has
+   * been ready for this long, 0 to 86,400, it fails. Default 300.
+   */
+  unknownTypeSeconds?: number;
   /** Called with what happens. Default: trouble is written with console.warn. */
   observe?: Observe;
   /** Aborting it is `stop()`. */
@@ -73,12 +79,13 @@ export function startRemoteWorker(
   options: WorkOptions = {},
   tracing?: Tracing,
 ): RemoteWorker {
-  const { concurrency = 10, waitSeconds = 20, runMax = 1 } = options;
+  const { concurrency = 10, waitSeconds = 20, runMax = 1, unknownTypeSeconds = 300 } = options;
   const { leaseSeconds: lease_seconds = limits.lease_seconds_default } = options;
   requireRange("concurrency", concurrency, 1, 1_000);
   requireRange("leaseSeconds", lease_seconds, 1, limits.lease_seconds_max);
   requireRange("waitSeconds", waitSeconds, 0, limits.wait_seconds_max);
   requireRange("runMax", runMax, 1, 1_000);
+  requireRange("unknownTypeSeconds", unknownTypeSeconds, 0, 86_400);
   const wait_seconds = Math.min(waitSeconds, lease_seconds / 3);
   const find = handlerFinder(handlers);
   const id = options.workerId ?? `remote-${randomKey().slice(0, 12)}`;
@@ -95,6 +102,11 @@ export function startRemoteWorker(
     const { job } = leased;
     const mine = held.add(leased, its_run);
     if (over.signal.aborted) return giveBack(mine, stops);
+    const handler = find(job.type);
+    if (!handler && readyMs(job) < unknownTypeSeconds * 1_000) {
+      observe({ event: "job_type_unknown", job });
+      return giveBack(mine, "no handler", true);
+    }
     if (isLate(mine, lease_seconds) && !(await renewBeforeStart(keeping, mine))) {
       if (held.holds(mine) && mine.phase === "handling") giveBack(mine, "the lease could not be renewed");
       return;
@@ -109,7 +121,7 @@ export function startRemoteWorker(
     };
     const steps = createSteps(remoteSteps({ calls, held, observe }, mine));
     const parents = createParents(remoteParents({ calls, observe }, mine));
-    const run = () => runJob(find(job.type), job, mine.stop, progress, { ...steps, ...parents });
+    const run = () => runJob(handler, job, mine.stop, progress, { ...steps, ...parents });
     const outcome = await (span ? span.active(run) : run());
     if (mine.stop.signal.reason instanceof ParkedError) span?.end();
     else if (span) endAttempt(span, outcome);
@@ -121,10 +133,10 @@ export function startRemoteWorker(
   const goingOn = { worker_id: id, lease_seconds, start, stopping: draining.signal, over: over.signal };
   const settler = createSettler(calls, held, observe, goingOn, tracing);
 
-  const giveBack = (job: HeldJob, why: string): void => {
+  const giveBack = (job: HeldJob, why: string, later = false): void => {
     held.handlerEnded(job);
     job.stop.abort(new DOMException(why, "AbortError"));
-    settler.settle(job, { kind: "released" });
+    settler.settle(job, { kind: "released", ...(later && { later }) });
   };
 
   const consuming = keepLeasing({
@@ -176,6 +188,9 @@ export function startRemoteWorker(
     stop: ({ deadlineMs = stop_ms_default } = {}) => stopOnce(deadlineMs),
   };
 }
+
+/** How long it had been ready when it was leased, by the server's clock. */
+const readyMs = ({ started_at, run_at }: Job): number => Date.parse(started_at ?? "") - Date.parse(run_at);
 
 function handlerFinder(given: WorkHandlers): (type: string) => Handler | undefined {
   if (typeof given === "function") {

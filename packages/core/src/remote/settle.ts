@@ -26,7 +26,7 @@ export type Nack = Held & {
   error_data?: Json | undefined;
 };
 /** What became of the job, or why nothing changed. */
-export type RemoteOutcome = "succeeded" | "failed" | "dead" | "queued" | "lease_lost" | "not_found";
+export type RemoteOutcome = "succeeded" | "failed" | "dead" | "queued" | "scheduled" | "lease_lost" | "not_found";
 
 export type RemoteSettlementDeps = Deps & {
   backoff: BackoffPolicy;

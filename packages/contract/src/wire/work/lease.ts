@@ -122,7 +122,13 @@ export type NackRequestInput = z.input<typeof nackRequest>;
 export type NackRequest = z.output<typeof nackRequest>;
 
 /** The body of `POST /v1/jobs/{id}/release`. */
-export const releaseRequest = z.strictObject({ lease_token: leaseToken });
+export const releaseRequest = z.strictObject({
+  lease_token: leaseToken,
+  later: z
+    .boolean()
+    .optional()
+    .describe("true or false; with true the job is offered again later, after 1 to 30 seconds, as for another worker"),
+});
 
 /** The body of `POST /v1/leases/release`. */
 export const releaseLeaseRequest = z.strictObject({
@@ -180,7 +186,15 @@ export type SettleRequestInput = z.input<typeof settleRequest>;
 export type SettleRequest = z.output<typeof settleRequest>;
 
 /** `lease_lost` and `not_found` changed nothing; the others say the job's new status. */
-export const settleOutcomes = ["succeeded", "failed", "dead", "queued", "lease_lost", "not_found"] as const;
+export const settleOutcomes = [
+  "succeeded",
+  "failed",
+  "dead",
+  "queued",
+  "scheduled",
+  "lease_lost",
+  "not_found",
+] as const;
 const settled = z.array(z.strictObject({ id: jobId, outcome: z.enum(settleOutcomes) }));
 
 /** One outcome for each ack, nack and release, in order; and what was leased, and for how long, if it was asked for. */
