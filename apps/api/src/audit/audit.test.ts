@@ -38,7 +38,7 @@ test("what is cut off after the act is in the trail, as begun, with what was ask
   const { sql } = api.deps.database;
   await api.post("one", { type: "a", queue: "mails", delay_seconds: 60 });
   await sql`CREATE FUNCTION away() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''away''; END'`;
-  await sql`CREATE TRIGGER away BEFORE UPDATE ON atlasqueue.audit_log EXECUTE FUNCTION away()`;
+  await sql`CREATE TRIGGER away BEFORE UPDATE ON atlasqueue.audit_log FOR EACH ROW EXECUTE FUNCTION away()`;
   try {
     await pause("mails");
     await api.send("POST", "/v1/jobs/bulk", undefined, { action: "cancel", filter: { queue: "mails" } });

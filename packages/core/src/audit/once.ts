@@ -1,7 +1,6 @@
 import { composed } from "../database/composed.ts";
 import type { ActRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { insertActs, rowsOf, type BegunAct } from "./record.ts";
 
@@ -33,8 +32,8 @@ export async function beginOnce(deps: Pick<Deps, "database">, act: KeyedAct): Pr
   const { tenant, idempotency_key, fingerprint } = act;
   const execute = executeOn(deps.database);
   for (let tries = 0; tries < tries_max; tries += 1) {
-    const params = [rowsOf([act]), tenant, idempotency_key, fingerprint, act_seconds_max];
-    const begun = await execute({ text: begin, params });
+    const params = [rowsOf([act]), "false", tenant, idempotency_key, fingerprint, act_seconds_max];
+    const begun = await execute({ text: insertActs, params });
     if (begun.length > 0) return { kind: "begun" };
     const [known] = await execute<ActRow>({ text: find, params: [tenant, idempotency_key] });
     if (!known) continue;
@@ -48,23 +47,6 @@ export async function beginOnce(deps: Pick<Deps, "database">, act: KeyedAct): Pr
 export async function freeKey(deps: Pick<Deps, "database">, { id, tenant }: BegunAct): Promise<void> {
   await executeOn(deps.database)({ text: free, params: [tenant, id] });
 }
-
-// The key is taken from an unfinished act before the insert looks for it: `left_over` is read for its row. One that is
-// still to come was begun before the clock was set back.
-const begin = composed(
-  "audit/begin-once",
-  ["acts", "tenant", "idempotency_key", "fingerprint", "act_seconds_max"],
-  `
-  WITH left_over AS (
-    UPDATE atlasqueue.audit_log SET idempotency_key = NULL
-    WHERE tenant = $2 AND idempotency_key = $3 AND fingerprint = $4 AND NOT finished
-      AND (at < now() - make_interval(secs => $5::float8) OR at > now() + make_interval(secs => $5::float8))
-    RETURNING 1
-  )
-  ${insertActs("false", `${unsynced} AND (SELECT count(*) FROM left_over) >= 0`)}
-  ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-  RETURNING id`,
-);
 
 const find = `SELECT * FROM atlasqueue.audit_log WHERE tenant = $1 AND idempotency_key = $2`;
 const free = composed(

@@ -27,7 +27,10 @@ export type Act = {
  * await recordActs(deps, [{ tenant, actor, action: "queue.pause", target: "mails", request_id, address, … }]);
  */
 export async function recordActs(deps: Pick<Deps, "database">, acts: readonly Act[]): Promise<void> {
-  await executeOn(deps.database)({ text: insert, params: [rowsOf(acts.map((act) => ({ id: newId(), ...act })))] });
+  await executeOn(deps.database)({
+    text: insertActs,
+    params: [rowsOf(acts.map((act) => ({ id: newId(), ...act }))), "true", ...no_key],
+  });
 }
 
 /** An act that is about to be done. */
@@ -41,7 +44,7 @@ export type BegunAct = Act & { id: string };
  * await beginActs(deps, [{ id: newId(), tenant, actor, action: "queue.pause", … }]);
  */
 export async function beginActs(deps: Pick<Deps, "database">, acts: readonly BegunAct[]): Promise<void> {
-  await executeOn(deps.database)({ text: begin, params: [rowsOf(acts)] });
+  await executeOn(deps.database)({ text: insertActs, params: [rowsOf(acts), "false", ...no_key] });
 }
 
 /** How an act that was begun went: `done`, with what is known of it now, or nothing was changed after all. */
@@ -55,17 +58,33 @@ export async function endActs(deps: Pick<Deps, "database">, acts: readonly Ended
 export const rowsOf = (acts: readonly BegunAct[]): string =>
   JSON.stringify(acts.map((act) => ({ ...act, token_id: act.actor.token_id })));
 
-export const insertActs = (finished: string, condition: string) => `
+const no_key = ["", "", "", 0] as const;
+
+/**
+ * The key is taken from an unfinished act before the insert looks for it: `left_over` is read for its row. One that is
+ * still to come was begun before the clock was set back. Acts that are begun need not wait for the disk.
+ */
+export const insertActs = composed(
+  "audit/record",
+  ["acts", "finished", "tenant", "idempotency_key", "fingerprint", "act_seconds_max"],
+  `
+  WITH left_over AS (
+    UPDATE atlasqueue.audit_log SET idempotency_key = NULL
+    WHERE tenant = $3 AND idempotency_key = nullif($4, '') AND fingerprint = $5 AND NOT finished
+      AND (at < now() - make_interval(secs => $6::float8) OR at > now() + make_interval(secs => $6::float8))
+    RETURNING 1
+  )
   INSERT INTO atlasqueue.audit_log (id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused,
                          idempotency_key, fingerprint, finished)
   SELECT id, tenant, actor, token_id, action, target, count, detail, request_id, address, refused, idempotency_key,
-         fingerprint, ${finished}
+         fingerprint, $2::text::bool
   FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, actor json, token_id uuid, action text, target text,
                                                  count int, detail json, request_id text, address text, refused int,
                                                  idempotency_key text, fingerprint text)
-  WHERE ${condition}`;
-const insert = composed("audit/record", ["acts"], insertActs("true", "true"));
-const begin = composed("audit/begin", ["acts"], insertActs("false", unsynced));
+  WHERE ($2::text::bool OR ${unsynced}) AND (SELECT count(*) FROM left_over) >= 0
+  ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+  RETURNING id`,
+);
 
 const end = composed(
   "audit/end",
