@@ -1,5 +1,5 @@
 import { getTableColumns } from "../database/drizzle.ts";
-import { jobs, type JobRow } from "../database/schema/index.ts";
+import { jobs, type JobRow } from "../database/schema/jobs.ts";
 import { jsonText, type JsonText } from "../room/json-text.ts";
 import { withinHeap } from "../room/within-heap.ts";
 

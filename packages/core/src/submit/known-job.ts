@@ -1,5 +1,5 @@
 import { getTableColumns } from "../database/drizzle.ts";
-import { jobs, type JobRow } from "../database/schema/index.ts";
+import { jobs, type JobRow } from "../database/schema/jobs.ts";
 
 type Large = "payload" | "result" | "progress" | "last_error";
 
