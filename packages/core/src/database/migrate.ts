@@ -19,8 +19,8 @@ const no_tenant = "22023";
 
 /**
  * Bring a database to the newest schema. Safe to run from several processes at once: they take turns, and those with
- * nothing to do return at once. It waits for tables that others use, half a second at a time, for as long as it takes, and
- * at its end until a synchronous standby has what was applied. Its tables and its journal are in the schema `atlasqueue`,
+ * nothing to do return at once. It waits for tables that others use, about a second at a time, for as long as it takes. A lost
+ * connection rejects, and the next call goes on from there. Its tables and its journal are in the schema `atlasqueue`,
  * unless `schema` names another. Throws `SettingError` when the server is too old, or the schema has tables of these names
  * that AtlasQueue did not make, and a TypeError for a schema's name that is not accepted.
  * The role `grant`, if given, then has what the API and the workers need, and `grantSubmit.role` may submit jobs for
@@ -35,11 +35,11 @@ export async function migrateDatabase(
 ): Promise<void> {
   stop?.throwIfAborted();
   const schema = schemaNamed(name);
-  const { sql, watch, ignored } = connectMigrator(url);
+  const { sql, slowly, ignored } = connectMigrator(url);
   if (ignored.length > 0) tell?.(`ignored in the URL of the database: ${ignored.join(", ")}`);
   const work = async () => {
     await requireVersion(executeIn(sql));
-    await applyMissing(sql, shippedMigrations(), { stop, tell, watch, schema });
+    await applyMissing(sql, shippedMigrations(), { stop, tell, slowly, schema });
     if (grant !== undefined) await give(grant, grantStatements(grant, { schema: schema.name }));
     if (grantSubmit) {
       const { role, tenant } = grantSubmit;

@@ -3,8 +3,8 @@ import { Socket } from "node:net";
 /** A socket of the pool. `excuse()` counts as an answer: the server is known to be busy with the query. */
 export type WatchedSocket = Socket & { excuse(): void };
 
-/** Its driver says whether it is waiting, and may not say of what a socket ended: `onEnd` is told. */
-type Watch = { silence_ms_max: number; isWaiting: () => boolean; onEnd?: (error: Error | null) => void };
+/** Its driver says whether it is waiting. */
+type Watch = { silence_ms_max: number; isWaiting: () => boolean };
 
 const looks_max = 4;
 
@@ -14,10 +14,7 @@ const looks_max = 4;
  * driver replaces its listeners when it starts TLS. Counts looks, not time: after a pause of the event loop the timer
  * runs before the socket is read, and an answer already waiting there must not be taken for silence.
  */
-export function openSocket(
-  to: { host: string; port: number },
-  { silence_ms_max, isWaiting, onEnd }: Watch,
-): WatchedSocket {
+export function openSocket(to: { host: string; port: number }, { silence_ms_max, isWaiting }: Watch): WatchedSocket {
   const socket = new Socket();
   let read = 0;
   let silent_looks = 0;
@@ -38,7 +35,6 @@ export function openSocket(
   const destroy = socket._destroy.bind(socket);
   socket._destroy = (error, done) => {
     clearInterval(watch);
-    onEnd?.(error);
     destroy(error, done);
   };
   socket.setNoDelay(true);

@@ -1,11 +1,11 @@
-import { pause } from "../../pause.ts";
+import { executeIn } from "../caller-transaction.ts";
 import type postgres from "../driver.ts";
-import { unwatched, type Watch } from "./connect.ts";
-import { allNew, onlyVacuum, waitingLine, type InTheWay } from "./in-the-way.ts";
-import { onceAMinute } from "./once-a-minute.ts";
-import type { Migration } from "./journal.ts";
+import { codeOf } from "../errors.ts";
 import { schemaNamed, type SchemaName } from "../schema/name.ts";
-import { jittered, tryNext } from "./try-next.ts";
+import type { Sent } from "../server/cancel-late.ts";
+import { sentWhole, type Execute, type Statement } from "../statement.ts";
+import type { Migrator } from "./connect.ts";
+import { appliedMigrations, missingJournal, noteApplied, type Migration } from "./journal.ts";
 
 export type MigrateOptions = {
   /** Aborted: ends what is under way, which is rolled back, and rejects with its reason. */
@@ -14,69 +14,111 @@ export type MigrateOptions = {
   tell?: ((line: string) => void) | undefined;
 };
 
+/** "AtlasQ" in ASCII: any fixed number that other programs in the same database are unlikely to pick. */
+const migration_lock = 0x41746c617351;
 /**
- * Who waits for a table has everybody who comes later wait behind it. Longer each time where those in the way come and go,
- * as some of them always have it, and all end soon; but below the deadline of an API's statements, 1.5 seconds.
+ * Who waits for a table has everybody who comes later wait behind it: below the deadline of an API's statements, 1.5 s, and
+ * above `deadlock_timeout`, 1 s, after which an autovacuum gives way.
  */
-const lock_ms_min = 500;
-const lock_ms_max = 1_200;
-/** Between two tries the others pass. Longer each time, as a transaction that has stayed is likely to stay. */
-const rest_ms_min = 1_000;
-const rest_ms_max = 4_000;
-const turn_ms = 250;
+const lock_ms = 1_200;
+/** Between two tries the others pass. */
+const rest_ms = 2_000;
+/** The server's own limit may be shorter than our rests; without one, a process that stands still would keep its tables. */
+const idle_ms = 10_000;
+const say_again_ms = 60_000;
+const statement_chars_max = 120;
+/** It waited too long for a lock, or lost in a deadlock. */
+const lock_not_available = "55P03";
+const deadlock_detected = "40P01";
+
+/** PostgreSQL 16 has no `transaction_timeout`. */
+const limits = `
+  SELECT set_config('lock_timeout', '${lock_ms}', true), set_config('statement_timeout', '0', true),
+    set_config('idle_in_transaction_session_timeout', '${idle_ms}', true),
+    CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL THEN set_config('transaction_timeout', '0', true) END`;
+const takeTurn = `SELECT pg_advisory_xact_lock(${migration_lock})`;
 
 /**
  * Does what drizzle's migrator does, but each file has a transaction of its own, where drizzle has one for all: it would
- * hold each table it has changed until the last one is, and the version that runs meanwhile takes them in another order.
- * What goes wrong stops there, and the next try goes on.
+ * hold each table it has changed until the last one is. The lock that gives the turn to migrate lives in that transaction,
+ * and what is missing is read under it. A file that waits too long for a lock is rolled back whole and tried again, until
+ * it gets through. Any other error ends the call; the next one goes on from there.
  *
- * A file that others hold up is rolled back whole and tried again, for as long as it takes. Once all are applied, it waits
- * until the synchronous standby has them, if there was something to do.
+ * @example
+ * await applyMissing(sql, shippedMigrations(), { tell: console.error });
  */
 export async function applyMissing(
   sql: postgres.Sql,
   migrations: readonly Migration[],
   {
     stop,
-    tell,
-    watch = unwatched,
+    tell = () => {},
+    slowly = async (work) => work(),
     schema = schemaNamed(),
-  }: MigrateOptions & { watch?: Watch; schema?: SchemaName } = {},
+  }: MigrateOptions & { slowly?: Migrator["slowly"]; schema?: SchemaName } = {},
 ): Promise<void> {
-  const say = onceAMinute(tell);
-  let begun = false;
-  let rest_ms = 0;
-  let patient = false;
-  let lock_ms = lock_ms_min;
-  let before: readonly InTheWay[] = [];
-  for (;;) {
-    const outcome = await tryNext(sql, migrations, { begun, rest_ms, patient, lock_ms, say, stop, watch, schema });
-    begun = true;
-    switch (outcome.kind) {
-      case "complete":
-        return;
-      case "applied":
-        rest_ms = 0;
-        patient = false;
-        lock_ms = lock_ms_min;
-        break;
-      case "not_our_turn":
-        say("another process is migrating this database; waiting for its end");
-        await pause(jittered(turn_ms), stop);
-        break;
-      case "held_up":
-        if (outcome.by.length === 0) say(waitingLine(outcome.at, []));
-        rest_ms = Math.min(Math.max(rest_ms * 2, rest_ms_min), rest_ms_max);
-        patient = onlyVacuum(outcome.by);
-        lock_ms = allNew(outcome.by, before) ? Math.min(2 * lock_ms, lock_ms_max) : lock_ms_min;
-        if (outcome.by.length > 0) before = outcome.by;
-        break;
-      case "silent":
-        say("the database did not answer; connecting anew");
-        break;
-      default:
-        outcome satisfies never;
-    }
+  let said = { line: "", at: 0 };
+  let rests = false;
+  let statement = "";
+  const run = async (tx: postgres.TransactionSql, text: string): Promise<void> => {
     stop?.throwIfAborted();
+    statement = text;
+    const query = tx.unsafe(text);
+    // The server would go on with it unheard.
+    const cancel = () => void (query as unknown as Sent).canceller?.(query).catch(() => {});
+    stop?.addEventListener("abort", cancel, { once: true });
+    await slowly(() => query).finally(() => stop?.removeEventListener("abort", cancel));
+  };
+  // Explicit, as under another default the journal would be read as it was before the turn.
+  const applyNext = () =>
+    sql.begin("isolation level read committed", async (tx): Promise<void> => {
+      await tx.unsafe(limits);
+      await run(tx, takeTurn);
+      const execute = executeWhole(tx, schema);
+      const next = await firstMissing(execute, migrations, schema);
+      if (!next) return;
+      // With the turn, so that however many migrate, a table is asked for by one; and with nothing else.
+      if (rests) await run(tx, `SELECT pg_sleep(${rest_ms / 1_000})`);
+      for (const text of await missingJournal(execute, schema)) await run(tx, text);
+      for (const text of next.sql) await run(tx, schema.fill(text));
+      await tx.unsafe(schema.fill(noteApplied(next)));
+    });
+  while (await firstMissing(executeIn(sql, schema), migrations, schema)) {
+    stop?.throwIfAborted();
+    try {
+      await applyNext();
+      rests = false;
+    } catch (error) {
+      stop?.throwIfAborted();
+      const code = codeOf(error);
+      if (code !== lock_not_available && code !== deadlock_detected) throw error;
+      rests = true;
+      const line = waitingLine(statement);
+      if (line === said.line && performance.now() - said.at < say_again_ms) continue;
+      said = { line, at: performance.now() };
+      tell(line);
+    }
   }
+}
+
+/** The server would wait for the second half of a statement without counting as idle. */
+function executeWhole(tx: postgres.TransactionSql, { fill }: SchemaName): Execute {
+  const how = { ...sentWhole, prepare: false };
+  return async <Row>({ text, params }: Statement) =>
+    (await tx.unsafe(fill(text), [...params], how)) as unknown as readonly Row[];
+}
+
+async function firstMissing(execute: Execute, migrations: readonly Migration[], schema: SchemaName) {
+  const last = (await appliedMigrations(execute, migrations, schema)).at(-1)?.made_at ?? 0;
+  return migrations.find(({ folderMillis }) => folderMillis > last);
+}
+
+function waitingLine(statement: string): string {
+  if (statement === takeTurn) return "another process is migrating this database; waiting for its end";
+  const line = statement
+    .replaceAll(/^\s*--.*$/gm, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  const shown = line.length > statement_chars_max ? `${line.slice(0, statement_chars_max)}…` : line;
+  return `a migration waits for a lock that others hold, and tries again until it gets through: ${shown}`;
 }

@@ -30,7 +30,6 @@ export function shippedMigrations(): (Migration & { tag: string })[] {
 export const makeTable =
   "CREATE TABLE IF NOT EXISTS atlasqueue.migrations (created_at bigint PRIMARY KEY, hash text NOT NULL)";
 const select = "SELECT hash, created_at::text AS at FROM atlasqueue.migrations ORDER BY created_at";
-const note = "INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ($1, $2::float8::bigint)";
 
 /** What has to be made before the first migration is written down; nothing later. */
 export async function missingJournal(execute: Execute, { name }: SchemaName): Promise<readonly string[]> {
@@ -39,8 +38,6 @@ export async function missingJournal(execute: Execute, { name }: SchemaName): Pr
   // With IF NOT EXISTS it takes the right to make one where there is one too.
   return found.some(({ of }) => of === "schema") ? [makeTable] : [`CREATE SCHEMA "${name}"`, makeTable];
 }
-
-export const isOfJournal = (statement: string) => /^CREATE (SCHEMA|TABLE IF NOT EXISTS) /.test(statement);
 
 export type Applied = { hash: string; made_at: number };
 
@@ -74,9 +71,9 @@ export async function appliedMigrations(
 
 const ofDevelopment = "This database was made by a development version before 0.1.0. Make a new one.";
 
-export async function noteApplied(execute: Execute, { hash, folderMillis }: Migration) {
-  await execute({ text: note, params: [hash, folderMillis] });
-}
+/** Without parameters: the server would wait for them without counting as idle. */
+export const noteApplied = ({ hash, folderMillis }: Migration) =>
+  `INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ('${hash}', ${folderMillis})`;
 
 /**
  * Not with `to_regclass`: a server process that has found no such schema repeats that until the next transaction, and

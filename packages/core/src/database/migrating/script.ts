@@ -1,5 +1,5 @@
 import { schemaNamed } from "../schema/name.ts";
-import { makeTable, shippedMigrations } from "./journal.ts";
+import { makeTable, noteApplied, shippedMigrations } from "./journal.ts";
 
 /**
  * What `migrateDatabase` runs on a database without AtlasQueue's tables, as a script for psql. `schema` is
@@ -10,10 +10,10 @@ import { makeTable, shippedMigrations } from "./journal.ts";
  */
 export function migrationScript({ schema }: { schema?: string | undefined } = {}): string {
   const { name, fill } = schemaNamed(schema);
-  const migrations = shippedMigrations().flatMap(({ tag, sql, hash, folderMillis }) => [
-    `-- ${tag}\nBEGIN`,
-    ...sql.map((text) => fill(text.trim().replace(/;$/, ""))),
-    fill(`INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ('${hash}', ${folderMillis})`),
+  const migrations = shippedMigrations().flatMap((migration) => [
+    `-- ${migration.tag}\nBEGIN`,
+    ...migration.sql.map((text) => fill(text.trim().replace(/;$/, ""))),
+    fill(noteApplied(migration)),
     "COMMIT",
   ]);
   const statements = [`CREATE SCHEMA IF NOT EXISTS "${name}"`, fill(makeTable), ...migrations];
