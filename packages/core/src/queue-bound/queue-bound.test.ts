@@ -7,9 +7,7 @@ import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { pauseQueue, resumeQueue } from "../queues/pause.ts";
 import { setLimits } from "../limits/set.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
-import { createKnownQueues } from "./known-queues.ts";
 import { createQueueBound, TooManyQueuesError } from "./queue-bound.ts";
-import { createQueueLookUp } from "./queue-look-up.ts";
 
 const { deps } = engineHarness();
 
@@ -74,9 +72,6 @@ test("names a process knows are not looked up again", async () => {
   const queues = bound();
   await store("a");
   await queues.admit("default", ["a"]);
-  const away = new Error("the database is away");
-  const broken = createQueueLookUp(() => Promise.reject(away));
-  await expect(broken("default", "a")).rejects.toBe(away);
   await deps.database.sql`ALTER TABLE atlasqueue.queue_counts RENAME TO elsewhere`;
   try {
     await queues.admit("default", ["a"]);
@@ -87,34 +82,11 @@ test("names a process knows are not looked up again", async () => {
   await queues.admit("default", ["b"]);
 });
 
-test("names asked for during a look share the next one", async () => {
-  const asked: (readonly string[])[] = [];
-  let answer = Promise.withResolvers<string[]>();
-  const exists = createQueueLookUp((_, queues) => {
-    asked.push(queues);
-    return answer.promise;
-  });
-  const first = [exists("default", "a"), exists("default", "b"), exists("default", "a")];
-  await expect.poll(() => asked).toEqual([["a", "b"]]);
-  const second = [exists("default", "c"), exists("default", "a"), exists("default", "d")];
-  const before = answer;
-  answer = Promise.withResolvers<string[]>();
-  before.resolve(["a"]);
-  expect(await Promise.all([...first, second[1]])).toEqual([true, false, true, true]);
-  answer.resolve(["d"]);
-  expect(await Promise.all([second[0], second[2]])).toEqual([false, true]);
-  expect(asked).toEqual([
-    ["a", "b"],
-    ["c", "d"],
-  ]);
-});
-
-test("the remembered names are bounded, per tenant and overall", () => {
-  const known = createKnownQueues({ of_tenant_max: 2, all_max: 3 });
-  for (const name of ["a", "b", "b", "c"]) known.add("one", name);
-  expect(["a", "b", "c"].map((name) => known.has("one", name))).toEqual([false, true, true]);
-  known.add("two", "a");
-  known.add("two", "b");
-  expect(["b", "c"].map((name) => known.has("one", name))).toEqual([false, false]);
-  expect(["a", "b"].map((name) => known.has("two", name))).toEqual([true, true]);
+test("of a stream's queues those that fit are admitted, and the others are named", async () => {
+  const queues = bound();
+  await store("a");
+  const refused = await queues.admitEach("default", ["b", "a", "c", "d", "e"]);
+  expect([...refused.keys()]).toEqual(["d", "e"]);
+  expect(refused.get("d")).toBeInstanceOf(TooManyQueuesError);
+  await queues.admit("default", ["b", "c"]);
 });

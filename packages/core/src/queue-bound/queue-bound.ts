@@ -1,14 +1,16 @@
+import { composed } from "../database/composed.ts";
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { countQueues, existingQueues } from "./queue-names.ts";
-import { createKnownQueues } from "./known-queues.ts";
-import { createQueueLookUp } from "./queue-look-up.ts";
 
 export type QueueBound = {
   /**
-   * Whether a tenant may use these queues: it has them, or has room for that many more. For queues this process knows
-   * it costs a set lookup. Rejects with `TooManyQueuesError`, or as the database does.
+   * Whether a tenant may use all of these queues: it has them, or may have that many more. Rejects with
+   * `TooManyQueuesError`, or as the database does.
    */
   admit(tenant: string, queues: readonly string[]): Promise<void>;
+  /** Admits as many of them as fit, and returns the errors of the others by name. */
+  admitEach(tenant: string, queues: readonly string[]): Promise<Map<string, TooManyQueuesError>>;
 };
 
 /** The tenant has as many queues as it may, and these are not among them. */
@@ -22,14 +24,14 @@ export class TooManyQueuesError extends Error {
   }
 }
 
-/** Names one process remembers, for all tenants. */
+/** Names one process remembers, for all tenants, and for how long. */
 const known_max = 100_000;
-/** How long a count is valid: what this process adds meanwhile is added to it. */
-const count_serves_ms = 1_000;
+const known_ms_max = 60_000;
 
 /**
- * Bounds each tenant's queues, as some of the system's work goes from queue to queue. Concurrent processes may exceed
- * the bound by what each lets in within a second: it bounds work, and is not a quota.
+ * Bounds each tenant's queues, as some of the system's work goes from queue to queue. Names that a process has met within
+ * a minute are not looked up again. Concurrent processes may exceed the bound by what they let in at once: it bounds work,
+ * and is not a quota.
  *
  * @example
  * const bound = createQueueBound({ database }, { queues_per_tenant_max: 10_000 });
@@ -39,43 +41,69 @@ export function createQueueBound(
   deps: Pick<Deps, "database">,
   { queues_per_tenant_max }: { queues_per_tenant_max: number },
 ): QueueBound {
-  const known = createKnownQueues({
-    of_tenant_max: Math.min(queues_per_tenant_max, known_max),
-    all_max: known_max,
-  });
-  const exists = createQueueLookUp((tenant, queues) => existingQueues(deps, tenant, queues));
-  const counts = new Map<string, Promise<{ queues: number }>>();
+  let known = new Map<string, Set<string>>();
+  let names = 0;
+  let known_from = performance.now();
 
-  const counted = (tenant: string): Promise<{ queues: number }> => {
-    const before = counts.get(tenant);
-    if (before) return before;
-    const count = countQueues(deps, tenant, queues_per_tenant_max).then((queues) => ({ queues }));
-    const forget = () => counts.delete(tenant);
-    counts.set(tenant, count);
-    count.catch(forget);
-    setTimeout(forget, count_serves_ms).unref();
-    return count;
-  };
-
-  const letIn = async (tenant: string, queues: readonly string[]): Promise<void> => {
-    const there = await Promise.all(queues.map((queue) => exists(tenant, queue)));
-    const missing = queues.filter((_, at) => !there[at]);
-    const count = missing.length > 0 ? await counted(tenant) : undefined;
-    // No awaits from here on: of two simultaneous calls with one name, the second finds it known.
-    const fresh = missing.filter((queue) => !known.has(tenant, queue));
-    if (count) {
-      const [one] = fresh;
-      if (one !== undefined && count.queues + fresh.length > queues_per_tenant_max)
-        throw new TooManyQueuesError(queues_per_tenant_max, one);
-      count.queues += fresh.length;
+  const namesOf = (tenant: string): Set<string> => {
+    if (names > known_max || performance.now() - known_from > known_ms_max) {
+      known = new Map();
+      names = 0;
+      known_from = performance.now();
     }
-    for (const queue of queues) known.add(tenant, queue);
+    const own = known.get(tenant) ?? new Set();
+    known.set(tenant, own);
+    return own;
+  };
+  const remember = (own: Set<string>, queues: readonly string[]): void => {
+    names -= own.size;
+    for (const queue of queues) own.add(queue);
+    names += own.size;
+  };
+  /** Those that do not fit. The others are remembered: all that fit, or all if `together`. */
+  const refusedOf = async (tenant: string, queues: readonly string[], together: boolean): Promise<string[]> => {
+    const unknown = [...new Set(queues)].filter((queue) => !namesOf(tenant).has(queue));
+    if (unknown.length === 0) return [];
+    const params = [tenant, textArray(unknown), queues_per_tenant_max];
+    const missing = await executeOn(deps.database)<{ queue: string; queues: number }>({ text: look, params });
+    // No awaits from here on: what others let in meanwhile counts, stored or not.
+    const own = namesOf(tenant);
+    const fresh = missing.map(({ queue }) => queue).filter((queue) => !own.has(queue));
+    remember(
+      own,
+      unknown.filter((queue) => !fresh.includes(queue)),
+    );
+    const room = Math.max(0, queues_per_tenant_max - Math.max(missing[0]?.queues ?? 0, own.size));
+    const refused = fresh.slice(room);
+    if (refused.length === 0 || !together) remember(own, fresh.slice(0, room));
+    return refused;
   };
 
   return {
     async admit(tenant, queues) {
-      const unknown = queues.filter((queue) => !known.has(tenant, queue));
-      if (unknown.length > 0) await letIn(tenant, [...new Set(unknown)]);
+      const [refused] = await refusedOf(tenant, queues, true);
+      if (refused !== undefined) throw new TooManyQueuesError(queues_per_tenant_max, refused);
+    },
+    async admitEach(tenant, queues) {
+      const refused = await refusedOf(tenant, queues, false);
+      return new Map(refused.map((queue) => [queue, new TooManyQueuesError(queues_per_tenant_max, queue)]));
     },
   };
 }
+
+/** Where a queue leaves a trace: it has jobs, finished ones included, or is paused or limited. */
+const traces = ["queue_counts", "queue_changes", "queues"];
+const isIn = (table: string) =>
+  `EXISTS (SELECT FROM atlasqueue.${table} AS known WHERE known.tenant = $1 AND known.queue = wanted.queue)`;
+const namesIn = (table: string) => `(SELECT DISTINCT queue FROM atlasqueue.${table} WHERE tenant = $1 LIMIT $3::int)`;
+
+// They are counted only if one is missing, and no further than to the bound.
+const look = composed(
+  "queues/missing",
+  ["tenant", "queues", "queues_max"],
+  `
+  SELECT wanted.queue, (SELECT count(*)::int FROM (${traces.map(namesIn).join(" UNION ")}) AS known) AS queues
+  FROM unnest($2::text[]) WITH ORDINALITY AS wanted(queue, place)
+  WHERE NOT (${traces.map(isIn).join(" OR ")})
+  ORDER BY place`,
+);

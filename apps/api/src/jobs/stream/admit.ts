@@ -19,28 +19,16 @@ export async function admitLines(deps: Admitting, asked: readonly Asked[], refus
   const wished = asked.flatMap(({ line, bytes, wish }): Admitted[] =>
     wish ? [{ line, bytes, submission: { tenant: deps.tenant, ...wish, trace: deps.trace } }] : [],
   );
-  const refused = await refusedQueues(deps, new Set(wished.map(({ submission }) => submission.request.queue)));
+  const refused = await deps.queueBound.admitEach(
+    deps.tenant,
+    wished.map(({ submission }) => submission.request.queue),
+  );
   const within = wished.filter(({ line, submission }) => {
     const refusal = refused.get(submission.request.queue);
     if (refusal) refusals.set(line, refusal);
     return !refusal;
   });
   return withinQuota(deps, within, refusals);
-}
-
-async function refusedQueues({ queueBound, tenant }: Admitting, queues: ReadonlySet<string>) {
-  const refused = new Map<string, TooManyQueuesError>();
-  await Promise.all(
-    [...queues].map(async (queue) => {
-      try {
-        await queueBound.admit(tenant, [queue]);
-      } catch (error) {
-        if (!(error instanceof TooManyQueuesError)) throw error;
-        refused.set(queue, error);
-      }
-    }),
-  );
-  return refused;
 }
 
 /** All together; if that is refused, in halves: a line that fits, or was stored before, is not refused for its neighbours. */
