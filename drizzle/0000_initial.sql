@@ -144,7 +144,9 @@ CREATE TABLE "atlasqueue"."jobs" (
 	"flow_id" uuid,
 	"has_children" boolean,
 	"waits_for" text,
-	"has_steps" boolean
+	"has_steps" boolean,
+	"unique_key" text COLLATE "C",
+	"unique_until" timestamp (6) with time zone
 );
 --> statement-breakpoint
 CREATE INDEX "jobs_ready" ON "atlasqueue"."jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
@@ -152,6 +154,7 @@ CREATE INDEX "jobs_due" ON "atlasqueue"."jobs" USING btree ("due_at") WHERE due_
 CREATE INDEX "jobs_dead" ON "atlasqueue"."jobs" USING btree ("dead_at","id") WHERE dead_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_blocked" ON "atlasqueue"."jobs" USING btree ("tenant","queue","group_key","group_seq") WHERE group_seq IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_active_group_key" ON "atlasqueue"."jobs" USING btree ("tenant","queue","active_group_key") WHERE active_group_key IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX "jobs_unique_key" ON "atlasqueue"."jobs" USING btree ("tenant","queue","unique_key") WHERE unique_key IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_dead_groups" ON "atlasqueue"."jobs" USING btree ("tenant","type","error_fingerprint","dead_at","id") WHERE dead_at IS NOT NULL AND error_fingerprint IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_due_turns" ON "atlasqueue"."jobs" USING btree ("tenant","queue","due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_waiting_of_flow" ON "atlasqueue"."jobs" USING btree ("flow_id") WHERE flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR group_seq IS NOT NULL);--> statement-breakpoint
@@ -348,18 +351,6 @@ CREATE TABLE "atlasqueue"."tokens" (
 --> statement-breakpoint
 CREATE INDEX "tokens_tenant" ON "atlasqueue"."tokens" USING btree ("tenant","id");--> statement-breakpoint
 CREATE INDEX "tokens_rotated_to" ON "atlasqueue"."tokens" USING btree ("rotated_to") WHERE rotated_to IS NOT NULL;--> statement-breakpoint
-CREATE TABLE "atlasqueue"."unique_keys" (
-	"tenant" text COLLATE "C" NOT NULL,
-	"queue" text COLLATE "C" NOT NULL,
-	"key" text COLLATE "C" NOT NULL,
-	"job_id" uuid NOT NULL,
-	"window_ends_at" timestamp (6) with time zone,
-	"check_at" timestamp (6) with time zone NOT NULL,
-	CONSTRAINT "unique_keys_tenant_queue_key_pk" PRIMARY KEY("tenant","queue","key")
-);
---> statement-breakpoint
-CREATE INDEX "unique_keys_check" ON "atlasqueue"."unique_keys" USING btree ("check_at");--> statement-breakpoint
-CREATE INDEX "unique_keys_window" ON "atlasqueue"."unique_keys" USING btree ("job_id") WHERE window_ends_at IS NOT NULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_tenant_tenants_tenant_fk" FOREIGN KEY ("tenant") REFERENCES "atlasqueue"."tenants"("tenant") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_rotated_to_tokens_id_fk" FOREIGN KEY ("rotated_to") REFERENCES "atlasqueue"."tokens"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "atlasqueue"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -556,9 +547,9 @@ BEGIN
     unique_name := coalesce('key:' || (submit_job.options #>> '{unique,key}'),
       'job:' || encode(sha256(convert_to(to_json(submit_job.type)::text || atlasqueue.canonical_json(submit_job.payload::jsonb), 'UTF8')), 'hex'));
     IF submit_job.options #>> '{unique,on_conflict}' = 'reject' THEN
-      SELECT jobs.id, jobs.status INTO submit_job.id, submit_job.status FROM atlasqueue.unique_keys AS keys JOIN atlasqueue.jobs ON jobs.id = job_id
-      WHERE keys.tenant = of_tenant AND keys.queue = of_queue AND keys.key = unique_name
-        AND NOT coalesce(window_ends_at <= now(), jobs.status IN ('succeeded', 'dead', 'cancelled'));
+      SELECT jobs.id, jobs.status INTO submit_job.id, submit_job.status FROM atlasqueue.jobs
+      WHERE jobs.tenant = of_tenant AND jobs.queue = of_queue AND jobs.unique_key = unique_name
+        AND NOT coalesce(jobs.unique_until <= now(), jobs.status IN ('succeeded', 'dead', 'cancelled'));
       IF submit_job.id IS NOT NULL THEN outcome := 'conflict'; RETURN; END IF;
     END IF;
   END IF;

@@ -38,7 +38,7 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     // A statement that the last test gave up may still be under way, and takes the tables in another order: a deadlock.
     await eventually(
       () => deps.database.sql`
-        TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.job_groups,
+        TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.job_groups,
                  atlasqueue.job_state, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox,
                  atlasqueue.queues, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes`,
     );

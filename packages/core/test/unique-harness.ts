@@ -27,7 +27,9 @@ export function uniqueHarness() {
       if (!outcome) throw new Error("no outcome");
       return outcome;
     },
-    keys: () => deps.database.sql`SELECT key, job_id FROM atlasqueue.unique_keys ORDER BY key`,
+    keys: () =>
+      deps.database
+        .sql`SELECT unique_key AS key, id AS job_id FROM atlasqueue.jobs WHERE unique_key IS NOT NULL ORDER BY 1`,
     jobs: async () =>
       (await deps.database.sql`SELECT id FROM atlasqueue.jobs ORDER BY id`).map(({ id }) => id as string),
     /** What the queue's counts say is what there is. */

@@ -6,23 +6,23 @@
 WITH turn AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock(4715308921) AS ours
   ), old AS MATERIALIZED (
-    SELECT id, ctid AS lies_at, finished_at, ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
+    SELECT id, ctid AS lies_at, ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
-      AND (kept_until IS NULL OR kept_until <= now()) AS over, flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL AS plain
+      AND (kept_until IS NULL OR kept_until <= now())
+      AND (unique_key IS NULL OR coalesce(unique_until, finished_at) <= now() - make_interval(secs => 60)) AS over, flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL AS plain
     FROM atlasqueue.jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), named AS MATERIALIZED (
     SELECT job_id AS id FROM atlasqueue.idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND is_alias AND expires_at > now()
-    UNION ALL SELECT job_id FROM atlasqueue.unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > now() - make_interval(secs => 60)
     UNION ALL SELECT job_id FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))
     UNION ALL SELECT child FROM atlasqueue.flow_edges WHERE child = ANY(ARRAY(SELECT id FROM old))
-    UNION ALL SELECT id FROM old WHERE finished_at > now() - make_interval(secs => 60)
   ), alone AS MATERIALIZED (
     SELECT id, lies_at FROM old WHERE over AND plain AND id NOT IN (SELECT id FROM named)
   ), free AS MATERIALIZED (
     SELECT id, ctid AS lies_at FROM atlasqueue.jobs WHERE ctid = ANY(ARRAY(SELECT lies_at FROM alone)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
-      AND (kept_until IS NULL OR kept_until <= now()) AND flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
+      AND (kept_until IS NULL OR kept_until <= now())
+      AND (unique_key IS NULL OR coalesce(unique_until, finished_at) <= now() - make_interval(secs => 60)) AND flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
     FOR UPDATE SKIP LOCKED
   ), job_attempts_gone AS (
     DELETE FROM atlasqueue.job_attempts WHERE job_id = ANY(ARRAY(SELECT id FROM free))

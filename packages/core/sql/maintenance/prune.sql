@@ -13,10 +13,8 @@ WITH turn AS MATERIALIZED (
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
       AND (kept_until IS NULL OR kept_until <= now())
+      AND (unique_key IS NULL OR coalesce(unique_until, finished_at) <= now() - make_interval(secs => 60))
       AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND is_alias AND expires_at > now())
-      AND NOT EXISTS (
-        SELECT FROM atlasqueue.unique_keys AS known WHERE known.job_id = jobs.id
-          AND coalesce(window_ends_at, jobs.finished_at) > now() - make_interval(secs => 60))
     FOR UPDATE SKIP LOCKED
   ), 
   waiting_flows AS MATERIALIZED (

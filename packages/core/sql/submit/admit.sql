@@ -3,8 +3,8 @@ WITH
   asked AS MATERIALIZED (
     SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
     FROM ROWS FROM (json_to_recordset($1::text::json) AS (
-        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, seen_at timestamptz,
-        window_seconds float8, target uuid, writes boolean, reason text)) WITH ORDINALITY AS step(step_of, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, version text,
+        window_seconds float8, writes boolean, reason text)) WITH ORDINALITY AS step(step_of, key, hash, ttl, role, names, unique_key, seen, version, window_seconds, writes, reason, place)
     CROSS JOIN LATERAL (
       SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, group_key, backoff, payload, traceparent, tracestate
       FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
@@ -12,36 +12,19 @@ WITH
   ours AS MATERIALIZED (
     SELECT * FROM asked WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), 
-  targets AS MATERIALIZED (
-    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
-      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
+  holders AS MATERIALIZED (
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT seen FROM ours WHERE seen IS NOT NULL))
+      AND (id, xmin::text) IN (SELECT seen, version FROM ours WHERE seen IS NOT NULL)
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
-    SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
-  ), named AS (
-    INSERT INTO atlasqueue.unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
-    SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
-           clock_timestamp() + make_interval(secs => coalesce(window_seconds, 600))
-    FROM able WHERE unique_key IS NOT NULL
-    ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C"
-    ON CONFLICT (tenant, queue, key) DO UPDATE
-      SET job_id = excluded.job_id,
-          check_at = CASE WHEN known.job_id = excluded.job_id THEN known.check_at + interval '1 microsecond' ELSE excluded.check_at END,
-          window_ends_at = CASE WHEN known.job_id = excluded.job_id THEN known.window_ends_at ELSE excluded.window_ends_at END
-      WHERE (known.job_id, known.check_at) =
-            (SELECT seen, seen_at FROM able WHERE able.holder = excluded.job_id AND able.unique_key IS NOT NULL)
-    RETURNING job_id
-  ), own AS MATERIALIZED (
-    SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
+    SELECT * FROM ours WHERE seen IS NULL OR seen IN (SELECT id FROM holders)
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
-    FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
+    FROM able WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
-  ), taken AS MATERIALIZED (
-    SELECT id, target FROM own WHERE key IS NOT NULL AND (tenant, key) NOT IN (SELECT tenant, key FROM new_keys)
   ), clear AS MATERIALIZED (
-    SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
+    SELECT * FROM able WHERE key IS NULL OR (tenant, key) IN (SELECT tenant, key FROM new_keys)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
   ), 
@@ -66,8 +49,10 @@ WITH
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), 
-  seats AS MATERIALIZED (
-    SELECT id, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END AS kept, 
+  earlier_jobs AS (
+    UPDATE atlasqueue.jobs SET unique_key = NULL, unique_until = NULL WHERE id = ANY(ARRAY(SELECT seen FROM makes WHERE seen IS NOT NULL)) RETURNING id
+  ), seats AS MATERIALIZED (
+    SELECT id, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END AS kept, unique_key, now() + make_interval(secs => window_seconds) AS unique_until, 
     CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
@@ -75,8 +60,10 @@ WITH
     FROM makes LEFT JOIN seats_taken USING (id)
   ), made AS (
     UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, group_seq = seats.group_seq,
-                    active_group_key = seats.active_group_key, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
-    FROM seats WHERE jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
+                    active_group_key = seats.active_group_key, kept_until = coalesce(seats.kept, kept_until),
+                    unique_key = coalesce(seats.unique_key, jobs.unique_key),
+                    unique_until = coalesce(seats.unique_until, jobs.unique_until), updated_at = now()
+    FROM seats WHERE (SELECT count(*) FROM earlier_jobs) >= 0 AND jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
     UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
@@ -98,9 +85,9 @@ WITH
                     due_at = CASE WHEN jobs.status <> 'blocked' AND content.starts_at > now() THEN content.starts_at END,
                     attempts = 0, started_at = NULL, worker_id = NULL, lease_token = NULL, last_error = NULL, progress = NULL,
                     updated_at = now()
-    FROM contents AS content JOIN targets ON targets.id = content.target
-    WHERE jobs.id = targets.id AND jobs.id = ANY(ARRAY(SELECT id FROM targets))
-    RETURNING jobs.id, jobs.tenant, jobs.queue, targets.status AS was, jobs.status, jobs.run_at, jobs.ready_at, jobs.due_at,
+    FROM contents AS content JOIN holders ON holders.id = content.seen
+    WHERE jobs.id = holders.id AND jobs.id = ANY(ARRAY(SELECT seen FROM contents))
+    RETURNING jobs.id, jobs.tenant, jobs.queue, holders.status AS was, jobs.status, jobs.run_at, jobs.ready_at, jobs.due_at,
               jobs.updated_at
   ), moved AS (
     

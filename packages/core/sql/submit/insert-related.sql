@@ -29,44 +29,27 @@ WITH
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
       unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json),
       json_to_recordset($21::text::json) AS (
-        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, seen_at timestamptz,
-        window_seconds float8, target uuid, writes boolean, reason text)
+        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, version text,
+        window_seconds float8, writes boolean, reason text)
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate,
-      ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, step_of, key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason, place)
+      ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, step_of, key, hash, ttl, role, names, unique_key, seen, version, window_seconds, writes, reason, place)
   ), 
   ours AS MATERIALIZED (
     SELECT * FROM asked WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), 
-  targets AS MATERIALIZED (
-    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT target FROM ours WHERE target IS NOT NULL))
-      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
+  holders AS MATERIALIZED (
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT seen FROM ours WHERE seen IS NOT NULL))
+      AND (id, xmin::text) IN (SELECT seen, version FROM ours WHERE seen IS NOT NULL)
     FOR UPDATE SKIP LOCKED
   ), able AS MATERIALIZED (
-    SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
-  ), named AS (
-    INSERT INTO atlasqueue.unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
-    SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
-           clock_timestamp() + make_interval(secs => coalesce(window_seconds, 600))
-    FROM able WHERE unique_key IS NOT NULL
-    ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C"
-    ON CONFLICT (tenant, queue, key) DO UPDATE
-      SET job_id = excluded.job_id,
-          check_at = CASE WHEN known.job_id = excluded.job_id THEN known.check_at + interval '1 microsecond' ELSE excluded.check_at END,
-          window_ends_at = CASE WHEN known.job_id = excluded.job_id THEN known.window_ends_at ELSE excluded.window_ends_at END
-      WHERE (known.job_id, known.check_at) =
-            (SELECT seen, seen_at FROM able WHERE able.holder = excluded.job_id AND able.unique_key IS NOT NULL)
-    RETURNING job_id
-  ), own AS MATERIALIZED (
-    SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
+    SELECT * FROM ours WHERE seen IS NULL OR seen IN (SELECT id FROM holders)
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
-    FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
+    FROM able WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
-  ), taken AS MATERIALIZED (
-    SELECT id, target FROM own WHERE key IS NOT NULL AND (tenant, key) NOT IN (SELECT tenant, key FROM new_keys)
   ), clear AS MATERIALIZED (
-    SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
+    SELECT * FROM able WHERE key IS NULL OR (tenant, key) IN (SELECT tenant, key FROM new_keys)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
   ), 
@@ -107,8 +90,12 @@ WITH
   ), found AS MATERIALIZED (
     SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
     ORDER BY id FOR UPDATE SKIP LOCKED
-  ), marked AS (
-    UPDATE atlasqueue.jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
+  ), giving AS MATERIALIZED (SELECT seen FROM makes WHERE seen IS NOT NULL), earlier_jobs AS (
+    UPDATE atlasqueue.jobs SET has_children = CASE WHEN id IN (SELECT id FROM found) THEN true ELSE has_children END,
+                    unique_key = CASE WHEN id NOT IN (SELECT seen FROM giving) THEN unique_key END,
+                    unique_until = CASE WHEN id NOT IN (SELECT seen FROM giving) THEN unique_until END
+    WHERE id = ANY(ARRAY(SELECT id FROM found UNION SELECT seen FROM giving))
+    RETURNING id
   ), ties AS MATERIALIZED (
     SELECT parent, child, tenant, on_parent_failure, CASE
              WHEN parent IN (SELECT id FROM found WHERE status = 'succeeded') THEN 'over'
@@ -134,14 +121,14 @@ WITH
     UNION ALL SELECT id, 0, false, false FROM makes WHERE json_array_length(parents) > 0
   ), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key, flow_id, has_children)
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key, unique_key, unique_until, flow_id, has_children)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
            payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END, 
     CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
     CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
     CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key, flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END
-    FROM makes LEFT JOIN seats USING (id)
+    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key, unique_key, now() + make_interval(secs => window_seconds), flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END
+    FROM makes LEFT JOIN seats USING (id) WHERE (SELECT count(*) FROM earlier_jobs) >= 0 ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C", place
     RETURNING id, tenant, queue, run_at, status
   ), contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
@@ -156,9 +143,9 @@ WITH
                     due_at = CASE WHEN jobs.status <> 'blocked' AND content.starts_at > now() THEN content.starts_at END,
                     attempts = 0, started_at = NULL, worker_id = NULL, lease_token = NULL, last_error = NULL, progress = NULL,
                     updated_at = now()
-    FROM contents AS content JOIN targets ON targets.id = content.target
-    WHERE jobs.id = targets.id AND jobs.id = ANY(ARRAY(SELECT id FROM targets))
-    RETURNING jobs.id, jobs.tenant, jobs.queue, targets.status AS was, jobs.status, jobs.run_at, jobs.ready_at, jobs.due_at,
+    FROM contents AS content JOIN holders ON holders.id = content.seen
+    WHERE jobs.id = holders.id AND jobs.id = ANY(ARRAY(SELECT seen FROM contents))
+    RETURNING jobs.id, jobs.tenant, jobs.queue, holders.status AS was, jobs.status, jobs.run_at, jobs.ready_at, jobs.due_at,
               jobs.updated_at
   ), moved AS (
     SELECT tenant, queue, NULL AS from_status, status AS to_status FROM made

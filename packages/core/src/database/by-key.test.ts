@@ -37,8 +37,6 @@ const excused: Readonly<Record<string, string>> = {
   "flow_edges flows/overdue-edges": "a sample of them all",
   "outbox maintenance/outlook": "whether there is any",
   "outbox outbox/take": "the first tenant that has any",
-  "unique_keys maintenance/prune": "which of a page's jobs hold one",
-  "unique_keys maintenance/prune-unique-keys": "those that are due, a page at a time",
 };
 
 // What lives for a moment leaves dead entries behind while somebody's snapshot is open, and statistics that hardly any lives.
@@ -47,7 +45,6 @@ test.each([
   ["job_groups", "SELECT 'default', 'q', 'g' || n, 1, 1, '{}' FROM generate_series(1, 50000) AS n"],
   ["flow_edges", "SELECT 'default', uuidv7(), uuidv7(), 'cancel' FROM generate_series(1, 50000)"],
   ["outbox", "SELECT n, 'admit', 1, 'default', uuidv7()::text, 'key ' || n FROM generate_series(1, 50000) AS n"],
-  ["unique_keys", "SELECT 'default', 'q', 'k' || n, uuidv7(), now(), now() FROM generate_series(1, 50000) AS n"],
 ])("rows of %s are found by their keys, though the statistics say that hardly any are left", async (table, rows) => {
   const { sql } = own.database;
   await sql.unsafe(`ALTER TABLE atlasqueue.${table} SET (autovacuum_enabled = false)`);

@@ -7,7 +7,11 @@ const message = "keys were taken meanwhile, and nothing was stored";
 export const refuseIf = (condition: string) =>
   `(CASE WHEN ${condition} THEN '${message}: ' || now() ELSE '0' END)::int AS refused`;
 
-/** True for the error of `refuseIf`: look again at what the keys name, and try again. */
+/**
+ * True for the error of `refuseIf`, and when another job got a unique key meanwhile: look again at what the keys name, and
+ * try again.
+ */
 export function isTakenMeanwhile(error: unknown): boolean {
-  return error instanceof Error && error.message.includes(message);
+  if (!(error instanceof Error)) return false;
+  return error.message.includes(message) || Reflect.get(error, "constraint_name") === "jobs_unique_key";
 }

@@ -29,10 +29,13 @@ export const hasParents = "json_array_length(parents) > 0";
  * would have it: their edges are left out, or marked as failed. A child that has no other edge, or one that is marked, gets
  * a row `recheck_child`: one, however many it waits for. No one is waited for: `parentsLocked` when a parent cannot be had at once.
  *
+ * The jobs that `giving` selects (as `seen`) give up their unique keys. They may be parents as well, and one statement updates a
+ * row once.
+ *
  * A job with `spawned_by` is added by the job of that id to its own flow, as that one ends: it is the first parent, and
  * is not waited for.
  */
-export const storeFlows = `
+export const storeFlows = (giving: string) => `
   edges AS MATERIALIZED (
     SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent
   ), earlier AS MATERIALIZED (
@@ -40,8 +43,12 @@ export const storeFlows = `
   ), found AS MATERIALIZED (
     SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM earlier)) AND (id, tenant) IN (SELECT id, tenant FROM earlier)
     ORDER BY id FOR UPDATE SKIP LOCKED
-  ), marked AS (
-    UPDATE atlasqueue.jobs SET has_children = true WHERE id = ANY(ARRAY(SELECT id FROM found))
+  ), giving AS MATERIALIZED (${giving}), earlier_jobs AS (
+    UPDATE atlasqueue.jobs SET has_children = CASE WHEN id IN (SELECT id FROM found) THEN true ELSE has_children END,
+                    unique_key = CASE WHEN id NOT IN (SELECT seen FROM giving) THEN unique_key END,
+                    unique_until = CASE WHEN id NOT IN (SELECT seen FROM giving) THEN unique_until END
+    WHERE id = ANY(ARRAY(SELECT id FROM found UNION SELECT seen FROM giving))
+    RETURNING id
   ), ties AS MATERIALIZED (
     SELECT parent, child, tenant, on_parent_failure, CASE
              WHEN parent IN (SELECT id FROM found WHERE status = 'succeeded') THEN 'over'

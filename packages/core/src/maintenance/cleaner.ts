@@ -5,7 +5,7 @@ import { forgetEmptyQueues } from "../counts/fold.ts";
 import { adoptStrays, countStrays } from "../lease/adopt-strays.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
 import { firstId, prune, pruneAhead } from "./prune.ts";
-import { pruneKeys, pruneUniqueKeys } from "./prune-keys.ts";
+import { pruneKeys } from "./prune-keys.ts";
 import { pause } from "../pause.ts";
 import { pass_ms, restMs } from "./rest.ts";
 import { forgetOperations } from "../operations/forget.ts";
@@ -27,8 +27,8 @@ const schedules_max = 50;
 const slow_pass_ms = 600_000;
 
 /**
- * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, unique
- * keys no job holds, starts no rate counts any more, rows of empty queues; and now and then empty flows, old acts and operations, and
+ * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, starts
+ * no rate counts any more, rows of empty queues; and now and then empty flows, old acts and operations, and
  * figures over time, whose minutes become hours first. Brings back schedules that a clock sent ahead, and gives running
  * jobs that lost their claim a new one. In steps of a few hundred rows, or a few thousand jobs, with rests (see `restMs`)
  * so that it does not show in anyone's latency. A part that fails leaves the others alone.
@@ -126,7 +126,6 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
       removed.keys += keys;
       return keys === jobs_max;
     },
-    unique_keys: async () => (await pruneUniqueKeys(deps, rows_max)) === rows_max,
     starts: async () => (await forgetPastStarts(deps, rows_max)) === rows_max,
     empty_queues: async () => (await forgetEmptyQueues(deps, rows_max)) === rows_max,
     undecided_queues: async () => (await forgetUndecidedQueues(deps, rows_max)) === rows_max,

@@ -48,9 +48,8 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     const { id } = await add({ unique });
     await finish(id);
     expect(await pruned(id)).toBe(false);
-    await deps.database.sql`UPDATE atlasqueue.unique_keys SET check_at = now()`;
     expect(await add({ unique })).toEqual({ kind: "existing", id });
-    await deps.database.sql`UPDATE atlasqueue.unique_keys SET window_ends_at = now() - interval '2 minutes'`;
+    await deps.database.sql`UPDATE atlasqueue.jobs SET unique_until = now() - interval '2 minutes'`;
     expect(await pruned(id)).toBe(true);
     expect(await add({ unique })).toMatchObject({ kind: "created" });
   });
@@ -59,7 +58,7 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     [
       "of a window that ends meanwhile",
       { scope: "window", window_seconds: 3_600 },
-      "UPDATE atlasqueue.unique_keys SET window_ends_at = now()",
+      "UPDATE atlasqueue.jobs SET unique_until = now()",
     ],
     ["of a job that finishes meanwhile", { scope: "active" }, ""],
   ] as const)("by a key about to be noted for it, as it was the answer %s", async (_name, terms, meanwhile) => {

@@ -66,7 +66,8 @@ const turn = `turn AS MATERIALIZED (
 
 const isOver = `((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
-      AND (kept_until IS NULL OR kept_until <= now())`;
+      AND (kept_until IS NULL OR kept_until <= now())
+      AND (unique_key IS NULL OR coalesce(unique_until, finished_at) <= ${answering})`;
 const isPlain = "flow_id IS NULL AND has_children IS NULL AND has_steps IS NULL";
 
 const answer = `(SELECT ours FROM turn) AS ours, (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
@@ -78,15 +79,13 @@ const plainStep = composed(
   parameters,
   `
   WITH ${turn}, old AS MATERIALIZED (
-    SELECT id, ctid AS lies_at, finished_at, ${isOver} AS over, ${isPlain} AS plain
+    SELECT id, ctid AS lies_at, ${isOver} AS over, ${isPlain} AS plain
     FROM atlasqueue.jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id < $2::text::uuid
     ORDER BY id LIMIT $3::int
   ), named AS MATERIALIZED (
     SELECT job_id AS id FROM atlasqueue.idempotency_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND is_alias AND expires_at > now()
-    UNION ALL SELECT job_id FROM atlasqueue.unique_keys WHERE job_id = ANY(ARRAY(SELECT id FROM old)) AND window_ends_at > ${answering}
     UNION ALL SELECT job_id FROM atlasqueue.flow_jobs WHERE job_id = ANY(ARRAY(SELECT id FROM old))
     UNION ALL SELECT child FROM atlasqueue.flow_edges WHERE child = ANY(ARRAY(SELECT id FROM old))
-    UNION ALL SELECT id FROM old WHERE finished_at > ${answering}
   ), alone AS MATERIALIZED (
     SELECT id, lies_at FROM old WHERE over AND plain AND id NOT IN (SELECT id FROM named)
   ), free AS MATERIALIZED (
@@ -110,9 +109,6 @@ const othersStep = composed(
     SELECT id, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ${isOver}
       AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND is_alias AND expires_at > now())
-      AND NOT EXISTS (
-        SELECT FROM atlasqueue.unique_keys AS known WHERE known.job_id = jobs.id
-          AND coalesce(window_ends_at, jobs.finished_at) > ${answering})
     FOR UPDATE SKIP LOCKED
   ), ${endedFlows("free")}, ${removeJobs("ended")}
   SELECT ${answer}`,

@@ -1,6 +1,5 @@
 import { composed } from "../database/composed.ts";
 import type { Execute } from "../database/statement.ts";
-import { unique_check_seconds } from "./unique/verdict.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { flowColumns, hasParents, parentsLocked, storeFlows } from "../flows/store-flow.ts";
 import { noteParents } from "../flows/note-parents.ts";
@@ -8,7 +7,7 @@ import { joinGroups, seatMembers } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { impatient } from "../database/skip-locked.ts";
 import { asked, isPostponed, paramsOf, parametersOf, type Mode, type Step } from "./steps.ts";
-import { lockTargets, replaceTargets } from "./unique/replace.ts";
+import { lockHolders, replaceHolders } from "./unique/replace.ts";
 
 export type CarriedOut = {
   created_at: Date;
@@ -25,8 +24,8 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
  * something was taken meanwhile (see `isTakenMeanwhile`), or another transaction keeps what it needs locked (see `isLocked`).
  * When that is a group's row, send it again with `postponed`: then the jobs of groups get their places after the commit.
  *
- * The lock order is the same in all statements that take jobs in: jobs to be replaced, which no one waits for; then
- * unique keys, idempotency keys and groups, each sorted.
+ * The lock order is the same in all statements that take jobs in: jobs that have unique keys, which no one waits for; then
+ * idempotency keys, groups and new unique keys, each sorted.
  */
 export async function carryOut(
   execute: Execute,
@@ -57,44 +56,30 @@ type Row = {
   replaced: InText<ReplacedJob>[] | null;
 };
 
-// ON CONFLICT DO UPDATE, and not NOTHING: it waits for a statement that is taking the key, and then looks at the row as
-// that one left it. `check_at` is the version of the row: replacing a key's job moves it as well, so that no one takes
-// the key from a job that was about to start and now is not. Unique keys come before idempotency keys, as an
-// idempotency key taken in vain names no job, and so is free.
+// A job that had a unique key is locked in the version that was seen: so no key is taken from a job that was about to start
+// and now is not. Keys that no job had are taken as the jobs are inserted: the index refuses all of them when another job has
+// one by then.
 const keys = (mode: Mode) => `
   ours AS MATERIALIZED (
     SELECT * FROM asked WHERE ${impatient}
-  ), ${lockTargets("ours")}, able AS MATERIALIZED (
-    SELECT *, coalesce(target, id) AS holder FROM ours WHERE target IS NULL OR target IN (SELECT id FROM targets)
-  ), named AS (
-    INSERT INTO atlasqueue.unique_keys AS known (tenant, queue, key, job_id, window_ends_at, check_at)
-    SELECT tenant, queue, unique_key, holder, clock_timestamp() + make_interval(secs => window_seconds),
-           clock_timestamp() + make_interval(secs => coalesce(window_seconds, ${unique_check_seconds}))
-    FROM able WHERE unique_key IS NOT NULL
-    ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C"
-    ON CONFLICT (tenant, queue, key) DO UPDATE
-      SET job_id = excluded.job_id,
-          check_at = CASE WHEN known.job_id = excluded.job_id THEN known.check_at + interval '1 microsecond' ELSE excluded.check_at END,
-          window_ends_at = CASE WHEN known.job_id = excluded.job_id THEN known.window_ends_at ELSE excluded.window_ends_at END
-      WHERE (known.job_id, known.check_at) =
-            (SELECT seen, seen_at FROM able WHERE able.holder = excluded.job_id AND able.unique_key IS NOT NULL)
-    RETURNING job_id
-  ), own AS MATERIALIZED (
-    SELECT * FROM able WHERE unique_key IS NULL AND target IS NULL OR holder IN (SELECT job_id FROM named)
+  ), ${lockHolders("ours")}, able AS MATERIALIZED (
+    SELECT * FROM ours WHERE seen IS NULL OR seen IN (SELECT id FROM holders)
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
     SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
-    FROM own WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
+    FROM able WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING tenant, key
-  ), taken AS MATERIALIZED (
-    SELECT id, target FROM own WHERE key IS NOT NULL AND (tenant, key) NOT IN (SELECT tenant, key FROM new_keys)
   ), clear AS MATERIALIZED (
-    SELECT * FROM own WHERE id NOT IN (SELECT id FROM taken)
+    SELECT * FROM able WHERE key IS NULL OR (tenant, key) IN (SELECT tenant, key FROM new_keys)
   ), makes AS MATERIALIZED (
     SELECT * FROM clear WHERE role = 'make'
   ), ${mode === "admit" ? seatMembers(members) : joinGroups(`${members} AND NOT ${hasParents}`, isPostponed)}`;
 const members = "SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL";
 
+const uniqueUntil = "now() + make_interval(secs => window_seconds)";
+/** The jobs whose unique keys new ones take, and a condition that is true once they have given them. */
+const giving = "SELECT seen FROM makes WHERE seen IS NOT NULL";
+const keysAreFree = "(SELECT count(*) FROM earlier_jobs) >= 0";
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
 
 const groupedColumns = `
@@ -104,22 +89,26 @@ const groupedColumns = `
     group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key`;
 
 const made = {
-  insert: `${storeFlows}, made AS (
+  insert: `${storeFlows(giving)}, made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key${flowColumns[0]})
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key, unique_key, unique_until${flowColumns[0]})
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}${flowColumns[1]}
-    FROM makes LEFT JOIN seats USING (id)
+           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}, unique_key, ${uniqueUntil}${flowColumns[1]}
+    FROM makes LEFT JOIN seats USING (id) WHERE ${keysAreFree} ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C", place
     RETURNING id, tenant, queue, run_at, status
   )`,
   admit: `
-  seats AS MATERIALIZED (
-    SELECT id, ${keptUntil} AS kept, ${groupedColumns}
+  earlier_jobs AS (
+    UPDATE atlasqueue.jobs SET unique_key = NULL, unique_until = NULL WHERE id = ANY(ARRAY(${giving})) RETURNING id
+  ), seats AS MATERIALIZED (
+    SELECT id, ${keptUntil} AS kept, unique_key, ${uniqueUntil} AS unique_until, ${groupedColumns}
     FROM makes LEFT JOIN seats_taken USING (id)
   ), made AS (
     UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, group_seq = seats.group_seq,
-                    active_group_key = seats.active_group_key, kept_until = coalesce(seats.kept, kept_until), updated_at = now()
-    FROM seats WHERE jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
+                    active_group_key = seats.active_group_key, kept_until = coalesce(seats.kept, kept_until),
+                    unique_key = coalesce(seats.unique_key, jobs.unique_key),
+                    unique_until = coalesce(seats.unique_until, jobs.unique_until), updated_at = now()
+    FROM seats WHERE ${keysAreFree} AND jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
     UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
@@ -138,7 +127,7 @@ const moved = {
 const build = (mode: Mode) => `
   WITH ${asked(mode)}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
     SELECT * FROM clear WHERE writes
-  ), ${replaceTargets("contents")}, moved AS (
+  ), ${replaceHolders("contents")}, moved AS (
     ${moved[mode]}
     UNION ALL SELECT tenant, queue, was, status FROM replaced
   ), ${countMixedMoves("moved")}

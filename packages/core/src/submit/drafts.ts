@@ -4,6 +4,7 @@ import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
 import { createRests } from "../room/rests.ts";
 import type { Submission } from "./outcome.ts";
+import { uniqueKeyOf } from "./unique/verdict.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";
 
 /** The job a submission asks for, about to be stored. */
@@ -33,6 +34,7 @@ export function newRow(
   { created_at, run_at, blocked }: Pick<Inserted, "created_at" | "run_at"> & { blocked?: ReadonlySet<string> },
 ): JobRow {
   const later = run_at.get(id) ?? null;
+  const window_seconds = request.unique?.window_seconds;
   const waits = blocked?.has(id) ?? false;
   return {
     id,
@@ -72,5 +74,7 @@ export function newRow(
     has_children: flow?.has_children ? true : null,
     waits_for: null,
     has_steps: null,
+    unique_key: request.unique ? uniqueKeyOf(request, canonicalJson(request.payload)) : null,
+    unique_until: window_seconds === undefined ? null : new Date(created_at.getTime() + 1_000 * window_seconds),
   };
 }

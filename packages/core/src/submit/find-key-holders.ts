@@ -10,15 +10,10 @@ export type UniqueName = { tenant: string; queue: string; key: string };
 /** What an idempotency key stands for. `job` is in the form the driver of `execute` returns. */
 export type KeyedJob = KeyName & { request_hash: string; job: KnownJob };
 /**
- * What a unique key names. Its `version` changes each time it is given away or its job replaced. `window_over` is null
- * when the job holds it until it is final; the job is missing when it is gone.
+ * Which job has a unique key. Its `version` is that of its row. `window_over` is null when the job holds the key until it
+ * is final.
  */
-export type HeldKey = UniqueName & {
-  job_id: string;
-  version: string;
-  window_over: boolean | null;
-  job: KnownJob | undefined;
-};
+export type HeldKey = UniqueName & { version: string; window_over: boolean | null; job: KnownJob };
 
 /** `spent` are idempotency keys that have expired or whose job is gone: they can be used again. */
 export type KeyHolders = { keyed: KeyedJob[]; spent: KeyName[]; held: HeldKey[] };
@@ -50,21 +45,12 @@ export async function findKeyHolders(
       request_hash,
       spent,
       window_over,
-      held_by,
       version,
       replicated: _replicated,
       ...job
     } = row;
     const name = { tenant: of_tenant, key: of_key };
-    if (of_queue !== null)
-      found.held.push({
-        ...name,
-        queue: of_queue,
-        job_id: held_by,
-        version,
-        window_over,
-        job: job.id ? job : undefined,
-      });
+    if (of_queue !== null) found.held.push({ ...name, queue: of_queue, version, window_over, job });
     else if (spent) found.spent.push(name);
     else found.keyed.push({ ...name, request_hash: request_hash ?? "", job });
   }
@@ -78,7 +64,6 @@ type Row = KnownJob & {
   request_hash: string | null;
   spent: boolean;
   window_over: boolean | null;
-  held_by: string;
   version: string;
   replicated: boolean;
 };
@@ -88,18 +73,16 @@ const text = composed(
   ["key_tenants", "keys", "unique_tenants", "unique_queues", "unique_keys"],
   `
   SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(keys.request_hash, 'hex') AS request_hash,
-         (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, keys.job_id AS held_by, NULL AS version,
+         (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, NULL AS version,
          ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
   CROSS JOIN LATERAL (
     SELECT * FROM atlasqueue.idempotency_keys AS one WHERE one.tenant = wanted.tenant AND one.key = wanted.key OFFSET 0) AS keys
   LEFT JOIN atlasqueue.jobs ON jobs.id = keys.job_id
   UNION ALL
-  SELECT names.tenant, names.queue, names.key, NULL, false, names.window_ends_at <= now(), names.job_id, names.check_at::text,
-         ${replicated}, ${knownColumns}
+  SELECT jobs.tenant, jobs.queue, jobs.unique_key, NULL, false, jobs.unique_until <= now(), jobs.version, ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
   CROSS JOIN LATERAL (
-    SELECT * FROM atlasqueue.unique_keys AS one
-    WHERE one.tenant = wanted.tenant AND one.queue = wanted.queue AND one.key = wanted.key OFFSET 0) AS names
-  LEFT JOIN atlasqueue.jobs ON jobs.id = names.job_id`,
+    SELECT *, xmin::text AS version FROM atlasqueue.jobs AS one
+    WHERE one.tenant = wanted.tenant AND one.queue = wanted.queue AND one.unique_key = wanted.key OFFSET 0) AS jobs`,
 );

@@ -1,4 +1,5 @@
 import { flowParameters, flowParams } from "../flows/store-flow.ts";
+import type { Seen } from "./unique/plan.ts";
 import { inputParameters, inputParams, type Draft } from "./insert-jobs.ts";
 
 /** One draft in a statement, and what should become of it. */
@@ -12,10 +13,11 @@ export type Step = {
   /** The job that its idempotency key stands for. */
   names: string;
   key_ttl_seconds: number;
-  /** For one that makes or rewrites a job: its unique key, which must still be as it was seen. */
-  unique?: { key: string; seen: { job_id: string; version: string } | null; window_seconds: number | null } | undefined;
-  /** The waiting job it replaces; of those with the same target, one `writes`. */
-  target?: string | undefined;
+  /** For one that makes a job: its unique key. */
+  unique?: { key: string; window_seconds: number | null } | undefined;
+  /** The job that gives its unique key to the new one, or is replaced. It must still be as it was seen. */
+  seen?: Seen | null | undefined;
+  /** What it asks for replaces what the job seen is; of those for the same job, one `writes`. */
   writes?: boolean | undefined;
   /** Why a pending job ends. */
   reason?: string | undefined;
@@ -35,10 +37,9 @@ export function paramsOf(steps: readonly Step[], mode: Mode, postponed: boolean)
     role: step.role,
     names: step.names,
     unique_key: unique?.key,
-    seen: unique?.seen?.job_id,
-    seen_at: unique?.seen?.version,
+    seen: step.seen?.id,
+    version: step.seen?.version,
     window_seconds: unique?.window_seconds,
-    target: step.target,
     writes: step.writes ?? false,
     reason: step.reason,
   }));
@@ -47,9 +48,9 @@ export function paramsOf(steps: readonly Step[], mode: Mode, postponed: boolean)
 }
 
 const stepInput = (parameter: number) => `json_to_recordset($${parameter}::text::json) AS (
-        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, seen_at timestamptz,
-        window_seconds float8, target uuid, writes boolean, reason text)`;
-const stepNames = "key, hash, ttl, role, names, unique_key, seen, seen_at, window_seconds, target, writes, reason";
+        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, version text,
+        window_seconds float8, writes boolean, reason text)`;
+const stepNames = "key, hash, ttl, role, names, unique_key, seen, version, window_seconds, writes, reason";
 const jobNames = "queue, type, priority, max_attempts, timeout_seconds, run_at";
 
 const askedAnew = `

@@ -115,7 +115,7 @@ async function makeWorld(database: Database) {
   await die(String(dead));
   const [parked] = await claim(deps, await add({}), claimer);
   if (parked) await park(deps, parked, "go", 3_600);
-  const [finished, due, cancelled, failing] = await add({}, { delay_seconds: 3_600 }, {}, {});
+  const [finished, due, cancelled, failing] = await add({ unique: { key: "over" } }, { delay_seconds: 3_600 }, {}, {});
   const [settled] = await claim(deps, [String(finished)], claimer);
   await complete(deps, settled ? [{ lease: settled, result: 1 }] : []);
   const failed = await claim(deps, [String(failing)], claimer);
@@ -144,7 +144,6 @@ async function makeWorld(database: Database) {
   await database.sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now() - interval '1 s' WHERE key = 'spent'`;
   // What the cleaner looks for.
   await database.sql`UPDATE atlasqueue.jobs SET error_fingerprint = NULL WHERE id = ${String(dead)}`;
-  await database.sql`UPDATE atlasqueue.unique_keys SET check_at = now() - interval '1 s'`;
   if (leases.length !== 5 || !settled) throw new Error("five jobs were to be held");
   return {
     tenant,

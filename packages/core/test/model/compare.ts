@@ -159,7 +159,7 @@ const readAll = `
       SELECT concat_ws('/', queue, group_key) AS name, ${ms("started_at")} AS at, sum(count)::int AS count
       FROM atlasqueue.queue_starts GROUP BY 1, 2) AS summed`,
     )},
-    'unique', ${list(`queue || '/' || substr(key, 5), job_id, ${ms("window_ends_at")}`, "atlasqueue.unique_keys")},
+    'unique', ${list(`queue || '/' || substr(unique_key, 5), id, ${ms("unique_until")}`, "atlasqueue.jobs WHERE unique_key IS NOT NULL")},
     'keys', ${list(`key, job_id, ${ms("expires_at")}, coalesce(is_alias, false)`, "atlasqueue.idempotency_keys")},
     'admissions', ${list("key", "(SELECT key FROM atlasqueue.outbox WHERE kind = 'admit' AND key::uuid IN (SELECT id FROM atlasqueue.jobs)) AS pending")},
     'edges', ${list("parent, child, on_parent_failure, failed", "atlasqueue.flow_edges")},

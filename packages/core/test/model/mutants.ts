@@ -22,8 +22,8 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
     "FROM spawned, dependants WHERE false",
   ],
   "a unique key is free before its window is over": [
-    "names.window_ends_at <= now(), names.job_id",
-    "CASE WHEN names.window_ends_at IS NOT NULL THEN true END, names.job_id",
+    "jobs.unique_until <= now(), jobs.version",
+    "CASE WHEN jobs.unique_until IS NOT NULL THEN true END, jobs.version",
   ],
   "a rate counts one start of a claim": ["AS ends_at, count(*)::int AS count\n", "AS ends_at, 1 AS count\n"],
   "a rate of groups is that of the queue": ["AND leased.group_key IS NOT NULL", "AND leased.group_key IS NULL"],

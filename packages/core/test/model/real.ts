@@ -26,11 +26,7 @@ export async function connectUnderClock(
   start: Date,
 ): Promise<{ database: Database; clock: SimulatedClock }> {
   const clock = await simulateClock(url, start);
-  // What the windows of unique keys are counted by, which no other test needs.
   const admin = connectDatabase({ url, connectionsMax: 1, timeoutMs: 15_000 });
-  await admin.sql.unsafe(
-    "CREATE FUNCTION simulated.clock_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT at FROM simulated.clock'",
-  );
   // A default is bound to the server's own clock.
   await admin.sql.unsafe("ALTER TABLE atlasqueue.job_groups ALTER last_started_at SET DEFAULT simulated.now()");
   await admin.close();
@@ -44,7 +40,7 @@ export function newReal(database: Database, clock: SimulatedClock): Real {
 
 /** Nothing is left of an earlier run. */
 export const emptyTables = (sql: Sql) => sql`
-  TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges,
+  TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges,
            atlasqueue.outbox, atlasqueue.job_groups, atlasqueue.queues, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_state`;
 
 /** A submission as the model has it. */

@@ -1,16 +1,5 @@
 import { isFinal } from "@atlasqueue/contract";
-import {
-  groupOf,
-  held,
-  inOrder,
-  isOpen,
-  isOver,
-  slotsOf,
-  statusOf,
-  type Model,
-  type ModelJob,
-  type Taken,
-} from "./state.ts";
+import { groupOf, held, inOrder, isOpen, slotsOf, statusOf, type Model, type ModelJob, type Taken } from "./state.ts";
 
 /** scheduled | failed → queued, for those whose time has come. */
 export function promote(model: Model): void {
@@ -136,6 +125,7 @@ export function remove(model: Model, jobs: readonly ModelJob[]): number[] {
   const isTheirs = (name: string) => isGone.has(Number(name.split(" ")[0]));
   for (const name of model.signals) if (isTheirs(name)) model.signals.delete(name);
   for (const name of model.waits.keys()) if (isTheirs(name)) model.waits.delete(name);
+  for (const [key, { job }] of model.unique) if (isGone.has(job)) model.unique.delete(key);
   return [...isGone];
 }
 
@@ -166,12 +156,6 @@ export function prune(model: Model, succeeded_hours: number, dead_hours: number)
 
 export function pruneKeys(model: Model): void {
   for (const [key, { expires_at }] of model.keys) if (expires_at <= model.now) model.keys.delete(key);
-}
-
-/** Of keys whose jobs hold them no more. */
-export function pruneUniqueKeys(model: Model): void {
-  for (const [key, { job, ends_at }] of model.unique)
-    if (ends_at === null ? isOver(model.jobs.get(job)) : ends_at <= model.now) model.unique.delete(key);
 }
 
 /** Running jobs and the claims they belong to: each is found through exactly one. */

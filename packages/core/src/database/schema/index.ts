@@ -11,4 +11,3 @@ export * from "./rollups.ts";
 export * from "./schedules.ts";
 export * from "./steps.ts";
 export * from "./tokens.ts";
-export * from "./unique.ts";

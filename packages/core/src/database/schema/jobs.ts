@@ -80,6 +80,10 @@ export const jobs = atlasqueue.table(
     waits_for: text(),
     /** It has steps, signals or waits, which those that only read jobs need not look for otherwise. */
     has_steps: boolean(),
+    /** The unique key it holds, on its own terms. A job that has ended keeps it until the next one takes it. */
+    unique_key: text(),
+    /** Until when it holds the key, whatever its status; null: until it has ended. */
+    unique_until: time(),
   },
   (job) => [
     // The order of a queue: what the sweep signals again and the fallback claims by.
@@ -111,6 +115,10 @@ export const jobs = atlasqueue.table(
     uniqueIndex("jobs_active_group_key")
       .on(job.tenant, job.queue, job.active_group_key)
       .where(sql`active_group_key IS NOT NULL`),
+    // Of a queue's jobs, one has a unique key. Settling does not touch the column: the next job takes it away.
+    uniqueIndex("jobs_unique_key")
+      .on(job.tenant, job.queue, job.unique_key)
+      .where(sql`unique_key IS NOT NULL`),
   ],
 );
 export type JobRow = typeof jobs.$inferSelect;

@@ -146,7 +146,7 @@ const holds: {
       await queue.submit(hot);
       await deps.database.sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now()`;
     },
-    lock: (sql) => sql`SELECT FROM atlasqueue.unique_keys FOR UPDATE`,
+    lock: (sql) => sql`SELECT FROM atlasqueue.jobs WHERE unique_key IS NOT NULL FOR UPDATE`,
     job: hot,
   },
   {
@@ -154,8 +154,8 @@ const holds: {
     before: async () => {},
     // No look sees it, so what waits for it waits unannounced.
     lock: (sql) => sql`
-      INSERT INTO atlasqueue.unique_keys (tenant, queue, key, job_id, check_at)
-      VALUES ('default', 'default', 'key:hot', gen_random_uuid(), now() + interval '1 hour')`,
+      INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, payload, finished_at, unique_key)
+      VALUES (gen_random_uuid(), 'noop', 'cancelled', now(), now(), now(), '{}', now(), 'key:hot')`,
     job: hot,
   },
   {

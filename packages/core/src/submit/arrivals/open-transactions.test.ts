@@ -48,7 +48,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.outbox, atlasqueue.job_groups, atlasqueue.schedules, atlasqueue.queue_counts, atlasqueue.queue_changes`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.outbox, atlasqueue.job_groups, atlasqueue.schedules, atlasqueue.queue_counts, atlasqueue.queue_changes`,
 );
 
 const submissionOf = ({ idempotency_key, ...request }: QueueJob) => submission(request, idempotency_key);

@@ -7,7 +7,7 @@ import { newRow } from "../drafts.ts";
 import type { KnownJob } from "../known-job.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import type { Draft, InsertOptions } from "../insert-jobs.ts";
-import { holderIdOf, planUnique, uniqueNameOf, type Join, type Make, type Plan, type Slot } from "./plan.ts";
+import { holderIdOf, planUnique, uniqueNameOf, type Join, type Make, type Plan } from "./plan.ts";
 
 type Outcomes = Map<Draft, EnqueueOutcome>;
 
@@ -29,7 +29,7 @@ export async function enqueueUnique(
   if (strict && plan.refused.size > 0) return plan.refused;
   const steps = stepsOf(plan, () => idempotency_ttl_seconds);
   // A request answered with what exists, and without a key to remember, changes nothing.
-  const needed = steps.filter((one) => one.role === "make" || one.draft.key !== null || one.target !== undefined);
+  const needed = steps.filter((one) => one.role === "make" || one.draft.key !== null || one.seen);
   const done = needed.length > 0 ? await carryOut(execute, needed, "insert", { postponed }) : undefined;
   const outcomes = outcomesOf(plan, done);
   for (const [one, { draft }] of plan.rejects) outcomes.set(one, { kind: "conflict", job_id: draft.id });
@@ -42,19 +42,23 @@ export function stepsOf({ makes, joins }: Plan, ttlOf: (draft: Draft) => number)
     ...makes.map((one): Step => {
       const { draft, slot } = one;
       const window_seconds = draft.request.unique?.window_seconds ?? null;
-      const unique = slot && { ...keyOf(slot), window_seconds };
-      return { draft: storedAs(one), role: "make", names: draft.id, key_ttl_seconds: ttlOf(draft), unique };
+      const unique = slot && { key: slot.name.key, window_seconds };
+      return {
+        draft: storedAs(one),
+        role: "make",
+        names: draft.id,
+        key_ttl_seconds: ttlOf(draft),
+        unique,
+        seen: slot?.seen,
+      };
     }),
     ...joins.map(({ draft, slot, replaces }): Step => {
-      const target = replaces && !slot.make ? slot.job?.id : undefined;
-      const writes = target !== undefined && slot.replacement === draft;
-      const unique = writes ? { ...keyOf(slot), window_seconds: null } : undefined;
-      return { draft, role: "join", names: holderIdOf(slot), key_ttl_seconds: ttlOf(draft), unique, target, writes };
+      const seen = replaces && !slot.make ? slot.seen : undefined;
+      const writes = seen !== undefined && slot.replacement === draft;
+      return { draft, role: "join", names: holderIdOf(slot), key_ttl_seconds: ttlOf(draft), seen, writes };
     }),
   ];
 }
-
-const keyOf = ({ name, seen }: Slot) => ({ key: name.key, seen });
 
 function storedAs({ draft, content }: Make): Draft {
   return { ...draft, payload: content.payload, request: content.request, trace: content.trace };

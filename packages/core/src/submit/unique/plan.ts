@@ -5,11 +5,12 @@ import type { KnownJob } from "../known-job.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import type { Draft } from "../insert-jobs.ts";
 
+export type Seen = { id: string; version: string };
 /** A unique key in the call, and its holder: a stored job, or one being made now. */
 export type Slot = {
   name: UniqueName;
-  /** What the key named when it was looked at, and its version; null when it named nothing. */
-  seen: { job_id: string; version: string } | null;
+  /** The job that had the key when it was looked at, and the version of its row; null when none had it. */
+  seen: Seen | null;
   window_over: boolean | null;
   job: KnownJob | undefined;
   make: Make | undefined;
@@ -46,7 +47,8 @@ export function planUnique(
     if (known) return known;
     const seen = byName.get(textOf(name));
     const { window_over = null, job } = seen ?? {};
-    const slot = { name, seen: seen ?? null, window_over, job, make: undefined, replacement: undefined };
+    const of_job = seen ? { id: seen.job.id, version: seen.version } : null;
+    const slot = { name, seen: of_job, window_over, job, make: undefined, replacement: undefined };
     slots.set(textOf(name), slot);
     return slot;
   };

@@ -11,7 +11,6 @@ import type { EnqueueOutcome } from "../outcome.ts";
 import { fail } from "../../settle/fail.ts";
 import { promoteDue } from "../../maintenance/promote-due.ts";
 import { firstId, prune } from "../../maintenance/prune.ts";
-import { pruneUniqueKeys } from "../../maintenance/prune-keys.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
@@ -41,7 +40,7 @@ afterAll(async () => {
 beforeEach(
   () =>
     own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.unique_keys, atlasqueue.queue_counts, atlasqueue.queue_changes`,
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.queue_counts, atlasqueue.queue_changes`,
 );
 
 let made = 0;
@@ -125,9 +124,6 @@ test.each(["return", "reject", "replace"] as const)(
         const [one] = await own.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'queued' LIMIT 1`;
         if (one) await cancel(deps, "default", one["id"] as string);
         await prune(deps, { succeededHours: -1, deadHours: -1 }, firstId, 20);
-        await own.database.sql`
-          UPDATE atlasqueue.unique_keys SET check_at = now() WHERE ctid = ANY(ARRAY(SELECT ctid FROM atlasqueue.unique_keys FOR UPDATE SKIP LOCKED))`;
-        await pruneUniqueKeys(deps, 10);
       }
     };
     const outcomes: EnqueueOutcome[] = [];

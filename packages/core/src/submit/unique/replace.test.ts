@@ -83,7 +83,7 @@ test("a blocked job keeps its place in its group; one in another group is not mo
 test("a job of a flow is not replaced: its parents' children would do another's work", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
   await deps.database.sql`
-    INSERT INTO atlasqueue.unique_keys (tenant, queue, key, job_id, check_at) VALUES ('default', 'default', 'key:u', ${b}, now() + interval '1 hour')`;
+    UPDATE atlasqueue.jobs SET unique_key = 'key:u' WHERE id = ${b}`;
   const other = await add({ unique: replace, payload: { other: true } });
   expect(other.kind).toBe("created");
   expect(await read(b)).toMatchObject({ status: "blocked", payload: {} });
@@ -94,12 +94,11 @@ test("a job of a flow is not replaced: its parents' children would do another's 
   expect(await add({ unique: replace })).toMatchObject({ kind: "replaced", job: { id: idOf(other) } });
 });
 
-/** Sends a replacement of a job as decided when its key had this version. */
+/** Sends a replacement of a job as decided when its row had this version. */
 async function replaceOf(id: string, version: string) {
   const [draft] = await draftsOf([submission({ unique: replace })]);
   if (!draft) throw new Error("no draft");
-  const unique = { key: "key:u", seen: { job_id: id, version }, window_seconds: null };
-  const step = { draft, role: "join" as const, names: id, key_ttl_seconds: 60, unique, target: id, writes: true };
+  const step = { draft, role: "join" as const, names: id, key_ttl_seconds: 60, seen: { id, version }, writes: true };
   const done = carryOut(executeOn(deps.database), [step], "insert");
   return done.then(
     ({ replaced }) => replaced.size,
@@ -109,7 +108,7 @@ async function replaceOf(id: string, version: string) {
 
 test("a job that is a flow's by the time it is to be replaced is left alone", async () => {
   const [id = ""] = [idOf(await add({}))];
-  const [seen] = await deps.database.sql`SELECT check_at::text AS version FROM atlasqueue.unique_keys`;
+  const [seen] = await deps.database.sql`SELECT xmin::text AS version FROM atlasqueue.jobs WHERE id = ${id}`;
   await deps.database.sql`UPDATE atlasqueue.jobs SET flow_id = gen_random_uuid() WHERE id = ${id}`;
   expect(await replaceOf(id, String(seen?.["version"]))).toBe(true);
 });
@@ -125,7 +124,7 @@ test("a job that others wait for is not replaced, though it is in no flow itself
 
 test("a job that others have come to wait for by the time it is to be replaced is left alone", async () => {
   const id = idOf(await add({}));
-  const [seen] = await deps.database.sql`SELECT check_at::text AS version FROM atlasqueue.unique_keys`;
+  const [seen] = await deps.database.sql`SELECT xmin::text AS version FROM atlasqueue.jobs WHERE id = ${id}`;
   expect((await submitFlow(deps, { jobs: [{ ...submission(), depends_on: [id] }] }, options)).kind).toBe("stored");
   expect(await replaceOf(id, String(seen?.["version"]))).toBe(true);
 });

@@ -1,19 +1,22 @@
 /**
- * Parts of a WITH: scheduled | queued | failed | blocked → scheduled, queued or blocked, with everything a newer
- * request says: debounce. A job keeps its id, its group and its place there, and while it stays queued, its place in
- * the queue.
- *
- * `targets` are the jobs whose ids are in `wanted`, another part; jobs that have started, of which some steps may be done, that are part of a flow, or that others wait for, or that are locked are not among them, as nothing may wait for a job here.
+ * A part of a WITH: the jobs that were seen to have unique keys, as far as their rows are still what was seen. Those that
+ * another transaction has locked are not among them, as nothing may wait for a job here.
  */
-export const lockTargets = (wanted: string) => `
-  targets AS MATERIALIZED (
-    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT target FROM ${wanted} WHERE target IS NOT NULL))
-      AND status IN ('scheduled', 'queued', 'failed', 'blocked') AND has_steps IS NULL AND flow_id IS NULL AND has_children IS NULL
+export const lockHolders = (wanted: string) => `
+  holders AS MATERIALIZED (
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT seen FROM ${wanted} WHERE seen IS NOT NULL))
+      AND (id, xmin::text) IN (SELECT seen, version FROM ${wanted} WHERE seen IS NOT NULL)
     FOR UPDATE SKIP LOCKED
   )`;
 
-/** `contents` is a part with each target and the columns it should get, one row per target. */
-export const replaceTargets = (contents: string) => `
+/**
+ * A part of a WITH: scheduled | queued | failed | blocked → scheduled, queued or blocked, with everything a newer
+ * request says: debounce. A job keeps its id, its group and its place there, and while it stays queued, its place in
+ * the queue.
+ *
+ * `contents` is a part with each job to be replaced (`seen`) and the columns it should get, one row per job.
+ */
+export const replaceHolders = (contents: string) => `
   replaced AS (
     UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
                     timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
@@ -24,9 +27,9 @@ export const replaceTargets = (contents: string) => `
                     due_at = CASE WHEN jobs.status <> 'blocked' AND ${isLater} THEN content.starts_at END,
                     attempts = 0, started_at = NULL, worker_id = NULL, lease_token = NULL, last_error = NULL, progress = NULL,
                     updated_at = now()
-    FROM ${contents} AS content JOIN targets ON targets.id = content.target
-    WHERE jobs.id = targets.id AND jobs.id = ANY(ARRAY(SELECT id FROM targets))
-    RETURNING jobs.id, jobs.tenant, jobs.queue, targets.status AS was, jobs.status, jobs.run_at, jobs.ready_at, jobs.due_at,
+    FROM ${contents} AS content JOIN holders ON holders.id = content.seen
+    WHERE jobs.id = holders.id AND jobs.id = ANY(ARRAY(SELECT seen FROM ${contents}))
+    RETURNING jobs.id, jobs.tenant, jobs.queue, holders.status AS was, jobs.status, jobs.run_at, jobs.ready_at, jobs.due_at,
               jobs.updated_at
   )`;
 

@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { createQueue } from "../../queue.ts";
 import { UniqueConflictError } from "../refused.ts";
 import { cancel } from "../../jobs/cancel.ts";
+import { retry } from "../../jobs/retry.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/fail.ts";
 import { promoteDue } from "../../maintenance/promote-due.ts";
-import { pruneUniqueKeys } from "../../maintenance/prune-keys.ts";
 import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
 
 const { deps, url, add, take, finish, read, keys, countsAreTrue } = uniqueHarness();
@@ -50,7 +50,7 @@ test("a window runs from the job's creation, whatever becomes of it", async () =
   const first = await add({ unique });
   await finish(idOf(first));
   expect(await add({ unique })).toMatchObject({ kind: "existing", job: { id: idOf(first), status: "succeeded" } });
-  await deps.database.sql`UPDATE atlasqueue.unique_keys SET window_ends_at = now() - interval '1 ms'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET unique_until = now() - interval '1 ms'`;
   expect(await kindOf(add({ unique }))).toBe("created");
 });
 
@@ -87,24 +87,17 @@ test("a request that turns out to be a replay leaves no unique key behind", asyn
   expect(await keys()).toEqual([]);
 });
 
-test("keys no job holds are forgotten, a few at a time; those held stay", async () => {
-  const open = idOf(await add({ unique: { key: "open" } }));
-  const done = idOf(await add({ unique: { key: "done" } }));
-  const gone = idOf(await add({ unique: { key: "gone" } }));
-  await add({ unique: { key: "window", scope: "window", window_seconds: 60 } });
-  await finish(done);
-  await deps.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${gone}`;
-  expect(await pruneUniqueKeys(deps, 10)).toBe(0);
-  await deps.database.sql`UPDATE atlasqueue.unique_keys SET check_at = now() WHERE key <> 'key:window'`;
-  expect([await pruneUniqueKeys(deps, 2), await pruneUniqueKeys(deps, 2), await pruneUniqueKeys(deps, 2)]).toEqual([
-    2, 1, 0,
-  ]);
-  expect((await keys()).map(({ key }) => key as string)).toEqual(["key:open", "key:window"]);
-  expect(await add({ unique: { key: "open" } })).toMatchObject({ kind: "existing", job: { id: open } });
-  await deps.database
-    .sql`UPDATE atlasqueue.unique_keys SET check_at = now(), window_ends_at = now() WHERE key = 'key:window'`;
-  expect(await pruneUniqueKeys(deps, 2)).toBe(1);
-  expect((await keys()).map(({ key }) => key as string)).toEqual(["key:open"]);
+test("a key goes from a job that ended to the next one, and a retried job holds it again until then", async () => {
+  const first = idOf(await add({}));
+  await finish(first);
+  expect((await keys()).map(({ job_id }) => job_id as string)).toEqual([first]);
+  const second = idOf(await add({}));
+  expect((await keys()).map(({ job_id }) => job_id as string)).toEqual([second]);
+  await cancel(deps, "default", second);
+  await retry(deps, "default", second);
+  expect(await add({})).toMatchObject({ kind: "existing", job: { id: second } });
+  await retry(deps, "default", first);
+  expect((await keys()).map(({ job_id }) => job_id as string)).toEqual([second]);
 });
 
 test("in your own code: a refusal is an error that names the job; in your transaction it stores nothing", async () => {

@@ -45,6 +45,3 @@ export function uniqueKeyOf({ type, unique }: SubmitJob, payload: string): strin
   if (unique?.key !== undefined) return `key:${unique.key}`;
   return `job:${hash("sha256", `${JSON.stringify(type)}${payload}`, "hex")}`;
 }
-
-/** How long until a key's row is looked at when its job is not final: the row is not needed long after the job. */
-export const unique_check_seconds = 600;

@@ -63,6 +63,7 @@ export const submissionMoves: Moves = {
     "submit a keyed batch": ({ asks }, deps) =>
       enqueueAll(deps, [asks({ group: "g" }, "key-3"), asks({}, "key-4")], options).catch(mayBeLate),
     "submit unique": submitting([unique("new", "return")]),
+    "submit unique after one that ended": submitting([unique("over", "return")]),
     "submit unique, return": submitting([unique("held", "return", "keyed"), "key-2"]),
     "submit unique, replace": submitting([unique("held", "replace", "keyed")]),
     // Beside another one stopped while holding the key, the caller is told to come again.

@@ -7,7 +7,7 @@ import { clearResults } from "../../../src/maintenance/clear-results.ts";
 import { promoteDue, promoteDueOf } from "../../../src/maintenance/promote-due.ts";
 import { firstId, prune, pruneAhead } from "../../../src/maintenance/prune.ts";
 import { drainPage } from "../../../src/outbox/drain-page.ts";
-import { pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune-keys.ts";
+import { pruneKeys } from "../../../src/maintenance/prune-keys.ts";
 import { forgetUndecidedQueues } from "../../../src/queues/forget-undecided.ts";
 import { ofMany, type Moves } from "./move.ts";
 
@@ -28,7 +28,6 @@ export const sweepMoves: Moves = ofMany({
   prune: (_world, deps) => prune(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100),
   "prune ahead": (_world, deps) => pruneAhead(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100),
   "prune keys": (_world, deps) => pruneKeys(deps, 100),
-  "prune unique keys": (_world, deps) => pruneUniqueKeys(deps, 100),
   "clear results": (_world, deps) => clearResults(deps, 0, firstId, lastId, 1_000),
   "fold counts": (_world, deps) => foldCounts(deps, 100),
   "forget empty queues": (_world, deps) => forgetEmptyQueues(deps, 100),

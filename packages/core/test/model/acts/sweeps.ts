@@ -8,7 +8,7 @@ import { recoverExpired } from "../../../src/lease/recover.ts";
 import { forgetPastStarts as forgetStarts } from "../../../src/limits/note-starts.ts";
 import { promoteDue } from "../../../src/maintenance/promote-due.ts";
 import { firstId, prune } from "../../../src/maintenance/prune.ts";
-import { pruneKeys, pruneUniqueKeys } from "../../../src/maintenance/prune-keys.ts";
+import { pruneKeys } from "../../../src/maintenance/prune-keys.ts";
 import * as leasing from "../leasing.ts";
 import { forgetPastStarts } from "../rates.ts";
 import * as submitting from "../submitting.ts";
@@ -66,11 +66,6 @@ export const sweeps: Record<string, Act> = {
   "prune keys": async (model, real) => {
     upkeep.pruneKeys(model);
     await pruneKeys(real.deps, 500);
-    upkeep.pruneUniqueKeys(model);
-    // Those with a window are looked at when it ends.
-    await real.sql`UPDATE atlasqueue.unique_keys SET check_at = '-infinity' WHERE window_ends_at IS NULL`;
-    await pruneUniqueKeys(real.deps, 500);
-    await real.sql`UPDATE atlasqueue.unique_keys SET check_at = now() WHERE window_ends_at IS NULL`;
   },
   "fold counts": async (_model, real, draw) => void (await foldCounts(real.deps, 1 + draw(10))),
 };
