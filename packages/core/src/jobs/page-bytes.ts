@@ -7,7 +7,7 @@ import { withinHeap } from "../room/within-heap.ts";
  * What a byte of JSON takes in memory once the driver has parsed it, at most, with the text itself and that of the
  * answer: in a list `{}` takes 21, `{"99":0}` 23, `[]` 13, `{"a":0}` 5, `0` 4 and a short text 2.
  */
-export const parsed_bytes_each = 24;
+const parsed_bytes_each = 24;
 
 /**
  * How large what is in the jobs of one page may be together, as its jobs are read whole: a page ends before the first
