@@ -45,8 +45,8 @@ WITH going_on AS MATERIALIZED (
     RETURNING *
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
-    SELECT min(tenant), $6::text::uuid, $7, statement_timestamp() + make_interval(secs => $8::float8), array_agg(id)
-    FROM leased HAVING count(*) > 0
+    SELECT tenant, $6::text::uuid, $7, statement_timestamp() + make_interval(secs => $8::float8), array_agg(id)
+    FROM leased GROUP BY tenant
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, blocked, running, succeeded)
     SELECT tenant, queue, -sum(taken), sum(taken * 2 - 1), sum(1 - taken) FROM (SELECT tenant, queue, 0 AS taken FROM settled UNION ALL SELECT tenant, queue, 1 FROM leased) AS moved GROUP BY tenant, queue

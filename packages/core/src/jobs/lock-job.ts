@@ -6,7 +6,7 @@ import { notHeldHalfSent, notHeldIdle, sentTogether } from "../database/transact
 import type { Deps } from "../deps.ts";
 
 type JobRef = { tenant: string; id: string };
-export type LockedJob = Pick<JobRow, "status" | "lease_token" | "flow_id" | "has_children">;
+export type LockedJob = Pick<JobRow, "tenant" | "status" | "lease_token" | "flow_id" | "has_children">;
 
 /** Locks a job for the rest of its transaction. It fails after 200 ms (`isLocked`) while another one has the job locked. */
 export const lockJob = ({ tenant, id }: JobRef): Statement => ({ text: lock, params: [id, tenant] });
@@ -32,6 +32,6 @@ const lock = composed(
   "jobs/lock",
   ["id", "tenant"],
   `
-  SELECT status, lease_token, flow_id, has_children FROM atlasqueue.jobs
+  SELECT tenant, status, lease_token, flow_id, has_children FROM atlasqueue.jobs
   WHERE id = $1::uuid AND tenant = $2 AND ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
 );
