@@ -1,8 +1,6 @@
 import { minimalUser, redisCluster, redisUrl, uniqueKeys, type RedisCluster } from "@atlasqueue/testing";
 import { afterAll, afterEach, beforeAll, describe } from "vitest";
 import type { QueueRef } from "../src/deps.ts";
-import { hostSignal, type SignalHost } from "../src/signal/ipc/host.ts";
-import { ipcSignal } from "../src/signal/ipc/signal.ts";
 import { memorySignal } from "../src/signal/memory/signal.ts";
 import { redisSignal } from "../src/signal/redis/signal.ts";
 import type { ReadyJob, Signal } from "../src/signal/signal.ts";
@@ -31,25 +29,7 @@ const drivers = {
   redis: (signals_max?: number) => openRedis(redisUrl(), signals_max),
   cluster: (signals_max?: number) => openRedis(cluster_url, signals_max),
   memory: (signals_max?: number) => memorySignal({ signalsMax: signals_max }),
-  ipc: (signals_max?: number) => {
-    const host: SignalHost = hostSignal(
-      memorySignal({ signalsMax: signals_max }),
-      pipeTo((message) => void signal.hear(message)),
-    );
-    const signal = ipcSignal(pipeTo((message) => void host.hear(message)));
-    return signal;
-  },
 };
-
-/** What a channel does to messages: JSON, some time later. */
-function pipeTo(hear: (message: unknown) => void) {
-  return {
-    send(message: unknown) {
-      const text = JSON.stringify(message);
-      setImmediate(() => hear(JSON.parse(text)));
-    },
-  };
-}
 
 type Start = (signals_max?: number) => Signal;
 

@@ -7,10 +7,14 @@ const channel_fd = 3;
 const message_chars_max = 16 * 1024 * 1024;
 /** Messages that have waited for the other end to read are written together, until they are as long as this. */
 const joined_chars = 64 * 1024;
+/** With this many waiting, offers are dropped. */
+const offered_max = 1_000;
 
 export type Channel = {
   /** One JSON value. Goes nowhere when the other side is gone, which `closed` reports. */
   send(message: unknown): void;
+  /** The same for what may be lost: dropped while the other end does not read. */
+  offer(message: unknown): void;
   /** Whether it keeps this process alive. */
   ref(): void;
   unref(): void;
@@ -85,12 +89,14 @@ export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): 
     while (waiting.length > 0 && pipe.writable && !pipe.writableNeedDrain) pipe.write(takeSome());
   };
   pipe.on("drain", write);
+  const send = (message: unknown): void => {
+    if (!pipe.writable) return;
+    waiting.push(`${JSON.stringify(message)}\n`);
+    write();
+  };
   return {
-    send(message) {
-      if (!pipe.writable) return;
-      waiting.push(`${JSON.stringify(message)}\n`);
-      write();
-    },
+    send,
+    offer: (message) => void (waiting.length < offered_max && send(message)),
     ref: () => void (pipe instanceof Socket && pipe.ref()),
     unref: () => void (pipe instanceof Socket && pipe.unref()),
     async end() {

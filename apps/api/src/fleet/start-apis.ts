@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { createLogger, type DestinationStream, type Signal } from "@atlasqueue/core";
+import { createLogger, type DestinationStream } from "@atlasqueue/core";
+import type { FleetSignal } from "@atlasqueue/core/internal";
 import { sharingPorts, startFleet, whenStarted, type Fleet } from "@atlasqueue/program";
 import { z } from "zod";
 import type { ApiConfig } from "../config.ts";
@@ -16,8 +17,8 @@ export type Apis = {
   stop(): Promise<number>;
 };
 
-/** `signal` is lent to all processes; `log`: where the lines of this one go. `stop`, aborted, ends the start. */
-export type ApisParts = { signal?: Signal; log?: DestinationStream; stop?: AbortSignal };
+/** Without Redis, `signal` forwards wake-up marks between all processes; `log`: where the lines of this one go. `stop`, aborted, ends the start. */
+export type ApisParts = { signal?: FleetSignal; log?: DestinationStream; stop?: AbortSignal };
 
 const about = z.object({ url: z.string(), port: z.number(), dashboard: z.boolean() });
 

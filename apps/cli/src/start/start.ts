@@ -1,6 +1,7 @@
 import type { Writable } from "node:stream";
 import { readApiConfig, startApis } from "@atlasqueue/api";
-import { createLogger, memorySignal, migrateDatabase } from "@atlasqueue/core";
+import { createLogger, migrateDatabase } from "@atlasqueue/core";
+import { fleetSignal } from "@atlasqueue/core/internal";
 import { heldLog } from "@atlasqueue/program";
 import { readWorkerConfig, startWorkerProcesses, type WorkerProcesses } from "@atlasqueue/worker-app";
 import { readServerSettings, type Env } from "../config.ts";
@@ -63,8 +64,8 @@ export async function startSystem(given: Env, { stdout, stop }: StartOptions): P
     const urls = { DATABASE_URL: database.url, REDIS_URL: redis.kind === "none" ? undefined : redis.url };
     const api_config = readApiConfig({ ...env, ...urls });
     const worker_config = readWorkerConfig({ ...env, ...urls });
-    // One signal for both when it is in memory, lent to the worker; otherwise a connection each.
-    const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
+    // Without Redis, this process forwards wake-up marks between the others.
+    const shared = redis.kind === "none" ? { signal: fleetSignal() } : {};
     undo.add(async () => shared.signal?.close());
 
     // The API starts first, so that a taken port is not found after jobs were claimed, and also stops first.

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { createLogger, type Logger, type Signal } from "@atlasqueue/core";
+import { createLogger, type Logger } from "@atlasqueue/core";
+import type { FleetSignal } from "@atlasqueue/core/internal";
 import { apart, startFleet, whenStarted, type Fleet } from "@atlasqueue/program";
 import { captureOutput } from "@atlasqueue/worker";
 import { z } from "zod";
@@ -71,13 +72,13 @@ export async function startWorkers(
 
 /**
  * As many worker processes as the settings ask for, at least one, all of them children of this one: whatever a handler
- * does to its process, this one goes on, ends its leases and starts another. `signal` is lent to them: without Redis, the one in this
- * process' memory. Rejects, after stopping them, when one cannot start.
+ * does to its process, this one goes on, ends its leases and starts another. Without Redis, `signal` forwards wake-up
+ * marks between them. Rejects, after stopping them, when one cannot start.
  */
 export async function startWorkerProcesses(
   config: WorkerAppConfig,
   env: NodeJS.ProcessEnv,
-  { logger, signal, stop }: { logger: Logger; signal?: Signal | undefined; stop?: AbortSignal | undefined },
+  { logger, signal, stop }: { logger: Logger; signal?: FleetSignal | undefined; stop?: AbortSignal | undefined },
 ): Promise<WorkerProcesses> {
   const { port } = config.metrics;
   const endOfProcess = createEndOfProcess(config.database, logger);

@@ -31,7 +31,7 @@ export async function rebuildSignals(deps: Deps & { signal: Signal }): Promise<{
 
 async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Promise<number> {
   const { signal } = deps;
-  if (queue.marked) return markAnew(deps, queue);
+  if (queue.marked || signal.marks_only) return markAnew(deps, queue);
   if ((await signal.look(queue)).marked) await signal.setMarked(queue, false);
   // No more than was there, or a busy queue would never be empty.
   let old = (await signal.look(queue)).length;

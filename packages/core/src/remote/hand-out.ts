@@ -141,6 +141,7 @@ export function createHandOut(
 
     /** What is there now. */
     async leaseNow(call: LeaseCall, caller: Caller): Promise<Handed | undefined> {
+      if (deps.signal.marks_only) return claimFor(call, caller, "oldest");
       const takes = () => (caller.gone.aborted ? 0 : performance.now() < caller.ends_at ? takes_max : 1);
       for (let take = 0; take < takes(); take += 1) {
         let ids: string[];

@@ -103,7 +103,8 @@ export function createLongPoll(
 
   const wake = ({ queue, id }: Woken): void => {
     const line = lines.get(lineName(queue));
-    track(line ? serve(line, () => handout.serveSignalled(line, id)) : handout.putBack(queue, [id]));
+    if (!line) return track(handout.putBack(queue, [id]));
+    track(serve(line, () => (deps.signal.marks_only ? handout.serveOldest(line) : handout.serveSignalled(line, id))));
   };
 
   /** One query for all lines, so that a thousand waiting calls cost as little as one. */

@@ -6,7 +6,7 @@ import type { Presence } from "./presence.ts";
 export type ReadyJob = QueueRef & { id: string; priority: number };
 
 /** The lists of one queue. `next` is the id (or junk) that would be handed out next. */
-export type QueueSignals = { length: number; next: string | undefined; overflowed: boolean; marked: boolean };
+type QueueSignals = { length: number; next: string | undefined; overflowed: boolean; marked: boolean };
 
 /**
  * Tells workers that jobs are ready: hints, never the truth. Losing all of it costs latency and no job. Every method
@@ -16,6 +16,8 @@ export type QueueSignals = { length: number; next: string | undefined; overflowe
 export type Signal = {
   /** False when no worker listens: then jobs made ready are left to the workers' sweep. */
   readonly heard: boolean;
+  /** True when it hands out no ids: a wait ends with `wakeMark`, and the worker claims the oldest. */
+  readonly marks_only?: true;
   /**
    * Hand these out after those already there. When a list is full they are dropped and the overflow is remembered.
    * Of a marked queue, the list keeps one id for all of them. Resolves with how many were taken in.

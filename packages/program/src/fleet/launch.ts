@@ -4,8 +4,8 @@ import cluster from "node:cluster";
 /** Starts a process with these arguments and this environment. Our channel to it is its descriptor 3. */
 export type Launch = (args: readonly string[], env: NodeJS.ProcessEnv) => ChildProcess;
 
-/** The argument of a process to which its fleet lends a signal. */
-export const lentSignal = "lent-signal";
+/** The argument of a process that exchanges hints with its fleet. */
+export const sharedSignal = "shared-signal";
 
 const stdio = ["ignore", "inherit", "inherit", "pipe"] as const;
 

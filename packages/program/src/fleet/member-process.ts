@@ -1,9 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
-import type { Signal } from "@atlasqueue/core";
-import { hostSignal } from "@atlasqueue/core/internal";
+import type { FleetSignal } from "@atlasqueue/core/internal";
 import { openChannel } from "../process-channel.ts";
-import { lentSignal, type Launch } from "./launch.ts";
+import { sharedSignal, type Launch } from "./launch.ts";
 import { fromMember, type FromMember, type ToMember } from "./messages.ts";
 
 export type Ended = { code: number | null; by: NodeJS.Signals | null; error?: Error };
@@ -20,15 +19,15 @@ export type MemberProcessOptions = {
   number: number;
   env: NodeJS.ProcessEnv;
   hear(message: FromMember): void;
-  /** Lent to it. */
-  signal: Signal | undefined;
+  /** Exchanges hints with it. */
+  signal: FleetSignal | undefined;
 };
 
 /** Start a process of a fleet, and talk with it. */
 export function openMember({ launch, number, env, hear, signal }: MemberProcessOptions): MemberProcess {
   let child: ChildProcess;
   try {
-    child = launch([String(number), ...(signal ? [lentSignal] : [])], env);
+    child = launch([String(number), ...(signal ? [sharedSignal] : [])], env);
   } catch (error) {
     // When memory or processes run out, some failures are thrown at once instead of emitted.
     return neverStarted(error instanceof Error ? error : new Error(String(error)));
@@ -39,13 +38,13 @@ export function openMember({ launch, number, env, hear, signal }: MemberProcessO
     pipe &&
     openChannel(pipe, {
       hear(heard) {
-        if (host?.hear(heard)) return;
+        if (peer?.hear(heard)) return;
         const message = fromMember.safeParse(heard);
         if (message.success) hear(message.data);
       },
-      closed: () => host?.close(),
+      closed: () => peer?.leave(),
     });
-  const host = signal && channel ? hostSignal(signal, channel) : undefined;
+  const peer = channel && signal?.join((hint) => channel.offer(hint));
   const ended = new Promise<Ended>((resolve) => {
     child.once("exit", (code, by) => resolve({ code, by }));
     child.once("error", (error) => {

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Signal } from "@atlasqueue/core";
-import { ipcSignal, logDestination } from "@atlasqueue/core/internal";
+import { fleetSignal, logDestination } from "@atlasqueue/core/internal";
 import { SettingError } from "@atlasqueue/core/internal/program";
 import { parentChannel } from "../process-channel.ts";
 import { exitOnTrouble, troubleLine } from "../process.ts";
 import { beatMs } from "./hang-watch.ts";
 import { heldLog } from "./held-log.ts";
-import { lentSignal, outliveParent } from "./launch.ts";
+import { outliveParent, sharedSignal } from "./launch.ts";
 import { isToMember, type FromMember } from "./messages.ts";
 
 /** What is still starting then is waited for no longer: it has no job, and a module may never be loaded to its end. */
@@ -18,7 +18,7 @@ export type MemberParts = {
   number: number;
   /** Where its log goes: held back until the fleet lets it speak. */
   log: { write(line: string): void };
-  /** What the fleet lends, if it does. */
+  /** One that exchanges wake-up marks with the fleet, if the fleet has one. */
   signal: Signal | undefined;
   /** What all processes of the fleet that are working answer to `says`, this one included; nothing without a fleet. */
   gather(): Promise<string[]>;
@@ -38,7 +38,7 @@ export type RunningMember = {
 };
 
 /**
- * A process of a fleet (fleet.ts): started, woken (when signals are in the fleet's memory) and stopped over a channel. A
+ * A process of a fleet (fleet.ts): started, woken (without Redis) and stopped over a channel. A
  * terminal or a service manager may signal the whole group; the parent decides what that means.
  *
  * @example
@@ -58,7 +58,7 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
   const gathers = new Map<number, (texts: string[]) => void>();
   const fleet = parentChannel({
     hear(message) {
-      if (lent.hear(message) || !isToMember(message)) return;
+      if (peer.hear(message) || !isToMember(message)) return;
       switch (message.fleet) {
         case "speak":
           return log.release();
@@ -79,7 +79,8 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
       void stop();
     },
   });
-  const lent = ipcSignal(fleet);
+  const shared = fleetSignal();
+  const peer = shared.join((hint) => fleet.offer(hint));
   const say = (message: FromMember) => fleet.send(message);
   const sayOwn = async (id: number): Promise<void> => {
     const running = await program.catch(() => undefined);
@@ -103,7 +104,7 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
   await exitOnTrouble(async () => {
     try {
       const [number, ...words] = process.argv.slice(2);
-      const signal = words.includes(lentSignal) ? lent : undefined;
+      const signal = words.includes(sharedSignal) ? shared : undefined;
       program = start({ number: Number(number), log, signal, gather });
       const running = await program;
       if (!running) return;

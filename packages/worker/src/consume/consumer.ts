@@ -81,16 +81,31 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
 
   const claimOldest = (tenant: string, jobs_max: number): Promise<number> =>
     claimed(tenant, (claimer) => claimReady(deps, jobs_max, { ...claimer, queues: served.open() }));
-  const pollPostgres = async (reason: SignalUnavailableError): Promise<void> => {
+  const pollPostgres = async (rest: (ms: number) => Promise<unknown>, idle_ms_max?: number): Promise<void> => {
     try {
-      const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest, stop });
-      if (rest_ms === 0) return;
-      deps.observe({ event: "signal_failed", during: "wait", error: reason.message });
-      await pause(rest_ms, stop);
+      const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest, stop, idle_ms_max });
+      if (rest_ms > 0) await rest(rest_ms);
     } catch (error) {
       await restAfter(deps, error, stop);
     }
   };
+  const pollAfter = (failed: SignalUnavailableError) =>
+    pollPostgres((rest_ms) => {
+      deps.observe({ event: "signal_failed", during: "wait", error: failed.message });
+      return pause(rest_ms, stop);
+    });
+  /** The oldest, again after each mark. */
+  const claimByMarks = (changed: AbortSignal) =>
+    pollPostgres(async (rest_ms) => {
+      const woken = await deps.signal.wait(
+        served.queuesOf(served.tenants()),
+        rest_ms,
+        AbortSignal.any([stop, changed]),
+      );
+      if (!woken) return;
+      found.woken(woken.queue);
+      served.hasJobs(woken.queue.tenant);
+    }, poll_timeout_seconds * 1_000);
 
   while (!stop.aborted) {
     if (served.open().length === 0) {
@@ -105,6 +120,11 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       await nextTurn();
       continue;
     }
+    if (deps.signal.marks_only) {
+      // Its signal is taken before anything is awaited: a tenant that joins meanwhile ends the wait that it is not in.
+      await claimByMarks(served.changed());
+      continue;
+    }
     try {
       const next = await nextIds(room);
       if (next.ids.length === 0) continue;
@@ -113,7 +133,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       // Fewer than asked for: nothing is waiting, so there is nothing to overlap with but others' claims.
       if (next.ids.length < room && !next.others) await claiming;
     } catch (error) {
-      if (error instanceof SignalUnavailableError) await pollPostgres(error);
+      if (error instanceof SignalUnavailableError) await pollAfter(error);
       else await restAfter(deps, error, stop);
     }
   }

@@ -12,13 +12,16 @@ export type WithoutSignalParts = {
   /** Claim and start so many of a tenant's oldest jobs at most. Says how many. */
   claimOldest: (tenant: string, jobs_max: number) => Promise<number>;
   stop: AbortSignal;
+  /** With wake-up marks: how long a worker with nothing to do waits for one. */
+  idle_ms_max?: number | undefined;
   now?: () => number;
 };
 
 /**
  * Without a signal: the oldest jobs of each tenant that has ready ones, in turn, until the slots were filled once. Says
  * how long to rest: not at all when some were started; where what is ready cannot start, until the next look is due, as
- * others may wait behind it, and as long as was spent in vain. No longer than a second, as nothing else tells of jobs.
+ * others may wait behind it, and as long as was spent in vain. No longer than a second, or than a worker
+ * waits for marks.
  *
  * @example
  * const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest, stop });
@@ -29,9 +32,10 @@ export async function fillWithoutSignal({
   free,
   claimOldest,
   stop,
+  idle_ms_max,
   now = () => performance.now(),
 }: WithoutSignalParts): Promise<number> {
-  const idle_ms = rest_ms_max * (0.5 + Math.random() / 2);
+  const idle_ms = idle_ms_max ?? rest_ms_max * (0.5 + Math.random() / 2);
   if (served.tenants().length < 2) await served.discover();
   const [only = "", other] = served.tenants();
   if (other === undefined) return (await claimOldest(only, free())) > 0 ? 0 : idle_ms;
@@ -51,5 +55,5 @@ export async function fillWithoutSignal({
       served.hasJobs(next.tenant);
     }
   }
-  return started > 0 ? 0 : Math.min(idle_ms, Math.max(found.lookInMs(false), now() - began_at));
+  return started > 0 ? 0 : Math.min(idle_ms, Math.max(found.lookInMs(idle_ms_max !== undefined), now() - began_at));
 }

@@ -10,7 +10,8 @@ export type Offer = (queue: ReadyQueue) => Promise<number>;
 export function createOffer(deps: LoopDeps): Offer {
   const reaches = createReaches();
   return async (queue) => {
-    if (!queue.marked) return reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
+    if (!queue.marked && !deps.signal.marks_only)
+      return reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
     await offerMark(deps, queue);
     return 0;
   };

@@ -1,0 +1,153 @@
+import { z } from "zod";
+import type { QueueRef } from "../deps.ts";
+import { memorySignal } from "./memory/signal.ts";
+import { wakeMark, type ReadyJob, type Signal, type Woken } from "./signal.ts";
+
+const queue = z.object({ tenant: z.string(), queue: z.string() });
+const worker = z.object({ tenant: z.string(), id: z.string() });
+const presence = worker.extend({
+  host: z.string(),
+  pid: z.int(),
+  queues: z.array(z.string()),
+  handlers: z.array(z.string()),
+  concurrency: z.int(),
+  active: z.int(),
+  state: z.enum(["running", "draining", "stuck"]),
+  lease_seconds: z.number(),
+});
+
+/** What processes send each other. Code that a process runs may forge it, and each may be lost. */
+const hint = z.discriminatedUnion("hint", [
+  z.object({ hint: z.literal("ready"), queues: z.array(queue) }),
+  z.object({ hint: z.literal("notice"), topic: z.enum(["finished", "cancelled"]), ids: z.array(z.string()) }),
+  z.object({ hint: z.literal("worker"), worker: presence }),
+  z.object({ hint: z.literal("worker_left"), worker }),
+]);
+type Hint = z.infer<typeof hint>;
+
+export type FleetSignal = Signal & {
+  /** Exchange hints with another process, which `send` reaches. It forwards them to the other processes it knows. */
+  join(send: (hint: Hint) => void): {
+    /** Whether a message from that process was a hint. */
+    hear(message: unknown): boolean;
+    leave(): void;
+  };
+};
+
+/** Returns whether it waited for this queue. */
+type Waiter = (queue: QueueRef) => boolean;
+
+const nameOf = (one: QueueRef) => JSON.stringify([one.tenant, one.queue]);
+
+/** Marks kept until a worker waits for their queues. What is beyond, the sweep finds. */
+const marks_max = 10_000;
+
+/**
+ * Wake-up marks for several processes without Redis: "something is ready in this queue". No id crosses: a woken worker
+ * claims the oldest. Notices and the list of workers cross too. The rest is each process's own.
+ *
+ * @example
+ * const signal = fleetSignal();
+ * const parent = signal.join((hint) => channel.send(hint));
+ */
+export function fleetSignal(): FleetSignal {
+  const own = memorySignal();
+  const peers = new Set<(hint: Hint) => void>();
+  /** Names of queues. */
+  const marks = new Set<string>();
+  const waiters = new Set<Waiter>();
+
+  /** Wakes all that wait for the queue: those that come too late claim nothing. */
+  const mark = ({ tenant, queue: name }: QueueRef): void => {
+    const ready = { tenant, queue: name };
+    let woken = 0;
+    for (const wake of waiters) if (wake(ready)) woken += 1;
+    if (woken === 0 && marks.size < marks_max) marks.add(nameOf(ready));
+  };
+  const act = (heard: Hint): unknown => {
+    switch (heard.hint) {
+      case "ready":
+        return heard.queues.forEach(mark);
+      case "notice":
+        return own.notices.tell(heard.topic, heard.ids);
+      case "worker":
+        return own.presence.announce(heard.worker);
+      case "worker_left":
+        return own.presence.withdraw(heard.worker);
+      default:
+        return heard satisfies never;
+    }
+  };
+  const tell = async (said: Hint, from?: (hint: Hint) => void): Promise<void> => {
+    for (const send of peers) if (send !== from) send(said);
+    await act(said);
+  };
+  const ready = async (jobs: readonly ReadyJob[]): Promise<number> => {
+    const queues = new Map(jobs.map((job) => [nameOf(job), { tenant: job.tenant, queue: job.queue }]));
+    if (queues.size > 0) await tell({ hint: "ready", queues: [...queues.values()] });
+    return jobs.length;
+  };
+
+  return {
+    ...own,
+    marks_only: true,
+    push: ready,
+    pushFront: ready,
+    setMarked: async (one) => void marks.delete(nameOf(one)),
+    take: async () => [],
+    async wait(queues, timeout_ms, stop) {
+      const marked = queues.find((one) => marks.delete(nameOf(one)));
+      if (marked || stop.aborted) return marked && { queue: marked, id: wakeMark };
+      return nextMark(waiters, new Set(queues.map(nameOf)), timeout_ms, stop);
+    },
+    look: async (one) => ({
+      length: marks.has(nameOf(one)) ? 1 : 0,
+      next: undefined,
+      overflowed: false,
+      marked: true,
+    }),
+    notices: { ...own.notices, tell: (topic, ids) => tell({ hint: "notice", topic, ids: [...ids] }) },
+    presence: {
+      ...own.presence,
+      announce: ({ queues, handlers, ...facts }) =>
+        tell({ hint: "worker", worker: { ...facts, queues: [...queues], handlers: [...handlers] } }),
+      withdraw: ({ tenant, id }) => tell({ hint: "worker_left", worker: { tenant, id } }),
+    },
+    join(send) {
+      peers.add(send);
+      return {
+        hear(message) {
+          const heard = hint.safeParse(message);
+          if (heard.success) void tell(heard.data, send);
+          return heard.success;
+        },
+        leave: () => void peers.delete(send),
+      };
+    },
+  };
+}
+
+function nextMark(
+  waiters: Set<Waiter>,
+  names: ReadonlySet<string>,
+  timeout_ms: number,
+  stop: AbortSignal,
+): Promise<Woken | undefined> {
+  return new Promise((resolve) => {
+    const end = (woken?: Woken) => {
+      clearTimeout(timer);
+      waiters.delete(wake);
+      stop.removeEventListener("abort", stopped);
+      resolve(woken);
+    };
+    const stopped = () => end();
+    const wake: Waiter = (one) => {
+      const wanted = names.has(nameOf(one));
+      if (wanted) end({ queue: one, id: wakeMark });
+      return wanted;
+    };
+    const timer = setTimeout(stopped, timeout_ms);
+    waiters.add(wake);
+    stop.addEventListener("abort", stopped, { once: true });
+  });
+}
