@@ -85,8 +85,8 @@ test("names a process knows are not looked up again", async () => {
 test("of a stream's queues those that fit are admitted, and the others are named", async () => {
   const queues = bound();
   await store("a");
-  const refused = await queues.admitEach("default", ["b", "a", "c", "d", "e"]);
-  expect([...refused.keys()]).toEqual(["d", "e"]);
-  expect(refused.get("d")).toBeInstanceOf(TooManyQueuesError);
+  const others = await queues.admitEach("default", ["b", "a", "c", "d", "e"]);
+  expect([...others.keys()]).toEqual(["d", "e"]);
+  expect(others.get("d")).toBeInstanceOf(TooManyQueuesError);
   await queues.admit("default", ["b", "c"]);
 });
