@@ -20,7 +20,6 @@ CREATE TABLE "atlasqueue"."audit_log" (
 	CONSTRAINT "audit_log_tenant_id_pk" PRIMARY KEY("tenant","id")
 );
 --> statement-breakpoint
-CREATE INDEX "audit_log_at" ON "atlasqueue"."audit_log" USING btree ("at");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_log_key" ON "atlasqueue"."audit_log" USING btree ("tenant","idempotency_key") WHERE idempotency_key IS NOT NULL;--> statement-breakpoint
 CREATE TABLE "atlasqueue"."flow_edges" (
 	"tenant" text COLLATE "C" NOT NULL,
@@ -45,12 +44,12 @@ CREATE TABLE "atlasqueue"."flow_jobs" (
 --> statement-breakpoint
 CREATE INDEX "flow_jobs_of_flow" ON "atlasqueue"."flow_jobs" USING btree ("flow_id","place");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."flows" (
-	"id" uuid PRIMARY KEY NOT NULL,
+	"id" uuid NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
-	"created_at" timestamp (6) with time zone NOT NULL
+	"created_at" timestamp (6) with time zone NOT NULL,
+	CONSTRAINT "flows_tenant_id_pk" PRIMARY KEY("tenant","id")
 );
 --> statement-breakpoint
-CREATE INDEX "flows_of_tenant" ON "atlasqueue"."flows" USING btree ("tenant","id");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."idempotency_keys" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"key" text COLLATE "C" NOT NULL,
@@ -319,7 +318,6 @@ CREATE TABLE "atlasqueue"."sessions" (
 	"expires_at" timestamp (6) with time zone NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX "sessions_token" ON "atlasqueue"."sessions" USING btree ("token_id","created_at");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."signing_keys" (
 	"name" text PRIMARY KEY NOT NULL,
 	"key" "bytea" NOT NULL,
@@ -349,10 +347,9 @@ CREATE TABLE "atlasqueue"."tokens" (
 	CONSTRAINT "tokens_hash_unique" UNIQUE("hash")
 );
 --> statement-breakpoint
-CREATE INDEX "tokens_tenant" ON "atlasqueue"."tokens" USING btree ("tenant","id");--> statement-breakpoint
-CREATE INDEX "tokens_rotated_to" ON "atlasqueue"."tokens" USING btree ("rotated_to") WHERE rotated_to IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX "tokens_tenant" ON "atlasqueue"."tokens" USING btree ("tenant","id");--> statement-breakpoint
 ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_tenant_tenants_tenant_fk" FOREIGN KEY ("tenant") REFERENCES "atlasqueue"."tenants"("tenant") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_rotated_to_tokens_id_fk" FOREIGN KEY ("rotated_to") REFERENCES "atlasqueue"."tokens"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_tenant_rotated_to_tokens_tenant_id_fk" FOREIGN KEY ("tenant","rotated_to") REFERENCES "atlasqueue"."tokens"("tenant","id") ON DELETE set null ("rotated_to") ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "atlasqueue"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 -- Tables without a key: PostgreSQL updates and deletes none of their rows while a publication has them.
 ALTER TABLE "atlasqueue"."queue_changes" REPLICA IDENTITY FULL;--> statement-breakpoint

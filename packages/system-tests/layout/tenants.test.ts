@@ -25,7 +25,6 @@ const exempt: Record<string, string> = {
   "flows/awaited.ts": "part of statements, over a job that the rest of them chose by tenant",
   "flows/keeping/ended-flows.ts": "part of statements, over jobs that the rest of them chose",
   "flows/keeping/overdue-edges.ts": "the doctor's, over all tenants",
-  "flows/keeping/forget-empty.ts": "the cleaner's, over all tenants",
   "jobs/wait-finished.ts": "says only that ids have finished; the caller looks the job up before and after",
   "lease/end-leases.ts": "by the id of a worker, for the process that started it",
   "maintenance/sweep/recovery-gate.ts": "the sweep's: it asks whether there is any claim",
@@ -43,7 +42,6 @@ const exempt: Record<string, string> = {
   "submit/arrivals/submit-flow-inside.ts":
     "the function that it calls takes the tenant, and checks it against the role",
   "tokens/note-use.ts": "ids of tokens we were just shown",
-  "audit/forget.ts": "the cleaner's, over all tenants",
   "jobs/search.ts": "its conditions are those of list.ts, which name the tenant",
   "operations/forget.ts": "the cleaner's, over all tenants",
   "operations/patching.ts": "over ids that a replay's own walk chose, by its tenant",

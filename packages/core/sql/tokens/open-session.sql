@@ -3,8 +3,8 @@
 -- $3 replaces
 WITH gone AS (
     DELETE FROM atlasqueue.sessions WHERE hash = ANY(ARRAY(
-      SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
-        SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET 99))
+      SELECT hash FROM atlasqueue.sessions WHERE expires_at <= now() OR hash IN (
+        SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET 99)
       FOR UPDATE SKIP LOCKED))
   ), made AS (
     INSERT INTO atlasqueue.sessions (hash, tenant, token_id, expires_at)

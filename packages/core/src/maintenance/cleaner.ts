@@ -1,4 +1,4 @@
-import { forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
+import { firstFlow, forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
 import { forgetEmptyQueues } from "../counts/fold.ts";
@@ -100,7 +100,7 @@ function bringBackStep(deps: LoopDeps): Step {
 }
 
 function flowsStep(deps: LoopDeps): Step {
-  let after: string = firstId;
+  let after = firstFlow;
   return async () => {
     const { next } = await forgetEmptyFlows(deps, after, rows_max);
     after = next ?? after;

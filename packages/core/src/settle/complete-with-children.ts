@@ -112,7 +112,7 @@ async function complete(
   { flow, submissions, drafts }: DraftedFlow,
   dependants_wait: boolean,
 ): Promise<Written | undefined> {
-  const { id, lease_token } = completion.lease;
+  const { tenant, id, lease_token } = completion.lease;
   const [held] = await execute<LockedJob>(lockJob(completion.lease));
   if (held?.status !== "running" || held.lease_token !== lease_token) return { kind: "not_held" };
   const has_children = held.has_children ?? false;
@@ -128,7 +128,7 @@ async function complete(
   if (!circle) return undefined;
   if (circle.kind === "found") return { kind: "refused", refusal: { kind: "circle", dependant: circle.dependant } };
   if (circle.kind === "beyond") return { kind: "refused", refusal: { kind: "too_many_to_tell" } };
-  const { flow_id, first_place, is_new } = await flowOfSpawner(execute, held.flow_id);
+  const { flow_id, first_place, is_new } = await flowOfSpawner(execute, { tenant, flow_id: held.flow_id });
   const parts = { flow_id, spawned_by: id, first_place, others_wait: dependants.length > 0 };
   const drafted = { flow, submissions, drafts: tied(flow, drafts, parts) };
   const [stored] = await storeFlows(execute, [drafted], { idempotency_ttl_seconds: 0 });

@@ -18,12 +18,12 @@ export const isLive = "(tokens.expires_at IS NULL OR tokens.expires_at > now())"
 export const worksNow = sql.raw(isLive);
 
 /**
- * The sessions of the tokens that these have replaced ended with that, and must not come back as nothing replaces their
- * tokens any more.
+ * The sessions of the tokens of tenant $1 that these have replaced ended with that. They must not come back as nothing
+ * replaces their tokens any more.
  */
 export function endSessionsBefore(gone: string): string {
   return `ended_sessions AS (
-    DELETE FROM atlasqueue.sessions WHERE token_id IN (SELECT id FROM atlasqueue.tokens WHERE rotated_to IN (SELECT id FROM ${gone}))
+    DELETE FROM atlasqueue.sessions WHERE token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM ${gone}))
   )`;
 }
 

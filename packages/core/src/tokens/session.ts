@@ -39,14 +39,15 @@ export async function openSession(deps: Deps, token_id: string, replaces?: strin
   return { ...shown, session, hash };
 }
 
+// Reads the whole table, and removes every session that has expired: so it has only those of half a day.
 const open = composed(
   "tokens/open-session",
   ["token_id", "hash", "replaces"],
   `
   WITH gone AS (
     DELETE FROM atlasqueue.sessions WHERE hash = ANY(ARRAY(
-      SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid AND (expires_at <= now() OR hash IN (
-        SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1}))
+      SELECT hash FROM atlasqueue.sessions WHERE expires_at <= now() OR hash IN (
+        SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1})
       FOR UPDATE SKIP LOCKED))
   ), made AS (
     INSERT INTO atlasqueue.sessions (hash, tenant, token_id, expires_at)

@@ -1,5 +1,5 @@
 import type { Actor, JsonObject } from "@atlasqueue/contract";
-import { sql, boolean, index, integer, primaryKey, text, uniqueIndex, uuid } from "../drizzle.ts";
+import { sql, boolean, integer, primaryKey, text, uniqueIndex, uuid } from "../drizzle.ts";
 import { atlasqueue, json, time } from "./columns.ts";
 
 /** What people and tokens did, apart from submitting and working: newest by id. */
@@ -32,7 +32,6 @@ export const auditLog = atlasqueue.table(
   },
   (row) => [
     primaryKey({ columns: [row.tenant, row.id] }),
-    index("audit_log_at").on(row.at),
     uniqueIndex("audit_log_key")
       .on(row.tenant, row.idempotency_key)
       .where(sql`idempotency_key IS NOT NULL`),

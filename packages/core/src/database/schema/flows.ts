@@ -6,11 +6,11 @@ import { atlasqueue, json, time } from "./columns.ts";
 export const flows = atlasqueue.table(
   "flows",
   {
-    id: uuid().primaryKey(),
+    id: uuid().notNull(),
     tenant: text().notNull(),
     created_at: time().notNull(),
   },
-  (row) => [index("flows_of_tenant").on(row.tenant, row.id)],
+  (row) => [primaryKey({ columns: [row.tenant, row.id] })],
 );
 
 /** What a job is in its flow: written when it is submitted. */

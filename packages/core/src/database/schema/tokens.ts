@@ -1,6 +1,5 @@
 import type { Scope } from "@atlasqueue/contract";
-import type { AnyPgColumn } from "drizzle-orm/pg-core";
-import { sql, index, text, uuid } from "../drizzle.ts";
+import { foreignKey, text, uniqueIndex, uuid } from "../drizzle.ts";
 import { atlasqueue, bytes, time } from "./columns.ts";
 
 /** The owners of jobs. The default tenant needs no row. */
@@ -31,16 +30,15 @@ export const tokens = atlasqueue.table(
     expires_at: time(),
     last_used_at: time(),
     /** The one that replaced it, until that is gone: a token has one successor. */
-    rotated_to: uuid().references((): AnyPgColumn => tokens.id, { onDelete: "set null" }),
+    rotated_to: uuid(),
     /** When it would end, had nothing ever replaced it; `infinity`: never. Null: nothing has, and `expires_at` says it. */
     own_expires_at: time(),
   },
   (row) => [
-    index("tokens_tenant").on(row.tenant, row.id),
-    // For the foreign key: which token has the deleted one as its successor.
-    index("tokens_rotated_to")
-      .on(row.rotated_to)
-      .where(sql`rotated_to IS NOT NULL`),
+    // Unique for the foreign key, which finds the token that has the deleted one as its successor by the tenant.
+    uniqueIndex("tokens_tenant").on(row.tenant, row.id),
+    // The migration sets only `rotated_to` to null, which drizzle cannot express.
+    foreignKey({ columns: [row.tenant, row.rotated_to], foreignColumns: [row.tenant, row.id] }).onDelete("set null"),
   ],
 );
 
@@ -48,17 +46,13 @@ export const tokens = atlasqueue.table(
  * What browsers hold in place of a token: it works as long as the token does, and half a day at most. A table and not a
  * signed text, so that signing out ends it for good. See decisions/2026-11-21-sessions.md.
  */
-export const sessions = atlasqueue.table(
-  "sessions",
-  {
-    /** SHA-256 of the cookie's text. */
-    hash: bytes().primaryKey(),
-    tenant: text().notNull(),
-    token_id: uuid()
-      .notNull()
-      .references(() => tokens.id, { onDelete: "cascade" }),
-    created_at: time().notNull().defaultNow(),
-    expires_at: time().notNull(),
-  },
-  (row) => [index("sessions_token").on(row.token_id, row.created_at)],
-);
+export const sessions = atlasqueue.table("sessions", {
+  /** SHA-256 of the cookie's text. */
+  hash: bytes().primaryKey(),
+  tenant: text().notNull(),
+  token_id: uuid()
+    .notNull()
+    .references(() => tokens.id, { onDelete: "cascade" }),
+  created_at: time().notNull().defaultNow(),
+  expires_at: time().notNull(),
+});

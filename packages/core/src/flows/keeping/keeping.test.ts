@@ -12,7 +12,7 @@ import { retry } from "../../jobs/retry.ts";
 import { clearResults } from "../../maintenance/clear-results.ts";
 import { firstId, prune } from "../../maintenance/prune.ts";
 import { complete } from "../../settle/complete.ts";
-import { forgetEmptyFlows } from "./forget-empty.ts";
+import { firstFlow, forgetEmptyFlows } from "./forget-empty.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const { deps, take, die, status } = engineHarness();
@@ -164,7 +164,7 @@ describe("while another transaction holds a row of one job", () => {
       });
       for (const id of [b, other, a]) await remove(id);
       expect(await Promise.all([a, b, other].map(status))).toEqual([undefined, undefined, undefined]);
-      expect((await forgetEmptyFlows(deps, firstId, 10)).flows).toBe(1);
+      expect((await forgetEmptyFlows(deps, firstFlow, 10)).flows).toBe(1);
       for (const one of Object.values(theirs))
         expect(await sql`SELECT FROM ${sql(`atlasqueue.${one.table}`)}`).toEqual([]);
     },
@@ -176,9 +176,9 @@ test("a flow that a stranger holds stays, and holds up no other", async () => {
   await sql`INSERT INTO atlasqueue.flows (id, tenant, created_at) SELECT gen_random_uuid(), 'default', now() FROM generate_series(1, 2)`;
   await sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.flows LIMIT 1 FOR UPDATE`;
-    expect((await forgetEmptyFlows(deps, firstId, 10)).flows).toBe(1);
+    expect((await forgetEmptyFlows(deps, firstFlow, 10)).flows).toBe(1);
   });
-  expect((await forgetEmptyFlows(deps, firstId, 10)).flows).toBe(1);
+  expect((await forgetEmptyFlows(deps, firstFlow, 10)).flows).toBe(1);
 });
 
 test("a flow goes with the last of its jobs", async () => {
@@ -186,9 +186,9 @@ test("a flow goes with the last of its jobs", async () => {
   await cancel(deps, "default", a);
   await advance();
   await deleteFinished(deps, "default", [a]);
-  expect(await forgetEmptyFlows(deps, firstId, 10)).toEqual({ flows: 0, next: undefined });
+  expect(await forgetEmptyFlows(deps, firstFlow, 10)).toEqual({ flows: 0, next: undefined });
   await deleteFinished(deps, "default", [b]);
-  expect(await forgetEmptyFlows(deps, firstId, 10)).toEqual({ flows: 1, next: undefined });
+  expect(await forgetEmptyFlows(deps, firstFlow, 10)).toEqual({ flows: 1, next: undefined });
   expect(await deps.database.sql`SELECT FROM atlasqueue.flow_jobs UNION ALL SELECT FROM atlasqueue.flow_edges`).toEqual(
     [],
   );

@@ -9,9 +9,15 @@ export type SpawnersFlow = { flow_id: string; first_place: number; is_new: boole
  * The flow of a job, or a new one. Its row is locked, so that two jobs of a flow that add others at once do not give
  * them the same places.
  */
-export async function flowOfSpawner(execute: Execute, flow_id: string | null): Promise<SpawnersFlow> {
+export async function flowOfSpawner(
+  execute: Execute,
+  { tenant, flow_id }: { tenant: string; flow_id: string | null },
+): Promise<SpawnersFlow> {
   if (flow_id === null) return { flow_id: newId(), first_place: 1, is_new: true };
-  await execute({ text: "SELECT FROM atlasqueue.flows WHERE id = $1::uuid FOR UPDATE", params: [flow_id] });
+  await execute({
+    text: "SELECT FROM atlasqueue.flows WHERE tenant = $1 AND id = $2::uuid FOR UPDATE",
+    params: [tenant, flow_id],
+  });
   const [row] = await execute<{ first_place: number }>({ text: free, params: [flow_id] });
   return { flow_id, first_place: row?.first_place ?? 0, is_new: false };
 }

@@ -1,6 +1,6 @@
 import { closeEdges, releaseChildren } from "../../advance.ts";
 import { foldCounts, forgetEmptyQueues } from "../../../src/counts/fold.ts";
-import { forgetEmptyFlows } from "../../../src/flows/keeping/forget-empty.ts";
+import { firstFlow, forgetEmptyFlows } from "../../../src/flows/keeping/forget-empty.ts";
 import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
 import { clearResults } from "../../../src/maintenance/clear-results.ts";
@@ -22,7 +22,7 @@ export const sweepMoves: Moves = ofMany({
   "fail with a row of the outbox": (_world, deps) =>
     drainPage(deps, { parent_ended: { version: 1, handle: () => Promise.reject(new Error("it fails")) } }, 1),
   "release children": (_world, deps) => releaseChildren(deps, 100),
-  "forget empty flows": (_world, deps) => forgetEmptyFlows(deps, firstId, 100),
+  "forget empty flows": (_world, deps) => forgetEmptyFlows(deps, firstFlow, 100),
   promote: (_world, deps) => promoteDue(deps, 50),
   "promote of queues": ({ tenant }, deps) => promoteDueOf(deps, [{ tenant, queue: "q", jobs_max: 50 }]),
   prune: (_world, deps) => prune(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100),
