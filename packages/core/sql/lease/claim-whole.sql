@@ -4,7 +4,7 @@
 -- $4 tenant
 -- $5 queues
 -- $6 ids
-WITH  
+WITH 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
@@ -13,7 +13,8 @@ WITH
   SELECT queue FROM unnest($5::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
-    RETURNING *
+    RETURNING *, CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
+      ELSE octet_length(payload::text) END AS payload_bytes
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
     SELECT $4, $1::text::uuid, $2, statement_timestamp() + make_interval(secs => $3::float8), array_agg(id) FROM leased HAVING count(*) > 0

@@ -1,7 +1,3 @@
-import { isLocked } from "./errors.ts";
-import { notHeldUnread } from "./transaction.ts";
-import { unsynced } from "./unsynced.ts";
-
 /**
  * A row locked by an open transaction must not hold up the others of a batch: it is skipped until the next time. A part
  * of a WITH that locks those of the jobs in `rows` that are `free`. They are updated by `isFree`, repeating all their
@@ -23,34 +19,5 @@ export const lockFreeOnes = (rows: string, jobs_max?: string, also?: string) => 
     SELECT ${rows}.* FROM ${rows} JOIN atlasqueue.jobs ON jobs.id = ${rows}.id${also ? ` WHERE ${also}` : ""}${jobs_max ? ` LIMIT ${jobs_max}` : ""} FOR NO KEY UPDATE OF jobs SKIP LOCKED
   )`;
 
-/**
- * A condition on jobs that are only looked at: no open transaction holds them. Trying to lock a row is a write, so it is
- * done where the row says that someone has held it, now or before: mostly nowhere. The lock lasts until the answer is sent,
- * which a process that stands still does not read.
- */
-export const heldByNobody = `(jobs.xmax = '0' OR ${unsynced} AND ${notHeldUnread} AND EXISTS (
-      SELECT FROM atlasqueue.jobs AS own WHERE own.id = jobs.id FOR NO KEY UPDATE SKIP LOCKED))`;
-
 /** A condition that is always true: the statement gives up (`isLocked`) after waiting this long for one row. */
 export const impatient = "(SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL";
-
-/** How a statement treats locked rows: it is `impatient` with them, or locks `free` ones first. */
-export type Form = "quick" | "careful";
-
-/** Whether what a statement is about was found locked a moment ago, by whoever may hold it still; `note` says that it was. */
-export type Met = { lately(): boolean; note(): void };
-
-/**
- * Locking each row first costs a claim or a settlement a seventh more, so they first try without; only when a row stays
- * locked are they sent again in the form that skips it. Where that was `met` lately, they do not wait for it again.
- */
-export async function passingOverLocked<T>(send: (form: Form) => Promise<T>, met?: Met): Promise<T> {
-  if (met?.lately()) return send("careful");
-  try {
-    return await send("quick");
-  } catch (error) {
-    if (!isLocked(error)) throw error;
-    met?.note();
-    return send("careful");
-  }
-}

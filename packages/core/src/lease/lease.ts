@@ -3,7 +3,7 @@ import type { JobRow } from "../database/schema/index.ts";
 import type { QueueRef } from "../deps.ts";
 import type { OfAttempt } from "../observe/events.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import type { LocksMet } from "./claim/locks-met.ts";
+import type { ClaimSize } from "./claim-size.ts";
 
 /** A job held by one worker. The token is the proof in every later call; jobs claimed together share it. */
 export type Lease = Pick<
@@ -27,11 +27,13 @@ export type Lease = Pick<
   limited?: boolean;
   /** How long it had been ready to run when it was claimed. */
   waited_seconds?: number;
+  /** The size of its payload, of a job that was claimed. */
+  payload_bytes?: number;
   /** Others of its group waited behind it when it was leased. */
   followed?: boolean | null;
   /** Without one it has no parents. */
   flow_id?: string | null;
-  /** Where it was submitted, and whether for later: known only to a worker that traces. */
+  /** Where it was submitted, and whether for later. */
   traceparent?: string | null;
   tracestate?: string | null;
   delayed?: boolean;
@@ -66,18 +68,13 @@ export type Claimer = {
    * turns, as that stands for several jobs; the room must be kept until the claim ends. Default: none.
    */
   more_room?: () => number;
-  /** Where claims have met somebody's locks, so that the next ones do not wait for these. */
-  locks?: LocksMet;
-  /** Ids that could not be leased by a claim that skips what is locked: as some of them may be, others behind them may. */
-  passed_over?: (tenant: string, ids: readonly string[]) => void;
+  /** Told how large the payloads are, so that the next claims ask for as many jobs as fit into memory. */
+  size?: ClaimSize;
   /** A queue's jobs could not be taken because of its rate; says when there is room again. */
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
   /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */
   unanswered?: ((lease_token: string, tenant: string) => void) | undefined;
-  /**
-   * Jobs that stay queued, and must be signalled again, in front, as they would have made the answer too heavy; or one of a
-   * queue with limits or turns, as its mark.
-   */
+  /** A job of each queue with limits or turns that may have more: its mark, to be signalled again in front. */
   put_back?: (jobs: readonly ReadyJob[]) => void;
   /** Which kind of queues comes first, for claims without a signal. Default `Math.random`. */
   random?: () => number;

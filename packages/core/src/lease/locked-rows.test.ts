@@ -98,20 +98,9 @@ test("one locked job stops no release of the others", async () => {
 test("one locked job stops no claim of the others, by ids or by age", async () => {
   const ids = await addMany(10);
   await besideStranger(ids[4], async () => {
-    expect(await claim(deps, ids.slice(0, 6), claimer)).toHaveLength(5);
-    expect(await claimReady(deps, 10, claimer)).toHaveLength(4);
+    const first = (await claim(deps, ids.slice(0, 6), claimer)).map(({ id }) => id);
+    expect(first).toEqual([...ids.slice(0, 4), ...ids.slice(5, 7)]);
+    expect(await claimReady(deps, 10, claimer)).toHaveLength(3);
   });
   expect(await claim(deps, ids, claimer)).toHaveLength(1);
-});
-
-test("claims take as many as fit into one answer, at least one, and say which were left out", async () => {
-  const big = { payload: { text: "x".repeat(250_000) } };
-  const ids = await addMany(40, big);
-  const left: string[] = [];
-  const by_id = await claim(deps, ids, { ...claimer, put_back: (jobs) => left.push(...jobs.map(({ id }) => id)) });
-  const taken = by_id.map(({ id }) => id);
-  expect([taken.length > 10, taken.length < 20]).toEqual([true, true]);
-  expect([...taken, ...left]).toEqual(ids);
-  expect((await claimReady(deps, 100, claimer)).map(({ id }) => id)).toEqual(ids.slice(taken.length, 2 * taken.length));
-  expect(await count("running")).toBe(2 * taken.length);
 });

@@ -10,8 +10,7 @@ import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiter
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
-import { createLocksMet } from "../lease/claim/locks-met.ts";
-import { createSkipHeld } from "../lease/claim/skip-held.ts";
+import type { ClaimSize } from "../lease/claim-size.ts";
 import { transition } from "../tracing/transition.ts";
 import { findLeasedBefore, type Handed } from "./leased-before.ts";
 import type { Claimer } from "../lease/lease.ts";
@@ -37,12 +36,10 @@ export function createHandOut(
     signal: Signal;
     followUps: Pick<FollowUps, "throttled">;
     release(tenant: string, lease_token: string): void;
+    size: ClaimSize;
   },
   closing: AbortSignal,
 ) {
-  const locks = createLocksMet();
-  const skipHeld = createSkipHeld(deps);
-
   /** Ids that no call is waiting for any more. Those in the list itself have ordinary priority. */
   const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
     hint(deps.observe, "push", () =>
@@ -89,8 +86,7 @@ export function createHandOut(
       ...call,
       lease_token,
       queues: [call.queue],
-      locks,
-      passed_over: (tenant, left) => void skipHeld(tenant, left),
+      size: deps.size,
       throttled: deps.followUps.throttled,
       unanswered: call.lease_token === undefined ? (token, tenant) => deps.release(tenant, token) : undefined,
       put_back: (jobs) => void announce(deps, jobs, "front"),

@@ -4,6 +4,7 @@ import { isUnavailable } from "../database/errors.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { createHandOut } from "./hand-out.ts";
+import { createClaimSize } from "../lease/claim-size.ts";
 import type { Handed } from "./leased-before.ts";
 import { releaseLease } from "./release-lease.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
@@ -64,7 +65,8 @@ export function createLongPoll(
       .finally(() => releasing.delete(released));
     releasing.add(released);
   };
-  const handout = createHandOut({ ...deps, release }, closing.signal);
+  const size = createClaimSize();
+  const handout = createHandOut({ ...deps, release, size }, closing.signal);
   const lines = new Map<string, Line>();
   const waits = createShares(waiters_max);
   /** Aborts when the current wait no longer covers the right queues. */
@@ -199,8 +201,9 @@ export function createLongPoll(
 
   return {
     askedFor: asked.recent,
-    async lease(call, hungUp) {
-      asked.note(call);
+    async lease(wanted, hungUp) {
+      asked.note(wanted);
+      const call = { ...wanted, jobs_max: Math.min(wanted.jobs_max, size.jobs_max()) };
       const ends_at = call.wait_ms > 0 ? performance.now() + call.wait_ms : Infinity;
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;
       const caller = { gone: hungUp, ends_at };

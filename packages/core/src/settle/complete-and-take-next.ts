@@ -12,7 +12,7 @@ import { sameGroup, waitingIn } from "../groups/join.ts";
 import { holdsLease, leaseParameters } from "../lease/fence.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
 import { claim_bytes_max, payloadBytes } from "../lease/payload-bytes.ts";
-import { leaseColumns, type Width } from "../lease/take-leases.ts";
+import { leaseColumns, readTrace, type LeaseRow, type Width } from "../lease/take-leases.ts";
 import { isTokenTaken } from "../lease/token-taken.ts";
 import { hasMark } from "../limits/room.ts";
 import { complete, type Completion, type SettleOutcome } from "./complete.ts";
@@ -47,7 +47,7 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
   const asked = new Set(after);
   const going_on = completions.filter(({ lease }) => asked.has(lease.id));
   if (going_on.length === 0) return { outcomes: await complete(deps, completions), next };
-  const width = whole ? "whole" : deps.tracing?.on() ? "traced" : "lease";
+  const width = whole ? "whole" : "lease";
   const params = settlementParams(going_on, resultOf, ({ log }) => log);
   const mayHaveTaken = () => {
     for (const tenant of new Set(completions.map(({ lease }) => lease.tenant))) unanswered?.(lease_token, tenant);
@@ -66,8 +66,11 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
   }
   const answer = rows.find(({ settlement }) => settlement);
   const taken = new Map<string, L>();
-  for (const row of rows)
-    if (row !== answer) taken.set(groupOf(row), { ...row, lease_token, worker_id, followed: true });
+  for (const row of rows) {
+    if (row === answer) continue;
+    readTrace(row);
+    taken.set(groupOf(row), { ...row, lease_token, worker_id, followed: true });
+  }
   const left = new Set(answer?.settlement?.refused);
   const settled = new Set(going_on.filter(({ lease }) => !left.has(lease.id)));
   const rest = completions.filter((one) => !settled.has(one));
@@ -87,7 +90,7 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
 }
 
 /** The answer, in a row of its own, or a job that was leased. */
-type Row<L> = L & { settlement: Pick<Settlement, "refused" | "parents"> | null };
+type Row<L> = L & LeaseRow & { settlement: Pick<Settlement, "refused" | "parents"> | null };
 const groupOf = ({ tenant, queue, group_key }: Lease) => `${tenant}\0${queue}\0${group_key}`;
 
 // The turn of a group passes from one job to the next: the group's row is neither locked nor changed, so this waits for no
@@ -142,5 +145,4 @@ const settling = (width: Width) => `
   SELECT * FROM answer FULL JOIN leased ON false`;
 const parameters = [...leaseParameters, "results", "logs", "next_token", "worker_id", "lease_seconds"];
 const text = (width: Width) => composed(`settle/complete-and-take-next-${width}`, parameters, settling(width));
-// A row of more than 16 columns is a slow object in Node.js: with those of a trace, workers used a quarter more of the processor.
-const texts = { lease: text("lease"), traced: text("traced"), whole: text("whole") };
+const texts = { lease: text("lease"), whole: text("whole") };

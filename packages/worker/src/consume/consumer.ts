@@ -112,7 +112,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       await pause(rest_ms_max, AbortSignal.any([stop, served.changed()]));
       continue;
     }
-    const room = Math.min(running.free(), claim_jobs_max);
+    const room = Math.min(running.free(), claim_jobs_max, config.claimer.size?.jobs_max() ?? Infinity);
     const most = served.tenants().length > 1 ? claims_of_many_max : claims_max;
     if (room === 0 || claims.size >= most || returns.full()) {
       await Promise.race([running.change(), ...claims, pause(1_000, stop)]);

@@ -7,7 +7,6 @@ const statements = new URL("../../../../../packages/core/sql/", import.meta.url)
 const hot = [
   "submit/insert",
   "lease/claim-lease",
-  "lease/claim-if-light-lease",
   "settle/settle",
   "lease/forget-claims",
   "lease/recover",

@@ -3,7 +3,6 @@ import { unindexed } from "../../database/literals.ts";
 import { holderOf } from "../../groups/join.ts";
 import { groupMayStart, startsWithin } from "../../limits/room.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
-import { claim_bytes_max, payloadBytes } from "../payload-bytes.ts";
 import { leaseTerms, takeLeases, type Width } from "../take-leases.ts";
 
 // The statement of a claim within limits and in turns, after those that locked its queues and looked how much room they have.
@@ -31,8 +30,8 @@ const front = (rows_max: number) => `
 
 /** Those of `ordered` that may start, locked one after the other until they are enough; others may hold some locked. */
 const firstFree = (ordered: string) => `
-      SELECT ordered.*, bytes FROM (${ordered}) AS ordered, LATERAL (
-        SELECT ${payloadBytes} AS bytes FROM atlasqueue.jobs
+      SELECT ordered.* FROM (${ordered}) AS ordered, LATERAL (
+        SELECT FROM atlasqueue.jobs
         WHERE jobs.id = ordered.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
       WHERE ${groupMayStart("served", "ordered")}`;
 
@@ -88,12 +87,10 @@ const claiming = (width: Width) => `
         WHERE ${startsWithin("open", "= candidates.group_key", "group_rate_period_seconds")})) AS may_start
     FROM candidates JOIN open ON open.queue = candidates.queue
   ), numbered AS MATERIALIZED (
-    SELECT id, place, bytes, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
+    SELECT id, place, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT * FROM numbered WHERE nth <= room ORDER BY place LIMIT $5::int
-  ), weighed AS MATERIALIZED (
-    SELECT id, sum(bytes) OVER (ORDER BY place) - bytes AS before FROM chosen
-  ), ${takeLeases(`id = ANY(ARRAY(SELECT id FROM weighed WHERE before < ${claim_bytes_max}))`, width)}, ${noteStarts}, ${noteTurns}
+    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $5::int
+  ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))", width)}, ${noteStarts}, ${noteTurns}
   SELECT * FROM leased`;
 
 // A group whose row is locked keeps the time of its start before: its turn may come early, and nobody waits.
@@ -111,4 +108,4 @@ const noteTurns = `
   )`;
 
 const text = (width: Width) => composed(`lease/claim-limited-${width}`, [...leaseTerms, "jobs_max"], claiming(width));
-export const claimLimitedTexts = { lease: text("lease"), traced: text("traced"), whole: text("whole") };
+export const claimLimitedTexts = { lease: text("lease"), whole: text("whole") };

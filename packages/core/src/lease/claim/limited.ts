@@ -1,4 +1,5 @@
 import { composed } from "../../database/composed.ts";
+import { isLocked } from "../../database/errors.ts";
 import { hidden, textArray, uuidArray } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
 import { notHeldIdle, sentTogether } from "../../database/transaction.ts";
@@ -6,17 +7,17 @@ import type { Deps } from "../../deps.ts";
 import { hasMark, roomIn, runningByQueue, type QueueRoom } from "../../limits/room.ts";
 import { readyAmong } from "../../queues/ready-queues.ts";
 import type { Claimer, Lease } from "../lease.ts";
-import { impatient, passingOverLocked, type Form } from "../../database/skip-locked.ts";
+import { impatient } from "../../database/skip-locked.ts";
 import { claimLimitedTexts, note, noted } from "./limited-choice.ts";
-import { reportTaken } from "./statement.ts";
+import { addTo, reportTaken } from "./statement.ts";
 import { underToken } from "./under-token.ts";
-import type { Width } from "../take-leases.ts";
+import { readTrace, type LeaseRow, type Width } from "../take-leases.ts";
 
 /**
  * queued → running in queues with limits or turns, as far as there is room: the oldest, or those of the groups that started
  * least recently. The lock of the queue's row is a statement of its own: those after it count what others committed before
- * this one got the lock, so a limit is never exceeded, however many claim at once. A queue whose row stays locked for 200 ms
- * is skipped until the sweep wakes it. Synced to disk, as a database crash that forgot a start would let another job start
+ * this one got the lock, so a limit is never exceeded, however many claim at once. If a queue's row stays locked for 200 ms,
+ * each queue is claimed alone, and the locked one waits for the sweep. Synced to disk, as a database crash that forgot a start would let another job start
  * beside it. Where it got all that it asked for, the queues' marks go back, for others who have room.
  *
  * @example
@@ -30,9 +31,18 @@ export async function claimLimited<L extends Lease>(
   width: Width,
 ): Promise<L[]> {
   if (queues.length === 0 || jobs_max <= 0) return [];
-  const leases = await passingOverLocked((form) => claimUnderLock<L>(deps, claimer, queues, jobs_max, width, form));
-  reportTaken(deps, leases);
-  if (leases.length === jobs_max) claimer.put_back?.(marksOf(leases));
+  try {
+    const leases = await claimUnderLock<L>(deps, claimer, queues, jobs_max, width);
+    reportTaken(deps, claimer, leases);
+    if (leases.length === jobs_max) claimer.put_back?.(marksOf(leases));
+    return leases;
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+  }
+  if (queues.length === 1) return [];
+  const leases: L[] = [];
+  for (const queue of queues)
+    await addTo(deps, claimer, leases, () => claimLimited<L>(deps, claimer, [queue], jobs_max - leases.length, width));
   return leases;
 }
 
@@ -59,19 +69,21 @@ async function claimUnderLock<L extends Lease>(
   queues: readonly string[],
   jobs_max: number,
   width: Width,
-  form: Form,
 ): Promise<L[]> {
   const { tenant, worker_id, lease_seconds } = claimer;
   // A round trip between them would be one that everyone else waits for on the same queue.
   return underToken(claimer, async (lease_token) => {
     const [, rooms, leases] = await sentTogether(deps.database, [
-      { text: form === "quick" ? lockQueues : lockFreeQueues, params: [tenant, textArray(queues)] },
+      { text: lockQueues, params: [tenant, textArray(queues)] },
       { text: roomOfLocked, params: [tenant] },
       { text: claimLimitedTexts[width], params: [lease_token, worker_id, lease_seconds, tenant, jobs_max] },
     ]);
     for (const { queue, room, retry_in_ms } of rooms as (QueueRoom & { queue: string })[])
       if (room === 0 && retry_in_ms !== null) claimer.throttled?.({ tenant, queue }, Math.max(0, retry_in_ms));
-    return (leases as L[]).map((lease) => Object.assign(lease, { tenant, lease_token, worker_id, limited: true }));
+    return (leases as (L & LeaseRow)[]).map((lease) => {
+      readTrace(lease);
+      return Object.assign(lease, { tenant, lease_token, worker_id, limited: true });
+    });
   });
 }
 
@@ -86,17 +98,13 @@ const markedOf = composed(
     AND queue = ANY(ARRAY(SELECT queue FROM atlasqueue.jobs WHERE id = ANY(${hidden("$3::uuid[]")}) AND tenant = $1))`,
 );
 
-// Impatient in both forms, as what follows may wait for the counts: a claim that nobody waits for any more takes nothing.
-const lockText = (name: string, how: string) =>
-  composed(
-    `lease/${name}`,
-    ["tenant", "queues"],
-    `
+const lockQueues = composed(
+  "lease/lock-queues",
+  ["tenant", "queues"],
+  `
   SELECT ${note("locked", "json_agg(queue)")} FROM (
-    SELECT queue ${servedAndMarked} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE${how}) AS locked`,
-  );
-const lockQueues = lockText("lock-queues", "");
-const lockFreeQueues = lockText("lock-free-queues", " SKIP LOCKED");
+    SELECT queue ${servedAndMarked} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE) AS locked`,
+);
 
 const roomOfLocked = composed(
   "lease/room-of-queues",

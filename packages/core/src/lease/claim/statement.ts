@@ -5,7 +5,7 @@ import type { Deps } from "../../deps.ts";
 import { hasMark } from "../../limits/room.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease.ts";
 import { underToken } from "./under-token.ts";
-import { leaseTerms, syncedForGroups, takeLeases, type Width } from "../take-leases.ts";
+import { leaseTerms, readTrace, syncedForGroups, takeLeases, type LeaseRow, type Width } from "../take-leases.ts";
 
 /** Send a claim, as `underToken` does. */
 export async function claimWith<L extends Lease>(
@@ -18,12 +18,13 @@ export async function claimWith<L extends Lease>(
   return underToken(claimer, async (lease_token) => {
     const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
     const leases = [...(await executeOn(deps.database)<L>({ text, params }))];
-    for (const lease of leases as Lease[]) {
+    for (const lease of leases as LeaseRow[]) {
+      readTrace(lease);
       lease.tenant = tenant;
       lease.lease_token = lease_token;
       lease.worker_id = worker_id;
     }
-    return reportTaken(deps, leases);
+    return reportTaken(deps, claimer, leases);
   });
 }
 
@@ -46,7 +47,8 @@ export async function addTo<L extends Lease>(
 }
 
 /** Tell of leases, and return them. */
-export function reportTaken<L extends Lease>(deps: Deps, leases: L[]): L[] {
+export function reportTaken<L extends Lease>(deps: Deps, claimer: Claimer, leases: L[]): L[] {
+  claimer.size?.note(leases);
   for (const one of leases) deps.observe(leaseEvent("lease_acquired", one));
   return leases;
 }
@@ -61,12 +63,12 @@ export const served = `ARRAY(
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${hasMark})))`;
 
 /** A claim by width: what it leases is chosen by `which`, and `last` says what $6 is. */
-export const claimTexts = (name: string, last: "ids" | "jobs_max", which: string, before = "", columns = "*") => {
+export const claimTexts = (name: string, last: "ids" | "jobs_max", which: string) => {
   const text = (width: Width) =>
     composed(
       `lease/${name}-${width}`,
       [...leaseTerms, "queues", last],
-      `WITH ${before} ${takeLeases(which, width)} SELECT ${columns} FROM leased WHERE ${syncedForGroups}`,
+      `WITH ${takeLeases(which, width)} SELECT * FROM leased WHERE ${syncedForGroups}`,
     );
-  return { lease: text("lease"), traced: text("traced"), whole: text("whole") };
+  return { lease: text("lease"), whole: text("whole") };
 };
