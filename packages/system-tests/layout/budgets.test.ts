@@ -45,14 +45,14 @@ const namesOfInternal = () =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 27_100, budget: 20_000 },
-  { name: "files of core", is: () => core.length, limit: 389, budget: 280 },
+  { name: "lines of core", is: () => linesOf(core), limit: 26_300, budget: 20_000 },
+  { name: "files of core", is: () => core.length, limit: 378, budget: 280 },
   { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 38, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 52, budget: 35 },
   { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 68, budget: 60 },
   { name: "names that core exports to our packages", is: namesOfInternal, limit: 286, budget: 150 },
-  { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 174, budget: 120 },
-  { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 15, budget: 2 },
+  { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 159, budget: 120 },
+  { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 6, budget: 2 },
   { name: "texts of a settlement", is: () => snapshots(/^settle\/settle(-.*)?\.sql$/), limit: 1, budget: 2 },
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 2, budget: 2 },
   { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 10_120, budget: 7_500 },
