@@ -236,7 +236,7 @@ test.each(["stay", "hang up"])(
     expect(lines.join("")).not.toContain("stop_late");
     if (how === "hang up") return;
     expect(told.map((one) => (one.status === "fulfilled" ? one.value : ""))).toEqual([
-      JSON.stringify({ jobs: [] }),
+      expect.stringContaining('"jobs":[]'),
       expect.stringContaining(id),
       expect.stringContaining("draining"),
     ]);

@@ -128,7 +128,8 @@ test("a job waiting for the standby goes on waiting, and its key answers only wh
   const before = await stored();
   await standby("nobody");
   await expectUnknown(submit("one"));
-  await expectUnknown(submit("one"));
+  // This one stored nothing: the first has the key, and its commit waits.
+  expect(isUnavailable(await failureOf(submit("one")))).toBe(true);
   // If we cancelled it, everyone would see it, and it would be lost with this server.
   await eventually(async () => expect(await waiting()).toBe(1));
   expect(await stored()).toBe(before);

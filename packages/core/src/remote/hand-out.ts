@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../database/connect.ts";
-import { CallerGoneError, hadNoRoom } from "../database/errors.ts";
+import { CallerGoneError, certainlyNotApplied, hadNoRoom } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
 import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -106,7 +106,8 @@ export function createHandOut(
     } catch (error) {
       claimed = !hadNoRoom(error) && !(error instanceof LeaseTokenTakenError);
       if (error instanceof LeaseTokenTakenError) return await leasedBefore(call, caller);
-      throw error;
+      // What a call without a token of its own may have leased goes back.
+      throw call.lease_token === undefined ? certainlyNotApplied(error) : error;
     } finally {
       // Otherwise they would be lost to the list.
       if (!claimed && ids !== "oldest") await putBack(call, ids);
