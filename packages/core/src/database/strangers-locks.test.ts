@@ -74,7 +74,7 @@ test("a locked table of totals holds up only queues with limits, and costs their
   const waiting = await add("limited");
   await beside("LOCK TABLE atlasqueue.queue_counts", async () => {
     expect(await runs("free")).toBe(true);
-    await refusesInTime(() => take(waiting));
+    expect(await take(waiting)).toEqual([]);
   });
   expect(await take(waiting)).toMatchObject([{ id: waiting, attempts: 1 }]);
   await allIsWell();
@@ -153,7 +153,7 @@ test.each(["queue_changes", "jobs"])(
     const waiting = await add("free");
     await beside(`LOCK TABLE atlasqueue.${table}`, async () => {
       await refusesInTime(() => add("free", "order-17"));
-      await refusesInTime(() => take(waiting));
+      expect(await take(waiting)).toEqual([]);
       await refusesInTime(() => complete(deps, lease ? [{ lease, result: null }] : []));
     });
     expect(await add("free", "order-17")).toBe(await add("free", "order-17"));

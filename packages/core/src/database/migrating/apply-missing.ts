@@ -79,7 +79,7 @@ export async function applyMissing(
       if (!next) return;
       // With the turn, so that however many migrate, a table is asked for by one; and with nothing else.
       if (rests) await run(tx, `SELECT pg_sleep(${rest_ms / 1_000})`);
-      for (const text of await missingJournal(execute, schema)) await run(tx, text);
+      for (const text of await missingJournal(execute, schema)) await run(tx, schema.fill(text));
       for (const text of next.sql) await run(tx, schema.fill(text));
       await tx.unsafe(schema.fill(noteApplied(next)));
     });
