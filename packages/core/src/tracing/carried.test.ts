@@ -95,8 +95,7 @@ test("it stays through a failure, a person's retry and a cancellation", async ()
   const id = idOf(outcome);
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
   const leases = await claim(deps, [id], claimer);
-  // A worker that does not trace is not sent what it has no use for.
-  expect(leases[0]).not.toHaveProperty("traceparent");
+  expect(leases[0]).toMatchObject(one);
   await fail(
     deps,
     leases.map((lease) => ({ lease, error: "Error: no", verdict: { kind: "retry", delay_ms: 0 } })),

@@ -77,7 +77,7 @@ test.each<[string, Handler["run"], string]>([
 });
 
 test("a type without a handler and a payload that does not fit fail the job, not the worker", async () => {
-  work("strange", [defineHandler(sum, ({ a }) => a)]);
+  work("strange", [defineHandler(sum, ({ a }) => a)], { unknownTypeSeconds: 0 });
   const unknown = await submit("strange", { max_attempts: 1 });
   const bad = await client.submit({ type: "sum", queue: "strange", payload: { a: "1" }, max_attempts: 1 });
   expect((await client.wait(unknown)).last_error).toBe('UnknownType: no handler for type "a"');

@@ -16,7 +16,7 @@ export function traceOf({ traceparent, tracestate = null }: Lease): TraceContext
 
 /** The span `process {queue}` of one attempt; undefined when the job was claimed by a worker that does not trace. */
 export function beginAttempt(tracing: Tracing | undefined, lease: Lease): TraceSpan | undefined {
-  if (lease.traceparent === undefined || !tracing) return undefined;
+  if (!tracing?.on()) return undefined;
   const { tenant, id, queue, type, attempts: attempt, worker_id, delayed = false } = lease;
   const place = placeOfAttempt(traceOf(lease), { attempt, delayed }, tracing.child_attempts);
   return startOperation(tracing, "process", { tenant, queue, id, type, attempt, worker_id, ...place });

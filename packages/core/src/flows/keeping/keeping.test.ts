@@ -38,7 +38,8 @@ function lookingThenWaiting(sql: TestDatabase["database"]["sql"]): Deps {
     sql.unsafe(
       text.replace(
         "FOR UPDATE SKIP LOCKED",
-        "AND (SELECT count(pg_advisory_xact_lock(77)) = 1) FOR UPDATE SKIP LOCKED",
+        `AND (SELECT count(pg_advisory_xact_lock(77)) = 1 FROM (SELECT set_config('lock_timeout', '0', true) OFFSET 0) AS patient)
+         FOR UPDATE SKIP LOCKED`,
       ),
       params,
       options,
