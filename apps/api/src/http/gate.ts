@@ -1,5 +1,5 @@
 import { createShares } from "@atlasqueue/contract";
-import { takeOrThrow } from "@atlasqueue/core/internal";
+import { takeOrThrow, withinHeap } from "@atlasqueue/core/internal";
 
 /** Whether a request may use the places that are kept: `first`, what a lease hangs on, or `rest`. */
 export type Kind = "first" | "rest";
@@ -10,6 +10,14 @@ export type Gate = {
    * has used its share of them.
    */
   hold<T>(holder: string, work: () => T | Promise<T>, of?: Kind): Promise<T>;
+  /** Memory of one request. Release it when the request is answered. */
+  memory(holder: string, of?: Kind): Memory;
+};
+
+export type Memory = {
+  /** Rejects with `NoRoomError`, as `hold` does. */
+  add(bytes: number): void;
+  release(): void;
 };
 
 /**
@@ -19,38 +27,67 @@ export type Gate = {
 const requests_max = 4_000;
 const kept = requests_max / 2;
 
+/** What bodies take together: as they came, and parsed. */
+const bytes_max = withinHeap(256 * 1_048_576, { part: 4 });
+
 /** Each search keeps a connection busy reading payloads. */
 export const searches_max = 4;
 
 /**
- * Bounds the requests in flight. Each holder, usually a tenant, has a share (see `createShares`): a tenant whose other
+ * Bounds the requests in flight, and the memory of their bodies. Each holder, usually a tenant, has a share (see `createShares`): a tenant whose other
  * requests take all they can still has three quarters of the places that are kept. `what`, in the plural, is for errors.
  *
  * @example
  * const gate = createGate();
  * await gate.hold(tenant, () => cancel(job), "rest");
  */
-export function createGate(limits = { requests_max, kept }, what = "requests in flight"): Gate {
-  const all = createShares(limits.requests_max);
-  const rest = createShares(limits.requests_max - limits.kept);
-  const take = (holder: string, of: Kind) => {
-    if (of === "rest") takeOrThrow(rest, holder, 1, what);
-    try {
-      takeOrThrow(all, holder, 1, what);
-    } catch (error) {
-      if (of === "rest") rest.give(holder, 1);
-      throw error;
-    }
-  };
+export function createGate(limits: Limits = { requests_max, kept }, what = "requests in flight"): Gate {
+  const requests = createKept(limits.requests_max, limits.kept, what);
+  const bytes = createKept(limits.bytes_max ?? bytes_max, (limits.bytes_max ?? bytes_max) / 4, `bytes of ${what}`);
   return {
     async hold(holder, work, of = "rest") {
-      take(holder, of);
+      requests.take(holder, 1, of);
       try {
         return await work();
       } finally {
-        all.give(holder, 1);
-        if (of === "rest") rest.give(holder, 1);
+        requests.give(holder, 1, of);
       }
+    },
+    memory(holder, of = "rest") {
+      let taken = 0;
+      return {
+        add(amount) {
+          bytes.take(holder, amount, of);
+          taken += amount;
+        },
+        release() {
+          bytes.give(holder, taken, of);
+          taken = 0;
+        },
+      };
+    },
+  };
+}
+
+type Limits = { requests_max: number; kept: number; bytes_max?: number };
+
+/** Shares of which `rest` leaves `kept` to what comes first. */
+function createKept(max: number, kept: number, what: string) {
+  const all = createShares(max);
+  const rest = createShares(max - kept);
+  return {
+    take(holder: string, amount: number, of: Kind): void {
+      if (of === "rest") takeOrThrow(rest, holder, amount, what);
+      try {
+        takeOrThrow(all, holder, amount, what);
+      } catch (error) {
+        if (of === "rest") rest.give(holder, amount);
+        throw error;
+      }
+    },
+    give(holder: string, amount: number, of: Kind): void {
+      all.give(holder, amount);
+      if (of === "rest") rest.give(holder, amount);
     },
   };
 }

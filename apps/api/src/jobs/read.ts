@@ -14,14 +14,14 @@ import {
 import {
   ahead,
   explainJob,
-  findJob,
+  findJobs,
   findJobByKey,
   listAttempts,
   listJobs,
   parentsOf,
   searchJobs,
   showJob,
-  type JobRow,
+  type PageRow,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
@@ -122,10 +122,10 @@ export const get = route(
       query: { wait_seconds },
     } = call;
     const own = { database: ahead(deps.database) };
-    // Nothing that it has read outlives it: thousands may wait.
-    const show = (wanted: (row: JobRow) => boolean): Promise<JobWithParents | undefined> =>
+    // As in a page, its JSON is only passed on. Nothing that it has read outlives it: thousands may wait.
+    const show = (wanted: (row: PageRow) => boolean): Promise<JobWithParents | undefined> =>
       call.hold(async () => {
-        const row = (await findJob(own, tenant, id)) ?? unknownJob();
+        const row = (await findJobs(own, tenant, [id]))[0] ?? unknownJob();
         if (!wanted(row)) return undefined;
         const parents = await parentsOf(own, tenant, [row]);
         return { ...showJob(row), ...parents.get(id) };

@@ -7,6 +7,7 @@ import { requireMedia } from "../http/body/media.ts";
 import { readJson } from "../http/body/body.ts";
 import { discardBody, requireNoBody } from "../http/body/no-body.ts";
 import type { ApiContext } from "../http/context.ts";
+import type { Memory } from "../http/gate.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery, refuseQuery } from "../http/input/query.ts";
 import { lineTypes, type Operation } from "./operation.ts";
@@ -25,12 +26,12 @@ export type Input = {
  * together. A request without a body is read at once.
  *
  * @example
- * const { path, body } = await readerOf(operation, deps)(c);
+ * const { path, body } = await readerOf(operation, deps)(c, memory);
  */
 export function readerOf(
   operation: Operation,
   deps: { body_bytes_max: number },
-): (c: ApiContext) => Input | Promise<Input> {
+): (c: ApiContext, memory: Memory) => Input | Promise<Input> {
   const { request = {}, any_query } = operation;
   const params = Object.entries(request.path?.shape ?? {}) as [string, z.ZodType<string>][];
   const { query, body, idempotency_key } = request;
@@ -56,15 +57,15 @@ export function readerOf(
   const readKey = (c: ApiContext) => keyOf(c, idempotency_key);
 
   const bytes_max = body.bytes_max ?? deps.body_bytes_max;
-  return async (c) => {
+  return async (c, memory) => {
     const head = readHead(c);
     if (body.optional) {
-      await requireNoBody(c);
+      await requireNoBody(c, memory);
       const key = readKey(c);
       if (typeof key === "object") throw invalid([key]);
       return { ...head, idempotency_key: key };
     }
-    const { value, bytes } = await readJson(c, bytes_max);
+    const { value, bytes } = await readJson(c, bytes_max, memory);
     const key = readKey(c);
     const checked = body.list
       ? await validateInParts(body.schema, value, body.list, nextTurn)

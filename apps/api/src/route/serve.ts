@@ -102,10 +102,13 @@ function serve(
 
   const readAndWork = (c: ApiContext): Response | Promise<Response> => {
     const began_at = performance.now();
-    return after(read(c), (input) => {
+    const worked = (input: Input) => {
       const late = performance.now() - began_at >= slow_ms && c.get("caller") !== undefined;
       return work(c, input, late);
-    });
+    };
+    const memory = deps.gate.memory(holderOf(c), kind);
+    const answered = after(read(c, memory), worked);
+    return answered instanceof Promise ? answered.finally(memory.release) : answered;
   };
 
   const counted =

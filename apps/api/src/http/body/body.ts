@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { incomingOf, type ApiContext } from "../context.ts";
-import { countKeysOfText } from "./json-size.ts";
+import type { Memory } from "../gate.ts";
+import { measureJson } from "./json-size.ts";
 import { countKeys, refuseRepeatedKeys } from "./repeated-keys.ts";
 import { parseJson } from "./parse-json.ts";
 import { readBytes } from "./read-bytes.ts";
@@ -18,31 +19,36 @@ export const at_once_bytes_max = 8_192;
  * `ProblemError` for anything but JSON in UTF-8, and for duplicate keys.
  *
  * @example
- * const { value } = await readJson(c, 1_048_576);
+ * const { value } = await readJson(c, 1_048_576, gate.memory(tenant));
  */
-export async function readJson(c: ApiContext, bytes_max: number): Promise<JsonBody> {
+export async function readJson(c: ApiContext, bytes_max: number, memory: Memory): Promise<JsonBody> {
   requireJson(c);
   // An empty text is refused like any other that is no JSON.
-  return (await readParsed(c, bytes_max)) ?? { ...parseJson(new Uint8Array()), bytes: 0 };
+  return (await readParsed(c, bytes_max, memory)) ?? { ...parseJson(new Uint8Array()), bytes: 0 };
 }
 
 /** For routes with an optional body: undefined for none, whatever its declared type. */
-export async function readJsonOrNothing(c: ApiContext, bytes_max: number): Promise<JsonBody | undefined> {
-  return hasBody(c) ? readParsed(c, bytes_max) : undefined;
+export async function readJsonOrNothing(
+  c: ApiContext,
+  bytes_max: number,
+  memory: Memory,
+): Promise<JsonBody | undefined> {
+  return hasBody(c) ? readParsed(c, bytes_max, memory) : undefined;
 }
 
-async function readParsed(c: ApiContext, bytes_max: number): Promise<JsonBody | undefined> {
-  const bytes = await readBytes(c, bytes_max);
+async function readParsed(c: ApiContext, bytes_max: number, memory: Memory): Promise<JsonBody | undefined> {
+  const bytes = await readBytes(c, bytes_max, memory);
   if (bytes.length === 0) return undefined;
   requireJson(c);
-  return { value: await parseStrictly(bytes, "The body"), bytes: bytes.length };
+  return { value: await parseStrictly(bytes, "The body", memory), bytes: bytes.length };
 }
 
 /** Parse JSON with a bound on its keys and values. Throws `ProblemError`, also for duplicate keys. `what` is for errors. */
-export async function parseStrictly(bytes: Uint8Array, what: string): Promise<unknown> {
+export async function parseStrictly(bytes: Uint8Array, what: string, memory: Memory): Promise<unknown> {
   const large = bytes.length > at_once_bytes_max;
   if (large) await nextTurn();
-  const keys = countKeysOfText(bytes);
+  const { keys, weight } = measureJson(bytes);
+  if (large) memory.add(weight);
   const { text, value } = parseJson(bytes, what);
   if (large) await nextTurn();
   if (countKeys(value) !== keys) await refuseRepeatedKeys(text);

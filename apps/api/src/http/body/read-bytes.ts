@@ -2,13 +2,17 @@ import type { IncomingMessage } from "node:http";
 import { incomingOf, type ApiContext } from "../context.ts";
 import { lingerAfterAnswer } from "./linger.ts";
 import { ProblemError } from "../answers/problem.ts";
+import type { Memory } from "../gate.ts";
 
-/** The bytes of a body. One with more than `bytes_max` is refused with 413, without reading it to the end. */
-export async function readBytes(c: ApiContext, bytes_max: number): Promise<Uint8Array> {
+/** Up to this size a body is no larger than the headers may be. */
+const small_bytes_max = 4_096;
+
+/** The bytes of a body, counted as they come. One with more than `bytes_max` is refused with 413, without reading it to the end. */
+export async function readBytes(c: ApiContext, bytes_max: number, memory: Memory): Promise<Uint8Array> {
   const incoming = incomingOf(c);
   const declared = c.req.header("content-length");
   if (declared !== undefined && Number(declared) > bytes_max) throw cutOff(tooLarge(bytes_max), incoming);
-  if (incoming) return readIncoming(incoming, bytes_max);
+  if (incoming) return readIncoming(incoming, bytes_max, memory);
   // Without a server there is nothing to wait for: the bytes are here.
   const bytes = new Uint8Array(await c.req.arrayBuffer());
   if (bytes.length > bytes_max) throw tooLarge(bytes_max);
@@ -16,16 +20,20 @@ export async function readBytes(c: ApiContext, bytes_max: number): Promise<Uint8
 }
 
 /** Straight from Node: a web stream would wrap and copy every body. */
-function readIncoming(incoming: IncomingMessage, bytes_max: number): Promise<Uint8Array> {
+function readIncoming(incoming: IncomingMessage, bytes_max: number, memory: Memory): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     const listen = (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length <= bytes_max) return;
-      incoming.off("data", listen);
-      reject(cutOff(tooLarge(bytes_max), incoming));
+      try {
+        if (length > bytes_max) throw tooLarge(bytes_max);
+        if (length > small_bytes_max) memory.add(chunk.length);
+      } catch (error) {
+        incoming.off("data", listen);
+        reject(cutOff(error as Error, incoming));
+      }
     };
     // Also when all of it has arrived: what was not read by then is gone with the connection.
     const gone = () => reject(new ProblemError("request_timeout", "The body did not arrive completely"));
@@ -45,9 +53,9 @@ function tooLarge(bytes_max: number): ProblemError {
 }
 
 /** The same, for a client that may still be sending: the API listens for a moment, then disconnects. */
-function cutOff(error: ProblemError, incoming: IncomingMessage | undefined): ProblemError {
+function cutOff(error: Error, incoming: IncomingMessage | undefined): Error {
   if (!incoming || incoming.complete) return error;
   lingerAfterAnswer(incoming);
-  error.extras.headers = { ...error.extras.headers, connection: "close" };
+  if (error instanceof ProblemError) error.extras.headers = { ...error.extras.headers, connection: "close" };
   return error;
 }
