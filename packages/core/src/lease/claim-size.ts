@@ -2,8 +2,8 @@ import { limits } from "@atlasqueue/contract";
 import { claim_bytes_max } from "./payload-bytes.ts";
 
 /**
- * How many jobs a claim of this process may ask for, so that their payloads stay near `claim_bytes_max` together. It starts
- * at 100. The size of a payload is known only after its claim: when payloads suddenly grow, one claim takes more than that, up to
+ * How many jobs a claim of this process may ask for, so that their payloads stay near `claim_bytes_max` together. It begins
+ * with as many of the largest payload as fit. The size of a payload is known only after its claim: when payloads suddenly grow, one claim takes more than that, up to
  * its number of jobs times the largest payload.
  */
 export type ClaimSize = {
@@ -21,7 +21,7 @@ export type ClaimSize = {
  * await claimReady(deps, Math.min(100, size.jobs_max()), { ...claimer, size });
  */
 export function createClaimSize(): ClaimSize {
-  let largest_bytes = claim_bytes_max / limits.lease_jobs_max;
+  let largest_bytes: number = limits.payload_bytes_max;
   return {
     jobs_max: () => Math.max(1, Math.floor(claim_bytes_max / largest_bytes)),
     note(leases) {
