@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "@atlasqueue/core";
 import { serverLimits, type ServerTimeouts } from "@atlasqueue/program/server-limits";
 import { getRequestListener, RequestError } from "@hono/node-server";
@@ -53,29 +53,32 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     autoCleanupIncoming: false,
   });
   const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // Its connection ends with the answer to the request before it.
-    if (isRefused(incoming.socket)) return void incoming.resume();
+    // Its connection ends, or has ended, with the answer to the request before it.
+    if (isOver(incoming.socket)) return void incoming.resume();
     closing.begin(outgoing);
     addressOldRequest(incoming);
     const fault = wireFaultOf(incoming);
     if (fault === undefined) void listener(incoming, outgoing);
     else refuse(incoming, outgoing, fault.kind, fault.detail);
   };
+  const inTurn = oneAtATime(serve);
   const server = createServer(
     {
       ...limits.options,
       // Refused by the listener, which answers in our format.
       requireHostHeader: false,
     },
-    serve,
+    inTurn,
   );
   server.timeout = limits.stalled_ms;
   server.maxConnections = limits.connections_max;
+  // Otherwise the primary of a cluster would offer the connection again and again.
+  Object.assign(server, { dropMaxConnection: true });
   const closing = createGracefulClose(server);
   const connections = createUnderWay();
   server.on("connection", (socket) => connections.add(new Promise((resolve) => socket.once("close", resolve))));
   server.on("clientError", answerClientError);
-  server.on("checkExpectation", serve);
+  server.on("checkExpectation", inTurn);
   server.on("connect", refuseConnect);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
@@ -89,6 +92,25 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     },
   };
 }
+
+type Serve = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+/** Begins the requests of a connection one after another, as each may change something that the next builds on. */
+function oneAtATime(serve: Serve): Serve {
+  const last = new WeakMap<Socket, ServerResponse>();
+  return (incoming, outgoing) => {
+    const { socket } = incoming;
+    const before = last.get(socket);
+    last.set(socket, outgoing);
+    outgoing.once("close", () => {
+      if (last.get(socket) === outgoing) last.delete(socket);
+    });
+    if (before) before.once("close", () => serve(incoming, outgoing));
+    else serve(incoming, outgoing);
+  };
+}
+
+const isOver = (socket: Socket): boolean => isRefused(socket) || socket.destroyed || socket.writableEnded;
 
 /** Requests hono never saw, as their target is not a URL. */
 function answerUnroutable(error: unknown, logger: Logger): Response {

@@ -125,6 +125,8 @@ test("25 remote workers drain 2,000 jobs over two API processes: none runs twice
 
   // Claims are cleared away when they are settled; one that came too late for its call is left to the sweep.
   await eventually(async () =>
-    expect((await system.sql`SELECT token FROM atlasqueue.claims`).length).toBeLessThanOrEqual(workers),
+    expect((await system.sql`SELECT token FROM atlasqueue.claims WHERE job_ids <> '{}'`).length).toBeLessThanOrEqual(
+      workers,
+    ),
   );
 });

@@ -1,9 +1,10 @@
-import { Server as NetServer } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** For connections that the system has accepted and Node has not. */
-const connects_ms = 50;
+/** Node has let in what the system had accepted once no connection has come for so long. */
+const quiet_ms = 50;
+const connects_ms_max = 1_000;
 /** For requests that are on their way on idle connections. */
 const requests_ms = 500;
 const look_ms = 100;
@@ -25,7 +26,19 @@ export type GracefulClose = {
  */
 export function createGracefulClose(server: Server): GracefulClose {
   let ending = false;
+  let connects = 0;
   const unanswered = new Set<ServerResponse>();
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    connects += 1;
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const closeIdle = () => {
+    server.closeIdleConnections();
+    // Node counts one that has brought nothing as busy.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
   const sayLast = (outgoing: ServerResponse) => {
     if (!outgoing.headersSent) outgoing.setHeader("connection", "close");
   };
@@ -38,18 +51,27 @@ export function createGracefulClose(server: Server): GracefulClose {
     async close(deadline_ms) {
       const cutOff = setTimeout(() => server.closeAllConnections(), deadline_ms);
       const closed = new Promise((resolve) => server.once("close", resolve));
-      await delay(Math.min(connects_ms, deadline_ms));
+      await untilNoneComes(() => connects, Math.min(connects_ms_max, deadline_ms / 2));
       // Node's own `close` would close idle connections too.
       NetServer.prototype.close.call(server);
       ending = true;
       unanswered.forEach(sayLast);
       await delay(Math.min(requests_ms, deadline_ms));
-      server.closeIdleConnections();
+      closeIdle();
       // A connection whose answer had begun before the end is idle only when that is over.
-      const idle = setInterval(() => server.closeIdleConnections(), look_ms);
+      const idle = setInterval(closeIdle, look_ms);
       await closed;
       clearInterval(idle);
       clearTimeout(cutOff);
     },
   };
+}
+
+/** Resolves when what is counted has been the same for a moment, or after `ms_max`. */
+async function untilNoneComes(count: () => number, ms_max: number): Promise<void> {
+  const began = performance.now();
+  for (let before = -1; before !== count() && performance.now() - began < ms_max;) {
+    before = count();
+    await delay(quiet_ms);
+  }
 }
