@@ -25,7 +25,7 @@ export type Memory = {
  * database is away, the renewals of all jobs that are held may wait here.
  */
 const requests_max = 4_000;
-const kept = requests_max / 2;
+const requests_kept = requests_max / 2;
 
 /** What bodies take together: as they came, and parsed. */
 const bytes_max = withinHeap(256 * 1_048_576, { part: 4 });
@@ -41,7 +41,7 @@ export const searches_max = 4;
  * const gate = createGate();
  * await gate.hold(tenant, () => cancel(job), "rest");
  */
-export function createGate(limits: Limits = { requests_max, kept }, what = "requests in flight"): Gate {
+export function createGate(limits: Limits = { requests_max, kept: requests_kept }, what = "requests in flight"): Gate {
   const requests = createKept(limits.requests_max, limits.kept, what);
   const bytes = createKept(limits.bytes_max ?? bytes_max, (limits.bytes_max ?? bytes_max) / 4, `bytes of ${what}`);
   return {
