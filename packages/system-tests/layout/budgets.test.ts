@@ -55,7 +55,7 @@ const figures: Figure[] = [
   { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 6, budget: 2 },
   { name: "texts of a settlement", is: () => snapshots(/^settle\/settle(-.*)?\.sql$/), limit: 1, budget: 2 },
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 2, budget: 2 },
-  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 10_120, budget: 7_500 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 10_180, budget: 7_500 },
   {
     name: "lines of client and worker",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker")),
