@@ -34,7 +34,6 @@ const exempt: Record<string, string> = {
   "maintenance/clear-results.ts": "the cleaner's, over all tenants",
   "maintenance/retention.ts": aboutTheServer,
   "lease/extend.ts": "by the lease's token, for workers with a database connection",
-  "lease/forget-claims.ts": "by the lease's token: a holder's own, or those of ended claims, whoever names them",
   "queues/forget-undecided.ts": "the cleaner's, over all tenants",
   "lease/fence.ts": "the fence itself; a remote worker's ids go through find-leased first",
   "submit/arrivals/admit.ts": "the drainer's, over rows of the outbox of all tenants",

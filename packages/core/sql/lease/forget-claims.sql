@@ -1,2 +1,4 @@
 -- $1 tokens
-DELETE FROM atlasqueue.claims WHERE token = ANY($1::uuid[]) AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off';
+-- $2 tenants
+DELETE FROM atlasqueue.claims
+   WHERE token = ANY($1::uuid[]) AND tenant = ($2::text[])[array_position($1::uuid[], token)] AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off';

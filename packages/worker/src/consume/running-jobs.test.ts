@@ -2,7 +2,7 @@ import type { Lease } from "@atlasqueue/core/internal";
 import { expect, test } from "vitest";
 import { runningJobs } from "./running-jobs.ts";
 
-const leases = (...ids: string[]) => ids.map((id) => ({ id, lease_token: "t" }) as Lease);
+const leases = (...ids: string[]) => ids.map((id) => ({ id, tenant: "a", lease_token: "t" }) as Lease);
 
 test("a claim is settled to the last job only when those not yet begun are settled too", () => {
   const running = runningJobs(10, 10);
@@ -11,7 +11,7 @@ test("a claim is settled to the last job only when those not yet begun are settl
   running.settled(running.add(one));
   expect(running.takeSettledClaims(10)).toEqual([]);
   running.settled(running.add(other));
-  expect(running.takeSettledClaims(10)).toEqual(["t"]);
+  expect(running.takeSettledClaims(10)).toEqual([{ tenant: "a", lease_token: "t" }]);
 });
 
 test("a claim with a job that is not started is left to the sweep", () => {

@@ -38,7 +38,7 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
   let changed: (() => void)[] = [];
   // By claim token, the jobs not settled yet, including those not begun; and the claims settled to the last job.
   const unsettled = new Map<string, number>();
-  const settledClaims: string[] = [];
+  const settledClaims: { tenant: string; lease_token: string }[] = [];
 
   const tell = () => {
     if (changed.length === 0) return;
@@ -112,11 +112,11 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     /** The database has the outcome, or has said that the lease was lost. */
     settled(job: RunningJob): void {
       if (!remove(job)) return;
-      const token = job.lease.lease_token;
+      const { tenant, lease_token: token } = job.lease;
       const left = unsettled.get(token);
       if (left === undefined) return;
       if (left > 1) unsettled.set(token, left - 1);
-      else if (unsettled.delete(token)) settledClaims.push(token);
+      else if (unsettled.delete(token)) settledClaims.push({ tenant, lease_token: token });
     },
     /** The job of this lease, if it is held. */
     of(lease: Lease): RunningJob | undefined {

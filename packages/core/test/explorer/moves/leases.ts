@@ -81,7 +81,7 @@ export const leaseMoves: Moves = {
   }),
   // The rows of claims: only single statements of ours ever lock them, so those are what it may wait for.
   ...ofOne("claims", {
-    "forget claims": ({ settled }, deps) => forgetClaims(deps, [settled.lease_token]),
+    "forget claims": ({ settled }, deps) => forgetClaims(deps, [settled]),
     "forget ended claims": (world, deps) => forgetEndedClaims(deps, tokensOf(world)),
     "adopt strays": (_world, deps) => adoptStrays(deps, firstId, 1_000),
   }),
