@@ -1,7 +1,7 @@
 import { createShares } from "@atlasqueue/contract";
 import { takeOrThrow, withinHeap } from "@atlasqueue/core/internal";
 
-/** Whether a request may use the places that are kept: `first`, what a lease hangs on, or `rest`. */
+/** `first`: a request that keeps or ends a lease, for which places are reserved. `rest`: all others. */
 export type Kind = "first" | "rest";
 
 export type Gate = {
@@ -21,8 +21,8 @@ export type Memory = {
 };
 
 /**
- * Far more than the database gets at once in good times. Half of the places are for what a lease hangs on: while the
- * database is away, the renewals of all jobs that are held may wait here.
+ * Far more than the database gets at once in good times. Half of the places are reserved for requests that keep or end a
+ * lease: during an outage of the database, the renewals of all running jobs may wait here.
  */
 const requests_max = 4_000;
 const requests_kept = requests_max / 2;
@@ -34,8 +34,9 @@ const bytes_max = withinHeap(256 * 1_048_576, { part: 4 });
 export const searches_max = 4;
 
 /**
- * Bounds the requests in flight, and the memory of their bodies. Each holder, usually a tenant, has a share (see `createShares`): a tenant whose other
- * requests take all they can still has three quarters of the places that are kept. `what`, in the plural, is for errors.
+ * Bounds the requests in flight, and the memory of their bodies. Each holder, usually a tenant, has a share (see
+ * `createShares`). A tenant that fills its share with other requests still gets three quarters of the reserved places.
+ * `what` names the bounded things in errors, in the plural.
  *
  * @example
  * const gate = createGate();

@@ -64,7 +64,7 @@ export const settleMany = route(
     );
     const { longPoll } = deps;
     const go_on = next ? { ...next, release: longPoll.release } : undefined;
-    // At once: a row that somebody keeps locked holds up only what is done to that job.
+    // Both at once: a locked row delays only its own job.
     const settling = settleRemote(deps, tenant, acks, nacks, go_on).then((outcomes) => {
       const what = { done: true, repeatable: next?.lease_token !== undefined };
       releaseIfUndelivered({ longPoll, tenant, ifUndelivered }, outcomes.next, what);

@@ -38,9 +38,8 @@ export type Operation = {
   /** How many permits of the tenant's rate limit a request takes, by its checked body; one by default. */
   permits?: (body: never) => number;
   /**
-   * A request counts among those in flight from when it is let in until it is answered. With "lease", as a lease hangs on
-   * it, it may use the places that are kept. With "own" it counts only where its handler says so (`call.hold`): it waits
-   * for something else, or for nothing.
+   * A request counts as in flight from its authentication to its response. "lease": it keeps or ends a lease, and may use
+   * the reserved places. "own": the handler counts it itself (`call.hold`), as it waits for something else, or for nothing.
    */
   gate?: "lease" | "own";
   /**

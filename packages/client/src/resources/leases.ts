@@ -113,8 +113,8 @@ export function leaseCalls(send: Send): LeaseCalls {
   const releaseLease = async (lease_token: string, call?: CallOptions): Promise<number> =>
     ((await post("/v1/leases/release", { lease_token }, call)) as ReleaseLeaseAnswer).released;
   /**
-   * Sends what leases, under a token of the caller's or one that nobody knows. `ends_at_ms`: when the leases end, reckoned
-   * from the try that was answered.
+   * Sends a request that leases jobs, under the caller's token or a new one. `ends_at_ms`: when the leases end, counted
+   * from the try that got a response.
    */
   const sendLeasing = async (
     to: Omit<Call, "body" | "method" | "repeat">,

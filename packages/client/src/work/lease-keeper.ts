@@ -24,7 +24,7 @@ const rest_ms_min = 200;
 
 const leftMs = (job: HeldJob): number => job.ends_at_ms - performance.now();
 
-/** How long one try may take: half of what is left of the lease, so that one lost answer leaves time for another try. */
+/** How long one try may take: half of the time that the lease has left. If its response is lost, another try fits. */
 const tryMs = (left_ms: number): number =>
   Math.max(1, Math.min(try_ms_max, Math.max(left_ms / 2, Math.min(patience_ms, left_ms * 0.7))));
 

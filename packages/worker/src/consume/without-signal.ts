@@ -20,7 +20,7 @@ export type WithoutSignalParts = {
 /**
  * Without a signal: the oldest jobs of each tenant that has ready ones, in turn, until the slots were filled once. Says
  * how long to rest: not at all when some were started; where what is ready cannot start, until the next look is due, as
- * others may wait behind it, and as long as was spent in vain. No longer than a second, or than a worker
+ * others may wait behind it, and as long as the looks without a start took. No longer than a second, or than a worker
  * waits for marks.
  *
  * @example
