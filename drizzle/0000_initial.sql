@@ -333,7 +333,7 @@ CREATE TABLE "atlasqueue"."tenants" (
 );
 --> statement-breakpoint
 CREATE TABLE "atlasqueue"."tokens" (
-	"id" uuid PRIMARY KEY NOT NULL,
+	"id" uuid NOT NULL,
 	"tenant" text NOT NULL,
 	"name" text NOT NULL,
 	"hash" "bytea" NOT NULL,
@@ -344,13 +344,13 @@ CREATE TABLE "atlasqueue"."tokens" (
 	"last_used_at" timestamp (6) with time zone,
 	"rotated_to" uuid,
 	"own_expires_at" timestamp (6) with time zone,
+	CONSTRAINT "tokens_tenant_id_pk" PRIMARY KEY("tenant","id"),
 	CONSTRAINT "tokens_hash_unique" UNIQUE("hash")
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX "tokens_tenant" ON "atlasqueue"."tokens" USING btree ("tenant","id");--> statement-breakpoint
 ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_tenant_tenants_tenant_fk" FOREIGN KEY ("tenant") REFERENCES "atlasqueue"."tenants"("tenant") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."tokens" ADD CONSTRAINT "tokens_tenant_rotated_to_tokens_tenant_id_fk" FOREIGN KEY ("tenant","rotated_to") REFERENCES "atlasqueue"."tokens"("tenant","id") ON DELETE set null ("rotated_to") ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "atlasqueue"."sessions" ADD CONSTRAINT "sessions_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "atlasqueue"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "atlasqueue"."sessions" ADD CONSTRAINT "sessions_tenant_token_id_tokens_tenant_id_fk" FOREIGN KEY ("tenant","token_id") REFERENCES "atlasqueue"."tokens"("tenant","id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 -- Tables without a key: PostgreSQL updates and deletes none of their rows while a publication has them.
 ALTER TABLE "atlasqueue"."queue_changes" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."queue_starts" REPLICA IDENTITY FULL;--> statement-breakpoint

@@ -40,7 +40,6 @@ const exempt: Record<string, string> = {
   "submit/arrivals/submit-inside.ts": "the function that it calls takes the tenant, and checks it against the role",
   "submit/arrivals/submit-flow-inside.ts":
     "the function that it calls takes the tenant, and checks it against the role",
-  "tokens/note-use.ts": "ids of tokens we were just shown",
   "jobs/search.ts": "its conditions are those of list.ts, which name the tenant",
   "operations/forget.ts": "the cleaner's, over all tenants",
   "operations/patching.ts": "over ids that a replay's own walk chose, by its tenant",

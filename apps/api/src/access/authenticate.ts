@@ -41,7 +41,7 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
   };
   const admit = (known: Known | undefined): Caller => {
     if (!known) return refuse("unknown");
-    uses.note(known.token_id);
+    uses.note(known.tenant, known.token_id);
     return known;
   };
   const bySession = async (c: ApiContext, hash: string): Promise<Caller> => {

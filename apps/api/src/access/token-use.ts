@@ -2,7 +2,7 @@ import { noteTokenUse, type Deps } from "@atlasqueue/core/internal";
 
 export type TokenUses = {
   /** A request came with this token. Costs a map lookup. */
-  note(token_id: string): void;
+  note(tenant: string, token_id: string): void;
   /** Writes what is not yet written. */
   close(): Promise<void>;
 };
@@ -17,15 +17,15 @@ const write_every_ms = 60_000;
  * const uses = createTokenUses(deps);
  */
 export function createTokenUses(deps: Deps, every_ms: number = write_every_ms): TokenUses {
-  const used_at = new Map<string, number>();
+  const used = new Map<string, { tenant: string; at: number }>();
   let timer: NodeJS.Timeout | undefined;
 
   const write = async (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
     const now = performance.now();
-    const uses = [...used_at].map(([id, at]) => ({ id, ms_ago: now - at }));
-    used_at.clear();
+    const uses = [...used].map(([id, { tenant, at }]) => ({ tenant, id, ms_ago: now - at }));
+    used.clear();
     try {
       await noteTokenUse(deps, uses);
     } catch (error) {
@@ -36,8 +36,8 @@ export function createTokenUses(deps: Deps, every_ms: number = write_every_ms): 
   };
 
   return {
-    note(token_id) {
-      used_at.set(token_id, performance.now());
+    note(tenant, token_id) {
+      used.set(token_id, { tenant, at: performance.now() });
       timer ??= setTimeout(() => void write(), every_ms).unref();
     },
     close: write,

@@ -105,7 +105,10 @@ const open = route(
     const { token_id } = holder ?? {};
     // It replaces the one this browser had.
     const had = visitor.session_hash();
-    const opened = own && token_id !== undefined ? await openSession(own, token_id, had) : undefined;
+    const opened =
+      holder && own && token_id !== undefined
+        ? await openSession(own, { tenant: holder.tenant, token_id }, had)
+        : undefined;
     if (!holder || token_id === undefined || !opened) {
       spendAttempt(deps, visitor.network());
       throw notSignedIn();
@@ -168,7 +171,10 @@ async function describe(deps: RouteDeps, caller: Caller | undefined): Promise<Se
       until: null,
     };
   const { token_id } = caller ?? {};
-  const who = token_id === undefined ? undefined : await whoIs(deps, token_id, caller?.session_hash);
+  const who =
+    caller && token_id !== undefined
+      ? await whoIs(deps, { tenant: caller.tenant, token_id }, caller.session_hash)
+      : undefined;
   if (!caller || token_id === undefined || !who) return { ...signedOutExample(), version };
   return signedIn(caller, token_id, who);
 }

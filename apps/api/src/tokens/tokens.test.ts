@@ -78,12 +78,12 @@ test("unknown ids are 404, malformed ones 422", async () => {
 test("a token's use is recorded, once for many requests", async () => {
   const { id } = await create({ name: "used", scopes: ["read"] });
   const uses = createTokenUses(api.deps, 20);
-  for (let times = 0; times < 100; times += 1) uses.note(id);
+  for (let times = 0; times < 100; times += 1) uses.note(defaultTenant, id);
   const lastUse = async () => (await listTokens(api.deps, defaultTenant)).find((row) => row.id === id)?.last_used_at;
   expect(await lastUse()).toBeNull();
   await eventually(async () => expect(await lastUse()).toBeInstanceOf(Date));
   const later = createTokenUses(api.deps);
-  later.note(id);
+  later.note(defaultTenant, id);
   const before = await lastUse();
   await later.close();
   expect((await lastUse())?.getTime()).toBeGreaterThan(before?.getTime() ?? Infinity);

@@ -7,11 +7,11 @@
 -- $7 expires_in_seconds
 -- $8 made_by
 WITH gone AS (
-    DELETE FROM atlasqueue.tokens WHERE id = ANY(ARRAY(
+    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = ANY(ARRAY(
       SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND NOT (tokens.expires_at IS NULL OR tokens.expires_at > now()) FOR UPDATE SKIP LOCKED))
     RETURNING id
   ), ended_sessions AS (
-    DELETE FROM atlasqueue.sessions WHERE token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM gone))
+    DELETE FROM atlasqueue.sessions WHERE tenant = $1 AND token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM gone))
   ), maker AS (SELECT id, expires_at FROM atlasqueue.tokens WHERE tenant = $1 AND id = nullif($8::text, '')::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now()))
   INSERT INTO atlasqueue.tokens (tenant, id, name, hash, hint, scopes, expires_at)
   SELECT $1, $2::text::uuid, $3, decode($4, 'hex'), $5, $6::text[],

@@ -3,6 +3,6 @@
 WITH gone AS (
     DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid RETURNING id
   ), ended_sessions AS (
-    DELETE FROM atlasqueue.sessions WHERE token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM gone))
+    DELETE FROM atlasqueue.sessions WHERE tenant = $1 AND token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM gone))
   )
   SELECT id FROM gone;

@@ -6,11 +6,11 @@
 -- $6 hint
 -- $7 made_by
 WITH gone AS (
-    DELETE FROM atlasqueue.tokens WHERE id = ANY(ARRAY(
+    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = ANY(ARRAY(
       SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND NOT (tokens.expires_at IS NULL OR tokens.expires_at > now()) FOR UPDATE SKIP LOCKED))
     RETURNING id
   ), ended_sessions AS (
-    DELETE FROM atlasqueue.sessions WHERE token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM gone))
+    DELETE FROM atlasqueue.sessions WHERE tenant = $1 AND token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM gone))
   ), maker AS (SELECT id, expires_at FROM atlasqueue.tokens WHERE tenant = $1 AND id = nullif($7::text, '')::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now())), before AS MATERIALIZED (
     SELECT *, coalesce(own_expires_at, expires_at, 'infinity') AS own_end
     FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid AND (tokens.expires_at IS NULL OR tokens.expires_at > now()) FOR UPDATE

@@ -23,7 +23,7 @@ export const worksNow = sql.raw(isLive);
  */
 export function endSessionsBefore(gone: string): string {
   return `ended_sessions AS (
-    DELETE FROM atlasqueue.sessions WHERE token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM ${gone}))
+    DELETE FROM atlasqueue.sessions WHERE tenant = $1 AND token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM ${gone}))
   )`;
 }
 
@@ -32,7 +32,7 @@ export function endSessionsBefore(gone: string): string {
  * noted: two that delete many in different orders would wait for each other.
  */
 export const withoutExpired = `gone AS (
-    DELETE FROM atlasqueue.tokens WHERE id = ANY(ARRAY(
+    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = ANY(ARRAY(
       SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND NOT ${isLive} FOR UPDATE SKIP LOCKED))
     RETURNING id
   ), ${endSessionsBefore("gone")}`;

@@ -13,6 +13,9 @@ const sessions_max = 100;
 /** A session works while its token does, and a replaced token's ends at once, whatever overlap its programs have. */
 const standsFor = `tokens.rotated_to IS NULL AND ${isLive}`;
 
+/** Which token of which tenant. */
+export type TokenRef = { tenant: string; token_id: string };
+
 /** A token as its holder may see it, and when what was shown ends. */
 export type WhoIs = { name: string; hint: string; until: Date | null };
 /** `session` is the only copy of its text. */
@@ -23,17 +26,21 @@ export type OpenedSession = WhoIs & { session: string; hash: string; expires_in_
  * same statement, so that all of it is done or nothing. Undefined when the token is unknown, ended or replaced.
  *
  * @example
- * const opened = await openSession(deps, token_id);
+ * const opened = await openSession(deps, { tenant, token_id });
  */
-export async function openSession(deps: Deps, token_id: string, replaces?: string): Promise<OpenedSession | undefined> {
+export async function openSession(
+  deps: Deps,
+  { tenant, token_id }: TokenRef,
+  replaces?: string,
+): Promise<OpenedSession | undefined> {
   const { session, hash } = newSession();
   type Ended = { tenant: string; token_id: string };
-  const [row] = await executeOn(deps.database)<WhoIs & { tenant: string; expires_in_ms: number; ended: Ended | null }>({
+  const [row] = await executeOn(deps.database)<WhoIs & { expires_in_ms: number; ended: Ended | null }>({
     text: open,
-    params: [token_id, hash, replaces ?? ""],
+    params: [tenant, token_id, hash, replaces ?? ""],
   });
   if (!row) return undefined;
-  const { tenant, ended, ...shown } = row;
+  const { ended, ...shown } = row;
   deps.observe({ event: "session_opened", tenant, token_id });
   if (ended) deps.observe({ event: "session_closed", ...ended });
   return { ...shown, session, hash };
@@ -42,27 +49,27 @@ export async function openSession(deps: Deps, token_id: string, replaces?: strin
 // Reads the whole table, and removes every session that has expired: so it has only those of half a day.
 const open = composed(
   "tokens/open-session",
-  ["token_id", "hash", "replaces"],
+  ["tenant", "token_id", "hash", "replaces"],
   `
   WITH gone AS (
     DELETE FROM atlasqueue.sessions WHERE hash = ANY(ARRAY(
       SELECT hash FROM atlasqueue.sessions WHERE expires_at <= now() OR hash IN (
-        SELECT hash FROM atlasqueue.sessions WHERE token_id = $1::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1})
+        SELECT hash FROM atlasqueue.sessions WHERE tenant = $1 AND token_id = $2::text::uuid ORDER BY created_at DESC OFFSET ${sessions_max - 1})
       FOR UPDATE SKIP LOCKED))
   ), made AS (
     INSERT INTO atlasqueue.sessions (hash, tenant, token_id, expires_at)
-    SELECT decode($2, 'hex'), tenant, id, least(expires_at, now() + interval '${session_seconds} seconds')
-    FROM atlasqueue.tokens WHERE id = $1::text::uuid AND ${standsFor}
-    RETURNING token_id, expires_at
+    SELECT decode($3, 'hex'), tenant, id, least(expires_at, now() + interval '${session_seconds} seconds')
+    FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${standsFor}
+    RETURNING expires_at
   ), ended AS (
     DELETE FROM atlasqueue.sessions WHERE hash = ANY(ARRAY(
-      SELECT hash FROM atlasqueue.sessions WHERE hash = decode($3, 'hex') AND EXISTS (SELECT FROM made) FOR UPDATE SKIP LOCKED))
+      SELECT hash FROM atlasqueue.sessions WHERE hash = decode($4, 'hex') AND EXISTS (SELECT FROM made) FOR UPDATE SKIP LOCKED))
     RETURNING tenant, token_id
   )
-  SELECT tokens.tenant, name, hint, made.expires_at AS until,
+  SELECT name, hint, made.expires_at AS until,
          (extract(epoch FROM made.expires_at - now()) * 1000)::float8 AS expires_in_ms,
          (SELECT to_json(ended) FROM ended) AS ended
-  FROM made JOIN atlasqueue.tokens ON tokens.id = made.token_id`,
+  FROM made CROSS JOIN atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid`,
 );
 
 /**
@@ -77,7 +84,7 @@ const sessionsByHash = composed(
   `
   SELECT encode(sessions.hash, 'hex') AS hash, tokens.id, name, tokens.tenant, to_json(scopes) AS scopes,
          (extract(epoch FROM least(sessions.expires_at, tokens.expires_at) - now()) * 1000)::float8 AS expires_in_ms
-  FROM atlasqueue.sessions JOIN atlasqueue.tokens ON tokens.id = token_id
+  FROM atlasqueue.sessions JOIN atlasqueue.tokens ON tokens.tenant = sessions.tenant AND tokens.id = token_id
   WHERE sessions.hash = ${hashesGiven} AND sessions.expires_at > now() AND ${standsFor}`,
 );
 
@@ -97,15 +104,15 @@ const close = composed(
 /** Who shows a token, or the session with this hash. */
 export async function whoIs(
   deps: Pick<Deps, "database">,
-  token_id: string,
+  { tenant, token_id }: TokenRef,
   session_hash: string | undefined,
 ): Promise<WhoIs | undefined> {
-  const params = [token_id, session_hash ?? ""];
+  const params = [tenant, token_id, session_hash ?? ""];
   const [row] = await executeOn(deps.database)<WhoIs>({ text: who, params });
   return row;
 }
 
 const who = `
   SELECT name, hint,
-         least(tokens.expires_at, (SELECT expires_at FROM atlasqueue.sessions WHERE hash = decode($2, 'hex'))) AS until
-  FROM atlasqueue.tokens WHERE id = $1::text::uuid AND ${isLive}`;
+         least(tokens.expires_at, (SELECT expires_at FROM atlasqueue.sessions WHERE hash = decode($3, 'hex'))) AS until
+  FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${isLive}`;

@@ -208,9 +208,9 @@ test("20 provisions of one email at once make one tenant", async () => {
 
 test("the latest use of a token stays, even if an older one is recorded late", async () => {
   const { row } = await create();
-  await noteTokenUse(deps, [{ id: row.id, ms_ago: 1_000 }]);
+  await noteTokenUse(deps, [{ tenant, id: row.id, ms_ago: 1_000 }]);
   const [one] = await listTokens(deps, tenant);
-  await noteTokenUse(deps, [{ id: row.id, ms_ago: 60_000 }]);
+  await noteTokenUse(deps, [{ tenant, id: row.id, ms_ago: 60_000 }]);
   const [two] = await listTokens(deps, tenant);
   expect(one?.last_used_at).toBeInstanceOf(Date);
   expect(two?.last_used_at).toEqual(one?.last_used_at);
@@ -219,7 +219,7 @@ test("the latest use of a token stays, even if an older one is recorded late", a
 test("sessions that ended as their token was replaced do not come back when its successor is revoked, or expires", async () => {
   for (const successor of ["revoked", "expired"]) {
     const { row } = await create();
-    const opened = await openSession(deps, row.id);
+    const opened = await openSession(deps, { tenant, token_id: row.id });
     const hash = opened?.hash ?? "";
     const session = async () => (await findSessions(deps, [hash])).get(hash);
     expect(await session()).toMatchObject({ id: row.id });
@@ -233,6 +233,6 @@ test("sessions that ended as their token was replaced do not come back when its 
     }
     expect(await session()).toBeUndefined();
     // The token itself works on, and opens new ones.
-    expect(await openSession(deps, row.id)).toBeDefined();
+    expect(await openSession(deps, { tenant, token_id: row.id })).toBeDefined();
   }
 });

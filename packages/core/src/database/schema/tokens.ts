@@ -1,5 +1,5 @@
 import type { Scope } from "@atlasqueue/contract";
-import { foreignKey, text, uniqueIndex, uuid } from "../drizzle.ts";
+import { foreignKey, primaryKey, text, uuid } from "../drizzle.ts";
 import { atlasqueue, bytes, time } from "./columns.ts";
 
 /** The owners of jobs. The default tenant needs no row. */
@@ -16,7 +16,7 @@ export const tenants = atlasqueue.table("tenants", {
 export const tokens = atlasqueue.table(
   "tokens",
   {
-    id: uuid().primaryKey(),
+    id: uuid().notNull(),
     tenant: text()
       .notNull()
       .references(() => tenants.tenant),
@@ -35,8 +35,7 @@ export const tokens = atlasqueue.table(
     own_expires_at: time(),
   },
   (row) => [
-    // Unique for the foreign key, which finds the token that has the deleted one as its successor by the tenant.
-    uniqueIndex("tokens_tenant").on(row.tenant, row.id),
+    primaryKey({ columns: [row.tenant, row.id] }),
     // The migration sets only `rotated_to` to null, which drizzle cannot express.
     foreignKey({ columns: [row.tenant, row.rotated_to], foreignColumns: [row.tenant, row.id] }).onDelete("set null"),
   ],
@@ -46,13 +45,17 @@ export const tokens = atlasqueue.table(
  * What browsers hold in place of a token: it works as long as the token does, and half a day at most. A table and not a
  * signed text, so that signing out ends it for good. See decisions/2026-11-21-sessions.md.
  */
-export const sessions = atlasqueue.table("sessions", {
-  /** SHA-256 of the cookie's text. */
-  hash: bytes().primaryKey(),
-  tenant: text().notNull(),
-  token_id: uuid()
-    .notNull()
-    .references(() => tokens.id, { onDelete: "cascade" }),
-  created_at: time().notNull().defaultNow(),
-  expires_at: time().notNull(),
-});
+export const sessions = atlasqueue.table(
+  "sessions",
+  {
+    /** SHA-256 of the cookie's text. */
+    hash: bytes().primaryKey(),
+    tenant: text().notNull(),
+    token_id: uuid().notNull(),
+    created_at: time().notNull().defaultNow(),
+    expires_at: time().notNull(),
+  },
+  (row) => [
+    foreignKey({ columns: [row.tenant, row.token_id], foreignColumns: [tokens.tenant, tokens.id] }).onDelete("cascade"),
+  ],
+);
