@@ -1,9 +1,10 @@
-import { createQueue, migrateDatabase } from "@atlasqueue/core";
+import { createQueue } from "@atlasqueue/core";
 import { openTelemetry } from "@atlasqueue/core/opentelemetry";
 import { Command } from "@commander-js/extra-typings";
 import { startServers } from "../run/servers.ts";
 import { makeBatches } from "../run/payload.ts";
 import { startAtlasWorker } from "../variants/atlas-worker.ts";
+import { asGranted, migrate } from "../variants/granted.ts";
 import type { ServerUrls } from "../variants/variant.ts";
 
 // pnpm bench:tracing: what the tracing port costs a worker whose program has registered no SDK. Processor time of this
@@ -21,7 +22,7 @@ type Way = keyof typeof ways;
 
 /** Processor time of one job, in microseconds. */
 async function measure(servers: ServerUrls, way: Way): Promise<number> {
-  const queue = createQueue({ databaseUrl: servers.postgres, redisUrl: servers.redis_memory });
+  const queue = createQueue({ databaseUrl: asGranted(servers).postgres, redisUrl: servers.redis_memory });
   for (const batch of makeBatches(jobs, batch_jobs))
     await queue.submitMany(batch.map((payload) => ({ type: "noop", payload })));
   await queue.close();
@@ -55,7 +56,7 @@ function askedNs(): number {
 const servers = await startServers();
 try {
   const { urls } = await servers.fresh();
-  await migrateDatabase(urls.postgres);
+  await migrate(urls);
   for (const way of ["without", "with"] as const) await measure(urls, way);
   const took: Record<Way, number[]> = { without: [], with: [] };
   for (let pair = 0; pair < pairs; pair += 1) {

@@ -2,6 +2,7 @@ import { connectDatabase, observeAll, redisSignal } from "@atlasqueue/core";
 import { defaultKeys } from "@atlasqueue/core/internal";
 import { defineHandler, startWorker, type WorkerDeps } from "@atlasqueue/worker";
 import { z } from "zod";
+import { asGranted } from "./granted.ts";
 import { productionObservers } from "./observers.ts";
 import type { Work } from "./ours.ts";
 import type { Watch } from "./ours/journey.ts";
@@ -21,7 +22,7 @@ type Watched = {
 /** Our worker in this process, for jobs of the type "noop". */
 export function startAtlasWorker(servers: ServerUrls, work: Work & Watched): { stop(): Promise<void> } {
   const connections = connectDatabase({
-    url: servers.postgres,
+    url: asGranted(servers).postgres,
     connectionsMax: 5,
     timeoutMs: 5_000,
     preparedStatements: work.prepared ?? true,

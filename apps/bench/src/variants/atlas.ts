@@ -1,5 +1,6 @@
-import { createQueue, migrateDatabase, type Queue, type QueueJob } from "@atlasqueue/core";
+import { createQueue, type Queue, type QueueJob } from "@atlasqueue/core";
 import { startAtlasWorker } from "./atlas-worker.ts";
+import { asGranted, migrate } from "./granted.ts";
 import { productionObservers } from "./observers.ts";
 import type { Ours, QueueOf, WorkerNews } from "./ours.ts";
 import { startProgram } from "./programs/start-program.ts";
@@ -7,7 +8,7 @@ import type { BenchQueue, Payload, ServerUrls, Variant } from "./variant.ts";
 
 /** Each is loaded when a scenario asks for it: a commit whose names differ in one of them can still do the others. */
 const ours: Ours = {
-  migrate: ({ postgres }) => migrateDatabase(postgres),
+  migrate,
   open: openAtlas,
   startWorker: async (servers, work) => startAtlasWorker(servers, work),
   startWorkerProcess: (servers, hear) =>
@@ -32,8 +33,8 @@ export const atlas: Variant = {
   ours,
   open: (servers) => openAtlas(servers),
   async serve(servers) {
-    await migrateDatabase(servers.postgres);
-    return startProgram<{ url: string }>(new URL("./programs/api.ts", import.meta.url), servers);
+    await migrate(servers);
+    return startProgram<{ url: string }>(new URL("./programs/api.ts", import.meta.url), asGranted(servers));
   },
 };
 
@@ -42,10 +43,10 @@ async function openAtlas(
   servers: ServerUrls,
   { tenant, queue = "default", groupOf, dueOf, prepared = true }: QueueOf = {},
 ): Promise<BenchQueue> {
-  await migrateDatabase(servers.postgres);
+  await migrate(servers);
   const { observe } = productionObservers();
   const producer = createQueue({
-    databaseUrl: servers.postgres,
+    databaseUrl: asGranted(servers).postgres,
     redisUrl: servers.redis_memory,
     preparedStatements: prepared,
     observe,

@@ -1,5 +1,5 @@
-import { migrateDatabase } from "@atlasqueue/core";
 import type { Deployed, Deployment } from "../ours.ts";
+import { asGranted, migrate } from "../granted.ts";
 import type { ServerUrls } from "../variant.ts";
 import type { DeployedSettings } from "./settings.ts";
 import { startProgram } from "./start-program.ts";
@@ -16,8 +16,8 @@ export async function startDeployed(
   servers: ServerUrls,
   { handled, forgetful = false }: Deployment = {},
 ): Promise<Deployed> {
-  const settings: DeployedSettings = { ...servers, ...(forgetful && { env: forgetting }) };
-  await migrateDatabase(servers.postgres);
+  const settings: DeployedSettings = { ...asGranted(servers), ...(forgetful && { env: forgetting }) };
+  await migrate(servers);
   const api = await startProgram<{ url: string }>(new URL("./api.ts", import.meta.url), settings);
   try {
     const worker = await startProgram(new URL("./worker-app.ts", import.meta.url), settings, (message) =>
