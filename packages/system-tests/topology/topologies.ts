@@ -49,6 +49,11 @@ export const topologies: Readonly<Record<string, Place>> = {
     what: "4 API processes on one port and 8 of workers, behind a PgBouncer, of which some are killed under load",
     programs: ["pgbouncer"],
   },
+  "lost-answers": {
+    what: "workers in curl, Python and ours behind proxies that lose their responses (five minutes; not in `all`)",
+    programs: ["curl", "python3"],
+    long: true,
+  },
   containers: {
     what: "docker-compose.yml on a container engine, as an operator would run it (ten minutes; not in `all`)",
     programs: ["docker", "debootstrap"],

@@ -14,12 +14,13 @@ const write: Record<(typeof order)[number], (tx: postgres.ReservedSql) => Promis
   ours: async (tx) => {
     for (const options of ['{"idempotency_key": "k"}', '{"unique": {"on_conflict": "reject"}}', '{"group": "g"}', "{}"])
       await tx`SELECT atlasqueue.submit('later', '{}', ${options}::text::jsonb)`;
+    await tx`SELECT atlasqueue.submit_flow('[{"type": "later", "ref": "a"}, {"type": "later", "depends_on": ["a"]}]')`;
   },
 };
 
 /**
  * Adding and processing under way, while an application's transaction stays open for half of `--snapshot-seconds`: one
- * that submitted jobs with a key, unique and in a group, against one that wrote a row of the application's own.
+ * that submitted jobs with a key, unique, in a group and in a flow, against one that wrote a row of the application's own.
  */
 export const openTransaction: Scenario = {
   name: "open-transaction",

@@ -82,6 +82,13 @@ export const programs = {
     paths: ["/usr/sbin/debootstrap"],
     package: { debian: "debootstrap", fedora: "debootstrap", mac: "debootstrap" },
   },
+  curl: { what: "curl", names: ["curl"], paths: [], package: { debian: "curl", fedora: "curl", mac: "curl" } },
+  python3: {
+    what: "Python 3",
+    names: ["python3"],
+    paths: [],
+    package: { debian: "python3", fedora: "python3", mac: "python" },
+  },
   // With promtool.
   prometheus: {
     what: "Prometheus",
