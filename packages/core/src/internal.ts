@@ -145,7 +145,6 @@ export { NoRoomError, takeOrThrow } from "./shares.ts";
 export { writeJson } from "./room/json-text.ts";
 export { withinHeap } from "./room/within-heap.ts";
 export { announce, hint } from "./signal/announce.ts";
-export { dropStale } from "./signal/drop-stale.ts";
 export { fleetSignal, type FleetSignal } from "./signal/fleet.ts";
 export { defaultKeys, keysOf, queueKeys } from "./signal/keys.ts";
 export { clusterKeys, slotOf } from "./signal/redis/cluster-keys.ts";

@@ -21,8 +21,6 @@ export function noSignal(): Signal {
     take: nothing,
     wait: nothing,
     look: async () => ({ length: 0, next: undefined, overflowed: false, marked: false }),
-    peek: async () => [],
-    skipTo: async () => {},
     endOverflow: async () => {},
     takeTurn: async () => true,
     mark: async () => {},

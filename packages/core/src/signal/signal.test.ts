@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import type { QueueRef } from "../deps.ts";
-import { peeked_max } from "./signal.ts";
 import { job, main, never, withEachSignal } from "../../test/signal-drivers.ts";
 
 const other: QueueRef = { tenant: "default", queue: "other" };
@@ -27,27 +26,6 @@ withEachSignal((start) => {
     await signal.push([job("new")]);
     await signal.pushFront([job("older"), job("old"), job("urgent", 3)]);
     expect(await signal.take([main], 10)).toEqual(["urgent", "older", "old", "new"]);
-  });
-
-  test("shows the next ones, and drops what is in front of one of them", async () => {
-    const signal = start();
-    await signal.push([job("old"), job("a"), job("b"), job("urgent", 3), job("of another", 0, other)]);
-    await signal.pushFront([job("older")]);
-    const ids = async (ids_max: number) => (await signal.peek(main, ids_max)).filter((id) => id !== "wake");
-    expect(await ids(3)).toEqual(["older", "old", "a"]);
-    expect(await ids(10)).toEqual(["older", "old", "a", "b"]);
-    for (const id of ["none", "urgent", "of another", "older"]) await signal.skipTo(main, id);
-    expect(await ids(10)).toEqual(["older", "old", "a", "b"]);
-    await signal.skipTo(main, "a");
-    expect(await signal.take([main], 10)).toEqual(["urgent", "a", "b"]);
-    expect(await signal.peek(main, 10)).toEqual([]);
-    await signal.skipTo(main, "b");
-    await signal.push(Array.from({ length: peeked_max + 1 }, (_, at) => job(`job-${at}`)));
-    expect(await signal.peek(main, 2 * peeked_max)).toHaveLength(peeked_max);
-    await signal.skipTo(main, `job-${peeked_max}`);
-    expect(await signal.peek(main, 1)).toEqual(["job-0"]);
-    await signal.skipTo(main, `job-${peeked_max - 1}`);
-    expect(await signal.take([main], 10)).toEqual([`job-${peeked_max - 1}`, `job-${peeked_max}`]);
   });
 
   test("keeps the queues apart, and takes from several in the order given", async () => {

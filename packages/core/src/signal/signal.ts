@@ -39,10 +39,6 @@ export type Signal = {
    */
   wait(queues: readonly QueueRef[], timeout_ms: number, stop: AbortSignal): Promise<Woken | undefined>;
   look(queue: QueueRef): Promise<QueueSignals>;
-  /** The next ids (or junk) without a priority, in the order in which they would be handed out, a thousand at most. */
-  peek(queue: QueueRef, ids_max: number): Promise<readonly string[]>;
-  /** Drop what is in front of this id, if it is among those that `peek` may show. */
-  skipTo(queue: QueueRef, id: string): Promise<void>;
   /** The ids that an overflow dropped have all been pushed again. */
   endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller across all processes in each period, so that a fleet sweeps once, not once per worker. */
@@ -121,6 +117,3 @@ export const wakeMark = "wake";
  * The most ids in one list: 40 MB of Redis. Jobs beyond it stay in Postgres and are signalled when the list is empty.
  */
 export const signals_max = 1_000_000;
-
-/** How far `peek` and `skipTo` look. */
-export const peeked_max = 1_000;

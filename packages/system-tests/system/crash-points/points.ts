@@ -71,8 +71,6 @@ export const signalSeams: readonly string[] = [
 /** The other calls. */
 export const signalBeside: Readonly<Record<string, string>> = {
   "signal/look": "changes nothing",
-  "signal/peek": "changes nothing",
-  "signal/skipTo": "drops what the next refill offers again",
   "signal/isMarked": "changes nothing",
   "signal/state": "changes nothing",
   "signal/check": "changes nothing",

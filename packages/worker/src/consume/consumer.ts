@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   claim,
   claimReady,
-  dropStale,
   pause,
   SignalUnavailableError,
   type Claimer,
@@ -33,6 +32,8 @@ const rest_ms_max = 60_000;
 const claims_max = 2;
 /** The same with many tenants, each of which takes a claim of its own, and often for one job. */
 const claims_of_many_max = 4;
+/** Ids can be stale. After as many claims by ids in a row that got nothing, the tenant's oldest jobs are claimed. */
+const empty_claims_max = 5;
 
 type Parts = {
   deps: WorkerDeps;
@@ -50,6 +51,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   const { deps, running, sweeper, returns, starter } = parts;
   const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
   const claims = new Set<Promise<void>>();
+  let empty_claims = 0;
   const { served, poll_timeout_seconds } = config;
   const found = createFound(deps, served);
   const nextIds = idSource({ deps, sweeper, served, found, poll_timeout_seconds }, stop);
@@ -60,6 +62,8 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     await starter(leases, asked_at);
     return leases.length;
   };
+  const claimOldest = (tenant: string, jobs_max: number): Promise<number> =>
+    claimed(tenant, (claimer) => claimReady(deps, jobs_max, { ...claimer, queues: served.open() }));
 
   /** Claim and start, keeping slots free for what comes back. */
   const claimAll = async ({ tenant, ids }: NextIds, room: number): Promise<void> => {
@@ -71,7 +75,10 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     };
     try {
       const started = await claimed(tenant, (claimer) => claim(deps, ids, { ...claimer, more_room }));
-      if (started === 0) await dropStale(deps, tenant, ids);
+      empty_claims = started > 0 ? 0 : empty_claims + 1;
+      if (empty_claims < empty_claims_max) return;
+      empty_claims = 0;
+      await claimOldest(tenant, ids.length);
     } catch (error) {
       await restAfter(deps, error, stop);
     } finally {
@@ -79,8 +86,6 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     }
   };
 
-  const claimOldest = (tenant: string, jobs_max: number): Promise<number> =>
-    claimed(tenant, (claimer) => claimReady(deps, jobs_max, { ...claimer, queues: served.open() }));
   const pollPostgres = async (rest: (ms: number) => Promise<unknown>, idle_ms_max?: number): Promise<void> => {
     try {
       const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest, stop, idle_ms_max });

@@ -5,8 +5,6 @@ export type Deque = {
   shift(): string | undefined;
   first(): string | undefined;
   length(): number;
-  /** The next ones, which stay. */
-  peek(ids_max: number): string[];
 };
 
 /**
@@ -34,6 +32,5 @@ export function createDeque(): Deque {
       return front.at(-1);
     },
     length: () => front.length + back.length,
-    peek: (ids_max) => [...front.slice(-ids_max).reverse(), ...back.slice(0, ids_max)].slice(0, ids_max),
   };
 }

@@ -5,7 +5,7 @@ import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
 import { createDeque, type Deque } from "./deque.ts";
 import { memoryNotices } from "../notices.ts";
 import { memoryPresence } from "../presence.ts";
-import { signals_max, peeked_max, type DeadLetterList, type ReadyJob, type Signal } from "../signal.ts";
+import { signals_max, type DeadLetterList, type ReadyJob, type Signal } from "../signal.ts";
 
 type Lists = {
   plain: Deque;
@@ -125,11 +125,6 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
     async look(queue) {
       const { plain, overflowed = false, marked = false } = lookAt(queue) ?? {};
       return { length: lengthAt(queue), next: plain?.first(), overflowed, marked };
-    },
-    peek: async (queue, ids_max) => lookAt(queue)?.plain.peek(Math.min(ids_max, peeked_max)) ?? [],
-    async skipTo(queue, id) {
-      const plain = lookAt(queue)?.plain;
-      for (let left = plain?.peek(peeked_max).indexOf(id) ?? 0; left > 0; left -= 1) plain?.shift();
     },
     async endOverflow(queue) {
       const lists = lookAt(queue);

@@ -8,7 +8,6 @@ export type ScriptedRedis = Redis & {
   signalPushFront(list: string, priorities: string, overflow: string, ...words: Words): Promise<number>;
   signalSetMarked(list: string, priorities: string, overflow: string, marked: 0 | 1): Promise<number>;
   signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
-  signalSkipTo(list: string, id: string, ids_max: number): Promise<number>;
   deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
   deadLettersCarryOn(list: string, members: string, cursor: string, ...words: Words): Promise<number>;
   deadLettersNoteLeaving(leaving: string, members: string, ...ids: Words): Promise<number>;

@@ -75,17 +75,6 @@ if #out < n then
 end${keepMark}
 return out`;
 
-/** KEYS: list. ARGV: id, how far to look. Drops what is in front of it, and returns how many that were. */
-const skipTo = `
-local page = redis.call('LRANGE', KEYS[1], -ARGV[2], -1)
-for i = #page, 1, -1 do
-  if page[i] == ARGV[1] then
-    if i < #page then redis.call('RPOP', KEYS[1], #page - i) end
-    return #page - i
-  end
-end
-return 0`;
-
 /** KEYS: list, members. ARGV: ids. The set makes "once each" a constant-time check. */
 const addDeadLetters = `
 local added = 0
@@ -179,7 +168,6 @@ export const scripts = {
   signalPushFront: { lua: pushFront, numberOfKeys: 3 },
   signalSetMarked: { lua: setMarked, numberOfKeys: 3 },
   signalTake: { lua: take, numberOfKeys: 2 },
-  signalSkipTo: { lua: skipTo, numberOfKeys: 1 },
   deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },
   deadLettersCarryOn: { lua: carryOnDeadLetters, numberOfKeys: 3 },
   deadLettersNoteLeaving: { lua: noteLeaving, numberOfKeys: 2 },

@@ -7,7 +7,7 @@ import { redisLink } from "./link.ts";
 import { redisNotices } from "./notices.ts";
 import { redisPermits } from "./permits.ts";
 import { redisPresence } from "./presence.ts";
-import { signals_max, peeked_max, type ReadyJob, type Signal } from "../signal.ts";
+import { signals_max, type ReadyJob, type Signal } from "../signal.ts";
 import type { RedisTls } from "./dial.ts";
 import { redisWait } from "./wait.ts";
 
@@ -120,14 +120,6 @@ export function redisSignal(options: RedisSignalOptions): Signal {
         overflowed: why !== null && !marked,
         marked,
       };
-    },
-    async peek(queue, ids_max) {
-      const { list } = queueKeys(keys, queue);
-      return (await available(list, () => commands.lrange(list, -Math.min(ids_max, peeked_max), -1))).reverse();
-    },
-    async skipTo(queue, id) {
-      const { list } = queueKeys(keys, queue);
-      await available(list, () => commands.signalSkipTo(list, id, peeked_max));
     },
     async endOverflow(queue) {
       const { overflow } = queueKeys(keys, queue);
