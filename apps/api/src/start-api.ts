@@ -73,7 +73,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     applicationName: "atlasqueue-api",
     observe,
   });
-  const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : noSignal());
+  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : noSignal());
   addServerGauges(registry, { database, signal });
   addFleetGauges(registry, { database });
   telemetry?.addMetrics(registry);

@@ -28,7 +28,6 @@ export async function createWorld() {
   const signal = redisSignal({
     url: redisUrl(),
     keys: { jobs: keys.jobsKey, deadLetters: keys.dlqKey },
-    observe: () => {},
   });
   const worker = workerOf({ own, signal });
   const browser = await startBrowser();

@@ -58,7 +58,7 @@ export async function startWorkerApp(
     applicationName: "atlasqueue-worker",
     observe,
   });
-  const signal = parts.signal ?? (config.redis ? redisSignal({ ...config.redis, observe }) : memorySignal());
+  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : memorySignal());
   addServerGauges(metrics.registry, { database, signal });
   telemetry?.addMetrics(metrics.registry);
   let worker: Worker | undefined;

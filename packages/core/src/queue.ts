@@ -150,7 +150,6 @@ export function createQueue(options: QueueOptions): Queue {
         url: options.redisUrl,
         tls: options.redisTls,
         keys: options.keys ?? keysOf(options.schema),
-        observe,
       })
     : noSignal();
   const deps = { database, signal, observe, tracing: options.tracing };

@@ -72,7 +72,7 @@ export function createWorker(options: WorkerOptions): Worker {
   });
   // Not `noSignal`, on which nothing can wait: the worker would report it as an outage.
   const signal = redisUrl
-    ? redisSignal({ url: redisUrl, tls: redisTls, keys: keys ?? keysOf(schema), observe })
+    ? redisSignal({ url: redisUrl, tls: redisTls, keys: keys ?? keysOf(schema) })
     : memorySignal();
   const close = async () => void (await Promise.all([database.close(), signal.close()]));
 

@@ -105,8 +105,6 @@ export type AtlasEvent =
       duration_ms: number;
     }
   | { event: "signal_failed"; during: string; error: string }
-  /** A value of another type was under one of our keys; it was renamed, and ours is rebuilt. */
-  | { event: "signal_key_set_aside"; key: string }
   /** Another database uses this Redis with the same keys. `refused`: it had Redis first, so this one stops using it. */
   | { event: "redis_shared"; refused: boolean; reason: string }
   | { event: "database_unavailable"; during: string; error: string }

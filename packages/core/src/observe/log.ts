@@ -61,7 +61,6 @@ const levels: Record<EventName, Level> = {
   results_cleared: "info",
   sweep_complete: "debug",
   signal_failed: "warn",
-  signal_key_set_aside: "warn",
   redis_shared: "error",
   database_unavailable: "error",
   prepared_statements_off: "warn",

@@ -211,7 +211,6 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
       case "worker_draining":
       case "worker_stopped":
       case "rate_limit_unshared":
-      case "signal_key_set_aside":
       case "redis_shared":
       case "audit_lost":
       case "session_opened":

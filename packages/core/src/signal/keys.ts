@@ -60,33 +60,3 @@ export const workersKey = (keys: SignalKeys, tenant: string) =>
   `${together(keys, `${keys.jobs}:workers`)}${tenant === defaultTenant ? "" : `:tenant:${tenant}`}`;
 /** Written now and then to learn whether Redis takes writes; `base` is `jobs`, or what a queue's keys begin with. */
 export const probeKey = (base: string) => `${base}:probe`;
-/** Where something foreign found under one of our keys is moved: in a cluster, within the slot. */
-export const setAsideKey = (keys: SignalKeys, key: string) =>
-  keys.shardOf ? `${together(keys, key)}:set-aside` : `${keys.jobs}:set-aside:${key}`;
-
-/** What one of our keys holds; undefined for any other. */
-export function keyType(keys: SignalKeys, key: string): "list" | "zset" | "set" | "hash" | "string" | undefined {
-  if (key === keys.deadLetters || key === keys.jobs) return "list";
-  if (key === deadLetterCursorKey(keys)) return "string";
-  if (key === deadLetterMembersKey(keys) || key.startsWith(deadLetterLeavingKey(keys, ""))) return "set";
-  if (key.startsWith(workersKey(keys, defaultTenant))) return "hash";
-  // In a cluster, a queue's keys begin with one of several tags.
-  const tag_ends = keys.shardOf && key.startsWith(`{${keys.jobs}:`) ? key.indexOf("}") + 1 : 0;
-  if (tag_ends === 0 && !key.startsWith(`${keys.jobs}:`)) return undefined;
-  const rest = key.slice(tag_ends || keys.jobs.length);
-  if (rest === "") return "list";
-  switch (rest.split(":")[1]) {
-    case "queue":
-    case "tenant":
-      return "list";
-    case "priority":
-      return "zset";
-    case "overflow":
-    case "nonce":
-      return "string";
-    case "permits":
-      return "hash";
-    default:
-      return undefined;
-  }
-}

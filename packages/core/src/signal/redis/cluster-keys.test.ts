@@ -4,9 +4,7 @@ import {
   deadLetterLeavingKey,
   deadLetterMembersKey,
   defaultKeys,
-  keyType,
   queueKeys,
-  setAsideKey,
   workersKey,
 } from "../keys.ts";
 import { clusterKeys, slotOf } from "./cluster-keys.ts";
@@ -21,10 +19,10 @@ const slotsOf = (...names: string[]) => new Set(names.map(slotOf)).size;
 test("the keys that one script names share a slot", () => {
   for (const ref of refs) {
     const { list, priorities, overflow } = queueKeys(keys, ref);
-    expect(slotsOf(list, priorities, overflow, setAsideKey(keys, list))).toBe(1);
+    expect(slotsOf(list, priorities, overflow)).toBe(1);
   }
   const dead = [deadLetterMembersKey(keys), deadLetterLeavingKey(keys, "call"), deadLetterCursorKey(keys)];
-  expect(slotsOf(defaultKeys.deadLetters, ...dead, setAsideKey(keys, defaultKeys.deadLetters))).toBe(1);
+  expect(slotsOf(defaultKeys.deadLetters, ...dead)).toBe(1);
   expect(slotsOf(workersKey(keys, "default"), workersKey(keys, "acme"))).toBe(1);
 });
 
@@ -41,20 +39,4 @@ test("with a hash tag of the operator's, everything is in its slot and names are
   for (const ref of refs) expect(queueKeys(tagged, ref)).toEqual(queueKeys(own, ref));
   expect(workersKey(tagged, "default")).toBe("{acme}:jobs:workers");
   expect(slotsOf(own.jobs, own.deadLetters, deadLetterMembersKey(tagged), workersKey(tagged, "default"))).toBe(1);
-});
-
-test("the type of each key is known by its name", () => {
-  const types = (all: typeof defaultKeys) => {
-    const { list, priorities } = queueKeys(all, { tenant: "default", queue: "default" });
-    const theirs = queueKeys(all, { tenant: "acme", queue: "mail" });
-    const others = [all.deadLetters, deadLetterMembersKey(all), workersKey(all, "acme")];
-    const rest = [theirs.list, theirs.priorities, theirs.overflow];
-    return [list, priorities, ...rest, ...others].map((key) => keyType(all, key));
-  };
-  const expected = ["list", "zset", "list", "zset", "string", "list", "set", "hash"];
-  expect(types(defaultKeys)).toEqual(expected);
-  expect(types(keys)).toEqual(expected);
-  expect(types(clusterKeys({ jobs: "{acme}:jobs", deadLetters: "{acme}:dlq" }))).toEqual(expected);
-  for (const foreign of ["{other}:queue:mail", "atlasqueue:jobsies:queue:x", "0198-an-id"])
-    expect(keyType(keys, foreign)).toBeUndefined();
 });

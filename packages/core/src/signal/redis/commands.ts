@@ -25,5 +25,4 @@ export type ScriptedRedis = Redis & {
   signalMark(mark: string, lasts_ms: number): Promise<number>;
   signalNonce(nonce: string, lasts_ms: number, ...nonces: Words): Promise<number>;
   signalTurn(turn: string, period_ms: number): Promise<number>;
-  setAside(key: string, set_aside: string, type: string): Promise<number>;
 };

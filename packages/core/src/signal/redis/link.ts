@@ -1,5 +1,4 @@
 import { ReplyError } from "ioredis";
-import type { Observe } from "../../observe/events.ts";
 import type { RedisAddress } from "./address.ts";
 import { ready, unavailable, type Available } from "./available.ts";
 import { clusterServers } from "./cluster.ts";
@@ -10,7 +9,6 @@ import type { SignalKeys } from "../keys.ts";
 import { oneServer } from "./one-server.ts";
 import { readFacts, unfitness } from "./server-facts.ts";
 import type { Servers } from "./servers.ts";
-import { isWrongType, setAside } from "./set-aside.ts";
 import { SignalUnavailableError, type SignalState } from "../signal.ts";
 
 export type LinkOptions = {
@@ -18,7 +16,6 @@ export type LinkOptions = {
   tls?: RedisTls | undefined;
   keys: SignalKeys;
   timeout_ms: number;
-  observe: Observe;
 };
 
 export type RedisLink = {
@@ -68,10 +65,10 @@ const redial_ms = 1_000;
  * is a replica or too old is noticed within seconds even when idle, by our own write at each beat.
  *
  * @example
- * const link = redisLink({ to: parseRedisUrl(url), keys, timeout_ms: 250, observe });
+ * const link = redisLink({ to: parseRedisUrl(url), keys, timeout_ms: 250 });
  * await link.available(list, () => link.commands.llen(list));
  */
-export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOptions): RedisLink {
+export function redisLink({ to, tls, keys: names, timeout_ms }: LinkOptions): RedisLink {
   const { servers, keys } = connect(to, names, { tls, command_ms_max: timeout_ms });
   const { commands } = servers;
   const healths = new Map<string, Health>();
@@ -170,7 +167,7 @@ export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOpt
     if (refusal !== undefined) throw new SignalUnavailableError(refusal);
   };
 
-  const attempt = async <T>(key: string, command: () => Promise<T>, mended: number): Promise<T> => {
+  const attempt = async <T>(key: string, command: () => Promise<T>): Promise<T> => {
     const health = healthOf(key);
     try {
       return await command();
@@ -179,15 +176,8 @@ export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOpt
       if (error instanceof SignalUnavailableError) throw error;
       if (!isReply(error)) health.resting_until = performance.now() + rest_after_failure_ms;
       else if (refusesWrites(error)) noteRefusal(health, error);
-      else if (isWrongType(error) && mended < mended_max && (await mend(error)))
-        return attempt(key, command, mended + 1);
       throw servers.connected(key) ? unavailable(error) : new SignalUnavailableError(down(key), { cause: error });
     }
-  };
-  const mend = async (wrongType: Error): Promise<boolean> => {
-    const moved = await setAside(commands, keys, wrongType).catch(() => []);
-    for (const key of moved) observe({ event: "signal_key_set_aside", key });
-    return moved.length > 0;
   };
 
   const available: Available = async (key, command) => {
@@ -196,7 +186,7 @@ export function redisLink({ to, tls, keys: names, timeout_ms, observe }: LinkOpt
     if (unfit !== undefined) throw unfit;
     if (performance.now() < healthOf(key).resting_until)
       throw new SignalUnavailableError(servers.connected(key) ? "Redis did not answer a moment ago" : down(key));
-    return attempt(key, command, 0);
+    return attempt(key, command);
   };
 
   return {
@@ -247,9 +237,6 @@ function connect(to: RedisAddress, names: SignalKeys, options: { tls: RedisTls |
 const isReply = (error: unknown): error is Error =>
   error instanceof ReplyError ||
   (error instanceof Error && /^Too many Cluster redirections\..* (TRYAGAIN|ASK) /.test(error.message));
-
-/** One command may name several keys, and others sent with it still more. */
-const mended_max = 4;
 
 /** Redis 6 says so in the middle of a script's error. */
 const refusesWrites = (error: Error): boolean =>

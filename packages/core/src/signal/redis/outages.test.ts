@@ -1,4 +1,4 @@
-import { eventually, ownRedis, recordEvents, redisUrl, tcpProxy, type TcpProxy } from "@atlasqueue/testing";
+import { eventually, ownRedis, redisUrl, tcpProxy, type TcpProxy } from "@atlasqueue/testing";
 import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
 import { job, main, never } from "../../../test/signal-drivers.ts";
@@ -12,9 +12,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-const { observe, events } = recordEvents();
 function open(url: string, keys: SignalKeys = newKeys()): Signal {
-  const signal = redisSignal({ url, keys, timeoutMs: 1_000, observe });
+  const signal = redisSignal({ url, keys, timeoutMs: 1_000 });
   closing.push(() => signal.close());
   return signal;
 }
@@ -117,30 +116,21 @@ test(
   },
 );
 
-test("keys of another type under our names are moved aside, and everything works as before", async () => {
+test("a key of another type under one of our names fails the calls for it, and no others, until it is deleted", async () => {
   const keys = newKeys();
   const signal = open(redisUrl(), keys);
   const redis = new Redis(redisUrl());
   closing.push(() => redis.disconnect());
-  const { jobs, deadLetters: dead_letters } = keys;
-  await redis.set(dead_letters, "somebody's");
-  await redis.hset(`${dead_letters}:members`, "a", "b");
-  await redis.lpush(`${dead_letters}:cursor`, "a");
-  await redis.set(jobs, "somebody's");
-  await redis.set(`${jobs}:priority`, "a");
-  await redis.sadd(`${jobs}:overflow`, "a");
-  await redis.set(`${jobs}:workers`, "a");
-  await redis.set(`${jobs}:permits:x`, "a");
-  expect(await signal.deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
-  expect(await signal.deadLetters.add(["d"])).toBe(1);
-  expect(await signal.look(main)).toEqual({ length: 0, next: undefined, overflowed: false, marked: false });
-  expect(await signal.push([job("a"), { ...job("b"), priority: 5 }])).toBe(2);
-  expect(await signal.take([main], 10)).toEqual(["b", "a"]);
-  expect(await signal.presence.list("default")).toEqual([]);
-  expect(await signal.takePermits("x", [1], { limit: 1, period_ms: 1_000 })).toMatchObject([{ allowed: true }]);
-  expect(await redis.get(`${jobs}:set-aside:${dead_letters}`)).toBe("somebody's");
-  expect(await redis.get(`${jobs}:set-aside:${jobs}`)).toBe("somebody's");
-  expect(events).toContainEqual({ event: "signal_key_set_aside", key: dead_letters });
+  await redis.set(keys.jobs, "somebody's");
+  const unavailable = { name: "SignalUnavailableError", message: expect.stringContaining("WRONGTYPE") };
+  await expect(signal.push([job("a")])).rejects.toMatchObject(unavailable);
+  await expect(signal.take([main], 1)).rejects.toMatchObject(unavailable);
+  await expect(signal.wait([main], 60_000, never)).rejects.toMatchObject(unavailable);
+  const other = { tenant: "default", queue: "other" };
+  await signal.push([job("b", 0, other)]);
+  expect(await signal.take([other], 1)).toEqual(["b"]);
+  await redis.del(keys.jobs);
+  await expectAllToWork(signal);
 });
 
 test("a Redis that is too old is refused with a sentence naming the oldest supported version", async () => {

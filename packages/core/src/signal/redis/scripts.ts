@@ -1,6 +1,5 @@
 import { drawScript } from "./permits.ts";
 import { announceScript, listScript } from "./presence.ts";
-import { setAsideScript } from "./set-aside.ts";
 
 /** Of a marked queue: puts an id in its list unless there is one, and says how many it put in; false for any other. */
 const pushMark = `
@@ -179,5 +178,4 @@ export const scripts = {
   signalMark: { lua: mark, numberOfKeys: 1 },
   signalNonce: { lua: nonce, numberOfKeys: 1 },
   signalTurn: { lua: turn, numberOfKeys: 1 },
-  setAside: { lua: setAsideScript, numberOfKeys: 2 },
 };

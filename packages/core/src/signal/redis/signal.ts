@@ -1,5 +1,4 @@
 import type { QueueRef } from "../../deps.ts";
-import type { Observe } from "../../observe/events.ts";
 import { parseRedisUrl } from "./address.ts";
 import { defaultKeys, nonceKey, queueKeys, turnKey, type SignalKeys } from "../keys.ts";
 import { redisDeadLetters } from "./dead-letters.ts";
@@ -22,8 +21,6 @@ export type RedisSignalOptions = {
   timeoutMs?: number;
   /** Ids in one list at most. Default 1,000,000. */
   signalsMax?: number | undefined;
-  /** Called when a value of another type was found under one of our keys and moved away. */
-  observe?: Observe;
 };
 
 const push_ids_max = 1_000;
@@ -41,9 +38,9 @@ const looked_at_max = 500;
  * const signal = redisSignal({ url: "redis://localhost:6379", keys: defaultKeys });
  */
 export function redisSignal(options: RedisSignalOptions): Signal {
-  const { url, tls, timeoutMs: timeout_ms = 250, observe = () => {} } = options;
+  const { url, tls, timeoutMs: timeout_ms = 250 } = options;
   const signalsMax = options.signalsMax ?? signals_max;
-  const link = redisLink({ to: parseRedisUrl(url), tls, keys: options.keys ?? defaultKeys, timeout_ms, observe });
+  const link = redisLink({ to: parseRedisUrl(url), tls, keys: options.keys ?? defaultKeys, timeout_ms });
   const { commands, available, keys } = link;
   const nonce = nonceKey(keys);
 
