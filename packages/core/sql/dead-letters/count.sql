@@ -13,5 +13,6 @@ WITH stretch AS MATERIALIZED (
                        ELSE (SELECT dead_at) <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') END FROM atlasqueue.jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[])
   )
   SELECT count(*) FILTER (WHERE found)::int AS count,
-         (SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM stretch ORDER BY dead_at, id OFFSET 19999 LIMIT 1) AS reached
+         (
+      SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM (SELECT dead_at, id FROM stretch ORDER BY dead_at, id OFFSET 19999 LIMIT 1) AS last) AS reached
   FROM stretch;

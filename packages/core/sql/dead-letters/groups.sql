@@ -3,18 +3,19 @@
 -- $3 after_fingerprint
 -- $4 groups_max
 -- $5 jobs_max
+-- $6 type
 WITH RECURSIVE found AS (
     SELECT type, error_fingerprint, 1 AS place FROM (
       SELECT type, error_fingerprint FROM atlasqueue.jobs WHERE tenant = $1 AND dead_at IS NOT NULL AND error_fingerprint IS NOT NULL AND (type, error_fingerprint) > ($2, $3)
       ORDER BY type, error_fingerprint, dead_at, id LIMIT 1
-    ) AS first_group
+    ) AS first_group WHERE $6 IN ('', type)
     UNION ALL
     SELECT following.type, following.error_fingerprint, found.place + 1
     FROM found CROSS JOIN LATERAL (
       SELECT type, error_fingerprint FROM atlasqueue.jobs WHERE tenant = $1 AND dead_at IS NOT NULL AND error_fingerprint IS NOT NULL AND (jobs.type, jobs.error_fingerprint) > (found.type, found.error_fingerprint)
       ORDER BY type, error_fingerprint, dead_at, id LIMIT 1
     ) AS following
-    WHERE found.place < $4::int
+    WHERE found.place < $4::int AND $6 IN ('', following.type)
   ), sized AS MATERIALIZED (
     SELECT type, error_fingerprint, EXISTS (
       SELECT FROM atlasqueue.jobs WHERE tenant = $1 AND dead_at IS NOT NULL AND error_fingerprint IS NOT NULL AND jobs.type = found.type AND jobs.error_fingerprint = found.error_fingerprint ORDER BY dead_at DESC, id DESC OFFSET (SELECT $5::int / count(*) FROM found) LIMIT 1

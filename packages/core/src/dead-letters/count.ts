@@ -2,12 +2,12 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import {
+  endOfStretch,
   firstPage,
   pageAfter,
   pageConditions,
   pageParameters,
   pageParams,
-  placeOf,
   stretch_jobs_max,
   type DeadFilter,
   type DeadPage,
@@ -68,6 +68,6 @@ const text = composed(
     UNION ALL SELECT id, dead_at, ${still} FROM atlasqueue.jobs WHERE ${byIds}
   )
   SELECT count(*) FILTER (WHERE found)::int AS count,
-         (SELECT ${placeOf} FROM stretch ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) AS reached
+         ${endOfStretch("stretch ORDER BY dead_at, id")} AS reached
   FROM stretch`,
 );

@@ -30,10 +30,8 @@ export async function listDeadGroups(
 ): Promise<DeadGroups> {
   const { type } = filter;
   const from = type === undefined || after.type === type ? after : { type, fingerprint: "" };
-  const rows = await executeOn(deps.database)<Row>({
-    text: type === undefined ? ofAnyType : ofOneType,
-    params: [tenant, from.type, from.fingerprint, groups_max + 1, jobs_max],
-  });
+  const params = [tenant, from.type, from.fingerprint, groups_max + 1, jobs_max, type ?? ""];
+  const rows = await executeOn(deps.database)<Row>({ text, params });
   const kept = rows.slice(0, groups_max);
   const last = rows.length > groups_max ? kept.at(-1) : undefined;
   return { groups: kept.map(show), next: last && { type: last.type, fingerprint: last.fingerprint } };
@@ -71,19 +69,18 @@ const nextGroup = (after: string) => `
 // probe. A first look tells which groups are larger than an equal share of what may be counted; the large ones share it
 // anew, so that a small number of them among many small ones is still counted far. Newest first, or the hours of a large
 // group would be missing. Everything but the error of the newest is in the index.
-const textOf = (name: string, first: string, following: string) =>
-  composed(
-    name,
-    ["tenant", "after_type", "after_fingerprint", "groups_max", "jobs_max"],
-    `
+const text = composed(
+  "dead-letters/groups",
+  ["tenant", "after_type", "after_fingerprint", "groups_max", "jobs_max", "type"],
+  `
   WITH RECURSIVE found AS (
-    SELECT type, error_fingerprint, 1 AS place FROM (${nextGroup(first)}
-    ) AS first_group
+    SELECT type, error_fingerprint, 1 AS place FROM (${nextGroup("(type, error_fingerprint) > ($2, $3)")}
+    ) AS first_group WHERE $6 IN ('', type)
     UNION ALL
     SELECT following.type, following.error_fingerprint, found.place + 1
-    FROM found CROSS JOIN LATERAL (${nextGroup(following)}
+    FROM found CROSS JOIN LATERAL (${nextGroup("(jobs.type, jobs.error_fingerprint) > (found.type, found.error_fingerprint)")}
     ) AS following
-    WHERE found.place < $4::int
+    WHERE found.place < $4::int AND $6 IN ('', following.type)
   ), sized AS MATERIALIZED (
     SELECT type, error_fingerprint, EXISTS (
       SELECT FROM atlasqueue.jobs WHERE ${inGroup} ${newestFirst} OFFSET (SELECT $5::int / count(*) FROM found) LIMIT 1
@@ -108,14 +105,4 @@ const textOf = (name: string, first: string, following: string) =>
     SELECT id, dead_at, last_error FROM atlasqueue.jobs WHERE ${inGroup} ${newestFirst} LIMIT 1
   ) AS newest
   ORDER BY found.type, found.error_fingerprint`,
-  );
-const ofAnyType = textOf(
-  "dead-letters/groups",
-  "(type, error_fingerprint) > ($2, $3)",
-  "(jobs.type, jobs.error_fingerprint) > (found.type, found.error_fingerprint)",
-);
-const ofOneType = textOf(
-  "dead-letters/groups-of-type",
-  "type = $2 AND error_fingerprint > $3",
-  "jobs.type = $2 AND jobs.error_fingerprint > found.error_fingerprint",
 );

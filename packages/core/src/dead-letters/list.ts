@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { unindexed } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
+import { endOfStretch, placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
 import { withoutChance } from "../jobs/list.ts";
 import { fitting, isCut, pageColumns, pageRow, weighedJobs, type PageRow, type ReadRow } from "../jobs/page-bytes.ts";
 
@@ -61,8 +61,7 @@ const textOf = (name: string, where: string) =>
     ) AS stretch WHERE found ${newestFirst} LIMIT $6::int
   ), ${fitting({ ...weighedJobs, order: "dead_at DESC, id DESC" })}
   SELECT jobs.*, CASE WHEN id IS NOT NULL THEN ${placeOf} END AS place, ends.reached, ends.cut FROM (
-    SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
-      SELECT ${placeOf} FROM atlasqueue.jobs WHERE ${where} ${newestFirst} OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached,
+    SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN ${endOfStretch(`atlasqueue.jobs WHERE ${where} ${newestFirst}`)} END AS reached,
       ${isCut} AS cut
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC`,

@@ -115,6 +115,10 @@ export const pageConditions = {
 /** A `DeadPlace` as JSON, for rows with dead_at and id. */
 export const placeOf = `json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id)`;
 
+/** The place of the last row of a stretch that is full, of rows in an order: made of that row alone, not of all before it. */
+export const endOfStretch = (rows: string) => `(
+      SELECT ${placeOf} FROM (SELECT dead_at, id FROM ${rows} OFFSET ${stretch_jobs_max - 1} LIMIT 1) AS last)`;
+
 /** The time a parameter gives in microseconds, exactly: below 2^53 a float8 has them all. */
 export function timeOf(parameter: string): string {
   return `('epoch'::timestamptz + ${parameter}::float8 * interval '1 microsecond')`;

@@ -1,5 +1,5 @@
 import { impatient } from "../database/skip-locked.ts";
-import { pageConditions, placeOf, stretch_jobs_max } from "./pages.ts";
+import { endOfStretch, pageConditions, placeOf, stretch_jobs_max } from "./pages.ts";
 
 const { byIds, walk, matches, still } = pageConditions;
 
@@ -31,4 +31,4 @@ export const reachedFrom = (rows_max: number | string) => `(SELECT count(*)::int
     CASE WHEN cardinality($2::uuid[]) > 0 THEN NULL
       WHEN (SELECT count(*) FROM page) = ${rows_max}
       THEN (SELECT ${placeOf} FROM page ORDER BY dead_at DESC, id DESC LIMIT 1)
-      ELSE (SELECT ${placeOf} FROM atlasqueue.jobs WHERE ${walk} ORDER BY dead_at, id OFFSET ${stretch_jobs_max - 1} LIMIT 1) END AS reached`;
+      ELSE ${endOfStretch(`atlasqueue.jobs WHERE ${walk} ORDER BY dead_at, id`)} END AS reached`;
