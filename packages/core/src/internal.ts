@@ -60,7 +60,7 @@ export { deleteFinished } from "./jobs/delete.ts";
 export { editAndRetry } from "./jobs/edit-and-retry.ts";
 export { cancel } from "./jobs/cancel.ts";
 export { explainJob } from "./jobs/explain.ts";
-export { findJob, findJobs } from "./jobs/find.ts";
+export { findJob, findJobText } from "./jobs/find.ts";
 export { listJobsAt } from "./jobs/list-at.ts";
 export { findJobByKey } from "./jobs/find-by-key.ts";
 export { searchJobs } from "./jobs/search.ts";

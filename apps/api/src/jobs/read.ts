@@ -14,7 +14,7 @@ import {
 import {
   ahead,
   explainJob,
-  findJobs,
+  findJobText,
   findJobByKey,
   listAttempts,
   listJobs,
@@ -125,7 +125,7 @@ export const get = route(
     // As in a page, its JSON is only passed on. Nothing that it has read outlives it: thousands may wait.
     const show = (wanted: (row: PageRow) => boolean): Promise<JobWithParents | undefined> =>
       call.hold(async () => {
-        const row = (await findJobs(own, tenant, [id]))[0] ?? unknownJob();
+        const row = (await findJobText(own, tenant, id)) ?? unknownJob();
         if (!wanted(row)) return undefined;
         const parents = await parentsOf(own, tenant, [row]);
         return { ...showJob(row), ...parents.get(id) };

@@ -2,18 +2,19 @@
 -- $2 tenant
 -- $3 queue
 -- $4 type
--- $5 status
+-- $5 statuses
 -- $6 group
 -- $7 jobs_max
 -- $8 fingerprint
 -- $9 above
 -- $10 worker
--- $11 held_apart
-WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $11 = 'scheduled' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $11 = 'failed' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE group_seq IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $11 = 'blocked' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $11 = 'queued' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND $11 = 'dead' LIMIT 100001) UNION ALL (SELECT unnest(job_ids) AS id FROM atlasqueue.claims WHERE true AND $11 = 'running' LIMIT 100001)), page AS MATERIALIZED (
+-- $11 skip
+-- $12 held_apart
+WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $12::text[] && '{scheduled,failed}' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE group_seq IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $12::text[] && '{blocked}' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $12::text[] && '{queued}' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND $12::text[] && '{dead}' LIMIT 100001) UNION ALL (SELECT unnest(job_ids) AS id FROM atlasqueue.claims WHERE true AND $12::text[] && '{running}' LIMIT 100001)), page AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= 100000)) AND tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
+    WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= 100000)) AND tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))
-    ORDER BY id DESC LIMIT $7::int
+    ORDER BY id DESC OFFSET $11::int LIMIT $7::int
   ), 
   in_order AS MATERIALIZED (
     SELECT array_agg(id ORDER BY id DESC) AS keys FROM page
@@ -33,7 +34,7 @@ WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM atlasqueue.jobs WHERE due_at
   ), fitting AS MATERIALIZED (
     SELECT keys[nth] AS id, bytes FROM weighed, in_order WHERE nth > 0
   )
-  SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
+  SELECT jobs.*, NULL AS last, 0 AS skipped, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > 100000 AS too_many, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut FROM few
   ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, group_seq, active_group_key, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps, unique_key, unique_until FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC;

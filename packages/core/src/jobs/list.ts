@@ -1,10 +1,10 @@
 import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { countJobs } from "../counts/total.ts";
-import { executeOn } from "../database/statement.ts";
+import { textArray } from "../database/literals.ts";
+import { executeOn, type Statement } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "../maintenance/retention.ts";
-import { few, held_apart_max, idsByStatus } from "./ids-by-status.ts";
 import {
   fitting,
   isCut,
@@ -30,6 +30,10 @@ export type JobFilter = {
   created_before?: string | undefined;
 };
 
+type ListFilter = JobFilter & { statuses?: readonly JobStatus[] | undefined };
+/** `skip`: how many of the newest jobs that the filter matches are left out. */
+type ListOptions = { skip?: number; ms_max?: number };
+
 /**
  * `next` is where the next page begins: below this id. Undefined at the end. `looked_at` is how many jobs, of any tenant,
  * were looked at for a page that is not full and has a next one.
@@ -42,6 +46,11 @@ const look_ms_max = 800;
 const stretch_jobs_min = 1_250;
 const stretch_jobs_max = 20_000;
 const quick_ms = 60;
+/**
+ * How many jobs in such a status a statement may read, as they are not all the caller's: 40 ms. Beyond that, one
+ * tenant's list would wait for another's backlog.
+ */
+export const held_apart_max = 100_000;
 /** An id with all bits set: every job is below it. */
 const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const oldest = "00000000-0000-0000-0000-000000000000";
@@ -58,10 +67,10 @@ const oldest = "00000000-0000-0000-0000-000000000000";
 export async function listJobs(
   deps: Pick<Deps, "database">,
   tenant: string,
-  filter: JobFilter,
+  filter: ListFilter,
   jobs_max: number,
   below: string | undefined,
-  ms_max = look_ms_max,
+  { skip = 0, ms_max = look_ms_max }: ListOptions = {},
 ): Promise<JobRows> {
   const rows: PageRow[] = [];
   const end = performance.now() + ms_max;
@@ -69,19 +78,21 @@ export async function listJobs(
   let bytes_left = page_bytes_max;
   let looked_at = 0;
   let stretch = stretch_jobs_min;
+  let to_skip = skip;
   do {
     const began = performance.now();
-    const params = [...paramsOf(tenant, filter, jobs_max - rows.length, last), stretch, bytes_left];
-    const found = await executeOn(deps.database)<Row>({ text: inStretch, params });
+    const params = [...paramsOf(tenant, filter, jobs_max - rows.length, last), to_skip, stretch, bytes_left];
+    const found = await executeOn(deps.database)<Row>({ text: ofStretch, params });
     rows.push(...jobsOf(found));
     last = found[0]?.last ?? undefined;
     bytes_left -= found[0]?.bytes ?? 0;
+    to_skip -= found[0]?.skipped ?? 0;
     const cut = found[0]?.cut === true || (last !== undefined && bytes_left <= 0);
     if (last === undefined || rows.length === jobs_max || cut) return pageOf(rows, jobs_max, last, cut);
     if (looked_at === 0) {
       // The kept counts know of what no stretch would find.
       if (rows.length === 0 && !(await mayHold(deps, tenant, filter))) return { rows, next: undefined };
-      const among = await inIndex(deps, tenant, filter, jobs_max, below);
+      const among = await inIndex(deps, filter, [...paramsOf(tenant, filter, jobs_max, below), skip], jobs_max);
       if (among) return among;
     }
     looked_at += stretch;
@@ -91,26 +102,27 @@ export async function listJobs(
   return { ...pageOf(rows, jobs_max, last), looked_at };
 }
 
-/** Undefined if no index has the filter's status, or too many jobs for a page. */
+/** Undefined if no index has the filter's statuses, or too many jobs for a page. */
 async function inIndex(
   deps: Pick<Deps, "database">,
-  tenant: string,
-  filter: JobFilter,
+  filter: ListFilter,
+  params: Statement["params"],
   jobs_max: number,
-  below: string | undefined,
 ): Promise<JobRows | undefined> {
-  const status =
-    filter.status ?? (filter.fingerprint !== undefined ? "dead" : filter.worker !== undefined && "running");
-  if (!status || !(status in heldApart)) return undefined;
-  const params = [...paramsOf(tenant, filter, jobs_max, below), status];
-  const among = await executeOn(deps.database)<Row>({ text: amongFew, params });
+  const { fingerprint, worker } = filter;
+  const implied = fingerprint !== undefined ? "dead" : worker !== undefined ? "running" : undefined;
+  const statuses = statusesOf(filter) ?? (implied && [implied]);
+  if (!statuses?.every((status) => heldApart.has(status))) return undefined;
+  const among = await executeOn(deps.database)<Row>({ text: amongFew, params: [...params, textArray(statuses)] });
   return among[0]?.too_many ? undefined : pageOf(jobsOf(among), jobs_max, undefined, among[0]?.cut);
 }
 
-/** Whether the tenant has jobs of the filter's queue and status at all. */
-async function mayHold(deps: Pick<Deps, "database">, tenant: string, { queue, status }: JobFilter): Promise<boolean> {
-  const counts = await countJobs(deps, tenant, { queue });
-  return (status === undefined ? jobStatuses : [status]).some((one) => counts[one] !== 0);
+const statusesOf = ({ status, statuses }: ListFilter) => statuses ?? (status && [status]);
+
+/** Whether the tenant has jobs of the filter's queue and statuses at all. */
+async function mayHold(deps: Pick<Deps, "database">, tenant: string, filter: ListFilter): Promise<boolean> {
+  const counts = await countJobs(deps, tenant, { queue: filter.queue });
+  return (statusesOf(filter) ?? jobStatuses).some((one) => counts[one] !== 0);
 }
 
 const jobsOf = (rows: readonly Row[]): PageRow[] =>
@@ -120,18 +132,33 @@ function pageOf(rows: PageRow[], jobs_max: number, last: string | undefined, cut
   return { rows, next: rows.length === jobs_max || cut ? rows.at(-1)?.id : last && withoutChance(last) };
 }
 
-type Row = ReadRow & { last: string | null; too_many: boolean; bytes: number; cut: boolean };
+type Row = ReadRow & { last: string | null; skipped: number; too_many: boolean; bytes: number; cut: boolean };
 
 /** Of a list's parameters, what is asked of a job besides its place. */
-export const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR status = $5)
+export const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))`;
+
+// A range rather than `'' OR queue =`: a prepared statement's plan must seek the queue, whichever calls came before.
+const ours = "tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~')";
+/**
+ * Queries for the ids of jobs in the statuses that an index, or the claims, separate from the history. The results may
+ * belong to other tenants or have another status: the job's row decides.
+ */
+const idQueries: readonly (readonly [JobStatus[], string])[] = [
+  [["scheduled", "failed"], `SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND ${ours}`],
+  [["blocked"], `SELECT id FROM atlasqueue.jobs WHERE group_seq IS NOT NULL AND ${ours}`],
+  [["queued"], `SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND ${ours}`],
+  [["dead"], "SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL"],
+  [["running"], "SELECT unnest(job_ids) AS id FROM atlasqueue.claims WHERE true"],
+];
+const heldApart = new Set(idQueries.flatMap(([statuses]) => statuses));
 
 export const listParameters = [
   "below",
   "tenant",
   "queue",
   "type",
-  "status",
+  "statuses",
   "group",
   "jobs_max",
   "fingerprint",
@@ -140,51 +167,53 @@ export const listParameters = [
 ];
 
 /** A filter and a place as the parameters of a list. The ids are in order of creation, so a time is a place. */
-export function paramsOf(tenant: string, filter: JobFilter, jobs_max: number, below: string = newest) {
-  const { queue = "", type = "", status = "", group = "", fingerprint = "", worker = "" } = filter;
+export function paramsOf(tenant: string, filter: ListFilter, jobs_max: number, below: string = newest) {
+  const { queue = "", type = "", group = "", fingerprint = "", worker = "" } = filter;
   const { created_after, created_before } = filter;
   const last = created_before === undefined ? newest : firstIdAt(new Date(Date.parse(created_before) + 1));
   const above = created_after === undefined ? oldest : firstIdAt(new Date(created_after));
-  return [below < last ? below : last, tenant, queue, type, status, group, jobs_max, fingerprint, above, worker];
+  const statuses = textArray(statusesOf(filter) ?? []);
+  return [below < last ? below : last, tenant, queue, type, statuses, group, jobs_max, fingerprint, above, worker];
 }
+
+const inStretch = `
+      SELECT id, ${matches} AS found FROM atlasqueue.jobs
+      WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $12::int`;
 
 // A stretch without a match returns one row with only `last`. A stretch that was not full was the last. The look ends
 // with the page: only a page that is not full has read its whole stretch, and asks where that ended. By `jobs.id`: a bare
 // `id` would be the text beside it, and all jobs would be sorted.
-const inStretch = composed(
+const ofStretch = composed(
   "jobs/list-in-stretch",
-  [...listParameters, "stretch_jobs_max", "bytes_max"],
+  [...listParameters, "skip", "stretch_jobs_max", "bytes_max"],
   `
   WITH RECURSIVE page AS MATERIALIZED (
-    SELECT id FROM (
-      SELECT id, ${matches} AS found FROM atlasqueue.jobs
-      WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $11::int) AS stretch
-    WHERE found LIMIT $7::int
-  ), ${fitting(weighedJobs, "$12::int")}
-  SELECT jobs.*, ends.last, ends.bytes, ends.cut, false AS too_many FROM (
+    SELECT id FROM (${inStretch}) AS stretch WHERE found OFFSET $11::int LIMIT $7::int
+  ), ${fitting(weighedJobs, "$13::int")}
+  SELECT jobs.*, ends.last, ends.skipped, ends.bytes, ends.cut, false AS too_many FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $7::int THEN (
-      SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $11::int - 1 LIMIT 1) END AS last,
+      SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $12::int - 1 LIMIT 1) END AS last,
+      CASE WHEN $11::int = 0 OR EXISTS (SELECT FROM page) THEN $11::int
+           ELSE (SELECT count(*)::int FROM (${inStretch}) AS stretch WHERE found) END AS skipped,
       (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
 );
 
-const heldApart = idsByStatus("$2", "$3");
-// One row with only `too_many` comes when no job matches, or when there are too many to use. Only the query of the
-// wanted status reads anything.
+// One row with only `too_many` comes when no job matches, or when there are too many to use. Only the queries of the
+// wanted statuses read anything. Each has its own bound, as a UNION would read all of them first.
 const amongFew = composed(
   "jobs/list-held-apart",
-  [...listParameters, "held_apart"],
+  [...listParameters, "skip", "held_apart"],
   `
-  WITH RECURSIVE ${few(
-    Object.entries(heldApart).map(([status, ids]) => `${ids} AND $11 = '${status}'`),
-    "UNION ALL",
-  )}, page AS MATERIALIZED (
+  WITH RECURSIVE few AS MATERIALIZED (${idQueries
+    .map(([statuses, ids]) => `(${ids} AND $12::text[] && '{${statuses.join(",")}}' LIMIT ${held_apart_max + 1})`)
+    .join(" UNION ALL ")}), page AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
-    ORDER BY id DESC LIMIT $7::int
+    ORDER BY id DESC OFFSET $11::int LIMIT $7::int
   ), ${fitting(weighedJobs)}
-  SELECT jobs.*, NULL AS last, ends.too_many, 0 AS bytes, ends.cut FROM (
+  SELECT jobs.*, NULL AS last, 0 AS skipped, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > ${held_apart_max} AS too_many, ${isCut} AS cut FROM few
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
