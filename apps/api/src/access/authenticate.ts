@@ -1,4 +1,4 @@
-import { findSessions, findTokens, hashToken, tokenForm, type Deps } from "@atlasqueue/core/internal";
+import { findTokens, hashToken, isTokenText, type Deps } from "@atlasqueue/core/internal";
 import type { ApiContext, Authenticator, Caller } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { readBearer } from "./bearer.ts";
@@ -30,7 +30,6 @@ export type AuthenticatorDeps = Deps & { now?: () => number };
  */
 export function requireTokens(deps: AuthenticatorDeps): Authenticator {
   const cache = createTokenCache((hashes) => findTokens(deps, hashes), deps.now);
-  const sessions = createTokenCache((hashes) => findSessions(deps, hashes), deps.now);
   const uses = createTokenUses(deps);
 
   const refuse = (reason: Refusal): never => {
@@ -46,7 +45,7 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
   };
   const bySession = async (c: ApiContext, hash: string): Promise<Caller> => {
     requireOwnHeader(c);
-    const known = await sessions.ask(hash);
+    const known = await cache.ask(hash);
     if (!known) return refuse("ended");
     if (!meansToken(c, known.token_id)) return refuse("other");
     return { ...admit(known), session_hash: hash };
@@ -65,8 +64,8 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
     required: true,
     callerOf,
     watch: createWatch(callerOf),
-    holderOf: async (token) => (tokenForm(token) === undefined ? undefined : cache.ask(hashToken(token))),
-    forgetSession: (hash) => sessions.forget(hash),
+    holderOf: async (token) => (isTokenText(token) ? cache.ask(hashToken(token)) : undefined),
+    forgetSession: (hash) => cache.forget(hash),
     close: () => uses.close(),
   };
 }

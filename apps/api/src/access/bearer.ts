@@ -1,4 +1,4 @@
-import { tokenForm } from "@atlasqueue/core/internal";
+import { isTokenText } from "@atlasqueue/core/internal";
 import type { ApiContext } from "../http/context.ts";
 import { sentTwice } from "../http/input/sent-twice.ts";
 
@@ -11,7 +11,6 @@ export function readBearer(c: ApiContext): Bearer {
   const header = c.req.header("authorization");
   if (header === undefined) return { kind: "missing" };
   const token = /^bearer +(\S+)$/i.exec(header)?.[1];
-  if (token === undefined || tokenForm(token) === undefined || sentTwice(c, "authorization"))
-    return { kind: "malformed" };
+  if (token === undefined || !isTokenText(token) || sentTwice(c, "authorization")) return { kind: "malformed" };
   return { kind: "token", token };
 }

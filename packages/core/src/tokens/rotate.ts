@@ -3,7 +3,16 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import { newToken } from "./token.ts";
-import { isLive, madeBy, roomForAnother, withoutExpired, type MadeToken, type TokenRow } from "./rows.ts";
+import {
+  isLive,
+  madeBy,
+  roomForAnother,
+  rowMade,
+  tokenColumns,
+  withoutExpired,
+  type MadeToken,
+  type TokenRow,
+} from "./rows.ts";
 
 export type RotateTokenOutcome =
   | ({ kind: "rotated" } & MadeToken)
@@ -39,7 +48,7 @@ export async function rotateToken(
   if (answer.successor !== null) return { kind: "rotated_before", successor: answer.successor };
   if (!answer.made) return { kind: "too_many" };
   deps.observe({ event: "token_rotated", tenant, token_id: id });
-  return { kind: "rotated", token, row: withDates(answer.made) };
+  return { kind: "rotated", token, row: rowMade(answer.made) };
 }
 
 type Answer = { maker: boolean; found: boolean; successor: string | null; made: TokenRow | null };
@@ -61,7 +70,7 @@ const rotate = composed(
       least(now() + (nullif(own_end, 'infinity') - created_at), (SELECT expires_at FROM maker))
     FROM before
     WHERE rotated_to IS NULL AND ${roomForAnother} AND ($7::text = '' OR EXISTS (SELECT FROM maker))
-    RETURNING id, name, hint, scopes, created_at, expires_at, last_used_at
+    RETURNING ${tokenColumns}
   ), ending AS (
     UPDATE atlasqueue.tokens
     SET expires_at = least(tokens.expires_at, now() + make_interval(secs => $3::float8)),
@@ -71,9 +80,3 @@ const rotate = composed(
   SELECT $7::text = '' OR EXISTS (SELECT FROM maker) AS maker, EXISTS (SELECT FROM before) AS found,
     (SELECT rotated_to FROM before) AS successor, (SELECT to_json(made) FROM made) AS made`,
 );
-
-/** JSON has its times as text. */
-function withDates(row: TokenRow): TokenRow {
-  const date = (time: Date | null) => time && new Date(time);
-  return { ...row, created_at: new Date(row.created_at), expires_at: date(row.expires_at), last_used_at: null };
-}

@@ -1,17 +1,13 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { findBy, hashesGiven, type FindTokens } from "./find.ts";
-import { isLive } from "./rows.ts";
-import { newSession } from "./token.ts";
+import { isLive, standsFor } from "./rows.ts";
+import { newToken } from "./token.ts";
 
 /** Half a day: nobody works longer without a break. */
 const session_seconds = 43_200;
 /** Of one token. The oldest make room, as a person opens far fewer. */
 const sessions_max = 100;
-
-/** A session works while its token does, and a replaced token's ends at once, whatever overlap its programs have. */
-const standsFor = `tokens.rotated_to IS NULL AND ${isLive}`;
 
 /** Which token of which tenant. */
 export type TokenRef = { tenant: string; token_id: string };
@@ -33,7 +29,7 @@ export async function openSession(
   { tenant, token_id }: TokenRef,
   replaces?: string,
 ): Promise<OpenedSession | undefined> {
-  const { session, hash } = newSession();
+  const { token: session, hash } = newToken("aqs");
   type Ended = { tenant: string; token_id: string };
   const [row] = await executeOn(deps.database)<WhoIs & { expires_in_ms: number; ended: Ended | null }>({
     text: open,
@@ -70,22 +66,6 @@ const open = composed(
          (extract(epoch FROM made.expires_at - now()) * 1000)::float8 AS expires_in_ms,
          (SELECT to_json(ended) FROM ended) AS ended
   FROM made CROSS JOIN atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid`,
-);
-
-/**
- * The tokens that the sessions with these hashes (`hashToken`) stand for, until whichever ends first; not those of which
- * one has ended. Like `findTokens`, it is what finds the tenant.
- */
-export const findSessions: FindTokens = (deps, hashes) => findBy(deps, sessionsByHash, hashes);
-
-const sessionsByHash = composed(
-  "tokens/find-session",
-  ["hashes"],
-  `
-  SELECT encode(sessions.hash, 'hex') AS hash, tokens.id, name, tokens.tenant, to_json(scopes) AS scopes,
-         (extract(epoch FROM least(sessions.expires_at, tokens.expires_at) - now()) * 1000)::float8 AS expires_in_ms
-  FROM atlasqueue.sessions JOIN atlasqueue.tokens ON tokens.tenant = sessions.tenant AND tokens.id = token_id
-  WHERE sessions.hash = ${hashesGiven} AND sessions.expires_at > now() AND ${standsFor}`,
 );
 
 /** End a session. Processes that remember it do so for a few seconds more. */

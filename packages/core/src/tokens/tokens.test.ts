@@ -10,7 +10,7 @@ import { noteTokenUse } from "./note-use.ts";
 import { provisionTenant } from "./provision-tenant.ts";
 import { revokeToken } from "./revoke.ts";
 import { rotateToken } from "./rotate.ts";
-import { findSessions, openSession } from "./session.ts";
+import { openSession } from "./session.ts";
 
 const tenant = defaultTenant;
 let store: TestDatabase;
@@ -221,7 +221,7 @@ test("sessions that ended as their token was replaced do not come back when its 
     const { row } = await create();
     const opened = await openSession(deps, { tenant, token_id: row.id });
     const hash = opened?.hash ?? "";
-    const session = async () => (await findSessions(deps, [hash])).get(hash);
+    const session = async () => (await findTokens(deps, [hash])).get(hash);
     expect(await session()).toMatchObject({ id: row.id });
     const rotated = await rotateToken(deps, { tenant, id: row.id, overlap_seconds: 3_600 });
     if (rotated.kind !== "rotated") throw new Error(rotated.kind);
