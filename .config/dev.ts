@@ -13,6 +13,7 @@ const sources = [
   "packages/client",
   "packages/contract",
   "packages/core",
+  "packages/runtime",
   "packages/worker",
   "packages/embedded",
 ];

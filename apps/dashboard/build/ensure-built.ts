@@ -9,7 +9,7 @@ const sources = [
   "vite.config.ts",
   "package.json",
   "src/**/*",
-  "../../packages/{client,contract}/src/**/*",
+  "../../packages/{client,contract,runtime}/src/**/*",
 ];
 
 /** Undefined when the page is built and none of its sources is newer. */

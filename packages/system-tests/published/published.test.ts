@@ -21,9 +21,8 @@ afterAll(() => (project as Project | undefined)?.remove());
 
 const names = [
   "atlasqueue",
-  ...["contract", "core", "client", "program", "worker", "telemetry", "embedded", "mcp", "api", "worker-app"].map(
-    scoped,
-  ),
+  ...["contract", "core", "client", "program", "runtime", "worker", "telemetry"].map(scoped),
+  ...["embedded", "mcp", "api", "worker-app"].map(scoped),
 ];
 function scoped(name: string): string {
   return `@atlasqueue/${name}`;

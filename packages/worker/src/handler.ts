@@ -133,6 +133,11 @@ function makeHandler(
   return handler;
 }
 
+/** What is stored of a handler's return value. */
+export function keptResult({ options }: Handler, returned: unknown): unknown {
+  return options.keepResult === false ? null : returned;
+}
+
 /**
  * The handlers among a module's exports: by any name, as the default, or in an array. `url` is where it was loaded
  * from.

@@ -28,13 +28,12 @@ import { forgetSettled, heedCancels, keepLeases } from "./hold/lease-keeper.ts";
 import { isIsolated } from "./isolate/run-isolated.ts";
 import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./hold/presence.ts";
-import { createParentSources } from "./run/parent-source.ts";
 import { createProgressReporter } from "./run/progress-reporter.ts";
 import { runningJobs } from "./consume/running-jobs.ts";
 import { createStarter } from "./consume/starter.ts";
 import { createServed } from "./consume/served.ts";
 import { createSettler } from "./hold/settler.ts";
-import { createStepStores } from "./run/step-store.ts";
+import { createSources } from "./run/sources.ts";
 
 export type WorkerConfig = {
   handlers: readonly Handler[];
@@ -134,8 +133,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const sinks: Sinks = {
     logger: deps.logger,
     progress: createProgressReporter(deps, stopped.signal),
-    parents: createParentSources(deps),
-    steps: createStepStores({ deps, running, followUps }),
+    sources: createSources({ deps, running, followUps }),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
   const returns = createLeaseReturns(deps);

@@ -1,22 +1,6 @@
 /** A timer set for longer fires at once. */
 const timer_ms_max = 2 ** 31 - 1;
 
-/** Wait at most `ms`, or until the signal aborts. Never rejects. `idly`: a process with nothing else to do may end. */
-export function pause(ms: number, signal?: AbortSignal, { idly = false } = {}): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer as number);
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer: unknown = setTimeout(end, Math.min(ms, timer_ms_max));
-    // A number, in browsers.
-    if (idly) (timer as { unref?: () => void }).unref?.();
-    signal?.addEventListener("abort", end, { once: true });
-  });
-}
-
 /**
  * Do something that takes a signal, for at most `ms`. Rejects with `late()` when the time is up and with the signal's
  * reason when it aborts, at once, even if the work ignores its signal. The timer and the listener are removed with it:

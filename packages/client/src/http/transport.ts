@@ -1,10 +1,10 @@
 import type { Tracing } from "@atlasqueue/contract";
+import { pause } from "@atlasqueue/runtime";
 import { keyHeader } from "../idempotency-key.ts";
-import { traceHeaders } from "../tracing/operations.ts";
 import { AtlasQueueError, TimeoutError, UnexpectedAnswerError } from "../errors.ts";
 import { errorOfAnswer, networkError } from "./error-of.ts";
 import { nextTryInMs, type Repeat } from "./retry.ts";
-import { pause, within } from "./time.ts";
+import { within } from "./time.ts";
 
 /** For one call, in place of the client's own. */
 export type CallOptions = {
@@ -108,6 +108,14 @@ export function createTransport(own: TransportOptions): Send {
 function keyed(call: Call, key: string | undefined): Call {
   if (key === undefined) return call;
   return { ...call, repeat: "always", headers: { ...call.headers, "idempotency-key": keyHeader(key) } };
+}
+
+/** The headers that carry the span active here to the API. */
+function traceHeaders(tracing: Tracing | undefined): Record<string, string> {
+  const active = tracing?.on() ? tracing.active() : undefined;
+  if (!active) return {};
+  const { traceparent, tracestate } = active;
+  return { traceparent, ...(tracestate !== null && { tracestate }) };
 }
 
 /** One try, up to the answer's headers. */

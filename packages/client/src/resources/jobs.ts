@@ -17,12 +17,12 @@ import {
   type ParentPage,
   type Tracing,
   onlyQueue,
+  inOperation,
 } from "@atlasqueue/contract";
 import { JobFinishedError } from "../errors.ts";
 import { keyHeader, randomKey } from "../idempotency-key.ts";
 import { listPages } from "../http/list-pages.ts";
 import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
-import { operation } from "../tracing/operations.ts";
 import { createHandle, type Handle } from "../results/handle.ts";
 import { createWaits, type WaitOptions } from "../results/waits.ts";
 import { stepCalls } from "./steps.ts";
@@ -147,7 +147,7 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
     const headers = { "idempotency-key": keyHeader(idempotency_key) };
     const body = JSON.stringify(request);
     const { queue = "default", type } = request;
-    const answer = await operation(
+    const answer = await inOperation(
       tracing,
       "send",
       () => ({ queue, type }),
@@ -170,7 +170,7 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
     },
     async submitMany(jobs, call) {
       const queues = jobs.map(({ queue = "default" }) => ({ queue }));
-      const submitted = await operation(
+      const submitted = await inOperation(
         tracing,
         "send",
         () => ({ queue: onlyQueue(queues), count: jobs.length }),

@@ -1,4 +1,4 @@
-import { pause } from "../http/time.ts";
+import { pause } from "@atlasqueue/runtime";
 import type { Handle } from "./handle.ts";
 import type { WaitOptions } from "./waits.ts";
 

@@ -1,8 +1,8 @@
 import { isFinal, limits, type Job } from "@atlasqueue/contract";
+import { createSemaphore, pause } from "@atlasqueue/runtime";
 import { TimeoutError } from "../errors.ts";
-import { pause, within } from "../http/time.ts";
+import { within } from "../http/time.ts";
 import type { CallOptions } from "../http/transport.ts";
-import { createSlots } from "./slots.ts";
 
 export type WaitOptions = {
   /** Rejects with TimeoutError after that; the job goes on. Default a minute; Infinity for no limit. */
@@ -30,18 +30,17 @@ export function createWaits(
   look: (id: string, call: CallOptions, hold_seconds: number) => Promise<Job>,
   waits_max: number,
 ): WaitForJob {
-  const slots = createSlots(waits_max);
+  const slots = createSemaphore(waits_max);
 
   const untilFinal = async (id: string, timeout_ms: number, signal: AbortSignal): Promise<Job> => {
     const deadline = performance.now() + timeout_ms;
     for (;;) {
-      const leave = await slots.enter(signal);
+      const leave = await slots.enter({ signal });
       try {
         const asked = performance.now();
         const left_ms = Math.max(deadline - asked, 0);
-        const hold_seconds = slots.crowded()
-          ? 0
-          : Math.min(hold_seconds_max, limits.wait_seconds_max, Math.floor(left_ms / 1_000));
+        const hold_seconds =
+          slots.waiting() > 0 ? 0 : Math.min(hold_seconds_max, limits.wait_seconds_max, Math.floor(left_ms / 1_000));
         const job = await look(id, { retries: Infinity, retryMaxMs: left_ms, signal }, hold_seconds);
         if (isFinal(job.status)) return job;
         const now = performance.now();
@@ -49,7 +48,7 @@ export function createWaits(
           throw new TimeoutError(`job ${id} was ${job.status} after ${timeout_ms} ms, and is left as it is`);
         // A server that answers early, because it is stopping, must not be asked again at once.
         const early = hold_seconds === 0 || now - asked < hold_seconds * 1_000 - poll_ms;
-        const pause_ms = slots.crowded() ? crowd_pause_ms : poll_ms;
+        const pause_ms = slots.waiting() > 0 ? crowd_pause_ms : poll_ms;
         if (early) await pause(Math.min(pause_ms, deadline - now), signal);
         signal.throwIfAborted();
       } finally {

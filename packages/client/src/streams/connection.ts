@@ -1,7 +1,8 @@
 import type { LastLine, RefusedLine, TakenLine } from "@atlasqueue/contract";
+import { pause } from "@atlasqueue/runtime";
 import { TimeoutError, UnexpectedAnswerError } from "../errors.ts";
 import { networkError } from "../http/error-of.ts";
-import { pause, within } from "../http/time.ts";
+import { within } from "../http/time.ts";
 import { hiderOf, openAnswer, type TransportOptions } from "../http/transport.ts";
 import type { Outbox } from "./outbox.ts";
 

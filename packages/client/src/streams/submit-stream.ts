@@ -1,8 +1,9 @@
 import type { JobStatus, JobSubmission, LastLine, Problem, TakenLine } from "@atlasqueue/contract";
+import { pause } from "@atlasqueue/runtime";
 import { AtlasQueueError, TimeoutError, TooLargeError, UnexpectedAnswerError } from "../errors.ts";
 import { errorOfProblem, networkError } from "../http/error-of.ts";
 import { backoffMs, nextTryInMs } from "../http/retry.ts";
-import { pause, within } from "../http/time.ts";
+import { within } from "../http/time.ts";
 import { hiderOf, type CallOptions, type TransportOptions } from "../http/transport.ts";
 import { connectStream, what } from "./connection.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";

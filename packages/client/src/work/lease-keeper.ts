@@ -1,7 +1,7 @@
 import { outage_hold_ms } from "@atlasqueue/contract";
+import { pause } from "@atlasqueue/runtime";
 import { isDatabaseAway, LeaseLostError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
-import { pause } from "../http/time.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
 import { isLost, isRefusal } from "./answers.ts";
 import { holdOn } from "./database-away.ts";

@@ -1,7 +1,7 @@
 import { limits } from "@atlasqueue/contract";
+import { pause } from "@atlasqueue/runtime";
 import { AtlasQueueError, ConflictError, isWordOfApi, TimeoutError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
-import { pause } from "../http/time.ts";
 import { randomToken } from "../idempotency-key.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { Observe } from "./events.ts";

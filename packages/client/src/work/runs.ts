@@ -1,5 +1,5 @@
 import type { LeasedJob } from "../resources/leases.ts";
-import type { Outcome } from "./run-job.ts";
+import type { Ending } from "@atlasqueue/runtime";
 
 /** Jobs of one group that run one after another in one slot, each leased as the one before it is acked. */
 export type Run = { jobs: number; began_at: number };
@@ -15,7 +15,7 @@ export const newRun = (): Run => ({ jobs: 1, began_at: performance.now() });
  * Whether the ack of a job should lease the next of its group: it succeeded and adds no jobs, and the run has not been
  * too long. A failed one holds its group until it is tried again.
  */
-export function shouldGoOn({ leased, run }: InRun, outcome: Outcome, run_max: number): boolean {
+export function shouldGoOn({ leased, run }: InRun, outcome: Ending, run_max: number): boolean {
   if (leased.job.group === null || outcome.kind !== "succeeded" || outcome.spawned) return false;
   return run.jobs < run_max && performance.now() - run.began_at < run_ms_max;
 }

@@ -1,12 +1,12 @@
 import { limits } from "@atlasqueue/contract";
+import type { Ending } from "@atlasqueue/runtime";
 import { isFinal, isRefusal, isRefusalToAdd } from "./answers.ts";
 import type { HeldJob } from "./held-jobs.ts";
-import type { Outcome } from "./run-job.ts";
 
 /** It goes back with no attempt counted: its handler was not let finish, or (`later`) there is none. */
 type Released = { kind: "released"; later?: true };
 /** What became of a job, on its way to the API: how often that failed, and how often it was refused, of late. */
-export type Settlement = { job: HeldJob; outcome: Outcome | Released; failures: number; refusals: number };
+export type Settlement = { job: HeldJob; outcome: Ending | Released; failures: number; refusals: number };
 
 const batch_max = 200;
 /** Below the 1 MiB of a body, leaving room for what surrounds the results. */
@@ -26,7 +26,7 @@ export function heldFields({ leased }: HeldJob) {
   return { id: leased.job.id, lease_token: leased.lease_token };
 }
 
-export function nackFields({ error, error_data, retryable, delay_ms }: Extract<Outcome, { kind: "failed" }>) {
+export function nackFields({ error, error_data, retryable, delay_ms }: Extract<Ending, { kind: "failed" }>) {
   return {
     error,
     retry: retryable,

@@ -1,7 +1,7 @@
 import type { Tracing } from "@atlasqueue/contract";
+import { pause, traceReceived, traceSettled } from "@atlasqueue/runtime";
 import { AtlasQueueError, isDatabaseAway } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
-import { pause } from "../http/time.ts";
 import { randomToken } from "../idempotency-key.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { isLost } from "./answers.ts";
@@ -19,7 +19,6 @@ import {
   takeBatch,
   type Settlement,
 } from "./settlement.ts";
-import { traceReceived, traceSettled } from "../tracing/attempts.ts";
 
 /** The worker that goes on with the groups of its jobs, and what starts the next ones. */
 type GoingOn = {
@@ -65,7 +64,7 @@ export function createSettler(
     traceSettled(
       tracing,
       name,
-      batch.map(({ job }) => job),
+      batch.map(({ job: { leased, span } }) => ({ job: leased.job, span })),
       settle,
     );
 
@@ -149,7 +148,11 @@ export function createSettler(
     }
     const { next = [] } = outcomes;
     if (next.length === 0) return;
-    traceReceived(tracing, next, began_at);
+    traceReceived(
+      tracing,
+      next.map(({ job }) => job),
+      began_at,
+    );
     // In this turn, before anything else finds the slots free.
     const before = acks.map(({ job }) => job);
     for (const leased of next) void start(leased, runOf(leased, before));

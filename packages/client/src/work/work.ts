@@ -1,6 +1,5 @@
 import {
-  createParents,
-  createSteps,
+  createSpawn,
   limits,
   ParkedError,
   type Job,
@@ -8,7 +7,16 @@ import {
   type JsonObject,
   type Tracing,
 } from "@atlasqueue/contract";
-import { pause } from "../http/time.ts";
+import {
+  beginAttempt,
+  endAttempt,
+  pause,
+  runAttempt,
+  succeeded,
+  traceReceived,
+  unknownType,
+  type Ending,
+} from "@atlasqueue/runtime";
 import { randomKey } from "../idempotency-key.ts";
 import type { JobCalls } from "../resources/jobs.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
@@ -18,12 +26,9 @@ import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
 import { isLate, keepLease, renewBeforeStart, type KeeperDeps } from "./lease-keeper.ts";
 import { keepLeasing } from "./leasing.ts";
-import { remoteParents } from "./parent-source.ts";
-import { runJob } from "./run-job.ts";
 import { newRun, shouldGoOn, type Run } from "./runs.ts";
 import { createSettler } from "./settler.ts";
-import { remoteSteps } from "./step-store.ts";
-import { beginAttempt, endAttempt, traceReceived } from "../tracing/attempts.ts";
+import { remoteSources } from "./sources.ts";
 
 export type WorkOptions = {
   /** Shows people which worker holds a job. Default: random. */
@@ -112,16 +117,26 @@ export function startRemoteWorker(
       return;
     }
     void keepLease(keeping, mine);
-    const span = (mine.span = beginAttempt(tracing, job));
+    const span = (mine.span = beginAttempt(tracing, { ...job, delayed: job.run_at !== job.created_at }));
     observe({ event: "handler_start", job });
     const progress = (value: Json): void => {
       if (mine.phase === "settling") return;
       mine.progress = { value };
       mine.wake();
     };
-    const steps = createSteps(remoteSteps({ calls, held, observe }, mine));
-    const parents = createParents(remoteParents({ calls, observe }, mine));
-    const run = () => runJob(handler, job, mine.stop, progress, { ...steps, ...parents });
+    const abort = (reason: Error) => mine.stop.abort(reason);
+    const run = async (): Promise<Ending> => {
+      if (!handler) return unknownType(job.type);
+      const { spawn, spawned } = createSpawn();
+      const sources = remoteSources({ calls, held, observe }, mine);
+      const context = { job, signal: mine.stop.signal, progress, spawn, ...sources };
+      const timeout_seconds = job.timeout_seconds ?? handler.options.timeoutSeconds;
+      return runAttempt({ timeout_seconds, abort }, async (startClock) => {
+        const running = handler.run(job.payload, context);
+        startClock();
+        return succeeded(await running, spawned());
+      });
+    };
     const outcome = await (span ? span.active(run) : run());
     if (mine.stop.signal.reason instanceof ParkedError) span?.end();
     else if (span) endAttempt(span, outcome);
@@ -148,7 +163,11 @@ export function startRemoteWorker(
     request: { workerId: id, leaseSeconds: lease_seconds, waitSeconds: wait_seconds },
     stopping: draining.signal,
     start(jobs, began_at) {
-      traceReceived(tracing, jobs, began_at);
+      traceReceived(
+        tracing,
+        jobs.map(({ job }) => job),
+        began_at,
+      );
       for (const leased of jobs) void start(leased, newRun());
     },
   });

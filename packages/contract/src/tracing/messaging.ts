@@ -70,6 +70,27 @@ export function startOperation(tracing: Tracing, name: OperationName, about: Abo
   };
 }
 
+/**
+ * Run something as an operation on jobs: a span that is active meanwhile, so that what is sent carries it.
+ */
+export async function inOperation<T>(
+  tracing: Tracing | undefined,
+  name: OperationName,
+  about: () => About,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!tracing?.on()) return work();
+  const span = startOperation(tracing, name, about());
+  try {
+    const done = await span.active(work);
+    span.end();
+    return done;
+  } catch (error) {
+    span.end(errorOf(error));
+    throw error;
+  }
+}
+
 /** What a span of one attempt hangs on: it always links to what submitted the job, and may be its child as well. */
 export function placeOfAttempt(
   trace: TraceContext | undefined,

@@ -1,5 +1,5 @@
 import type { Lease, TakeNext } from "@atlasqueue/core/internal";
-import type { Outcome } from "../run/outcome.ts";
+import type { Outcome } from "../run/run-job.ts";
 
 /** Jobs of one group that a worker runs one after another, without a claim in between. */
 export type Run = { jobs: number; began_at: number };

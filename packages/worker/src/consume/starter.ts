@@ -1,11 +1,11 @@
 import { traceFields } from "@atlasqueue/contract";
 import { leaseEvent, type Lease, type LeaseReturns } from "@atlasqueue/core/internal";
+import { beginAttempt, endAttempt, traceReceived } from "@atlasqueue/runtime";
 import type { WorkerDeps } from "../deps.ts";
 import type { Handler } from "../handler.ts";
 import type { Settler } from "../hold/settler.ts";
-import { runJob, type Runtime } from "../run/run-job.ts";
-import { beginAttempt, endAttempt } from "../tracing/attempt.ts";
-import { traceReceived } from "../tracing/batches.ts";
+import type { Runtime } from "../isolate/run-isolated.ts";
+import { runJob } from "../run/run-job.ts";
 import { shouldGoOn, type Run } from "./group-runs.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";

@@ -9,14 +9,18 @@ import {
   type Lease,
   type Settled,
 } from "@atlasqueue/core/internal";
-import type { Ending } from "../run/outcome.ts";
+import { createBatcher, traceSettled, type Ending } from "@atlasqueue/runtime";
 import { nextOf, type GoingOn, type Run } from "../consume/group-runs.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
-import { createOutcomeQueue, type Settlement } from "./outcome-queue.ts";
 import { addChildren, type Success } from "./add-children.ts";
-import { traceSettled } from "../tracing/batches.ts";
 
+/** An outcome on its way to the database. */
+type Settlement = { job: RunningJob; outcome: Ending };
+
+const flights_max = 2;
+const batch_max = 500;
+const batch_bytes_max = 4 * 1_048_576;
 const retry_ms = 250;
 
 const bringsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && outcome.spawned !== undefined;
@@ -33,20 +37,17 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   /** Of the flushes under way, those whose rows another transaction has locked. */
   const locked = new Set<RunningJob>();
   /** Outcomes of such jobs, resting until their next try. */
-  let resting = 0;
-  let idle: (() => void)[] = [];
+  const resting = new Set<Promise<void>>();
 
-  const tellIdle = (): void => {
-    if (!isBusy()) for (const resolve of idle.splice(0)) resolve();
-  };
   const add = (one: Settlement): void => (bringsJobs(one) ? adding : plain).add(one);
 
   /** The job stays held: its lease is renewed like a running job's. */
   const tryLater = async (settlement: Settlement): Promise<void> => {
-    resting += 1;
-    await pause(retry_ms, giveUp.signal);
-    resting -= 1;
+    const rest = pause(retry_ms, giveUp.signal);
+    resting.add(rest);
+    await rest;
     add(settlement);
+    resting.delete(rest);
   };
 
   const flush = async (batch: Settlement[]): Promise<void> => {
@@ -63,9 +64,15 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       // Those that could not be settled: their leases run out, and the sweep finds them.
       else running.leave(settlement.job);
   };
-  const plain = createOutcomeQueue(flush, tellIdle);
-  const adding = createOutcomeQueue(flush, tellIdle, 1);
-  const isBusy = () => plain.isBusy() || adding.isBusy() || resting > 0;
+  const plain = createBatcher<Settlement>({
+    items_max: batch_max,
+    bytes_max: batch_bytes_max,
+    bytesOf,
+    flights_max,
+    flush,
+  });
+  const adding = createBatcher<Settlement>({ items_max: 1, flights_max, flush });
+  const isBusy = () => plain.isBusy() || adding.isBusy() || resting.size > 0;
 
   const succeed = async (successes: Success[]): Promise<void> => {
     const completions = successes.map(({ job, result, log }) => ({ lease: job.lease, result, log }));
@@ -123,15 +130,8 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   };
 
   const traced = <T>(name: "ack" | "nack", items: (Success | Fault)[], settle: () => Promise<T>): Promise<T> => {
-    const { tracing } = deps;
-    return tracing
-      ? traceSettled(
-          tracing,
-          name,
-          items.map(({ job }) => job),
-          settle,
-        )
-      : settle();
+    const attempts = () => items.map(({ job: { lease, span } }) => ({ job: lease, span }));
+    return deps.tracing?.on() ? traceSettled(deps.tracing, name, attempts(), settle) : settle();
   };
 
   const ended = (job: RunningJob, outcome: string | undefined): void => {
@@ -197,11 +197,17 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     settle: (job: RunningJob, outcome: Ending): void => add({ job, outcome }),
     /** Resolves when everything given so far has been settled, and followed up. */
     async drained(): Promise<void> {
-      if (isBusy()) await new Promise<void>((resolve) => idle.push(resolve));
+      while (isBusy()) await Promise.all([plain.idle(), adding.idle(), ...resting]);
       await deps.followUps.idle();
     },
     /** Stop waiting for a database that is away. */
     giveUp: () => giveUp.abort(),
   };
 }
+function bytesOf({ outcome }: Settlement): number {
+  let bytes = outcome.kind === "succeeded" ? outcome.bytes : 0;
+  for (const { line } of outcome.log ?? []) bytes += line.length;
+  return bytes;
+}
+
 export type Settler = ReturnType<typeof createSettler>;

@@ -3,10 +3,10 @@ import type { Json, TraceContext } from "@atlasqueue/contract";
 import { createLogger, type LogLevel } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
 import { parentChannel } from "@atlasqueue/program/process-channel";
+import { failed, succeeded, type Ending } from "@atlasqueue/runtime";
 import { Context } from "../run/context.ts";
-import { handlersOf } from "../handler.ts";
+import { handlersOf, keptResult } from "../handler.ts";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
-import { failed, succeeded, type Ending } from "../run/outcome.ts";
 import { captureOutput } from "../output/capture-output.ts";
 import { jobOutput } from "../output/job-output.ts";
 import type { FromChild, Task, ToChild, Up } from "./messages.ts";
@@ -63,7 +63,7 @@ function shortened(line: string): string {
 
 async function runTask(
   { module, lease, log_level, trace }: Task,
-  { lazy, store, parents }: Current,
+  { lazy, sources }: Current,
   tell: (said: FromChild["said"]) => void,
 ): Promise<Ending> {
   const output = jobOutput((stream, line) => tell({ kind: "output", stream, line }));
@@ -76,8 +76,7 @@ async function runTask(
       }),
       progress: (_lease: Lease, progress: Json) => tell({ kind: "progress", progress } as FromChild["said"]),
       output: () => {},
-      steps: () => store,
-      parents: () => parents,
+      sources: () => sources,
       // Sent line by line, as the end may come without warning.
       log: (line: string) => tell({ kind: "line", line }),
     };
@@ -85,7 +84,7 @@ async function runTask(
     const context = new Context(lease, lazy, sinks);
     const run = () => output.of(() => handler.run(lease.payload, context));
     const returned = await (trace ? (await contextOf(trace))(run) : run());
-    return succeeded(handler, returned, context.spawned);
+    return succeeded(keptResult(handler, returned), context.spawned);
   } catch (thrown) {
     return failed(thrown);
   } finally {

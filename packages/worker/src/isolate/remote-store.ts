@@ -4,10 +4,9 @@ import {
   type Json,
   type ParentPage,
   type ParentsOfJob,
-  type ParentSource,
   type SignalWait,
-  type StepStore,
 } from "@atlasqueue/contract";
+import type { Sources } from "@atlasqueue/runtime";
 import { abort, type LazyAbort } from "../run/lazy-abort.ts";
 import type { Answer, Ask } from "./messages.ts";
 
@@ -16,7 +15,7 @@ import type { Answer, Ask } from "./messages.ts";
  * back.
  *
  * @example
- * const { store, parents, answered } = remoteStore(lazy, (ask) => tell({ kind: "ask", ...ask }));
+ * const { sources, answered } = remoteStore(lazy, (ask) => tell({ kind: "ask", ...ask }));
  */
 export function remoteStore(lazy: LazyAbort, send: (asked: Omit<Ask, "kind">) => void) {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: Error): void }>();
@@ -27,7 +26,7 @@ export function remoteStore(lazy: LazyAbort, send: (asked: Omit<Ask, "kind">) =>
       waiting.set(asks, { resolve: resolve as (value: unknown) => void, reject });
       send({ ask: asks, of });
     });
-  const store: StepStore = {
+  const steps: Sources["steps"] = {
     load: async () => new Map(await ask<[string, Json][]>({ call: "load" })),
     store: (name, result) => ask<Json>({ call: "store", name, result }),
     async park(signal, timeout_seconds) {
@@ -36,13 +35,12 @@ export function remoteStore(lazy: LazyAbort, send: (asked: Omit<Ask, "kind">) =>
       return outcome;
     },
   };
-  const parents: ParentSource = {
+  const parents: Sources["parents"] = {
     first: async () => (await ask<ParentsOfJob | null>({ call: "parents" })) ?? undefined,
     page: (cursor) => ask<ParentPage>({ call: "parents_page", after: Number(cursor ?? 0) }),
   };
   return {
-    store,
-    parents,
+    sources: { steps, parents },
     answered(number: number, answer: Answer): void {
       const asked = waiting.get(number);
       waiting.delete(number);
@@ -52,21 +50,19 @@ export function remoteStore(lazy: LazyAbort, send: (asked: Omit<Ask, "kind">) =>
   };
 }
 
-type Sources = { store: StepStore; parents: ParentSource };
-
 /** The worker's side: do what was asked for, whoever made it up. Never rejects. */
-export async function answerAsk({ store, parents }: Sources, of: Ask["of"]): Promise<Answer> {
+export async function answerAsk({ steps, parents }: Sources, of: Ask["of"]): Promise<Answer> {
   try {
     switch (of.call) {
       case "load":
-        return { value: [...(await store.load())] };
+        return { value: [...(await steps.load())] };
       case "store": {
         const checked = storableResult(of.result);
         if (checked.kind === "refused") throw checked.reason;
-        return { value: await store.store(of.name, checked.result) };
+        return { value: await steps.store(of.name, checked.result) };
       }
       case "park":
-        return { value: await store.park(of.signal, of.timeout_seconds) };
+        return { value: await steps.park(of.signal, of.timeout_seconds) };
       case "parents":
         return { value: (await parents.first()) ?? null };
       case "parents_page":

@@ -1,13 +1,16 @@
-import { checkSpawned, errorData, spawnErrorOf, storableText, type TraceContext } from "@atlasqueue/contract";
+import { checkSpawned, errorData, spawnErrorOf, storableText, type Tracing } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
+import { failed, succeeded, type Ending, type Sources } from "@atlasqueue/runtime";
 import type { Context, Sinks } from "../run/context.ts";
-import type { Handler } from "../handler.ts";
-import { failed, succeeded, type Ending } from "../run/outcome.ts";
+import { keptResult, type Handler } from "../handler.ts";
 import type { LazyAbort } from "../run/lazy-abort.ts";
 import type { ChildPool } from "./child-pool.ts";
 import type { SaidOutcome } from "./messages.ts";
 import { answerAsk } from "./remote-store.ts";
+
+/** Where the handlers of a worker run. */
+export type Runtime = { sinks: Sinks; children: ChildPool; tracing?: Tracing | undefined };
 
 /** Whether it asked for its own process. */
 export function isIsolated({ options }: Handler): boolean {
@@ -16,17 +19,12 @@ export function isIsolated({ options }: Handler): boolean {
 
 /** Run a handler in a child process, and do here what it asks for there. `started` is called when it has one. */
 export async function runIsolated(
-  children: ChildPool,
+  { children, sinks, tracing }: Runtime,
   handler: Handler,
-  lease: Lease,
-  lazy: LazyAbort,
-  context: Context,
-  sinks: Sinks,
-  started: () => void,
-  trace?: TraceContext,
+  { lease, lazy, context, started }: { lease: Lease; lazy: LazyAbort; context: Context; started: () => void },
 ): Promise<Ending> {
-  const task = { module: handler.module ?? "", lease, log_level: context.logger.level, trace };
-  let sources: Parameters<typeof answerAsk>[0] | undefined;
+  const task = { module: handler.module ?? "", lease, log_level: context.logger.level, trace: tracing?.active() };
+  let sources: Sources | undefined;
   const said = await children.run(task, {
     signal: context.signal,
     started,
@@ -41,7 +39,7 @@ export async function runIsolated(
         case "progress":
           return sinks.progress(lease, word.progress);
         case "ask":
-          sources ??= { store: sinks.steps(lease, lazy), parents: sinks.parents(lease, lazy) };
+          sources ??= sinks.sources(lease, lazy);
           return void answerAsk(sources, word.of).then((answer) => reply(word.ask, answer));
         default:
           word satisfies never;
@@ -56,7 +54,7 @@ function storableOutcome(handler: Handler, said: SaidOutcome): Ending {
   if (said.kind === "succeeded") {
     const checked = checkSpawned(said.spawned?.children ?? []);
     return checked.kind === "valid"
-      ? succeeded(handler, said.result, said.spawned)
+      ? succeeded(keptResult(handler, said.result), said.spawned)
       : failed(spawnErrorOf(checked.faults));
   }
   const { error, error_data, retryable, delay_ms } = said;

@@ -8,13 +8,12 @@ import {
   type Json,
   type LogLine,
   type Parents,
-  type ParentSource,
   type SpawnedJobs,
   type Steps,
-  type StepStore,
 } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal";
+import type { Sources } from "@atlasqueue/runtime";
 import type { JobContext } from "../handler.ts";
 import type { OutputStream } from "../output/job-output.ts";
 import { signalOf, type LazyAbort } from "./lazy-abort.ts";
@@ -25,10 +24,8 @@ export type Sinks = {
   progress(lease: Lease, progress: Json): void;
   /** A line that a handler wrote to its process' own stdout or stderr. */
   output(lease: Lease, stream: OutputStream, line: string): void;
-  /** Where its steps are kept. */
-  steps(lease: Lease, lazy: LazyAbort): StepStore;
-  /** Where its parents are asked for. */
-  parents(lease: Lease, lazy: LazyAbort): ParentSource;
+  /** Where its steps are kept, and its parents asked for. */
+  sources(lease: Lease, lazy: LazyAbort): Sources;
   /** Instead of keeping the line with the context. */
   log?(line: string): void;
 };
@@ -89,7 +86,7 @@ export class Context implements JobContext {
     return this.#durable.waitFor;
   }
   get #durable(): Steps {
-    return (this.#steps ??= createSteps(this.#sinks.steps(this.#lease, this.#lazy)));
+    return (this.#steps ??= createSteps(this.#sinks.sources(this.#lease, this.#lazy).steps));
   }
   get parents(): JobContext["parents"] {
     return this.#waitedFor.parents;
@@ -98,7 +95,7 @@ export class Context implements JobContext {
     return this.#waitedFor.parentCounts;
   }
   get #waitedFor(): Parents {
-    return (this.#parents ??= createParents(this.#sinks.parents(this.#lease, this.#lazy)));
+    return (this.#parents ??= createParents(this.#sinks.sources(this.#lease, this.#lazy).parents));
   }
   get log(): JobContext["log"] {
     return (line) => {

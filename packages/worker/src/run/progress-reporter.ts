@@ -1,6 +1,7 @@
 import { isUnavailable } from "@atlasqueue/core";
-import { pause, reportProgress, type Lease } from "@atlasqueue/core/internal";
+import { reportProgress, type Lease } from "@atlasqueue/core/internal";
 import type { Json } from "@atlasqueue/contract";
+import { createTrigger } from "@atlasqueue/runtime";
 import type { WorkerDeps } from "../deps.ts";
 
 const period_ms = 1_000;
@@ -13,29 +14,21 @@ const batch_max = 1_000;
  */
 export function createProgressReporter(deps: WorkerDeps, stop: AbortSignal) {
   let newest = new Map<Lease, Json>();
-  let flushing = false;
-
   const flush = async (): Promise<void> => {
-    while (newest.size > 0 && !stop.aborted) {
-      const reports = [...newest].map(([lease, progress]) => ({ lease, progress }));
-      newest = new Map();
-      try {
-        for (let at = 0; at < reports.length; at += batch_max)
-          for (const { lease, progress } of await reportProgress(deps, reports.slice(at, at + batch_max)))
-            if (!newest.has(lease)) newest.set(lease, progress);
-      } catch (error) {
-        if (!isUnavailable(error)) deps.logger.error({ err: error }, "progress_failed");
-      }
-      await pause(period_ms, stop);
+    const reports = [...newest].map(([lease, progress]) => ({ lease, progress }));
+    newest = new Map();
+    try {
+      for (let at = 0; at < reports.length; at += batch_max)
+        for (const { lease, progress } of await reportProgress(deps, reports.slice(at, at + batch_max)))
+          if (!newest.has(lease)) report(lease, progress);
+    } catch (error) {
+      if (!isUnavailable(error)) deps.logger.error({ err: error }, "progress_failed");
     }
-    flushing = false;
   };
-
-  return (lease: Lease, progress: Json): void => {
+  const writing = createTrigger(flush, { rest_ms: period_ms, stop });
+  const report = (lease: Lease, progress: Json): void => {
     newest.set(lease, progress);
-    if (flushing) return;
-    flushing = true;
-    // After this turn of the event loop, so that many calls in one loop are one update.
-    setImmediate(() => void flush());
+    writing.pull();
   };
+  return report;
 }

@@ -1,15 +1,20 @@
-import { ParkedError, type Tracing } from "@atlasqueue/contract";
+import { ParkedError } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core/internal";
-import { Context, type Sinks } from "./context.ts";
-import type { Handler } from "../handler.ts";
-import { isIsolated, runIsolated } from "../isolate/run-isolated.ts";
-import type { ChildPool } from "../isolate/child-pool.ts";
+import { runAttempt, succeeded, unknownType, type Ending } from "@atlasqueue/runtime";
+import { Context } from "./context.ts";
+import { keptResult, type Handler } from "../handler.ts";
+import { isIsolated, runIsolated, type Runtime } from "../isolate/run-isolated.ts";
 import { NotStartedError } from "../isolate/child-process.ts";
 import { abort, type LazyAbort } from "./lazy-abort.ts";
-import { failed, succeeded, type Ending, type Outcome } from "./outcome.ts";
 import { jobOutput } from "../output/job-output.ts";
 
-export type Runtime = { sinks: Sinks; children: ChildPool; tracing?: Tracing | undefined };
+/** How a handler ended, if it did. */
+export type Outcome =
+  | Ending
+  /** It waits for a signal, and is not held any more. */
+  | { kind: "parked"; error?: undefined }
+  /** No process could be started for it: it goes back, with no attempt spent. */
+  | { kind: "not_started"; error: string };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
@@ -22,64 +27,30 @@ export async function runJob(
   lazy: LazyAbort,
   runtime: Runtime,
 ): Promise<Outcome> {
-  if (!handler) return failed(new Error(`no handler for type ${JSON.stringify(lease.type)}`), "UnknownType");
+  if (!handler) return unknownType(lease.type);
   const { sinks } = runtime;
   const context = new Context(lease, lazy, sinks);
   const output = jobOutput((stream, line) => sinks.output(lease, stream, line));
-  const run = () => output.of(() => handler.run(lease.payload, context));
   const timeout_seconds = lease.timeout_seconds ?? handler.options.timeoutSeconds;
-  let outcome: Ending;
-  try {
-    outcome =
-      timeout_seconds === undefined && !isIsolated(handler)
-        ? succeeded(handler, await run(), context.spawned)
-        : await inTime(lazy, timeout_seconds, async (startClock) => {
-            if (isIsolated(handler))
-              return runIsolated(
-                runtime.children,
-                handler,
-                lease,
-                lazy,
-                context,
-                sinks,
-                startClock,
-                runtime.tracing?.active(),
-              );
-            const value = run();
-            startClock();
-            return succeeded(handler, await value, context.spawned);
-          });
-  } catch (thrown) {
-    // What a handler throws here may not even be asked what it is.
-    if (isIsolated(handler) && thrown instanceof NotStartedError) return { kind: "not_started", error: String(thrown) };
-    outcome = failed(thrown);
-  }
+  const outcome = await runAttempt<Outcome>(
+    { timeout_seconds, abort: (reason) => abort(lazy, reason) },
+    async (startClock) => {
+      if (isIsolated(handler))
+        return runIsolated(runtime, handler, { lease, lazy, context, started: startClock }).catch(notStarted);
+      const value = output.of(() => handler.run(lease.payload, context));
+      startClock();
+      return succeeded(keptResult(handler, await value), context.spawned);
+    },
+  );
   output.end();
+  if (outcome.kind === "not_started") return outcome;
   // Whatever the handler made of it.
   if (lazy.reason instanceof ParkedError) return { kind: "parked" };
   const { lines } = context;
-  return lines ? { ...outcome, log: lines } : outcome;
+  return lines && outcome.kind !== "parked" ? { ...outcome, log: lines } : outcome;
 }
 
-/** The outcome, or a TimeoutError that long after `attempt` has started the clock. */
-async function inTime(
-  lazy: LazyAbort,
-  timeout_seconds: number | undefined,
-  attempt: (startClock: () => void) => Promise<Ending>,
-): Promise<Ending> {
-  const timeout = Promise.withResolvers<never>();
-  let timer: NodeJS.Timeout | undefined;
-  const startClock = () => {
-    if (timeout_seconds === undefined) return;
-    timer = setTimeout(() => {
-      const error = new DOMException(`the handler ran longer than ${timeout_seconds} s`, "TimeoutError");
-      timeout.reject(error);
-      abort(lazy, error);
-    }, timeout_seconds * 1_000);
-  };
-  try {
-    return await Promise.race([attempt(startClock), timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function notStarted(thrown: unknown): Outcome {
+  if (thrown instanceof NotStartedError) return { kind: "not_started", error: String(thrown) };
+  throw thrown;
 }

@@ -3,9 +3,9 @@ import { submit } from "@atlasqueue/core/internal";
 import { submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { workerHarness } from "../../test/harness.ts";
-import { defineHandler } from "../handler.ts";
-import { startWorker } from "../start-worker.ts";
+import { workerHarness } from "../test/harness.ts";
+import { defineHandler } from "./handler.ts";
+import { startWorker } from "./start-worker.ts";
 
 const harness = workerHarness();
 const echo = defineHandler("noop", z.object({}), () => null);

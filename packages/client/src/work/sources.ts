@@ -1,0 +1,61 @@
+import { createParents, createSteps, type Parents, type Steps } from "@atlasqueue/contract";
+import { sourcesOf } from "@atlasqueue/runtime";
+import type { JobCalls } from "../resources/jobs.ts";
+import type { StepCalls } from "../resources/steps.ts";
+import { isFinal, isForbidden, isLost, isRefusal } from "./answers.ts";
+import type { Observe } from "./events.ts";
+import type { HeldJob, HeldJobs } from "./held-jobs.ts";
+
+type Parts = {
+  calls: Pick<StepCalls, "steps" | "storeStep" | "park"> & Pick<JobCalls, "parents">;
+  held: HeldJobs;
+  observe: Observe;
+};
+
+/**
+ * A handler's steps and parents: those that came with the lease, and the API for the rest. While that is away it is asked
+ * again, for as long as the job is held.
+ */
+export function remoteSources({ calls, held, observe }: Parts, mine: HeldJob): Steps & Parents {
+  const { leased, stop } = mine;
+  const { job, parents, parent_counts, parents_complete = false } = leased;
+  const call = { signal: stop.signal, retries: 0 };
+  const asked = sourcesOf({
+    calls: {
+      steps: async () => {
+        const { steps } = await calls.steps(job.id, call);
+        return new Map(steps.map(({ name, result }) => [name, result]));
+      },
+      storeStep: (name, result) => calls.storeStep(leased, name, result, { retries: 0 }),
+      park: (signal, timeout_seconds) => calls.park(leased, signal, timeout_seconds, { retries: 0 }),
+      firstParents: async () => parents && parent_counts && { parents, parent_counts, parents_complete },
+      parentPage: (cursor) => calls.parents(job.id, cursor === undefined ? {} : { cursor }, call),
+    },
+    check: () => stop.signal.throwIfAborted(),
+    signal: stop.signal,
+    judge: mayPass,
+    failed: (during, error) => observe({ event: "api_unavailable", during, error }),
+    isLost,
+    lost(error) {
+      if (held.holds(mine)) observe({ event: "lease_lost", job, during: "handling" });
+      held.abandon(mine, error as Error);
+    },
+    parked(reason, signal, until) {
+      held.abandon(mine, reason);
+      observe({ event: "job_parked", job, waits_for: signal, until });
+    },
+  });
+  const came = leased.steps_complete ? new Map(Object.entries(leased.steps)) : undefined;
+  const steps = came ? { ...asked.steps, load: async () => came } : asked.steps;
+  return { ...createSteps(steps), ...createParents(asked.parents) };
+}
+
+/** A refusal that is not the API's own may pass. */
+function mayPass(): (error: unknown) => boolean {
+  let refusals = 0;
+  return (error) => {
+    if (isLost(error)) return false;
+    refusals = isRefusal(error) || isForbidden(error) ? refusals + 1 : 0;
+    return refusals === 0 || !isFinal(error, refusals);
+  };
+}

@@ -1,0 +1,25 @@
+/** A timer set for longer fires at once. */
+const timer_ms_max = 2 ** 31 - 1;
+
+/** Wait at most `ms`, or until the signal aborts. Never rejects. `idly`: a process with nothing else to do may end. */
+export function pause(ms: number, signal?: AbortSignal, { idly = false } = {}): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer as number);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer: unknown = setTimeout(end, Math.min(ms, timer_ms_max));
+    // A number, in browsers.
+    if (idly) (timer as { unref?: () => void }).unref?.();
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
+
+/** After this turn of the event loop, so that calls of the same turn are served together. */
+export function soon(act: () => void): void {
+  const { setImmediate } = globalThis as { setImmediate?: (act: () => void) => unknown };
+  if (setImmediate) setImmediate(act);
+  else setTimeout(act, 0);
+}
