@@ -89,8 +89,8 @@ export type AtlasEvent =
   | { event: "follow_up_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   | { event: "counts_failed"; error: string }
-  /** Figures over time could not be written; when not `lost`, they are written later. */
-  | { event: "figures_unwritten"; lost: boolean; error: string }
+  /** Figures over time could not be written, and are lost. */
+  | { event: "figures_unwritten"; error: string }
   | { event: "results_cleared"; jobs: number }
   | { event: "jobs_pruned"; jobs: number; keys: number }
   /** Passes in a row that removed nothing, as another statement was at it: of a process that is behind, or that is gone. */

@@ -1,4 +1,3 @@
-import { outcomeUnknown } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import { createTally, type Became, type OfType } from "./tally.ts";
 import { writeRollups } from "./write.ts";
@@ -13,14 +12,15 @@ export type Rollups = {
 
 /** How long figures are kept in memory: at most what a crash of the process loses. */
 const flush_ms = 5_000;
-/** So many queues and types are written sooner, and at most so many by one statement, which should stay small. */
+/** This many queues and types are written before their time. */
 const cells_max = 2_000;
+/** One statement should stay small. */
+const rows_max = 4_000;
 
 /**
- * The figures over time: added up in memory by whoever submits and settles, and written every few seconds, those of
- * up to 2,000 queues and types in one statement. Nothing waits for it, and while nothing happens there is no timer. What
- * certainly failed is tried again with the next flush; a statement whose outcome is unknown is given up, as its figures may
- * be there already.
+ * The figures over time: added up in memory as jobs are submitted and settled, and written every few seconds. Nothing
+ * waits for it, and while nothing happens there is no timer. Figures that could not be written are lost: a repetition
+ * could count them twice.
  *
  * @example
  * const rollups = createRollups(deps);
@@ -28,32 +28,17 @@ const cells_max = 2_000;
  */
 export function createRollups(deps: Deps): Rollups {
   const tally = createTally();
-  /** When the first of what the tally holds came. */
-  let since: number | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let timer_set_at = 0;
   let flushing: Promise<void> | undefined;
-  /** Then what is left waits for the next flush, however much comes to it. */
-  let failed = false;
 
-  // What came meanwhile waits for the next flush.
   const write = async (): Promise<void> => {
-    const from = since ?? performance.now();
-    since = undefined;
-    failed = false;
-    for (let left = tally.size(); left > 0 && tally.size() > 0 && !failed; left -= cells_max) await writePart(from);
-    if (failed) since = from;
-  };
-  const writePart = async (from: number): Promise<void> => {
-    const rollups = tally.take(cells_max);
-    try {
+    const rollups = tally.take();
+    for (let from = 0; from < rollups.length; from += rows_max)
       // They are counted in the minute that was halfway.
-      await writeRollups(deps, rollups, (performance.now() - from) / 2);
-    } catch (error) {
-      failed = true;
-      const lost = outcomeUnknown(error);
-      if (!lost) tally.putBack(rollups);
-      deps.observe({ event: "figures_unwritten", lost, error: String(error) });
-    }
+      await writeRollups(deps, rollups.slice(from, from + rows_max), (performance.now() - timer_set_at) / 2).catch(
+        (error: unknown) => deps.observe({ event: "figures_unwritten", error: String(error) }),
+      );
   };
   const flush = (): Promise<void> => {
     clearTimeout(timer);
@@ -65,13 +50,14 @@ export function createRollups(deps: Deps): Rollups {
     return flushing;
   };
   const later = (): void => {
-    since ??= performance.now();
+    timer_set_at = performance.now();
     timer = setTimeout(() => void flush(), flush_ms).unref();
   };
+  // Figures that come during a flush wait for the next one.
   const noted = (): void => {
     if (flushing) return;
     if (timer === undefined) later();
-    else if (!failed && tally.size() >= cells_max) void flush();
+    else if (tally.size() >= cells_max) void flush();
   };
 
   return {

@@ -39,27 +39,3 @@ test("a tenant's types beyond the hundredth count as other, and another tenant's
   tally.submitted({ ...job, type: "new" });
   expect(typesOf("default").map(({ type }) => type)).toEqual(["new"]);
 });
-
-test("what was taken and could not be written is put back", () => {
-  const tally = createTally();
-  tally.ended(job, "succeeded", 5, 5);
-  const taken = tally.take();
-  tally.putBack(taken);
-  expect(tally.take()).toEqual(taken);
-});
-
-test("what is taken in parts adds up to the whole, each part with its own sums", () => {
-  const tally = createTally();
-  for (const tenant of ["a", "b"])
-    for (let at = 0; at < 30; at += 1) tally.submitted({ ...job, tenant, queue: `q${at}` });
-  const parts = [tally.take(25), tally.take(25), tally.take(25), tally.take(25)];
-  const cells = parts.map((rows) => rows.filter(({ queue, type }) => queue !== "" && type !== "").length);
-  expect(cells).toEqual([25, 25, 10, 0]);
-  const sums = parts.flatMap((rows) => rows.filter(({ queue, type }) => queue === "" && type === ""));
-  expect(sums.map(({ tenant, submitted }) => [tenant, submitted])).toEqual([
-    ["a", 25],
-    ["a", 5],
-    ["b", 20],
-    ["b", 10],
-  ]);
-});

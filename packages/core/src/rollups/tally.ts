@@ -65,13 +65,6 @@ export function createTally(now: () => number = () => performance.now()) {
     return figures;
   };
 
-  const forgetNames = (): void => {
-    names_from = now();
-    for (const [name, { cells: left, types }] of tenants)
-      if (left.size === 0) tenants.delete(name);
-      else types.clear();
-  };
-
   return {
     submitted: (job: OfType, count = 1): void => void (figuresOf(job).submitted += count),
     /** An attempt ended. Its times are NaN where they are not known. */
@@ -85,28 +78,18 @@ export function createTally(now: () => number = () => performance.now()) {
       if (!Number.isNaN(waited_ms)) addTo(figures.waits, bucketOf(waited_ms), 1);
       if (!Number.isNaN(ran_ms)) addTo(figures.runs, bucketOf(ran_ms), 1);
     },
-    /** What was taken, and could not be written. */
-    putBack(rollups: readonly Rollup[]): void {
-      for (const one of rollups) if (one.queue !== "" && one.type !== "") addFigures(figuresOf(one), one);
-    },
     /** How many queues and types it holds. */
     size: () => cells,
-    /** All of it, or so many queues and types, give or take a queue; with the sums over the types and queues taken. */
-    take(cells_max = Infinity): Rollup[] {
-      const rollups: Rollup[] = [];
-      const end = Math.max(0, cells - cells_max);
-      for (const [tenant, mine] of tenants) {
-        const taken: Tenant["cells"] = new Map();
-        for (const [queue, types] of mine.cells) {
-          if (cells <= end) break;
-          taken.set(queue, types);
-          mine.cells.delete(queue);
-          cells -= types.size;
-        }
-        rollups.push(...rollUp(tenant, taken));
-      }
+    /** All of it, with the sums over types and over queues. */
+    take(): Rollup[] {
+      const rollups = [...tenants].flatMap(([tenant, { cells: held }]) => rollUp(tenant, held));
+      for (const { cells: held } of tenants.values()) held.clear();
+      cells = 0;
       last = undefined;
-      if (now() - names_from > names_ms) forgetNames();
+      if (now() - names_from > names_ms) {
+        names_from = now();
+        tenants.clear();
+      }
       return rollups;
     },
   };
