@@ -19,10 +19,8 @@ export {
   outcomeUnknown,
 } from "./database/errors.ts";
 export { isUuid } from "./database/literals.ts";
-export { onceMore } from "./database/pool/once-more.ts";
-export { evenIfBusy } from "./database/pool/even-if-busy.ts";
 export { ahead, onBehalfOf } from "./database/pool/on-behalf-of.ts";
-export type { Sender } from "./database/pool/pool-turns.ts";
+export type { Sender } from "./database/connect.ts";
 export { serverConnections } from "./database/server/connections.ts";
 export { grantStatements, grantSubmitStatements, migrationScript } from "./database/migrating/script.ts";
 export { requireSchema, schemaState } from "./database/schema-state.ts";

@@ -73,18 +73,13 @@ export function longPollHarness() {
     database: () => own.database,
     deps: () => deps,
     longPoll: () => longPoll,
-    /** From now on what is sent for a tenant waits for its turn, until the result is called. */
-    takeTurns(tenant = "default"): () => void {
-      const { turns, pulse } = own.database;
+    /** From now on what is sent for the default tenant waits for its turn, but for leases, until the result is called. */
+    takeTurns(): () => void {
+      const { rest } = own.database.turns;
       let taken = 0;
-      let over = false;
-      const take = () => (over ? turns.leave({ tenant }) : (taken += 1));
-      while (turns.enter({ tenant, ahead: "lease" })) take();
-      // The seat of whoever calls this, when it is left.
-      void turns.wait({ tenant }, { began_at: performance.now(), timeout_ms: 60_000, pulse }).then(take);
+      while (rest.enter("default")) taken += 1;
       return () => {
-        over = true;
-        for (; taken > 0; taken -= 1) turns.leave({ tenant });
+        for (; taken > 0; taken -= 1) rest.leave("default");
       };
     },
     /** The jobs that a call gets. */

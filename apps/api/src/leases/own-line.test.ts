@@ -12,35 +12,38 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const lists = 6;
-const many_lists = 20;
+const lists = 20;
+/** From now on what no lease hangs on waits, until the result is called: then so many may go on. */
+const takeTurns = (): ((count?: number) => void) => {
+  const { rest } = api.deps.database.turns;
+  let taken = 0;
+  while (rest.enter("default")) taken += 1;
+  return (count = taken) => {
+    taken -= count;
+    for (let left = count; left > 0; left -= 1) rest.leave("default");
+  };
+};
+const waiting = (count: number) => eventually(() => expect(api.deps.database.turns.rest.waiting()).toBe(count));
 
-test("jobs that are leased wait no longer than for their turn, though there is more to be read for the answer", async () => {
+test("jobs that are leased wait once for their turn, though there is more to be read for the answer", async () => {
   const { database } = api.deps;
   const [outcome] = await submit(api.deps, [submission({ queue: "q" })], { idempotency_ttl_seconds: 60 });
   const id = outcome && "job" in outcome ? outcome.job.id : "";
   await database.sql`UPDATE atlasqueue.jobs SET has_steps = true WHERE id = ${id}`;
   await database.sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt) VALUES ('default', ${id}, 'step', 'a', '1', now(), 1)`;
 
-  let taken = 0;
-  while (database.turns.enter({ tenant: "default", ahead: "lease" })) taken += 1;
-  const order: string[] = [];
-  const note = (name: string) => (answer: Response) => {
-    order.push(name);
-    return answer;
-  };
-  const waiting = (count: number) => eventually(() => expect(database.turns.waiting()).toBe(count));
-  const leased = api.send("POST", "/v1/queues/q/lease", undefined, { worker_id: "w" }).then(note("lease"));
+  const leaveTurns = takeTurns();
+  const leased = api.send("POST", "/v1/queues/q/lease", undefined, { worker_id: "w" });
   await waiting(1);
-  const listed = Array.from({ length: lists }, (_, at) => api.get("/v1/jobs").then(note(`list ${at}`)));
+  const listed = Array.from({ length: lists }, () => api.get("/v1/jobs"));
   await waiting(1 + lists);
-  // One after the other.
-  database.turns.leave({ tenant: "default" });
+  leaveTurns(1);
+  const held = database.turns.rest.waiting();
   const { jobs } = leaseAnswer.parse(await (await leased).json());
-  await Promise.all(listed);
-  for (taken -= 1; taken > 0; taken -= 1) database.turns.leave({ tenant: "default" });
+  expect(held).toBe(lists);
   expect(jobs).toMatchObject([{ job: { id }, steps: { a: 1 } }]);
-  expect(order.indexOf("lease")).toBeLessThan(order.indexOf(`list ${lists - 1}`) - 2);
+  leaveTurns();
+  await Promise.all(listed);
 });
 
 const [id, lease_token] = [":id", ":token"];
@@ -52,7 +55,6 @@ test.each<[what: string, path: string, body: object]>([
   ["the release of a lease", "/v1/leases/release", { lease_token }],
   ["an ack of OpenQueue's", `/jobs/${id}/ack`, { lease_token }],
 ])("%s waits behind nothing else of its tenant's: a lease hangs on it", async (what, path, body) => {
-  const { database } = api.deps;
   const queue = what.replaceAll(/[^a-z]/g, "-");
   await submit(api.deps, [submission({ queue })], { idempotency_ttl_seconds: 60 });
   const leased = await api.send("POST", `/v1/queues/${queue}/lease`, undefined, { worker_id: "w" });
@@ -60,25 +62,14 @@ test.each<[what: string, path: string, body: object]>([
   const own = (text: string) =>
     text.replaceAll(id, held?.job.id ?? "").replaceAll(lease_token, held?.lease_token ?? "");
 
-  let taken = 0;
-  while (database.turns.enter({ tenant: "default", ahead: "lease" })) taken += 1;
-  const order: string[] = [];
-  const note = (name: string) => (answer: Response) => {
-    order.push(name);
-    return answer;
-  };
-  const listed = Array.from({ length: many_lists }, () => api.get("/v1/jobs").then(note("list")));
-  await eventually(() => expect(database.turns.waiting()).toBe(many_lists));
-  const settling = api.send("POST", own(path), undefined, JSON.parse(own(JSON.stringify(body))) as object);
-  const settled = settling.then(note(what));
-  await eventually(() => expect(database.turns.waiting()).toBe(many_lists + 1));
-  // One after the other.
-  database.turns.leave({ tenant: "default" });
-  expect((await settled).status).toBe(200);
+  const leaveTurns = takeTurns();
+  const listed = Array.from({ length: lists }, () => api.get("/v1/jobs"));
+  await waiting(lists);
+  const settled = await api.send("POST", own(path), undefined, JSON.parse(own(JSON.stringify(body))) as object);
+  expect(settled.status).toBe(200);
+  expect(api.deps.database.turns.rest.waiting()).toBe(lists);
+  leaveTurns();
   await Promise.all(listed);
-  for (taken -= 1; taken > 0; taken -= 1) database.turns.leave({ tenant: "default" });
-  // Each of its statements may find one of the lists under way.
-  expect(order.indexOf(what)).toBeLessThan(many_lists - 1);
 });
 
 test.each([`/v1/jobs/${id}/heartbeat`, `/jobs/${id}/heartbeat`])(
@@ -92,14 +83,15 @@ test.each([`/v1/jobs/${id}/heartbeat`, `/jobs/${id}/heartbeat`])(
     const body = JSON.stringify({ lease_token: held?.lease_token });
     const asked = { method: "POST", body, headers: { "content-type": "application/json" } };
 
+    const { lease } = database.turns;
     let taken = 0;
-    while (database.turns.enter({ tenant: "default", ahead: "lease" })) taken += 1;
+    while (lease.enter("default")) taken += 1;
     const caller = new AbortController();
     const answer = api.app.request(address, asked, { given_up: caller.signal });
-    await eventually(() => expect(database.turns.waiting()).toBe(1));
+    await eventually(() => expect(lease.waiting()).toBe(1));
     caller.abort();
-    await eventually(() => expect(database.turns.waiting()).toBe(0));
-    for (; taken > 0; taken -= 1) database.turns.leave({ tenant: "default" });
+    await eventually(() => expect(lease.waiting()).toBe(0));
+    for (; taken > 0; taken -= 1) lease.leave("default");
     expect((await answer).status).toBe(499);
     // Still held, and to be renewed.
     expect((await api.app.request(address, asked)).status).toBe(200);

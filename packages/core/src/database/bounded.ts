@@ -1,13 +1,13 @@
 import type postgres from "postgres";
 import { cancelLate, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
-import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError, isAnswer, isStatementLost } from "./errors.ts";
-import { noteAnswer, patienceLeft, unsent } from "./patience.ts";
+import { noteAnswer, onceImpatient, unsent } from "./patience.ts";
 
 /**
- * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `patienceLeft`).
- * `began_at` is when it began to wait, if that was before. A late one is taken out of the driver's queue, or cancelled on the server, and throws `DatabaseTimeoutError`.
+ * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `onceImpatient`).
+ * `began_at` is when it began to wait, if that was before. A late one is taken out of the driver's queue, or cancelled on
+ * the server, and throws `DatabaseTimeoutError`.
  * `outcomeUnknown(error)` says whether a failed query may have taken effect.
  *
  * @example
@@ -24,26 +24,20 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
   let over = false;
   let stop: () => void = () => {};
   const deadline = new Promise<never>((_, reject) => {
-    const allow = (ms: number): void => {
-      stop = onDeadline(ms, () => driver.state?.socket.bytesRead ?? 0, late);
-    };
+    const waiting = { began_at, timeout_ms, sent_at: () => driver.sentAt };
     const late = (): void => {
-      const waiting = { began_at, sent_at: driver.sentAt, timeout_ms };
-      const now = performance.now();
-      const left_ms = patienceLeft(waiting, database.pulse, now);
-      if (left_ms > 0) return allow(left_ms);
       const settled = () => void (over = true);
       // The driver hears of a failure when the server is ready for the next statement: the transaction is over.
       const answer = query.then(settled, settled);
       timeout = new DatabaseTimeoutError(
         timeout_ms,
-        driver.state ? "unknown" : unsent(waiting, database.pulse, now),
+        driver.state ? "unknown" : unsent(waiting, database.pulse),
         answer,
       );
       reject(timeout);
       void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
     };
-    allow(Math.max(0, began_at + timeout_ms - performance.now()));
+    stop = onceImpatient(waiting, database.pulse, late, () => driver.state?.socket.bytesRead ?? 0);
   });
   try {
     const rows = await Promise.race([query, deadline]);

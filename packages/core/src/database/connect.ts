@@ -3,12 +3,21 @@ import type { Observe } from "../observe/events.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
 import { createReliedSettings, type Relied } from "./server/relied-settings.ts";
-import { createPoolTurns, type PoolTurns, type Sender } from "./pool/pool-turns.ts";
+import { createFairSemaphore, type FairSemaphore } from "./pool/fair-semaphore.ts";
 import { parseDatabaseUrl } from "./server/connection-string.ts";
 import { schemaNamed, type SchemaName } from "./schema/name.ts";
 import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
+
+/** For whom statements are sent. */
+export type Sender = {
+  tenant: string;
+  /** What a lease hangs on waits in a line of its own. Default `rest`. */
+  line?: "lease" | "rest";
+  /** Only asked for, and only minded, while one waits for its turn. */
+  gone?: (() => AbortSignal) | undefined;
+};
 
 /** A pool and the deadline for its queries. */
 export type Database = {
@@ -17,12 +26,12 @@ export type Database = {
   timeout_ms: number;
   /** One connection beside the pool, opened when a late statement must be looked for. */
   control: Sql;
-  /** One connection beside the pool, for what must be sent while all of the pool's are taken: see `evenIfBusy`. */
+  /** One connection more, for renewals of leases while all of the pool's are taken. */
   spare: Sql;
   /** Shared by all users of the pool, whatever their deadlines. */
   pulse: Pulse;
   /** Shared likewise: whose statement is sent next, among those sent for tenants. */
-  turns: PoolTurns;
+  turns: { lease: FairSemaphore; rest: FairSemaphore };
   /** For whom statements are sent: see `onBehalfOf`. Usually for nobody. */
   sender?: Sender;
   /** Awaited before each statement: see `requiredAtFirstUse`. */
@@ -136,7 +145,9 @@ export function connectDatabase(options: DatabaseOptions): Database {
     for (const each of [pool, spare as unknown as Patched]) each.retire();
   };
   const relied = createReliedSettings(() => [sql, control, spare]);
-  const turns = createPoolTurns(options.connectionsMax);
+  const max = options.connectionsMax;
+  // A quarter of them is closed to what no lease hangs on.
+  const turns = { lease: createFairSemaphore(max), rest: createFairSemaphore(max - Math.floor(max / 4)) };
   return {
     sql,
     schema,
@@ -147,7 +158,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     turns,
     connections() {
       const { idle, busy, waiting } = pool.load();
-      return { open: idle + busy, busy, max: options.connectionsMax, waiting: waiting + turns.waiting() };
+      return { open: idle + busy, busy, max, waiting: waiting + turns.lease.waiting() + turns.rest.waiting() };
     },
     onBreak(hear) {
       listeners.add(hear);

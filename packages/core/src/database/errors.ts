@@ -153,13 +153,6 @@ export const lockedError = (others_done = false): unknown =>
   (others_done ? afterAPart : certainlyNotApplied)(new KeysContendedError());
 
 /**
- * True when the connection was cut. It may be the only one that was: whether the database is away, the next one tells.
- */
-export function isCut(error: unknown): boolean {
-  return /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONNRESET|ECONNABORTED|EPIPE)$/.test(codeOf(error) ?? "");
-}
-
-/**
  * True when a pooler sent a prepared statement to a connection that does not know it, or knows it already. The statement
  * did nothing.
  */

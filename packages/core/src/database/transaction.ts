@@ -4,7 +4,7 @@ import type { Database } from "./connect.ts";
 import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
 import { inTurn } from "./pool/on-behalf-of.ts";
-import { patienceLeft, unsent } from "./patience.ts";
+import { onceImpatient, unsent } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
 /**
@@ -41,37 +41,31 @@ async function transact<T>(
 ): Promise<T> {
   const { timeout_ms } = database;
   let committing = false;
-  let begun = false;
   let late = false;
   let over = false;
   let stop: () => void = () => {};
   let sent: Sent | undefined;
   let reject: (error: Error) => void = () => {};
   const deadline = new Promise<never>((_, no) => (reject = no));
+  const giveUp = (ms: number, outcome: "unknown" | "not_applied" | "busy"): void => {
+    late = true;
+    reject(new DatabaseTimeoutError(ms, outcome, transaction));
+    // A COMMIT that waits for a standby must not lose its connection.
+    if (committing && sent) void cancelLate(database, { query: sent, text: "commit", isOver: () => over });
+  };
   const allow = (ms: number): void => {
     stop();
-    stop = onDeadline(
-      ms,
-      () => sent?.state?.socket.bytesRead ?? 0,
-      () => {
-        const now = performance.now();
-        const left_ms = begun ? 0 : patienceLeft(waiting, database.pulse, now);
-        if (left_ms > 0) return allow(left_ms);
-        late = true;
-        const outcome = begun ? "not_applied" : unsent(waiting, database.pulse, now);
-        reject(new DatabaseTimeoutError(ms, committing ? "unknown" : outcome, transaction));
-        if (!begun) void retireSilent(database);
-        // A COMMIT that waits for a standby must not lose its connection.
-        if (committing && sent) void cancelLate(database, { query: sent, text: "commit", isOver: () => over });
-      },
-    );
+    const bytesRead = () => sent?.state?.socket.bytesRead ?? 0;
+    stop = onDeadline(ms, bytesRead, () => giveUp(ms, committing ? "unknown" : "not_applied"));
   };
   // Its BEGIN may have to wait for a connection.
-  const waiting = { began_at, sent_at: undefined, timeout_ms };
-  allow(Math.max(0, began_at + timeout_ms - performance.now()));
+  const waiting = { began_at, timeout_ms };
+  stop = onceImpatient(waiting, database.pulse, () => {
+    giveUp(timeout_ms, unsent(waiting, database.pulse));
+    void retireSilent(database);
+  });
 
   const transaction = database.sql.begin("isolation level read committed", async (tx) => {
-    begun = true;
     const work_ms = timeout_ms * transaction_deadlines;
     const last = performance.now() + work_ms;
     /** Also checks the clock: after a pause of the event loop the timer may not have run yet. */

@@ -2,7 +2,6 @@ import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
 import { impatient } from "../database/skip-locked.ts";
 import { ahead } from "../database/pool/on-behalf-of.ts";
-import { onceMore } from "../database/pool/once-more.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsyncedUnlessLate } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -21,8 +20,7 @@ export type HeartbeatOutcome = { kind: "extended"; locked_until: Date } | { kind
 export async function heartbeat(deps: Deps, tenant: string, beat: Heartbeat): Promise<HeartbeatOutcome> {
   const progress = beat.progress === undefined ? "" : JSON.stringify(beat.progress);
   const params = [beat.id, tenant, beat.lease_token, beat.lease_seconds, progress];
-  // One cut connection is no outage, of which remote workers would be told.
-  const [row] = await onceMore(deps.database, (database) => executeOn(ahead(database))<Beaten>({ text, params }));
+  const [row] = await executeOn(ahead(deps.database))<Beaten>({ text, params });
   if (!row) return { kind: "unknown" };
   return row.locked_until ? { kind: "extended", locked_until: row.locked_until } : { kind: "lease_lost" };
 }

@@ -1,6 +1,5 @@
 import { composed } from "../database/composed.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
-import { onceMore } from "../database/pool/once-more.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { dueAt } from "../operations/rows.ts";
@@ -71,8 +70,8 @@ export type Outlook = {
 export function createOutlook(deps: Pick<Deps, "database">): Outlook {
   let apart_until = -Infinity;
 
-  const ask = async (text: string, ms_max: number, over = deps.database): Promise<Partial<SweepOutlook>> => {
-    const database = { ...over, timeout_ms: Math.min(ms_max, over.timeout_ms) };
+  const ask = async (text: string, ms_max: number): Promise<Partial<SweepOutlook>> => {
+    const database = { ...deps.database, timeout_ms: Math.min(ms_max, deps.database.timeout_ms) };
     const [row] = await executeOn(database)<Partial<SweepOutlook>>({ text, params: [] });
     return row ?? {};
   };
@@ -97,7 +96,7 @@ export function createOutlook(deps: Pick<Deps, "database">): Outlook {
     async look() {
       if (performance.now() >= apart_until)
         try {
-          return await onceMore(deps.database, (database) => ask(whole, together_ms_max, database));
+          return await ask(whole, together_ms_max);
         } catch (error) {
           if (!(error instanceof DatabaseTimeoutError)) throw error;
           apart_until = performance.now() + apart_for_ms;

@@ -1,13 +1,5 @@
-import { isUnavailable } from "@atlasqueue/core";
-import {
-  aboutLease,
-  evenIfBusy,
-  extendLeases,
-  forgetClaims,
-  onceMore,
-  pause,
-  type Lease,
-} from "@atlasqueue/core/internal";
+import { isUnavailable, type Database } from "@atlasqueue/core";
+import { aboutLease, extendLeases, forgetClaims, pause, type Lease } from "@atlasqueue/core/internal";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
 
@@ -73,6 +65,12 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
   } while (!stop.aborted);
 }
 
+/** While all connections are taken, perhaps by what waits for a lock, renewals have one more. */
+function forRenewals(database: Database): Database {
+  const { busy, max } = database.connections();
+  return busy < max ? database : { ...database, sql: database.spare };
+}
+
 /** Renew what is held now. False when the database is away, or a transaction has a job's row locked: repeat it soon. */
 async function renew(
   deps: WorkerDeps,
@@ -86,9 +84,7 @@ async function renew(
       const batch = held.slice(at, at + batch_max).filter((job) => running.holds(job));
       const byLease = new Map<Lease, RunningJob>(batch.map((job) => [job.lease, job]));
       const leases = batch.map((job) => job.lease);
-      const { lost, locked } = await onceMore(deps.database, (once) =>
-        evenIfBusy(once, (database) => extendLeases({ database }, leases, lease_seconds)),
-      );
+      const { lost, locked } = await extendLeases({ database: forRenewals(deps.database) }, leases, lease_seconds);
       all &&= locked.length === 0;
       for (const lease of lost) {
         const job = byLease.get(lease);

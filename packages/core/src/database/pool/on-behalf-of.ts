@@ -1,12 +1,10 @@
-import type { Database } from "../connect.ts";
-import type { Ahead, Sender } from "./pool-turns.ts";
+import type { Database, Sender } from "../connect.ts";
 
 /**
  * What is sent through this view of a database is sent for a tenant. Tenants take turns for the pool's connections, and
  * none has more than its share of them, so that a thousand slow lists of one leave others a connection at once. What is
- * sent for nobody, such as batches of many tenants' jobs and the sweep, goes to the pool at once, and of eight
- * connections has one to itself: it must bound itself. Other than the turns nothing differs: deadlines, errors and the
- * pool are those of the database.
+ * sent for nobody, such as batches of many tenants' jobs and the sweep, goes to the pool at once: it must bound itself.
+ * Other than the turns nothing differs: deadlines, errors and the pool are those of the database.
  *
  * @example
  * const jobs = await listJobs({ ...deps, database: onBehalfOf(deps.database, { tenant }) }, query);
@@ -16,14 +14,14 @@ export function onBehalfOf(database: Database, sender: Sender): Database {
 }
 
 /**
- * The same database, where what waits goes ahead of whatever else waits for its tenant, other tenants' turns left as they
- * are: for what a lease hangs on, and after that what is done in room that others wait for.
+ * The same database for what a lease hangs on, which waits behind no other statements: of the connections, a quarter is
+ * closed to those.
  *
  * @example
  * await executeOn(ahead(deps.database))(renewal);
  */
-export function ahead(database: Database, of: Ahead = "lease"): Database {
-  return database.sender ? onBehalfOf(database, { ...database.sender, ahead: of }) : database;
+export function ahead(database: Database): Database {
+  return database.sender ? onBehalfOf(database, { ...database.sender, line: "lease" }) : database;
 }
 
 /**
@@ -33,13 +31,15 @@ export function ahead(database: Database, of: Ahead = "lease"): Database {
 export async function inTurn<T>(database: Database, work: (began_at: number) => Promise<T>): Promise<T> {
   if (database.atFirstUse) await database.atFirstUse();
   const began_at = performance.now();
-  const { sender, turns, timeout_ms, pulse } = database;
+  const { sender, timeout_ms, pulse } = database;
   if (!sender) return work(began_at);
-  if (!turns.enter(sender)) await turns.wait(sender, { began_at, timeout_ms, pulse });
+  const { tenant, line = "rest", gone } = sender;
+  const turns = database.turns[line];
+  if (!turns.enter(tenant)) await turns.wait(tenant, { began_at, timeout_ms, pulse, gone: gone?.() });
   try {
     return await work(began_at);
   } finally {
-    turns.leave(sender);
+    turns.leave(tenant);
   }
 }
 

@@ -1,5 +1,4 @@
 import { isOutage } from "../../database/errors.ts";
-import { onceMore } from "../../database/pool/once-more.ts";
 import { recovered_max, recoverExpired } from "../../lease/recover.ts";
 import { announce } from "../../signal/announce.ts";
 import type { SweepDeps } from "../loop-deps.ts";
@@ -45,9 +44,7 @@ export function createRecovery(deps: SweepDeps, gate: Pick<RecoveryGate, "isOpen
   return async () => {
     if (!gate.isOpen()) return 0;
     try {
-      const count = await onceMore(deps.database, (database) =>
-        recoverAll({ ...deps, database }, jobs_max, gate.isOpen),
-      );
+      const count = await recoverAll(deps, jobs_max, gate.isOpen);
       jobs_max = Math.min(2 * jobs_max, recovered_max);
       return count;
     } catch (error) {
