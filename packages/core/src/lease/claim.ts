@@ -1,6 +1,7 @@
 import type { Deps } from "../deps.ts";
 import { claimByIds } from "./claim/by-ids.ts";
 import { claimOldest } from "./claim/oldest.ts";
+import { wholeJob } from "./take-leases.ts";
 import type { Claimer, Lease, LeasedJob } from "./lease.ts";
 
 /**
@@ -12,7 +13,7 @@ import type { Claimer, Lease, LeasedJob } from "./lease.ts";
  * const leases = await claim(deps, ["0192…"], { tenant: "default", queues: ["default"], worker_id, lease_seconds: 30 });
  */
 export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer): Promise<Lease[]> {
-  return claimByIds<Lease>(deps, ids, claimer, "lease");
+  return claimByIds(deps, ids, claimer);
 }
 
 /**
@@ -20,15 +21,12 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
  * times when Redis is away. Concurrent claims skip each other's rows.
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
-  return claimOldest<Lease>(deps, jobs_max, claimer, "lease");
+  return claimOldest(deps, jobs_max, claimer);
 }
 
 /** `claim`, or `claimReady` when given a number, returning the whole jobs from the same statement. */
 export async function claimJobs(deps: Deps, which: readonly string[] | number, claimer: Claimer): Promise<LeasedJob[]> {
-  type Sized = LeasedJob & { payload_bytes?: number };
-  const leases =
-    typeof which === "number"
-      ? await claimOldest<Sized>(deps, which, claimer, "whole")
-      : await claimByIds<Sized>(deps, which, claimer, "whole");
-  return leases.map(({ payload_bytes: _bytes, ...job }) => job);
+  const whole = { ...claimer, whole: true };
+  const leases = await (typeof which === "number" ? claimOldest(deps, which, whole) : claimByIds(deps, which, whole));
+  return leases.map(wholeJob);
 }

@@ -68,6 +68,8 @@ export type Claimer = {
    * turns, as that stands for several jobs; the room must be kept until the claim ends. Default: none.
    */
   more_room?: () => number;
+  /** Each lease has the whole job in place of its payload (`wholeJob`): for a remote worker. */
+  whole?: boolean;
   /** Told how large the payloads are, so that the next claims ask for as many jobs as fit into memory. */
   size?: ClaimSize;
   /** A queue's jobs could not be taken because of its rate; says when there is room again. */

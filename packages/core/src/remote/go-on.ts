@@ -1,7 +1,7 @@
 import { afterAPart } from "../database/errors.ts";
 import { inOneTurn } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
-import type { LeasedJob } from "../lease/lease.ts";
+import { wholeJob } from "../lease/take-leases.ts";
 import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
 import type { Completion, SettleOutcome } from "../settle/complete.ts";
 import { findLeasedBefore, LeaseTokenUsedError, type Handed } from "./leased-before.ts";
@@ -34,7 +34,7 @@ export async function completeAndGoOn(
   return inOneTurn(deps.database, async (database) => {
     const own = { ...deps, database };
     const sent_at = performance.now();
-    const { outcomes, next } = await completeAndTakeNext<LeasedJob>(own, completions, {
+    const { outcomes, next } = await completeAndTakeNext(own, completions, {
       worker_id,
       lease_seconds,
       lease_token,
@@ -42,7 +42,12 @@ export async function completeAndGoOn(
       unanswered: lease_token === undefined ? (token, tenant) => release(tenant, token) : undefined,
       whole: true,
     });
-    const taken = { jobs: [...next.values()], sent_at, remaining_ms: lease_seconds * 1_000, repeated: false };
+    const taken = {
+      jobs: [...next.values()].map(wholeJob),
+      sent_at,
+      remaining_ms: lease_seconds * 1_000,
+      repeated: false,
+    };
     const [one] = grouped;
     if (next.size > 0 || lease_token === undefined || !one) return { outcomes, next: taken };
     const asked = { tenant: one.lease.tenant, lease_token, worker_id };

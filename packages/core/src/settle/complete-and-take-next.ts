@@ -12,7 +12,7 @@ import { sameGroup, waitingIn } from "../groups/join.ts";
 import { holdsLease, leaseParameters } from "../lease/fence.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
 import { claim_bytes_max, payloadBytes } from "../lease/payload-bytes.ts";
-import { leaseColumns, readTrace, type LeaseRow, type Width } from "../lease/take-leases.ts";
+import { leaseColumns, readTrace, type LeaseRow } from "../lease/take-leases.ts";
 import { isTokenTaken } from "../lease/token-taken.ts";
 import { hasMark } from "../limits/room.ts";
 import { complete, type Completion, type SettleOutcome } from "./complete.ts";
@@ -22,12 +22,12 @@ import { logIn, resultIn, resultOf, settlementParams, type Settlement } from "./
 /** The worker that takes the next jobs, and the completed jobs, by id, whose groups are to go on. */
 export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "lease_token" | "unanswered"> & {
   after: readonly string[];
-  /** With the whole job: for a remote worker. */
+  /** Each lease has the whole job in place of its payload: for a remote worker. */
   whole?: boolean;
 };
 
 /** The outcomes in the order of the completions, and the lease of each one's next job that could be taken. */
-export type CompletedAndTaken<L> = { outcomes: SettleOutcome[]; next: ReadonlyMap<Lease, L> };
+export type CompletedAndTaken = { outcomes: SettleOutcome[]; next: ReadonlyMap<Lease, Lease> };
 
 /**
  * `complete`, and of the groups named the next job is blocked → running in the same statement, under a new token: so no
@@ -38,24 +38,23 @@ export type CompletedAndTaken<L> = { outcomes: SettleOutcome[]; next: ReadonlyMa
  * @example
  * const { outcomes, next } = await completeAndTakeNext(deps, completions, { worker_id, lease_seconds: 30, after: [id] });
  */
-export async function completeAndTakeNext<L extends Lease = Lease>(
+export async function completeAndTakeNext(
   deps: Deps,
   completions: readonly Completion[],
-  { worker_id, lease_seconds, lease_token = randomUUID(), after, unanswered, whole }: TakeNext,
-): Promise<CompletedAndTaken<L>> {
-  const next = new Map<Lease, L>();
+  { worker_id, lease_seconds, lease_token = randomUUID(), after, unanswered, whole = false }: TakeNext,
+): Promise<CompletedAndTaken> {
+  const next = new Map<Lease, Lease>();
   const asked = new Set(after);
   const going_on = completions.filter(({ lease }) => asked.has(lease.id));
   if (going_on.length === 0) return { outcomes: await complete(deps, completions), next };
-  const width = whole ? "whole" : "lease";
   const params = settlementParams(going_on, resultOf, ({ log }) => log);
   const mayHaveTaken = () => {
     for (const tenant of new Set(completions.map(({ lease }) => lease.tenant))) unanswered?.(lease_token, tenant);
   };
   let rows;
   try {
-    const statement = { text: texts[width], params: [...params, lease_token, worker_id, lease_seconds] };
-    rows = await executeOn(deps.database)<Row<L>>(statement);
+    const statement = { text: settling, params: [...params, lease_token, worker_id, lease_seconds, String(whole)] };
+    rows = await executeOn(deps.database)<Row>(statement);
   } catch (error) {
     if (outcomeUnknown(error)) mayHaveTaken();
     if (isUnavailable(error) && !isLocked(error)) throw error;
@@ -65,7 +64,7 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
     return { outcomes, next };
   }
   const answer = rows.find(({ settlement }) => settlement);
-  const taken = new Map<string, L>();
+  const taken = new Map<string, Lease>();
   for (const row of rows) {
     if (row === answer) continue;
     readTrace(row);
@@ -90,7 +89,7 @@ export async function completeAndTakeNext<L extends Lease = Lease>(
 }
 
 /** The answer, in a row of its own, or a job that was leased. */
-type Row<L> = L & LeaseRow & { settlement: Pick<Settlement, "refused" | "parents"> | null };
+type Row = LeaseRow & { settlement: Pick<Settlement, "refused" | "parents"> | null };
 const groupOf = ({ tenant, queue, group_key }: Lease) => `${tenant}\0${queue}\0${group_key}`;
 
 // The turn of a group passes from one job to the next: the group's row is neither locked nor changed, so this waits for no
@@ -99,7 +98,10 @@ const groupOf = ({ tenant, queue, group_key }: Lease) => `${tenant}\0${queue}\0$
 // Only jobs whose next can be leased are settled: not in queues that are paused, limited or fair, or run several jobs of a
 // group; not if the next is not due or locked; nor once the payloads are together as large as those of a claim may be.
 // The CASE keeps the condition on `goes` from becoming a join, which would be planned for few rows and loop over hundreds.
-const settling = (width: Width) => `
+const settling = composed(
+  "settle/complete-and-take-next",
+  [...leaseParameters, "results", "logs", "next_token", "worker_id", "lease_seconds", "whole"],
+  `
   WITH going_on AS MATERIALIZED (
     SELECT ended.id, next.id AS next_id, sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) - bytes AS before
     FROM atlasqueue.jobs AS ended CROSS JOIN LATERAL (
@@ -129,7 +131,7 @@ const settling = (width: Width) => `
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $8::float8)
     WHERE id = ANY(ARRAY(SELECT next_id FROM goes WHERE id IN (SELECT id FROM settled))) AND ${notHeldUnread}
-    RETURNING ${width === "whole" ? "" : "tenant, "}${leaseColumns[width]}
+    RETURNING tenant, ${leaseColumns("$9")}
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
     SELECT tenant, $6::text::uuid, $7, statement_timestamp() + make_interval(secs => $8::float8), array_agg(id)
@@ -142,7 +144,5 @@ const settling = (width: Width) => `
     FROM unnest($1::uuid[]) AS input(id)
     WHERE (SELECT count(*) FROM settled) < cardinality($1::uuid[]) AND id NOT IN (SELECT id FROM settled)
   )
-  SELECT * FROM answer FULL JOIN leased ON false`;
-const parameters = [...leaseParameters, "results", "logs", "next_token", "worker_id", "lease_seconds"];
-const text = (width: Width) => composed(`settle/complete-and-take-next-${width}`, parameters, settling(width));
-const texts = { lease: text("lease"), whole: text("whole") };
+  SELECT * FROM answer FULL JOIN leased ON false`,
+);

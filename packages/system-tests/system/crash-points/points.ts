@@ -9,7 +9,7 @@ export type Moment = "before_commit" | "after_commit";
 
 /**
  * The statements of a job's life, by the name they were composed under: of several that begin alike, all are variants of
- * one (`lease/claim-whole` of `lease/claim`), unless the longer name is here too. The words beside them say which seam it is.
+ * one (`lease/claim-limited` of `lease/claim`), unless the longer name is here too. The words beside them say which seam it is.
  */
 export const seams: Readonly<Record<string, string>> = {
   "submit/insert": "a job comes in, with its key",

@@ -6,7 +6,7 @@ const statements = new URL("../../../../../packages/core/sql/", import.meta.url)
 /** What every job goes through, and what clears up after it. */
 const hot = [
   "submit/insert",
-  "lease/claim-lease",
+  "lease/claim",
   "settle/settle",
   "lease/forget-claims",
   "lease/recover",

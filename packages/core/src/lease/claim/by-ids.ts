@@ -1,33 +1,25 @@
 import { isLocked } from "../../database/errors.ts";
-import { hidden, isUuid, uuidArray } from "../../database/literals.ts";
-import { impatient } from "../../database/skip-locked.ts";
+import { isUuid } from "../../database/literals.ts";
 import type { Deps } from "../../deps.ts";
 import { claimLimited, markedQueues } from "./limited.ts";
-import { claimPlainOldest } from "./oldest.ts";
-import { addTo, claimWith, claimTexts, served } from "./statement.ts";
+import { addTo, claimWith } from "./statement.ts";
 import type { Claimer, Lease } from "../lease.ts";
-import type { Width } from "../take-leases.ts";
 
 /**
  * The leases are in the order of the ids. An id of a queue with limits or turns stands for all its jobs: those that come first
  * in it go, as many as there is room for, and are last in the answer.
  */
-export async function claimByIds<L extends Lease>(
-  deps: Deps,
-  ids: readonly string[],
-  claimer: Claimer,
-  width: Width,
-): Promise<L[]> {
+export async function claimByIds(deps: Deps, ids: readonly string[], claimer: Claimer): Promise<Lease[]> {
   const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
   if (wanted.length === 0) return [];
-  const leases = await claimById<L>(deps, claimer, wanted, width);
+  const leases = await claimById(deps, claimer, wanted);
   if (leases.length < wanted.length) {
     const taken = new Set(leases.map(({ id }) => id));
     const left = wanted.filter((id) => !taken.has(id));
     await addTo(deps, claimer, leases, async () => {
       const queues = await markedQueues(deps, claimer, left);
       const more = queues.length > 0 ? (claimer.more_room?.() ?? 0) : 0;
-      return claimLimited<L>(deps, claimer, queues, left.length + more, width);
+      return claimLimited(deps, claimer, queues, left.length + more);
     });
   }
   const missed = ids.length - leases.length;
@@ -35,10 +27,10 @@ export async function claimByIds<L extends Lease>(
   return inOrder(leases, wanted);
 }
 
-function inOrder<L extends Lease>(leases: readonly L[], ids: readonly string[]): L[] {
-  const leaseOf = new Map<string, L>();
+function inOrder(leases: readonly Lease[], ids: readonly string[]): Lease[] {
+  const leaseOf = new Map<string, Lease>();
   for (const lease of leases) leaseOf.set(lease.id, lease);
-  const ordered: L[] = [];
+  const ordered: Lease[] = [];
   for (const id of ids) {
     const lease = leaseOf.get(id);
     if (lease) ordered.push(lease);
@@ -51,22 +43,11 @@ function inOrder<L extends Lease>(leases: readonly L[], ids: readonly string[]):
  * All of them. If one stays locked for 200 ms, as many of the oldest jobs go instead, which passes over locked rows: to lock each
  * row first would cost every claim a seventh more. The sweep signals again those of the ids that did not go.
  */
-async function claimById<L extends Lease>(
-  deps: Deps,
-  claimer: Claimer,
-  ids: readonly string[],
-  width: Width,
-): Promise<L[]> {
+async function claimById(deps: Deps, claimer: Claimer, ids: readonly string[]): Promise<Lease[]> {
   try {
-    return await claimWith<L>(deps, claimer, texts[width], uuidArray(ids));
+    return await claimWith(deps, claimer, { ids });
   } catch (error) {
     if (!isLocked(error)) throw error;
-    return claimPlainOldest<L>(deps, claimer, ids.length, width);
+    return claimWith(deps, claimer, { jobs_max: ids.length });
   }
 }
-
-const texts = claimTexts(
-  "claim",
-  "ids",
-  `id = ANY(${hidden("$6::uuid[]")}) AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`,
-);

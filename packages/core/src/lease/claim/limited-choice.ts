@@ -3,7 +3,7 @@ import { unindexed } from "../../database/literals.ts";
 import { holderOf } from "../../groups/join.ts";
 import { groupMayStart, startsWithin } from "../../limits/room.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
-import { leaseTerms, takeLeases, type Width } from "../take-leases.ts";
+import { leaseTerms, takeLeases } from "../take-leases.ts";
 
 // The statement of a claim within limits and in turns, after those that locked its queues and looked how much room they have.
 
@@ -36,7 +36,7 @@ const firstFree = (ordered: string) => `
       WHERE ${groupMayStart("served", "ordered")}`;
 
 // In a queue without a group rate, as many as there is room for.
-const enough = "LIMIT least($5::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)";
+const enough = "LIMIT least($6::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)";
 
 const oldest = `
       SELECT * FROM (${firstFree(front(front_jobs_max))}) AS free ORDER BY priority DESC, ready_at, id ${enough}`;
@@ -56,7 +56,7 @@ const inTurn = `
            SELECT ${columns} FROM atlasqueue.jobs
            WHERE jobs.id = ANY(one.heads || ARRAY(${holderOf("one")})) AND ${unindexed("jobs.ready_at")} IS NOT NULL
            ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id LIMIT 1) AS head
-         LIMIT $5::int)
+         LIMIT $6::int)
       )${firstFree(`
         SELECT seen.* FROM seen LEFT JOIN atlasqueue.job_groups AS own
           ON own.tenant = $4 AND own.queue = seen.queue AND own.group_key = seen.group_key
@@ -66,12 +66,29 @@ const inTurn = `
 
 const inOrder = (rows: string) => `SELECT *, row_number() OVER () AS number FROM (${rows}) AS one`;
 
+// A group whose row is locked keeps the time of its start before: its turn may come early, and nobody waits.
+const noteTurns = `
+  turned AS (
+    SELECT DISTINCT queue, group_key FROM leased JOIN open USING (queue) WHERE fair_by IS NOT NULL
+  ), turn_of_groups AS (
+    UPDATE atlasqueue.job_groups SET last_started_at = statement_timestamp() WHERE ctid = ANY(ARRAY(
+      SELECT own.ctid FROM turned JOIN atlasqueue.job_groups AS own
+        ON own.tenant = $4 AND own.queue = turned.queue AND own.group_key = turned.group_key
+      FOR NO KEY UPDATE OF own SKIP LOCKED))
+  ), turn_of_ungrouped AS (
+    UPDATE atlasqueue.queues SET ungrouped_started_at = statement_timestamp()
+    FROM turned WHERE queues.tenant = $4 AND queues.queue = turned.queue AND turned.group_key IS NULL
+  )`;
+
 /**
- * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 jobs; the queues with room are noted. Of each queue the first jobs go,
+ * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 whether whole, $6 jobs; the queues with room are noted. Of each queue the first jobs go,
  * as many as there is room for, and of each group as many as its rate allows. Queues share the jobs. They are locked before the
  * choice, or jobs that others hold would be chosen each time, and stand in front of the whole queue.
  */
-const claiming = (width: Width) => `
+export const claimLimitedText = composed(
+  "lease/claim-limited",
+  [...leaseTerms, "jobs_max"],
+  `
   WITH open AS MATERIALIZED (
     SELECT queues.*, has.room::int AS room FROM json_each_text(${noted("room")}) AS has(name, room)
     JOIN atlasqueue.queues ON queues.tenant = $4 AND queues.queue = has.name
@@ -89,23 +106,7 @@ const claiming = (width: Width) => `
   ), numbered AS MATERIALIZED (
     SELECT id, place, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $5::int
-  ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))", width)}, ${noteStarts}, ${noteTurns}
-  SELECT * FROM leased`;
-
-// A group whose row is locked keeps the time of its start before: its turn may come early, and nobody waits.
-const noteTurns = `
-  turned AS (
-    SELECT DISTINCT queue, group_key FROM leased JOIN open USING (queue) WHERE fair_by IS NOT NULL
-  ), turn_of_groups AS (
-    UPDATE atlasqueue.job_groups SET last_started_at = statement_timestamp() WHERE ctid = ANY(ARRAY(
-      SELECT own.ctid FROM turned JOIN atlasqueue.job_groups AS own
-        ON own.tenant = $4 AND own.queue = turned.queue AND own.group_key = turned.group_key
-      FOR NO KEY UPDATE OF own SKIP LOCKED))
-  ), turn_of_ungrouped AS (
-    UPDATE atlasqueue.queues SET ungrouped_started_at = statement_timestamp()
-    FROM turned WHERE queues.tenant = $4 AND queues.queue = turned.queue AND turned.group_key IS NULL
-  )`;
-
-const text = (width: Width) => composed(`lease/claim-limited-${width}`, [...leaseTerms, "jobs_max"], claiming(width));
-export const claimLimitedTexts = { lease: text("lease"), whole: text("whole") };
+    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $6::int
+  ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))")}, ${noteStarts}, ${noteTurns}
+  SELECT * FROM leased`,
+);

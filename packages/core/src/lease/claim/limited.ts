@@ -8,10 +8,10 @@ import { hasMark, roomIn, runningByQueue, type QueueRoom } from "../../limits/ro
 import { readyAmong } from "../../queues/ready-queues.ts";
 import type { Claimer, Lease } from "../lease.ts";
 import { impatient } from "../../database/skip-locked.ts";
-import { claimLimitedTexts, note, noted } from "./limited-choice.ts";
+import { claimLimitedText, note, noted } from "./limited-choice.ts";
 import { addTo, reportTaken } from "./statement.ts";
 import { underToken } from "./under-token.ts";
-import { readTrace, type LeaseRow, type Width } from "../take-leases.ts";
+import { readTrace, type LeaseRow } from "../take-leases.ts";
 
 /**
  * queued → running in queues with limits or turns, as far as there is room: the oldest, or those of the groups that started
@@ -21,18 +21,17 @@ import { readTrace, type LeaseRow, type Width } from "../take-leases.ts";
  * beside it. Where it got all that it asked for, the queues' marks go back, for others who have room.
  *
  * @example
- * const leases = await claimLimited(deps, claimer, await markedQueues(deps, claimer, ids), 10, "lease");
+ * const leases = await claimLimited(deps, claimer, await markedQueues(deps, claimer, ids), 10);
  */
-export async function claimLimited<L extends Lease>(
+export async function claimLimited(
   deps: Deps,
   claimer: Claimer,
   queues: readonly string[],
   jobs_max: number,
-  width: Width,
-): Promise<L[]> {
+): Promise<Lease[]> {
   if (queues.length === 0 || jobs_max <= 0) return [];
   try {
-    const leases = await claimUnderLock<L>(deps, claimer, queues, jobs_max, width);
+    const leases = await claimUnderLock(deps, claimer, queues, jobs_max);
     reportTaken(deps, claimer, leases);
     if (leases.length === jobs_max) claimer.put_back?.(marksOf(leases));
     return leases;
@@ -40,9 +39,9 @@ export async function claimLimited<L extends Lease>(
     if (!isLocked(error)) throw error;
   }
   if (queues.length === 1) return [];
-  const leases: L[] = [];
+  const leases: Lease[] = [];
   for (const queue of queues)
-    await addTo(deps, claimer, leases, () => claimLimited<L>(deps, claimer, [queue], jobs_max - leases.length, width));
+    await addTo(deps, claimer, leases, () => claimLimited(deps, claimer, [queue], jobs_max - leases.length));
   return leases;
 }
 
@@ -63,24 +62,23 @@ function marksOf(leases: readonly Lease[]): Lease[] {
   return [...new Map(leases.map((lease) => [lease.queue, lease])).values()];
 }
 
-async function claimUnderLock<L extends Lease>(
+async function claimUnderLock(
   deps: Deps,
   claimer: Claimer,
   queues: readonly string[],
   jobs_max: number,
-  width: Width,
-): Promise<L[]> {
-  const { tenant, worker_id, lease_seconds } = claimer;
+): Promise<Lease[]> {
+  const { tenant, worker_id, lease_seconds, whole = false } = claimer;
   // A round trip between them would be one that everyone else waits for on the same queue.
   return underToken(claimer, async (lease_token) => {
     const [, rooms, leases] = await sentTogether(deps.database, [
       { text: lockQueues, params: [tenant, textArray(queues)] },
       { text: roomOfLocked, params: [tenant] },
-      { text: claimLimitedTexts[width], params: [lease_token, worker_id, lease_seconds, tenant, jobs_max] },
+      { text: claimLimitedText, params: [lease_token, worker_id, lease_seconds, tenant, String(whole), jobs_max] },
     ]);
     for (const { queue, room, retry_in_ms } of rooms as (QueueRoom & { queue: string })[])
       if (room === 0 && retry_in_ms !== null) claimer.throttled?.({ tenant, queue }, Math.max(0, retry_in_ms));
-    return (leases as (L & LeaseRow)[]).map((lease) => {
+    return (leases as LeaseRow[]).map((lease) => {
       readTrace(lease);
       return Object.assign(lease, { tenant, lease_token, worker_id, limited: true });
     });

@@ -1,24 +1,28 @@
 import { composed } from "../../database/composed.ts";
-import { textArray } from "../../database/literals.ts";
+import { textArray, uuidArray } from "../../database/literals.ts";
+import { impatient } from "../../database/skip-locked.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { hasMark } from "../../limits/room.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease.ts";
 import { underToken } from "./under-token.ts";
-import { leaseTerms, readTrace, syncedForGroups, takeLeases, type LeaseRow, type Width } from "../take-leases.ts";
+import { leaseTerms, readTrace, syncedForGroups, takeLeases, type LeaseRow } from "../take-leases.ts";
 
-/** Send a claim, as `underToken` does. */
-export async function claimWith<L extends Lease>(
+/**
+ * Send a claim, as `underToken` does: of these ids, or of the oldest jobs in queues without limits and turns, passing over
+ * those that are locked.
+ */
+export async function claimWith(
   deps: Deps,
   claimer: Claimer,
-  text: string,
-  which: string | number,
-): Promise<L[]> {
-  const { tenant, worker_id, lease_seconds } = claimer;
+  { ids = [], jobs_max = 0 }: { ids?: readonly string[]; jobs_max?: number },
+): Promise<Lease[]> {
+  const { tenant, worker_id, lease_seconds, whole = false } = claimer;
   return underToken(claimer, async (lease_token) => {
-    const params = [lease_token, worker_id, lease_seconds, tenant, textArray(claimer.queues), which];
-    const leases = [...(await executeOn(deps.database)<L>({ text, params }))];
-    for (const lease of leases as LeaseRow[]) {
+    const queues = textArray(claimer.queues);
+    const params = [lease_token, worker_id, lease_seconds, tenant, String(whole), queues, uuidArray(ids), jobs_max];
+    const leases = [...(await executeOn(deps.database)<LeaseRow>({ text, params }))];
+    for (const lease of leases) {
       readTrace(lease);
       lease.tenant = tenant;
       lease.lease_token = lease_token;
@@ -29,11 +33,11 @@ export async function claimWith<L extends Lease>(
 }
 
 /** What a further claim has taken, beside what there is already. */
-export async function addTo<L extends Lease>(
+export async function addTo(
   deps: Deps,
   claimer: Claimer,
-  leases: L[],
-  claiming: () => Promise<L[]>,
+  leases: Lease[],
+  claiming: () => Promise<Lease[]>,
 ): Promise<void> {
   // A token leases once, and if a further claim's answer were lost, all would go back by it.
   if (leases.length > 0 && claimer.lease_token !== undefined) return;
@@ -47,28 +51,35 @@ export async function addTo<L extends Lease>(
 }
 
 /** Tell of leases, and return them. */
-export function reportTaken<L extends Lease>(deps: Deps, claimer: Claimer, leases: L[]): L[] {
+export function reportTaken(deps: Deps, claimer: Claimer, leases: Lease[]): Lease[] {
   claimer.size?.note(leases);
   for (const one of leases) deps.observe(leaseEvent("lease_acquired", one));
   return leases;
 }
 
-/**
- * The queues of $5 that are not paused, and whose jobs are claimed one by one. Depends on no row, so PostgreSQL evaluates it
- * once per statement.
- */
-export const served = `ARRAY(
-  SELECT queue FROM unnest($5::text[]) AS wanted(queue)
+/** The queues of $6 that are not paused, and whose jobs are claimed one by one: looked up once per statement. */
+const served = `ARRAY(
+  SELECT queue FROM unnest($6::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${hasMark})))`;
 
-/** A claim by width: what it leases is chosen by `which`, and `last` says what $6 is. */
-export const claimTexts = (name: string, last: "ids" | "jobs_max", which: string) => {
-  const text = (width: Width) =>
-    composed(
-      `lease/${name}-${width}`,
-      [...leaseTerms, "queues", last],
-      `WITH ${takeLeases(which, width)} SELECT * FROM leased WHERE ${syncedForGroups}`,
-    );
-  return { lease: text("lease"), whole: text("whole") };
-};
+// The ids of $7; or the oldest $8, each queue's own order, then the best of those: one index scan per queue, none longer than
+// the answer, which passes over locked jobs.
+const text = composed(
+  "lease/claim",
+  [...leaseTerms, "queues", "ids", "jobs_max"],
+  `
+  WITH ${takeLeases(`id = ANY(ARRAY(
+      SELECT id FROM unnest($7::uuid[]) AS wanted(id)
+      UNION ALL
+      SELECT id FROM (
+        SELECT ready.id
+        FROM unnest(${served}) AS served(queue),
+             LATERAL (SELECT id, priority, ready_at FROM atlasqueue.jobs
+                      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+                      ORDER BY priority DESC, ready_at, id LIMIT $8::int
+                      FOR UPDATE SKIP LOCKED) AS ready
+        ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $8::int) AS oldest))
+      AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`)}
+  SELECT * FROM leased WHERE ${syncedForGroups}`,
+);

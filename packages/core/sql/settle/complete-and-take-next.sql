@@ -6,6 +6,7 @@
 -- $6 next_token
 -- $7 worker_id
 -- $8 lease_seconds
+-- $9 whole
 WITH going_on AS MATERIALIZED (
     SELECT ended.id, next.id AS next_id, sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) - bytes AS before
     FROM atlasqueue.jobs AS ended CROSS JOIN LATERAL (
@@ -42,7 +43,10 @@ WITH going_on AS MATERIALIZED (
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $8::float8)
     WHERE id = ANY(ARRAY(SELECT next_id FROM goes WHERE id IN (SELECT id FROM settled))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
-    RETURNING *
+    RETURNING tenant, id, queue, type, priority, attempts, max_attempts,
+              CASE WHEN $9::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
+              flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,
+              CASE WHEN traceparent IS NOT NULL THEN json_build_array(traceparent, tracestate, run_at > created_at) END AS trace
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
     SELECT tenant, $6::text::uuid, $7, statement_timestamp() + make_interval(secs => $8::float8), array_agg(id)
