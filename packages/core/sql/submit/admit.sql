@@ -1,34 +1,36 @@
--- $1 steps
-WITH 
-  asked AS MATERIALIZED (
+-- $1 step_of
+-- $2 key
+-- $3 hash
+-- $4 ttl
+-- $5 makes
+-- $6 names
+-- $7 unique_key
+-- $8 seen
+-- $9 version
+-- $10 window_seconds
+-- $11 writes
+-- $12 reason
+WITH asked AS MATERIALIZED (
     SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
-    FROM ROWS FROM (json_to_recordset($1::text::json) AS (
-        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, version text,
-        window_seconds float8, writes boolean, reason text)) WITH ORDINALITY AS step(step_of, key, hash, ttl, role, names, unique_key, seen, version, window_seconds, writes, reason, place)
+    FROM ROWS FROM (unnest($1::uuid[], $2::text[], $3::text[], $4::float8[], $5::boolean[], $6::uuid[], $7::text[], $8::uuid[], $9::text[], $10::float8[], $11::boolean[], $12::text[])) WITH ORDINALITY AS step(step_of, key, hash, ttl, makes, names, unique_key, seen, version, window_seconds, writes, reason, place)
     CROSS JOIN LATERAL (
       SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, group_key, backoff, payload, traceparent, tracestate
       FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
-  ), 
-  ours AS MATERIALIZED (
-    SELECT * FROM asked WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
-  ), 
-  holders AS MATERIALIZED (
-    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT seen FROM ours WHERE seen IS NOT NULL))
-      AND (id, xmin::text) IN (SELECT seen, version FROM ours WHERE seen IS NOT NULL)
+    WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
+  ), holders AS MATERIALIZED (
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT seen FROM asked WHERE seen IS NOT NULL))
+      AND (id, xmin::text) IN (SELECT seen, version FROM asked WHERE seen IS NOT NULL)
     FOR UPDATE SKIP LOCKED
-  ), able AS MATERIALIZED (
-    SELECT * FROM ours WHERE seen IS NULL OR seen IN (SELECT id FROM holders)
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
-    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
-    FROM able WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
-    ON CONFLICT DO NOTHING RETURNING tenant, key
-  ), clear AS MATERIALIZED (
-    SELECT * FROM able WHERE key IS NULL OR (tenant, key) IN (SELECT tenant, key FROM new_keys)
-  ), makes AS MATERIALIZED (
-    SELECT * FROM clear WHERE role = 'make'
+    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN NOT makes THEN true END
+    FROM asked WHERE key IS NOT NULL AND (SELECT count(*) FROM holders) >= 0 ORDER BY tenant COLLATE "C", key COLLATE "C"
+    ON CONFLICT DO NOTHING RETURNING job_id
+  ), makes AS NOT MATERIALIZED (
+    SELECT * FROM asked WHERE makes AND (seen IS NULL OR seen IN (SELECT id FROM holders))
   ), 
-  members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL), joined AS (
+  members AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes
+    WHERE group_key IS NOT NULL AND (SELECT count(*) FROM new_keys) >= 0), joined AS (
     INSERT INTO atlasqueue.job_groups AS known (tenant, queue, group_key, last_seq, admitted, heads)
     SELECT members.tenant, members.queue, group_key, count(*), least(count(*), least(10000, coalesce((
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1))),
@@ -48,34 +50,30 @@ WITH
       SELECT group_concurrency FROM atlasqueue.queues WHERE queues.tenant = members.tenant AND queues.queue = members.queue), 1)) = 1 AS is_strict
     FROM members JOIN joined USING (tenant, queue, group_key)
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
-  ), 
-  earlier_jobs AS (
+  ), earlier_jobs AS (
     UPDATE atlasqueue.jobs SET unique_key = NULL, unique_until = NULL WHERE id = ANY(ARRAY(SELECT seen FROM makes WHERE seen IS NOT NULL)) RETURNING id
   ), seats AS MATERIALIZED (
-    SELECT id, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END AS kept, unique_key, now() + make_interval(secs => window_seconds) AS unique_until, 
-    CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
-    CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
-    CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key
+    SELECT id, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END AS kept, unique_key, now() + make_interval(secs => window_seconds) AS unique_until,
+           CASE WHEN may_run IS FALSE THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
+           CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
+           CASE WHEN NOT (may_run IS FALSE) AND starts_at > now() THEN starts_at END AS due_at, group_key,
+           CASE WHEN may_run IS FALSE THEN coalesce(seq, 0) END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key
     FROM makes LEFT JOIN seats_taken USING (id)
   ), made AS (
     UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, group_seq = seats.group_seq,
                     active_group_key = seats.active_group_key, kept_until = coalesce(seats.kept, kept_until),
                     unique_key = coalesce(seats.unique_key, jobs.unique_key),
                     unique_until = coalesce(seats.unique_until, jobs.unique_until), updated_at = now()
-    FROM seats WHERE (SELECT count(*) FROM earlier_jobs) >= 0 AND jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
+    FROM seats WHERE (SELECT count(*) FROM earlier_jobs) >= 0 AND (SELECT count(*) FROM new_keys) >= 0 AND jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
-    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
-    FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
+    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = asked.reason
+    FROM asked WHERE reason IS NOT NULL AND jobs.id = asked.id AND jobs.id = ANY(ARRAY(SELECT id FROM asked WHERE reason IS NOT NULL))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
   ), noted_parents AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT 'parent_ended', tenant, id::text FROM ended WHERE has_children
     RETURNING key::uuid AS job_id
-  ), contents AS MATERIALIZED (
-    SELECT * FROM clear WHERE writes
-  ), 
-  replaced AS (
+  ), replaced AS (
     UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
                     timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
@@ -85,8 +83,8 @@ WITH
                     due_at = CASE WHEN jobs.status <> 'blocked' AND content.starts_at > now() THEN content.starts_at END,
                     attempts = 0, started_at = NULL, worker_id = NULL, lease_token = NULL, last_error = NULL, progress = NULL,
                     updated_at = now()
-    FROM contents AS content JOIN holders ON holders.id = content.seen
-    WHERE jobs.id = holders.id AND jobs.id = ANY(ARRAY(SELECT seen FROM contents))
+    FROM asked AS content JOIN holders ON holders.id = content.seen
+    WHERE content.writes AND jobs.id = holders.id AND jobs.id = ANY(ARRAY(SELECT seen FROM asked WHERE writes))
     RETURNING jobs.id, jobs.tenant, jobs.queue, holders.status AS was, jobs.status, jobs.run_at, jobs.ready_at, jobs.due_at,
               jobs.updated_at
   ), moved AS (
@@ -101,4 +99,5 @@ WITH
   SELECT now() AS created_at, (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         (CASE WHEN (SELECT count(*) FROM asked) <> (SELECT count(*) FROM clear) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;
+         (CASE WHEN (SELECT count(key) FROM asked) <> (SELECT count(*) FROM new_keys)
+           OR (SELECT count(DISTINCT seen) FROM asked) <> (SELECT count(*) FROM holders) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;

@@ -28,9 +28,8 @@ WITH asked AS MATERIALIZED (SELECT * FROM (
 ) AS input), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, status, group_seq, group_key)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, traceparent, tracestate, 'blocked', 0, group_key
-    FROM asked
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
+           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate, 'blocked', 0, group_key FROM asked
     RETURNING tenant, queue
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, blocked)

@@ -18,42 +18,45 @@
 -- $18 flow_places
 -- $19 spawned_by
 -- $20 parents
--- $21 steps
+-- $21 waits
 -- $22 postponed
-WITH 
-  asked AS MATERIALIZED (
+-- $23 step_of
+-- $24 key
+-- $25 hash
+-- $26 ttl
+-- $27 makes
+-- $28 names
+-- $29 unique_key
+-- $30 seen
+-- $31 version
+-- $32 window_seconds
+-- $33 writes
+-- $34 reason
+WITH asked AS MATERIALIZED (
     SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
       unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
-      unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json),
-      json_to_recordset($21::text::json) AS (
-        id uuid, key text, hash text, ttl float8, role text, names uuid, unique_key text, seen uuid, version text,
-        window_seconds float8, writes boolean, reason text)
+      unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json), unnest($21::boolean[]),
+      unnest($23::uuid[], $24::text[], $25::text[], $26::float8[], $27::boolean[], $28::uuid[], $29::text[], $30::uuid[], $31::text[], $32::float8[], $33::boolean[], $34::text[])
     ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate,
-      ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, step_of, key, hash, ttl, role, names, unique_key, seen, version, window_seconds, writes, reason, place)
-  ), 
-  ours AS MATERIALIZED (
-    SELECT * FROM asked WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
-  ), 
-  holders AS MATERIALIZED (
-    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT seen FROM ours WHERE seen IS NOT NULL))
-      AND (id, xmin::text) IN (SELECT seen, version FROM ours WHERE seen IS NOT NULL)
+      ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, step_of, key, hash, ttl, makes, names, unique_key, seen, version, window_seconds, writes, reason, place)
+    WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
+  ), holders AS MATERIALIZED (
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT seen FROM asked WHERE seen IS NOT NULL))
+      AND (id, xmin::text) IN (SELECT seen, version FROM asked WHERE seen IS NOT NULL)
     FOR UPDATE SKIP LOCKED
-  ), able AS MATERIALIZED (
-    SELECT * FROM ours WHERE seen IS NULL OR seen IN (SELECT id FROM holders)
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
-    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
-    FROM able WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
-    ON CONFLICT DO NOTHING RETURNING tenant, key
-  ), clear AS MATERIALIZED (
-    SELECT * FROM able WHERE key IS NULL OR (tenant, key) IN (SELECT tenant, key FROM new_keys)
-  ), makes AS MATERIALIZED (
-    SELECT * FROM clear WHERE role = 'make'
+    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN NOT makes THEN true END
+    FROM asked WHERE key IS NOT NULL AND (SELECT count(*) FROM holders) >= 0 ORDER BY tenant COLLATE "C", key COLLATE "C"
+    ON CONFLICT DO NOTHING RETURNING job_id
+  ), makes AS NOT MATERIALIZED (
+    SELECT * FROM asked WHERE makes AND (seen IS NULL OR seen IN (SELECT id FROM holders))
   ), 
-  candidates AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL AND NOT json_array_length(parents) > 0), postponed AS MATERIALIZED (
+  candidates AS MATERIALIZED (SELECT id, tenant, queue, group_key, place FROM makes
+    WHERE group_key IS NOT NULL AND (SELECT count(*) FROM new_keys) >= 0 AND NOT waits), postponed AS MATERIALIZED (
     SELECT * FROM candidates WHERE $22::text::boolean OR (
       SELECT true FROM atlasqueue.outbox WHERE outbox.tenant = candidates.tenant AND lane = 'group ' || candidates.queue || E'\n' || candidates.group_key LIMIT 1)
   ), admissions AS (
@@ -82,9 +85,8 @@ WITH
     WINDOW same_group AS (PARTITION BY tenant, queue, group_key)
   ), seated AS MATERIALIZED (
     SELECT id, seq, may_run, is_strict FROM seats_taken UNION ALL SELECT id, 0, false, false FROM postponed
-  ), 
-  edges AS MATERIALIZED (
-    SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent
+  ), edges AS MATERIALIZED (
+    SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent WHERE waits
   ), earlier AS MATERIALIZED (
     SELECT DISTINCT parent AS id, tenant FROM edges WHERE parent NOT IN (SELECT id FROM asked)
   ), found AS MATERIALIZED (
@@ -116,24 +118,19 @@ WITH
   ), the_edges AS (
     INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure, failed)
     SELECT tenant, parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
-  ), seats AS MATERIALIZED (
-    SELECT id, seq, may_run, is_strict FROM seated
-    UNION ALL SELECT id, 0, false, false FROM makes WHERE json_array_length(parents) > 0
   ), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key, unique_key, unique_until, flow_id, has_children)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END, 
-    CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
-    CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
-    CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key, unique_key, now() + make_interval(secs => window_seconds), flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END
-    FROM makes LEFT JOIN seats USING (id) WHERE (SELECT count(*) FROM earlier_jobs) >= 0 ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C", place
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
+           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END,
+           CASE WHEN waits OR may_run IS FALSE THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
+           CASE WHEN waits OR may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
+           CASE WHEN NOT (waits OR may_run IS FALSE) AND starts_at > now() THEN starts_at END AS due_at, group_key,
+           CASE WHEN waits OR may_run IS FALSE THEN coalesce(seq, 0) END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key,
+           unique_key, now() + make_interval(secs => window_seconds), flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END
+    FROM makes LEFT JOIN seated USING (id) WHERE (SELECT count(*) FROM earlier_jobs) >= 0 AND (SELECT count(*) FROM new_keys) >= 0 ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C", place
     RETURNING id, tenant, queue, run_at, status
-  ), contents AS MATERIALIZED (
-    SELECT * FROM clear WHERE writes
-  ), 
-  replaced AS (
+  ), replaced AS (
     UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
                     timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
@@ -143,8 +140,8 @@ WITH
                     due_at = CASE WHEN jobs.status <> 'blocked' AND content.starts_at > now() THEN content.starts_at END,
                     attempts = 0, started_at = NULL, worker_id = NULL, lease_token = NULL, last_error = NULL, progress = NULL,
                     updated_at = now()
-    FROM contents AS content JOIN holders ON holders.id = content.seen
-    WHERE jobs.id = holders.id AND jobs.id = ANY(ARRAY(SELECT seen FROM contents))
+    FROM asked AS content JOIN holders ON holders.id = content.seen
+    WHERE content.writes AND jobs.id = holders.id AND jobs.id = ANY(ARRAY(SELECT seen FROM asked WHERE writes))
     RETURNING jobs.id, jobs.tenant, jobs.queue, holders.status AS was, jobs.status, jobs.run_at, jobs.ready_at, jobs.due_at,
               jobs.updated_at
   ), moved AS (
@@ -157,4 +154,5 @@ WITH
   SELECT now() AS created_at, (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         (CASE WHEN (SELECT count(*) FROM asked) <> (SELECT count(*) FROM clear) OR (SELECT count(*) FROM earlier) <> (SELECT count(*) FROM found) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;
+         (CASE WHEN (SELECT count(key) FROM asked) <> (SELECT count(*) FROM new_keys)
+           OR (SELECT count(DISTINCT seen) FROM asked) <> (SELECT count(*) FROM holders) OR (SELECT count(*) FROM earlier) <> (SELECT count(*) FROM found) THEN 'keys were taken meanwhile, and nothing was stored: ' || now() ELSE '0' END)::int AS refused;

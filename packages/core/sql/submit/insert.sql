@@ -28,11 +28,11 @@ WITH keyed AS MATERIALIZED (
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
   ), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, status, ready_at, due_at, kept_until)
+                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at)
     SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
-           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
+           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => $17::float8) END,
            CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END, CASE WHEN starts_at > now() THEN NULL ELSE starts_at END,
-           CASE WHEN starts_at > now() THEN starts_at END, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => $17::float8) END
+           CASE WHEN starts_at > now() THEN starts_at END
     FROM (
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (

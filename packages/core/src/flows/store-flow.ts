@@ -2,7 +2,7 @@ import { jsonArray, numberArray, textArray } from "../database/literals.ts";
 import type { Draft } from "../submit/insert-jobs.ts";
 
 /** What `flowParams` returns, by name: columns of the statement that submits, after its others. */
-export const flowParameters = ["refs", "policies", "flow_ids", "flow_places", "spawned_by", "parents"];
+export const flowParameters = ["refs", "policies", "flow_ids", "flow_places", "spawned_by", "parents", "waits"];
 
 export function flowParams(drafts: readonly Draft[]) {
   return [
@@ -12,11 +12,9 @@ export function flowParams(drafts: readonly Draft[]) {
     numberArray(drafts.map(({ flow }) => flow?.place)),
     textArray(drafts.map(({ flow }) => flow?.spawned_by)),
     jsonArray(drafts.map(({ flow }) => JSON.stringify(flow?.parents ?? []))),
+    textArray(drafts.map(({ flow }) => String((flow?.parents.length ?? 0) > 0))),
   ];
 }
-
-/** Whether a job waits for others. Then it gets its place in its group, and the group's row is touched, once it is ready. */
-export const hasParents = "json_array_length(parents) > 0";
 
 /**
  * Parts of a WITH that store which job waits for which. `asked` is a part with the jobs of some flows and what each is in its
@@ -35,9 +33,8 @@ export const hasParents = "json_array_length(parents) > 0";
  * A job with `spawned_by` is added by the job of that id to its own flow, as that one ends: it is the first parent, and
  * is not waited for.
  */
-export const storeFlows = (giving: string) => `
-  edges AS MATERIALIZED (
-    SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent
+export const storeFlows = (giving: string) => `edges AS MATERIALIZED (
+    SELECT (parent ->> 'id')::uuid AS parent, id AS child, tenant, on_parent_failure FROM asked, json_array_elements(parents) AS parent WHERE waits
   ), earlier AS MATERIALIZED (
     SELECT DISTINCT parent AS id, tenant FROM edges WHERE parent NOT IN (SELECT id FROM asked)
   ), found AS MATERIALIZED (
@@ -69,9 +66,6 @@ export const storeFlows = (giving: string) => `
   ), the_edges AS (
     INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure, failed)
     SELECT tenant, parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
-  ), seats AS MATERIALIZED (
-    SELECT id, seq, may_run, is_strict FROM seated
-    UNION ALL SELECT id, 0, false, false FROM makes WHERE ${hasParents}
   )`;
 
 /** True when a parent is locked by another, or gone: nothing may be stored. */
@@ -79,6 +73,6 @@ export const parentsLocked = "(SELECT count(*) FROM earlier) <> (SELECT count(*)
 
 /** What a job's row says of its flow: columns, and their values. */
 export const flowColumns = [
-  ", flow_id, has_children",
-  ", flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END",
+  "flow_id, has_children",
+  "flow_id, CASE WHEN id IN (SELECT parent FROM edges) THEN true END",
 ] as const;

@@ -1,13 +1,47 @@
 import { composed } from "../database/composed.ts";
+import { textArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
 import { countMixedMoves } from "../counts/changes.ts";
-import { flowColumns, hasParents, parentsLocked, storeFlows } from "../flows/store-flow.ts";
+import { flowColumns, flowParameters, flowParams, parentsLocked, storeFlows } from "../flows/store-flow.ts";
 import { noteParents } from "../flows/note-parents.ts";
 import { joinGroups, seatMembers } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { impatient } from "../database/skip-locked.ts";
-import { asked, isPostponed, paramsOf, parametersOf, type Mode, type Step } from "./steps.ts";
-import { lockHolders, replaceHolders } from "./unique/replace.ts";
+import {
+  askedColumns,
+  askedValues,
+  inputParameters,
+  inputParams,
+  stateColumns,
+  stateValues,
+  type Draft,
+} from "./insert-jobs.ts";
+import type { Seen } from "./unique/plan.ts";
+import { replaced } from "./unique/replace.ts";
+
+/** One draft in a statement, and what should become of it. */
+export type Step = {
+  draft: Draft;
+  /**
+   * `make`: it becomes a job. `join`: another job is the answer to it, which ends a pending one. `note`: only its
+   * idempotency key is remembered.
+   */
+  role: "make" | "join" | "note";
+  /** The job that its idempotency key stands for. */
+  names: string;
+  key_ttl_seconds: number;
+  /** For one that makes a job: its unique key. */
+  unique?: { key: string; window_seconds: number | null } | undefined;
+  /** The job that gives its unique key to the new one, or is replaced. It must still be as it was seen. */
+  seen?: Seen | null | undefined;
+  /** What it asks for replaces what the job seen is; of those for the same job, one `writes`. */
+  writes?: boolean | undefined;
+  /** Why a pending job ends. */
+  reason?: string | undefined;
+};
+
+/** `insert` is of new jobs, and `admit` of pending ones. */
+type Mode = "insert" | "admit";
 
 export type CarriedOut = {
   created_at: Date;
@@ -33,7 +67,9 @@ export async function carryOut(
   mode: Mode,
   { postponed = false }: { postponed?: boolean | undefined } = {},
 ): Promise<CarriedOut> {
-  const [row] = await execute<Row>({ text: texts[mode], params: paramsOf(steps, mode, postponed) });
+  const drafts = steps.map(({ draft }) => draft);
+  const ofJobs = mode === "insert" ? [...inputParams(drafts), ...flowParams(drafts), String(postponed)] : [];
+  const [row] = await execute<Row>({ text: texts[mode], params: [...ofJobs, ...stepParams(steps)] });
   if (!row) throw new Error("the statement gave no row");
   const times = <T extends { run_at: string }>(one: T) => ({ ...one, run_at: new Date(one.run_at) });
   const date = (time: string | null) => (time === null ? null : new Date(time));
@@ -56,52 +92,107 @@ type Row = {
   replaced: InText<ReplacedJob>[] | null;
 };
 
-// A job that had a unique key is locked in the version that was seen: so no key is taken from a job that was about to start
+/** What a step says, a column each, with its type. */
+const stepColumns = {
+  step_of: "uuid",
+  key: "text",
+  hash: "text",
+  ttl: "float8",
+  makes: "boolean",
+  names: "uuid",
+  unique_key: "text",
+  seen: "uuid",
+  version: "text",
+  window_seconds: "float8",
+  writes: "boolean",
+  reason: "text",
+};
+const stepNames = Object.keys(stepColumns);
+
+function stepParams(steps: readonly Step[]) {
+  const of = (read: (step: Step) => string | number | boolean | null | undefined) =>
+    textArray(steps.map((one) => read(one)?.toString()));
+  return [
+    of(({ draft }) => draft.id),
+    of(({ draft }) => draft.key),
+    of(({ draft }) => draft.hash),
+    of((one) => one.key_ttl_seconds),
+    of((one) => one.role === "make"),
+    of((one) => one.names),
+    of(({ unique }) => unique?.key),
+    of(({ seen }) => seen?.id),
+    of(({ seen }) => seen?.version),
+    of(({ unique }) => unique?.window_seconds),
+    of((one) => one.writes),
+    of((one) => one.reason),
+  ];
+}
+
+const stepInput = (first: number) =>
+  `unnest(${Object.values(stepColumns)
+    .map((type, at) => `$${first + at}::${type}[]`)
+    .join(", ")})`;
+const jobNames = "queue, type, priority, max_attempts, timeout_seconds, run_at";
+
+/** `asked` has a row for each step, with what its job is: that of a pending one is in its row. */
+const asked = {
+  insert: `
+    SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+    FROM ROWS FROM (
+      unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
+             $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
+      json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
+      unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json), unnest($21::boolean[]),
+      ${stepInput(23)}
+    ) WITH ORDINALITY AS input(id, tenant, ${jobNames}, delay, group_key, backoff, payload, traceparent, tracestate,
+      ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, ${stepNames.join(", ")}, place)
+    WHERE ${impatient}`,
+  admit: `
+    SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
+    FROM ROWS FROM (${stepInput(1)}) WITH ORDINALITY AS step(${stepNames.join(", ")}, place)
+    CROSS JOIN LATERAL (
+      SELECT id, tenant, ${jobNames}, group_key, backoff, payload, traceparent, tracestate
+      FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
+    WHERE ${impatient}`,
+};
+const isPostponed = "$22::text::boolean";
+
+// A job that had a unique key is locked in the version that was seen, and never waited for: so no key is taken from a job that was about to start
 // and now is not. Keys that no job had are taken as the jobs are inserted: the index refuses all of them when another job has
-// one by then.
-const keys = (mode: Mode) => `
-  ours AS MATERIALIZED (
-    SELECT * FROM asked WHERE ${impatient}
-  ), ${lockHolders("ours")}, able AS MATERIALIZED (
-    SELECT * FROM ours WHERE seen IS NULL OR seen IN (SELECT id FROM holders)
+// one by then. Counts that are always true put the statement's parts in the order of their locks.
+const keys = (mode: Mode) => `holders AS MATERIALIZED (
+    SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT seen FROM asked WHERE seen IS NOT NULL))
+      AND (id, xmin::text) IN (SELECT seen, version FROM asked WHERE seen IS NOT NULL)
+    FOR UPDATE SKIP LOCKED
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
-    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN role <> 'make' THEN true END
-    FROM able WHERE key IS NOT NULL ORDER BY tenant COLLATE "C", key COLLATE "C"
-    ON CONFLICT DO NOTHING RETURNING tenant, key
-  ), clear AS MATERIALIZED (
-    SELECT * FROM able WHERE key IS NULL OR (tenant, key) IN (SELECT tenant, key FROM new_keys)
-  ), makes AS MATERIALIZED (
-    SELECT * FROM clear WHERE role = 'make'
-  ), ${mode === "admit" ? seatMembers(members) : joinGroups(`${members} AND NOT ${hasParents}`, isPostponed)}`;
-const members = "SELECT id, tenant, queue, group_key, place FROM makes WHERE group_key IS NOT NULL";
+    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN NOT makes THEN true END
+    FROM asked WHERE key IS NOT NULL AND (SELECT count(*) FROM holders) >= 0 ORDER BY tenant COLLATE "C", key COLLATE "C"
+    ON CONFLICT DO NOTHING RETURNING job_id
+  ), makes AS NOT MATERIALIZED (
+    SELECT * FROM asked WHERE makes AND (seen IS NULL OR seen IN (SELECT id FROM holders))
+  ), ${mode === "admit" ? seatMembers(members) : joinGroups(`${members} AND NOT waits`, isPostponed)}`;
+const members = `SELECT id, tenant, queue, group_key, place FROM makes
+    WHERE group_key IS NOT NULL AND (SELECT count(*) FROM new_keys) >= 0`;
 
 const uniqueUntil = "now() + make_interval(secs => window_seconds)";
 /** The jobs whose unique keys new ones take, and a condition that is true once they have given them. */
 const giving = "SELECT seen FROM makes WHERE seen IS NOT NULL";
-const keysAreFree = "(SELECT count(*) FROM earlier_jobs) >= 0";
+const keysAreFree = "(SELECT count(*) FROM earlier_jobs) >= 0 AND (SELECT count(*) FROM new_keys) >= 0";
 const keptUntil = "CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END";
-
-const groupedColumns = `
-    CASE WHEN NOT may_run THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
-    CASE WHEN may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
-    CASE WHEN may_run IS NOT FALSE AND starts_at > now() THEN starts_at END AS due_at,
-    group_key, CASE WHEN NOT may_run THEN seq END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key`;
 
 const made = {
   insert: `${storeFlows(giving)}, made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key, unique_key, unique_until${flowColumns[0]})
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, traceparent, tracestate, ${keptUntil}, ${groupedColumns}, unique_key, ${uniqueUntil}${flowColumns[1]}
-    FROM makes LEFT JOIN seats USING (id) WHERE ${keysAreFree} ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C", place
+    INSERT INTO atlasqueue.jobs (${askedColumns}, kept_until, ${stateColumns}, unique_key, unique_until, ${flowColumns[0]})
+    SELECT ${askedValues}, ${keptUntil},${stateValues("waits OR may_run IS FALSE")},
+           unique_key, ${uniqueUntil}, ${flowColumns[1]}
+    FROM makes LEFT JOIN seated USING (id) WHERE ${keysAreFree} ORDER BY tenant COLLATE "C", queue COLLATE "C", unique_key COLLATE "C", place
     RETURNING id, tenant, queue, run_at, status
   )`,
-  admit: `
-  earlier_jobs AS (
+  admit: `earlier_jobs AS (
     UPDATE atlasqueue.jobs SET unique_key = NULL, unique_until = NULL WHERE id = ANY(ARRAY(${giving})) RETURNING id
   ), seats AS MATERIALIZED (
-    SELECT id, ${keptUntil} AS kept, unique_key, ${uniqueUntil} AS unique_until, ${groupedColumns}
+    SELECT id, ${keptUntil} AS kept, unique_key, ${uniqueUntil} AS unique_until,${stateValues("may_run IS FALSE")}
     FROM makes LEFT JOIN seats_taken USING (id)
   ), made AS (
     UPDATE atlasqueue.jobs SET status = seats.status, ready_at = seats.ready_at, due_at = seats.due_at, group_seq = seats.group_seq,
@@ -111,8 +202,8 @@ const made = {
     FROM seats WHERE ${keysAreFree} AND jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
-    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = clear.reason
-    FROM clear WHERE clear.role = 'join' AND jobs.id = clear.id AND jobs.id = ANY(ARRAY(SELECT id FROM clear WHERE role = 'join'))
+    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = asked.reason
+    FROM asked WHERE reason IS NOT NULL AND jobs.id = asked.id AND jobs.id = ANY(ARRAY(SELECT id FROM asked WHERE reason IS NOT NULL))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
   ), ${noteParents("ended")}`,
 };
@@ -124,19 +215,25 @@ const moved = {
     UNION ALL SELECT tenant, queue, 'blocked', 'cancelled' FROM ended`,
 };
 
+const isTaken = `(SELECT count(key) FROM asked) <> (SELECT count(*) FROM new_keys)
+           OR (SELECT count(DISTINCT seen) FROM asked) <> (SELECT count(*) FROM holders)`;
+
 const build = (mode: Mode) => `
-  WITH ${asked(mode)}, ${keys(mode)}, ${made[mode]}, contents AS MATERIALIZED (
-    SELECT * FROM clear WHERE writes
-  ), ${replaceHolders("contents")}, moved AS (
+  WITH asked AS MATERIALIZED (${asked[mode]}
+  ), ${keys(mode)}, ${made[mode]}, ${replaced}, moved AS (
     ${moved[mode]}
     UNION ALL SELECT tenant, queue, was, status FROM replaced
   ), ${countMixedMoves("moved")}
   SELECT now() AS created_at, (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
-         ${refuseIf(`(SELECT count(*) FROM asked) <> (SELECT count(*) FROM clear)${mode === "insert" ? ` OR ${parentsLocked}` : ""}`)}`;
+         ${refuseIf(`${isTaken}${mode === "insert" ? ` OR ${parentsLocked}` : ""}`)}`;
 
 const texts = {
-  insert: composed("submit/insert-related", parametersOf("insert"), build("insert")),
-  admit: composed("submit/admit", parametersOf("admit"), build("admit")),
+  insert: composed(
+    "submit/insert-related",
+    [...inputParameters, ...flowParameters, "postponed", ...stepNames],
+    build("insert"),
+  ),
+  admit: composed("submit/admit", stepNames, build("admit")),
 };

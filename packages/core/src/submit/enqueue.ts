@@ -9,7 +9,7 @@ import { hasKey, oncePerKey, settleConflicts, settleTwins } from "./idempotency.
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
-import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
+import { insertJobs, isGrouped, type Draft, type InsertOptions } from "./insert-jobs.ts";
 import { lookAgain } from "./look-again.ts";
 import { uniqueNameOf } from "./unique/plan.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
@@ -84,11 +84,11 @@ export async function insertOrArrive(
   const outcomes: Outcomes = new Map();
   await store(
     execute,
-    drafts.filter((one) => !isRelated(one)),
+    drafts.filter((one) => !asksMore(one)),
     outcomes,
     options,
   );
-  const others = drafts.filter(isRelated);
+  const others = drafts.filter(asksMore);
   settleConflicts(others, (await findKeyHolders(execute, others.filter(hasKey), [])).keyed, outcomes);
   const open = others.filter((one) => !outcomes.has(one));
   const jobs = await arrive(execute, open, options.idempotency_ttl_seconds);
@@ -118,7 +118,12 @@ async function store(
     if (related)
       for (const [one, outcome] of await enqueueUnique(execute, first, known.held, options)) outcomes.set(one, outcome);
     else if (first.length > 0) {
-      const inserted = await insertJobs(execute, first, options);
+      // A group's job whose key exists refuses all: then look at the keys.
+      const inserted = await insertJobs(execute, first, options).catch((error: unknown) => {
+        if (round === 0 && isTakenMeanwhile(error)) return undefined;
+        throw error;
+      });
+      if (!inserted) continue;
       for (const one of first)
         if (!inserted.taken.has(one.id)) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
     }
@@ -129,9 +134,9 @@ async function store(
 const nobody: KeyHolders = { keyed: [], spent: [], held: [] };
 const isUnique = ({ request }: Draft) => request.unique !== undefined;
 
-/** Whether other jobs have a say in what becomes of it. */
-export const isRelated = ({ request: { group, unique }, flow }: Draft): boolean =>
-  group !== undefined || unique !== undefined || flow !== undefined;
+/** Whether other jobs have a say in what becomes of it, besides those of its group. */
+export const isRelated = ({ request, flow }: Draft): boolean => request.unique !== undefined || flow !== undefined;
+const asksMore = (one: Draft) => isRelated(one) || isGrouped(one);
 
 /** What the drafts' keys name now. Spent ones are free afterwards. */
 export async function look(execute: Execute, drafts: readonly Draft[]): Promise<KeyHolders> {

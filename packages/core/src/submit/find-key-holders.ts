@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { textArray } from "../database/literals.ts";
+import { hidden, textArray } from "../database/literals.ts";
 import { replicated } from "../database/replicated.ts";
 import type { Execute } from "../database/statement.ts";
 import { knownColumns, type KnownJob } from "./known-job.ts";
@@ -75,13 +75,13 @@ const text = composed(
   SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(keys.request_hash, 'hex') AS request_hash,
          (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, NULL AS version,
          ${replicated}, ${knownColumns}
-  FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS wanted(tenant, key)) AS wanted
+  FROM (SELECT DISTINCT * FROM unnest(${hidden("$1::text[]")}, ${hidden("$2::text[]")}) AS wanted(tenant, key)) AS wanted
   CROSS JOIN LATERAL (
     SELECT * FROM atlasqueue.idempotency_keys AS one WHERE one.tenant = wanted.tenant AND one.key = wanted.key OFFSET 0) AS keys
   LEFT JOIN atlasqueue.jobs ON jobs.id = keys.job_id
   UNION ALL
   SELECT jobs.tenant, jobs.queue, jobs.unique_key, NULL, false, jobs.unique_until <= now(), jobs.version, ${replicated}, ${knownColumns}
-  FROM (SELECT DISTINCT * FROM unnest($3::text[], $4::text[], $5::text[]) AS wanted(tenant, queue, key)) AS wanted
+  FROM (SELECT DISTINCT * FROM unnest(${hidden("$3::text[]")}, ${hidden("$4::text[]")}, ${hidden("$5::text[]")}) AS wanted(tenant, queue, key)) AS wanted
   CROSS JOIN LATERAL (
     SELECT *, xmin::text AS version FROM atlasqueue.jobs AS one
     WHERE one.tenant = wanted.tenant AND one.queue = wanted.queue AND one.unique_key = wanted.key OFFSET 0) AS jobs`,

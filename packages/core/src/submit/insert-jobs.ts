@@ -4,6 +4,7 @@ import { jsonArray, numberArray, textArray, uuidArray } from "../database/litera
 import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
 import type { FlowPart } from "../flows/flow.ts";
+import { joinGroups } from "../groups/join.ts";
 import { refuseIf } from "../database/refuse.ts";
 import { impatient } from "../database/skip-locked.ts";
 
@@ -19,11 +20,15 @@ export type Draft = {
   flow?: FlowPart | undefined;
 };
 
-/** What only the database knows. `taken` are the drafts whose key already exists: they got no job; `run_at` has those for later. */
+/**
+ * What only the database knows. `taken` are the drafts whose key already exists: they got no job; `run_at` has those for
+ * later, and `blocked` those that wait in their groups.
+ */
 export type Inserted = {
   created_at: Date;
   run_at: ReadonlyMap<string, Date>;
   taken: ReadonlySet<string>;
+  blocked: ReadonlySet<string>;
 };
 
 export type InsertOptions = {
@@ -35,28 +40,40 @@ export type InsertOptions = {
 };
 
 /**
- * Store jobs that ask for no more than their keys, in one statement, and so in one transaction. The answer is one row, as
- * most jobs are ready at once and there is nothing to say about them. Throws when another transaction keeps one of the keys
- * locked (`isLocked`): then nothing was stored. Others are stored by `carryOut`, which costs a fifth more.
+ * Store jobs that ask for no more than their keys and places in groups, in one statement, and so in one transaction. The
+ * answer is one row, as most jobs are ready at once and there is nothing to say about them. With groups it is `strict`: those
+ * behind a job whose key exists must not overtake it. Throws when another transaction keeps a key or a group locked
+ * (`isLocked`): then nothing was stored. Others are stored by `carryOut`; jobs of groups would cost it twice as much.
  */
 export async function insertJobs(
   execute: Execute,
   drafts: readonly Draft[],
-  { idempotency_ttl_seconds, strict = false }: InsertOptions,
+  { idempotency_ttl_seconds, strict = false, postponed = false }: InsertOptions,
 ): Promise<Inserted> {
   const keys = textArray(drafts.map((one) => one.key));
   const hashes = textArray(drafts.map((one) => one.hash));
-  const params = [...inputParams(drafts), keys, hashes, idempotency_ttl_seconds, String(strict)];
-  const [row] = await execute<Row>({ text, params });
+  const grouped = drafts.some(isGrouped);
+  const params = [...inputParams(drafts), keys, hashes, idempotency_ttl_seconds, String(strict || grouped)];
+  const [row] = await execute<Row>(
+    grouped ? { text: texts.grouped, params: [...params, String(postponed)] } : { text: texts.plain, params },
+  );
   if (!row) throw new Error("the insert gave no row");
   return {
     created_at: new Date(row.created_at),
     run_at: new Map((row.later ?? []).map(({ id, run_at }) => [id, new Date(run_at)])),
     taken: new Set(row.taken ?? []),
+    blocked: new Set(row.blocked ?? []),
   };
 }
 
-type Row = { created_at: Date | string; later: { id: string; run_at: string }[] | null; taken: string[] | null };
+export const isGrouped = ({ request }: Draft): boolean => request.group !== undefined;
+
+type Row = {
+  created_at: Date | string;
+  later: { id: string; run_at: string }[] | null;
+  taken: string[] | null;
+  blocked?: string[] | null;
+};
 
 /**
  * $1 … $14, and the keys if they are wanted: a column each. A time in the past means now: a job must not get ahead of
@@ -100,13 +117,27 @@ export function inputParams(drafts: readonly Draft[]): Statement["params"] {
 const isLater = "starts_at > now()";
 const expiry = "now() + make_interval(secs => $17::float8)";
 
+/** Columns of a new job that are what was asked for, and their values, for a row of `input`. */
+export const askedColumns = `id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+                      payload, traceparent, tracestate`;
+export const askedValues = `id, tenant, queue, type, priority, max_attempts, timeout_seconds,
+           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate`;
+
+/**
+ * Columns of a new job that say whether it can start, and their values: `waits` (a condition) when it is blocked, and then
+ * `seq` is its place in its group, if it has one already.
+ */
+export const stateColumns = "status, ready_at, due_at, group_key, group_seq, active_group_key";
+export const stateValues = (waits: string) => `
+           CASE WHEN ${waits} THEN 'blocked' WHEN ${isLater} THEN 'scheduled' ELSE 'queued' END AS status,
+           CASE WHEN ${waits} OR ${isLater} THEN NULL ELSE starts_at END AS ready_at,
+           CASE WHEN NOT (${waits}) AND ${isLater} THEN starts_at END AS due_at, group_key,
+           CASE WHEN ${waits} THEN coalesce(seq, 0) END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key`;
+
 // The keys go in first, in the same order in all processes (or two statements could deadlock); only those whose key was
 // new get a job. A conflict waits for the other statement to end, so that a SELECT afterwards sees its row: that SELECT
 // must stay a separate statement, as this one's snapshot is older than the row.
-const text = composed(
-  "submit/insert",
-  [...inputParameters, "keys", "request_hashes", "key_ttl_seconds", "strict"],
-  `
+const build = (grouped: boolean) => `
   WITH keyed AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL AND ${impatient}
@@ -117,17 +148,29 @@ const text = composed(
     RETURNING job_id
   ), taken AS MATERIALIZED (
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
-  ), made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, status, ready_at, due_at, kept_until)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
-           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate,
-           CASE WHEN ${isLater} THEN 'scheduled' ELSE 'queued' END, CASE WHEN ${isLater} THEN NULL ELSE starts_at END,
-           CASE WHEN ${isLater} THEN starts_at END, CASE WHEN key IS NOT NULL THEN ${expiry} END
-    FROM ${input({ keyed: true })} WHERE id NOT IN (SELECT id FROM taken)
+  ), ${grouped ? `${joinGroups(members, "$19::text::boolean")}, ` : ""}made AS (
+    INSERT INTO atlasqueue.jobs (${askedColumns}, kept_until, ${grouped ? stateColumns : "status, ready_at, due_at"})
+    SELECT ${askedValues}, CASE WHEN key IS NOT NULL THEN ${expiry} END,${grouped ? stateValues("may_run IS FALSE") : plainState}
+    FROM ${input({ keyed: true })}${grouped ? " LEFT JOIN seated USING (id)" : ""} WHERE id NOT IN (SELECT id FROM taken)
     RETURNING id, tenant, queue, run_at, ready_at, due_at
-  ), ${countChanges("made", { queued: "count(ready_at)", scheduled: "count(due_at)" })}
+  ), ${countChanges("made", { queued: "count(ready_at)", scheduled: "count(due_at)", ...(grouped && { blocked: "count(*) - count(ready_at) - count(due_at)" }) })}
   SELECT now() AS created_at, (SELECT json_agg(id) FROM taken) AS taken,
-         (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,
-         ${refuseIf("$18::text::boolean AND EXISTS (SELECT FROM taken)")}`,
-);
+         (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,${
+           grouped
+             ? `
+         (SELECT json_agg(id) FROM made WHERE ready_at IS NULL AND due_at IS NULL) AS blocked,`
+             : ""
+         }
+         ${refuseIf("$18::text::boolean AND EXISTS (SELECT FROM taken)")}`;
+const members = `
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY AS member(id, tenant, queue, group_key, place)
+    WHERE group_key IS NOT NULL AND (SELECT count(*) FROM taken) >= 0`;
+const plainState = `
+           CASE WHEN ${isLater} THEN 'scheduled' ELSE 'queued' END, CASE WHEN ${isLater} THEN NULL ELSE starts_at END,
+           CASE WHEN ${isLater} THEN starts_at END`;
+
+const parameters = [...inputParameters, "keys", "request_hashes", "key_ttl_seconds", "strict"];
+const texts = {
+  plain: composed("submit/insert", parameters, build(false)),
+  grouped: composed("submit/insert-grouped", [...parameters, "postponed"], build(true)),
+};

@@ -35,7 +35,7 @@ const placeOf = async (id: string | undefined) => Number((await read(id))?.group
 function betweenLookAndStatement(act: () => Promise<unknown>) {
   let acted = false;
   const database = steppingDatabase(deps.database, async (kind, _n, text) => {
-    if (acted || kind !== "statement" || !text.includes("able AS MATERIALIZED")) return;
+    if (acted || kind !== "statement" || !text.includes("holders AS MATERIALIZED")) return;
     acted = true;
     await act();
   });

@@ -16,8 +16,8 @@ import { enqueue, enqueueOnce, type EnqueueOptions } from "./enqueue.ts";
 import type { EnqueueOutcome, Submission } from "./outcome.ts";
 import { asInsert, sendAll, sendOne } from "../tracing/send.ts";
 
-/** The most jobs in one batch that other jobs have a say in: they take a look and a bigger statement. */
-const related_rows_max = 100;
+/** The most jobs with unique keys in one batch: they take a look and a bigger statement. */
+const unique_rows_max = 100;
 
 export type Submitter = {
   /**
@@ -68,7 +68,9 @@ export function createSubmitter(
   };
   const holderOf = ({ tenant }: Submission) => tenant;
   const plain = createGroupCommit(store, timeout_ms, { holderOf });
-  const related = createGroupCommit(store, timeout_ms, { holderOf, rows_max: related_rows_max });
+  // Apart from those that wait for no group.
+  const grouped = createGroupCommit(store, timeout_ms, { holderOf });
+  const unique = createGroupCommit(store, timeout_ms, { holderOf, rows_max: unique_rows_max });
 
   const flows = createGroupCommit(
     async (drafted: readonly DraftedFlow[], { postponed }) => {
@@ -94,8 +96,8 @@ export function createSubmitter(
     return work;
   };
   const submitNow = (submission: Submission, bytes: number) => {
-    const { group, unique } = submission.request;
-    return (group === undefined && !unique ? plain : related).submit(submission, bytes);
+    const { request } = submission;
+    return (request.unique ? unique : request.group === undefined ? plain : grouped).submit(submission, bytes);
   };
 
   return {
@@ -118,7 +120,7 @@ export function createSubmitter(
       return outcome;
     },
     async close({ give_up } = { give_up: false }) {
-      const lines = [plain, related, flows];
+      const lines = [plain, grouped, unique, flows];
       if (give_up) for (const line of lines) line.giveUp();
       await Promise.all([...lines.map((line) => line.idle()), ...under_way]);
     },

@@ -13,7 +13,8 @@ export type Moment = "before_commit" | "after_commit";
  */
 export const seams: Readonly<Record<string, string>> = {
   "submit/insert": "a job comes in, with its key",
-  "submit/insert-related": "jobs come in with unique keys, in groups, or that wait for one another",
+  "submit/insert-grouped": "jobs of groups come in, with their keys",
+  "submit/insert-related": "jobs come in with unique keys, or that wait for one another",
   "submit/admit": "what came with a caller's transaction is admitted",
   "lease/claim":
     "jobs are taken: before_commit is after the pop, after_commit is the answer on its way to a worker or its API",

@@ -89,7 +89,7 @@ test.each(["statement", "commit"] as const)(
     let admits = false;
     let stopped = false;
     const database = steppingDatabase(deps.database, async (kind, _n, text) => {
-      admits ||= text.includes("able AS MATERIALIZED");
+      admits ||= text.includes("holders AS MATERIALIZED");
       if (stopped || !admits || kind !== step) return;
       stopped = true;
       await gone;

@@ -7,7 +7,7 @@ import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
 import type { Handled, OutboxRow } from "../../outbox/drain-page.ts";
 import { groupIsFree, sameGroup } from "../../groups/join.ts";
 import { carryOut, type CarriedOut } from "../carry-out.ts";
-import type { Step } from "../steps.ts";
+import type { Step } from "../carry-out.ts";
 import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
 import { hasKey, keyName, settleConflicts } from "../idempotency.ts";
 import type { Draft } from "../insert-jobs.ts";

@@ -6,7 +6,7 @@ import type { Execute } from "../../database/statement.ts";
 import { countChanges } from "../../counts/changes.ts";
 import { groupLane } from "../../groups/join.ts";
 import { newRow } from "../drafts.ts";
-import { input, inputParams, type Draft, inputParameters } from "../insert-jobs.ts";
+import { askedColumns, askedValues, input, inputParams, type Draft, inputParameters } from "../insert-jobs.ts";
 import { uniqueNameOf } from "../unique/plan.ts";
 
 /**
@@ -49,11 +49,8 @@ const text = composed(
   [...inputParameters, "keys", "request_hashes", "key_ttl_seconds", "unique_keys", "on_conflicts", "window_seconds"],
   `
   WITH asked AS MATERIALIZED (SELECT * FROM ${input({ keyed: false })}), made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
-                      payload, traceparent, tracestate, status, group_seq, group_key)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, nullif(backoff::text, 'null')::json, starts_at, now(), now(),
-           payload, traceparent, tracestate, 'blocked', 0, group_key
-    FROM asked
+    INSERT INTO atlasqueue.jobs (${askedColumns}, status, group_seq, group_key)
+    SELECT ${askedValues}, 'blocked', 0, group_key FROM asked
     RETURNING tenant, queue
   ), ${countChanges("made", { blocked: "count(*)" })}, admissions AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key, lane, payload)

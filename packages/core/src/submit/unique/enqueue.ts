@@ -2,7 +2,7 @@ import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { HeldKey } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut } from "../carry-out.ts";
-import type { Step } from "../steps.ts";
+import type { Step } from "../carry-out.ts";
 import { newRow } from "../drafts.ts";
 import type { KnownJob } from "../known-job.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
