@@ -172,5 +172,5 @@ export { createDuties } from "./maintenance/sweep/duties.ts";
 export { createReadyRound } from "./maintenance/sweep/ready-round.ts";
 export { recoverAll } from "./maintenance/sweep/recovery.ts";
 export { createServedQueues } from "./maintenance/sweep/served-queues.ts";
-export { createSweeper, type Sweeper } from "./maintenance/sweep/sweeper.ts";
+export { createSweeper } from "./maintenance/sweep/sweeper.ts";
 export type { LoopDeps, SweepDeps } from "./maintenance/loop-deps.ts";

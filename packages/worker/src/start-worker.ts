@@ -147,17 +147,17 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     put_back: (jobs) => void announce(deps, jobs, "front"),
   };
   const poll_timeout_seconds = config.pollTimeoutSeconds ?? 5;
-  const watch = watchConsuming(deps, running, poll_timeout_seconds);
+  const watch = watchConsuming(running, poll_timeout_seconds);
   const settler = createSettler({ ...deps, followUps }, running, backoff, {
     claimer,
     stop: draining.signal,
     start: (next, asked_at) =>
-      void starter([...next.keys()], asked_at, next).catch((error: unknown) => reportTrouble(watch.deps, error)),
+      void starter([...next.keys()], asked_at, next).catch((error: unknown) => reportTrouble(deps, error)),
   });
-  const parts = { deps: watch.deps, running, settler, returns, served, handlers, lease_seconds, unknown_type_seconds };
+  const parts = { deps, running, settler, returns, served, handlers, lease_seconds, unknown_type_seconds };
   const starter = createStarter({ ...parts, children, sinks, tracing: deps.tracing }, draining.signal);
   const consuming = consume(
-    { deps: watch.deps, running, sweeper, returns, starter },
+    { deps, running, watch, returns, starter },
     { claimer, served, poll_timeout_seconds },
     draining.signal,
   );

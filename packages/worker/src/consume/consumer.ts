@@ -7,16 +7,16 @@ import {
   type Claimer,
   type Lease,
   type LeaseReturns,
-  type Sweeper,
 } from "@atlasqueue/core/internal";
+import { isUnavailable } from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
-import { createFound } from "./found.ts";
+import type { ConsumeWatch } from "./consume-watch.ts";
 import { idSource, type NextIds } from "./next-ids.ts";
 import { reportTrouble } from "./report-trouble.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
 import type { Starter } from "./starter.ts";
-import { fillWithoutSignal } from "./without-signal.ts";
+import { createTenantLine } from "./tenant-line.ts";
 
 export type ConsumerConfig = {
   /** Each claim is for one tenant, named with it. */
@@ -26,19 +26,21 @@ export type ConsumerConfig = {
 };
 
 const rest_after_outage_ms = 500;
+/** Without a signal: how long a worker with nothing to do rests between two looks; half of it is random. */
+const poll_ms_max = 1_000;
 /** While all queues rest; it ends sooner when one no longer does. */
 const rest_ms_max = 60_000;
 /** Claims under way at once: while one is on its way back, the next is made. */
 const claims_max = 2;
 /** The same with many tenants, each of which takes a claim of its own, and often for one job. */
 const claims_of_many_max = 4;
-/** Ids can be stale. After as many claims by ids in a row that got nothing, the tenant's oldest jobs are claimed. */
+/** Ids can be stale. After as many claims in a row that got nothing, or one with many tenants, the oldest are claimed. */
 const empty_claims_max = 5;
 
 type Parts = {
   deps: WorkerDeps;
   running: RunningJobs;
-  sweeper: Sweeper;
+  watch: ConsumeWatch;
   returns: LeaseReturns;
   starter: Starter;
 };
@@ -48,17 +50,26 @@ type Parts = {
  * as its lease comes back. With nothing ready it waits on the signal; without a signal it looks into Postgres.
  */
 export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortSignal): Promise<void> {
-  const { deps, running, sweeper, returns, starter } = parts;
+  const { deps, running, watch, returns, starter } = parts;
   const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
   const claims = new Set<Promise<void>>();
   let empty_claims = 0;
   const { served, poll_timeout_seconds } = config;
-  const found = createFound(deps, served);
-  const nextIds = idSource({ deps, sweeper, served, found, poll_timeout_seconds }, stop);
+  const report = (error: unknown): void => {
+    if (isUnavailable(error)) watch.failed();
+    reportTrouble(deps, error);
+  };
+  const restAfter = (error: unknown): Promise<void> => {
+    report(error);
+    return pause(rest_after_outage_ms * (0.5 + Math.random()), stop);
+  };
+  const line = createTenantLine(deps, served, report);
+  const nextIds = idSource({ deps, served, line, poll_timeout_seconds }, stop);
 
   const claimed = async (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
     const asked_at = performance.now();
     const leases = await claiming({ ...config.claimer, tenant });
+    watch.claimed();
     await starter(leases, asked_at);
     return leases.length;
   };
@@ -66,7 +77,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     claimed(tenant, (claimer) => claimReady(deps, jobs_max, { ...claimer, queues: served.open() }));
 
   /** Claim and start, keeping slots free for what comes back. */
-  const claimAll = async ({ tenant, ids }: NextIds, room: number): Promise<void> => {
+  const claimAll = async ({ tenant, ids, others }: NextIds, room: number): Promise<void> => {
     const reserved = [running.reserve(ids.length)];
     const more_room = (): number => {
       const more = Math.max(0, Math.min(room - ids.length, running.free()));
@@ -76,43 +87,65 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     try {
       const started = await claimed(tenant, (claimer) => claim(deps, ids, { ...claimer, more_room }));
       empty_claims = started > 0 ? 0 : empty_claims + 1;
-      if (empty_claims < empty_claims_max) return;
+      if (started > 0 || (!others && empty_claims < empty_claims_max)) return;
       empty_claims = 0;
       await claimOldest(tenant, ids.length);
     } catch (error) {
-      await restAfter(deps, error, stop);
+      await restAfter(error);
     } finally {
       for (const giveUpRoom of reserved) giveUpRoom();
     }
   };
 
-  const pollPostgres = async (rest: (ms: number) => Promise<unknown>, idle_ms_max?: number): Promise<void> => {
+  /**
+   * Without ids: the oldest jobs of each tenant in line, until the slots were filled once. Resolves with how long to rest:
+   * not at all when some were started, and otherwise as long as it took while there are tenants that the look left out.
+   */
+  const claimInTurn = async (idle_ms: number): Promise<number> => {
+    const [only = ""] = served.wanted;
+    if (served.wanted !== "*" && served.wanted.length < 2)
+      return (await claimOldest(only, running.free())) > 0 ? 0 : idle_ms;
+    const began_at = performance.now();
+    const room = running.free();
+    let started = 0;
+    if (line.first() === undefined || line.lookInMs(false) === 0) await line.look();
+    for (let tenant = line.first(); tenant !== undefined; tenant = line.first()) {
+      line.leave(tenant);
+      const asked = running.free();
+      const got = await claimOldest(tenant, asked);
+      started += got;
+      if (got > 0) {
+        line.taken(tenant, got === asked);
+        served.hasJobs(tenant);
+      }
+      if (started >= room || running.free() === 0 || stop.aborted) break;
+    }
+    if (started > 0) return 0;
+    return line.more() ? Math.min(idle_ms, performance.now() - began_at) : idle_ms;
+  };
+  const pollPostgres = async (idle_ms: number, rest: (ms: number) => Promise<unknown>): Promise<void> => {
     try {
-      const rest_ms = await fillWithoutSignal({ served, found, free: running.free, claimOldest, stop, idle_ms_max });
+      const rest_ms = await claimInTurn(idle_ms);
       if (rest_ms > 0) await rest(rest_ms);
     } catch (error) {
-      await restAfter(deps, error, stop);
+      await restAfter(error);
     }
   };
   const pollAfter = (failed: SignalUnavailableError) =>
-    pollPostgres((rest_ms) => {
+    pollPostgres(poll_ms_max * (0.5 + Math.random() / 2), (rest_ms) => {
       deps.observe({ event: "signal_failed", during: "wait", error: failed.message });
       return pause(rest_ms, stop);
     });
   /** The oldest, again after each mark. */
   const claimByMarks = (changed: AbortSignal) =>
-    pollPostgres(async (rest_ms) => {
-      const woken = await deps.signal.wait(
-        served.queuesOf(served.tenants()),
-        rest_ms,
-        AbortSignal.any([stop, changed]),
-      );
-      if (!woken) return;
-      found.woken(woken.queue);
-      served.hasJobs(woken.queue.tenant);
-    }, poll_timeout_seconds * 1_000);
+    pollPostgres(poll_timeout_seconds * 1_000, async (rest_ms) => {
+      const queues = served.queuesOf(served.tenants());
+      const woken = await deps.signal.wait(queues, rest_ms, AbortSignal.any([stop, changed]));
+      if (woken) line.taken(woken.queue.tenant, true);
+    });
 
   while (!stop.aborted) {
+    watch.turned();
     if (served.open().length === 0) {
       await pause(rest_ms_max, AbortSignal.any([stop, served.changed()]));
       continue;
@@ -139,13 +172,8 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       if (next.ids.length < room && !next.others) await claiming;
     } catch (error) {
       if (error instanceof SignalUnavailableError) await pollAfter(error);
-      else await restAfter(deps, error, stop);
+      else await restAfter(error);
     }
   }
   await Promise.all(claims);
-}
-
-async function restAfter(deps: WorkerDeps, error: unknown, stop: AbortSignal): Promise<void> {
-  reportTrouble(deps, error);
-  await pause(rest_after_outage_ms * (0.5 + Math.random()), stop);
 }

@@ -5,12 +5,13 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { drivers, workerHarness } from "../../test/harness.ts";
 import { defineHandler } from "../handler.ts";
-import { createFound } from "./found.ts";
 import { idSource } from "./next-ids.ts";
-import { createServed } from "./served.ts";
+import { createServed, type Served } from "./served.ts";
+import { createTenantLine } from "./tenant-line.ts";
 
 const { deps, signal, sql, useSignal, work } = workerHarness();
 const noop = defineHandler("noop", z.looseObject({}), () => "done");
+const lineOf = (served: Served, now?: () => number) => createTenantLine(deps(), served, () => {}, now);
 const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at}`);
 
 type Place = { tenant: string; queue: string };
@@ -78,6 +79,38 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
   });
 });
 
+test(
+  "a tenant with ten jobs starts them within 2 s behind one with ten thousand, also of a worker that does nothing else",
+  { tags: ["slow"] },
+  async () => {
+    useSignal(drivers["redis"] as () => Signal);
+    for (let batch = 0; batch < 10; batch += 1)
+      await addTo(Array.from({ length: 1_000 }, () => ({ tenant: "greedy", queue: "default" })));
+    const ran = { greedy: 0, small: 0 };
+    const recording = defineHandler("noop", z.looseObject({ tenant: z.enum(["greedy", "small"]) }), ({ tenant }) => {
+      ran[tenant] += 1;
+    });
+    work([recording], { tenants: ["greedy", "small"], concurrency: 5 });
+    await eventually(() => expect(ran.greedy).toBeGreaterThan(100));
+    const added_at = performance.now();
+    await addTo(Array.from({ length: 10 }, () => ({ tenant: "small", queue: "default" })));
+    await eventually(() => expect(ran.small).toBe(10));
+    expect(performance.now() - added_at).toBeLessThan(2_000);
+    expect(ran.greedy).toBeLessThan(9_000);
+  },
+);
+
+// 4 s on a quiet machine.
+test("a job of each of 3,000 tenants runs within seconds", { tags: ["slow"] }, async () => {
+  useSignal(drivers["redis"] as () => Signal);
+  const tenants = named("tenant", 3_000);
+  for (let at = 0; at < tenants.length; at += 500)
+    await addTo(tenants.slice(at, at + 500).map((tenant) => ({ tenant, queue: "default" })));
+  let ran = 0;
+  work([defineHandler("noop", z.looseObject({}), () => void (ran += 1))], { tenants: "*", concurrency: 20 });
+  await eventually(() => expect(ran).toBe(3_000), { timeout_ms: 50_000 });
+});
+
 test("a tenant that joins while the others' lists are looked at is not waited without", async () => {
   const served = createServed(deps(), "*", ["default"]);
   const own = signal();
@@ -90,141 +123,123 @@ test("a tenant that joins while the others' lists are looked at is not waited wi
   };
   const [id] = await addTo([{ tenant: "late", queue: "default" }]);
   const parts = { deps: { ...deps(), signal: joining }, served, poll_timeout_seconds: 60 };
-  const found = createFound(deps(), served);
-  const nextIds = idSource({ ...parts, found, sweeper: { nudge() {} } }, new AbortController().signal);
+  const nextIds = idSource({ ...parts, line: lineOf(served) }, new AbortController().signal);
   expect((await nextIds(5)).ids).toEqual([]);
   expect(await nextIds(5)).toMatchObject({ tenant: "late", ids: [id] });
 });
 
-test("a look that does not end keeps nobody from the ids that come, and one that fails is reported", async () => {
+test("ids that come don't wait for a look that does not end", async () => {
   const served = createServed(deps(), ["a", "b"], ["default"]);
   const never = new Promise<void>(() => {});
   let due_ms = 0;
-  const found = {
-    ...createFound(deps(), served),
+  const line = {
+    ...lineOf(served),
     look: () => ((due_ms = Infinity), never),
     looking: () => never,
     lookInMs: () => due_ms,
   };
-  const parts = { deps: { ...deps(), signal: signal() }, served, found, poll_timeout_seconds: 60 };
-  const nextIds = idSource({ ...parts, sweeper: { nudge() {} } }, new AbortController().signal);
+  const parts = { deps: { ...deps(), signal: signal() }, served, line, poll_timeout_seconds: 60 };
+  const nextIds = idSource(parts, new AbortController().signal);
   const next = nextIds(5);
   const [id] = await addTo([{ tenant: "b", queue: "default" }]);
   expect(await next).toMatchObject({ tenant: "b", ids: [id] });
-
-  const events: string[] = [];
-  const unsafe = () => Promise.reject(Object.assign(new Error("away"), { code: "ECONNREFUSED" }));
-  const away = {
-    ...deps(),
-    database: { ...deps().database, sql: { unsafe } },
-    observe: ({ event }: { event: string }) => void events.push(event),
-  };
-  await createFound(away as unknown as ReturnType<typeof deps>, served).look();
-  expect(events).toEqual(["database_unavailable"]);
 });
 
-test("who is next in line stays so while the signal is away", async () => {
+test("a look that fails is reported, and the next one is due in a second", async () => {
+  const served = createServed(deps(), ["a", "b"], ["default"]);
+  const errors: unknown[] = [];
+  const away = { ...deps().database, sql: { unsafe: () => Promise.reject(new Error("away")) } };
+  const database = away as unknown as ReturnType<typeof deps>["database"];
+  const failed = (error: unknown) => void errors.push(error);
+  const line = createTenantLine({ ...deps(), database }, served, failed, () => 0);
+  await line.look();
+  expect(errors).toHaveLength(1);
+  expect(line.lookInMs(true)).toBe(1_000);
+});
+
+test("the first in line stays the first while the signal is away", async () => {
   const served = createServed(deps(), ["a", "b", "c"], ["mail"]);
-  const found = createFound(deps(), served);
-  for (const tenant of ["b", "a", "c"]) found.woken({ tenant, queue: "mail" });
-  const parts = { deps: { ...deps(), signal: noSignal() }, served, found, poll_timeout_seconds: 60 };
-  const nextIds = idSource({ ...parts, sweeper: { nudge() {} } }, new AbortController().signal);
+  const line = lineOf(served);
+  for (const tenant of ["b", "a", "c"]) line.taken(tenant, true);
+  const parts = { deps: { ...deps(), signal: noSignal() }, served, line, poll_timeout_seconds: 60 };
+  const nextIds = idSource(parts, new AbortController().signal);
   await expect(nextIds(5)).rejects.toThrow(SignalUnavailableError);
-  expect(["b", "a", "c"].map(() => found.next()?.tenant)).toEqual(["b", "a", "c"]);
+  expect(line.first()).toBe("b");
 });
 
-describe("who is found to have jobs", () => {
+describe("a tenant that has jobs", () => {
   const wanted = ["a", "b", "c"];
   const mail = (tenant: string) => ({ tenant, queue: "mail" });
 
-  test("is served in the order of being found, and goes to the end with what it has left", async () => {
-    const found = createFound(deps(), createServed(deps(), wanted, ["mail", "news"]));
-    await addTo([mail("a"), mail("c"), { tenant: "c", queue: "news" }, { tenant: "b", queue: "unserved" }]);
-    found.woken(mail("c"));
-    await found.look();
-    const first = { tenant: "c", queues: new Set(["mail", "news"]) };
-    expect(found.next()).toEqual(first);
-    found.taken(first, true);
-    expect(found.next()).toEqual({ tenant: "a", queues: new Set(["mail"]) });
-    expect(found.next()).toEqual(first);
-    expect(found.next()).toBeUndefined();
+  test("has its turn in the order of being found, and goes to the end with more", async () => {
+    const line = lineOf(createServed(deps(), wanted, ["mail", "news"]));
+    await addTo([mail("a"), { tenant: "c", queue: "news" }, { tenant: "b", queue: "unserved" }]);
+    line.taken("c", true);
+    await line.look();
+    expect(line.first()).toBe("c");
+    line.taken("c", true);
+    expect(line.first()).toBe("a");
+    line.taken("a", false);
+    expect(line.first()).toBe("c");
+    line.leave("c");
+    expect(line.first()).toBeUndefined();
   });
 
   test("is looked for behind five hundred others that always have more", () => {
-    const found = createFound(deps(), createServed(deps(), "*", ["mail"]), () => 0);
-    for (const tenant of named("tenant", 500)) found.woken(mail(tenant));
-    expect(found.lookInMs(false)).toBe(Infinity);
-    for (let turn = 0; turn < 500; turn += 1) {
-      const next = found.next();
-      if (next) found.taken(next, true);
-    }
-    expect(found.lookInMs(false)).toBe(0);
-  });
-
-  test("is looked for soon behind others that have jobs which do not start", async () => {
-    const many = named("tenant", 30);
-    const queues = ["mail", ...named("queue", 99)];
-    const found = createFound(deps(), createServed(deps(), many, queues), () => 0);
-    await addTo(many.map(mail));
-    const seen = new Set<string>();
-    const rests = [];
-    // A look goes through twenty tenants' queues.
-    for (let look = 0; look < 6; look += 1) {
-      await found.look();
-      rests.push(found.lookInMs(false));
-      for (let next = found.next(); next; next = found.next()) seen.add(next.tenant);
-      if (look === 1) expect(seen.size).toBe(30);
-    }
-    expect(rests).toEqual([20, 40, 20, 80, 20, 160]);
-  });
-
-  test("is left out for a while where there was nothing in the lists, longer each time, until something comes", async () => {
-    let clock = 0;
-    const found = createFound(deps(), createServed(deps(), wanted, ["mail"]), () => clock);
-    await addTo([mail("a")]);
-    const at: number[] = [];
-    for (clock = 0; clock < 400; clock += 10) {
-      await found.look();
-      const next = found.next();
-      if (next) at.push(clock);
-      if (next) found.empty(next);
-    }
-    expect(at).toEqual([0, 50, 150, 350]);
-    found.woken(mail("a"));
-    expect(found.next()).toEqual({ tenant: "a", queues: new Set(["mail"]) });
-    await found.look();
-    expect(found.next()).toEqual({ tenant: "a", queues: new Set(["mail"]) });
+    const line = lineOf(createServed(deps(), "*", ["mail"]), () => 0);
+    for (const tenant of named("tenant", 500)) line.taken(tenant, true);
+    for (let turn = 0; turn < 500; turn += 1) line.taken(line.first() ?? "", true);
+    expect(line.lookInMs(false)).toBe(0);
   });
 
   test("is looked for soon after jobs were taken, and less and less often when none are", async () => {
-    const found = createFound(deps(), createServed(deps(), wanted, ["mail"]), () => 0);
+    const line = lineOf(createServed(deps(), wanted, ["mail"]), () => 0);
     const rests = [];
     for (let look = 0; look < 9; look += 1) {
-      await found.look();
-      rests.push(found.lookInMs(false));
+      await line.look();
+      rests.push(line.lookInMs(false));
     }
     expect(rests).toEqual([20, 40, 80, 160, 320, 640, 1_000, 1_000, 1_000]);
-    expect(found.lookInMs(true)).toBe(Infinity);
-    found.woken(mail("a"));
-    expect(found.lookInMs(true)).toBe(20);
+    expect(line.lookInMs(true)).toBe(Infinity);
+    line.taken("a", true);
+    expect(line.lookInMs(true)).toBe(20);
+  });
+
+  test("is looked for again nine times as long after a look as that took, and at most a second", async () => {
+    let clock = 0;
+    let took_ms = 50;
+    const served = createServed(deps(), wanted, ["mail"]);
+    const slow = { ...served, open: () => ((clock += took_ms), served.open()) };
+    const line = lineOf(slow, () => clock);
+    const rests = [];
+    for (took_ms of [50, 5_000, 1]) {
+      line.taken("a", false);
+      await line.look();
+      line.taken("a", false);
+      rests.push(line.lookInMs(true));
+    }
+    expect(rests).toEqual([450, 1_000, 20]);
   });
 });
 
-test("without a signal, one tenant's backlog keeps no other tenant's job waiting", async () => {
+test("without a signal, one tenant's backlog delays no other tenant's job, before or after it has begun", async () => {
   useSignal(noSignal);
   const ran: string[] = [];
   const recording = defineHandler("noop", z.looseObject({ tenant: z.string() }), ({ tenant }) => void ran.push(tenant));
-  await addTo([...Array.from({ length: 50 }, () => "z-greedy"), "a-small"].map((tenant) => ({ tenant, queue: "q" })));
-  work([recording], { tenants: ["z-greedy", "a-small"], queues: ["q"], concurrency: 1 });
-  await eventually(() => expect(ran).toContain("a-small"));
+  await addTo([...Array.from({ length: 200 }, () => "z-greedy"), "a-small"].map((tenant) => ({ tenant, queue: "q" })));
+  work([recording], { tenants: "*", queues: ["q"], concurrency: 1 });
+  await eventually(() => expect(ran).toContain("a-small"), { interval_ms: 1 });
   expect(ran.indexOf("a-small")).toBeLessThan(5);
+  await addTo([{ tenant: "b-late", queue: "q" }]);
+  const before = ran.length;
+  await eventually(() => expect(ran).toContain("b-late"));
+  expect(ran.indexOf("b-late") - before).toBeLessThan(50);
 });
 
-test("with all tenants, one that nobody has heard of runs as soon as it is found", async () => {
-  const served = createServed(deps(), "*", ["default"]);
-  const found = createFound(deps(), served);
+test("with all tenants, one that no list is known of runs as soon as it is found", async () => {
+  const line = lineOf(createServed(deps(), "*", ["default"]));
   const [id] = await addTo([{ tenant: "new", queue: "default" }]);
-  await found.look();
-  expect(found.next()).toEqual({ tenant: "new", queues: new Set(["default"]) });
+  await line.look();
+  expect(line.first()).toBe("new");
   expect((await findJob(deps(), "new", id ?? ""))?.status).toBe("queued");
 });

@@ -1,7 +1,7 @@
-import { pause, wakeMark, type QueueRef, type Sweeper, type Woken } from "@atlasqueue/core/internal";
+import { pause, wakeMark, type QueueRef, type Woken } from "@atlasqueue/core/internal";
 import type { WorkerDeps } from "../deps.ts";
-import type { Found, Turn } from "./found.ts";
 import type { Served } from "./served.ts";
+import type { TenantLine } from "./tenant-line.ts";
 
 /** Ids of one tenant to claim. `others`: meanwhile, other tenants are asked for theirs. */
 export type NextIds = { tenant: string; ids: string[]; others: boolean };
@@ -9,9 +9,8 @@ const none: NextIds = { tenant: "", ids: [], others: true };
 
 export type IdSourceParts = {
   deps: WorkerDeps;
-  sweeper: Pick<Sweeper, "nudge">;
   served: Served;
-  found: Found;
+  line: TenantLine;
   poll_timeout_seconds: number;
 };
 
@@ -24,43 +23,27 @@ const lists_max = 2_000;
 const waitMsMin = (lists: number): number => Math.max(1, lists / 50);
 /** How long a look is waited for before anything else is done. */
 const look_ms_patient = 50;
-/** Timers may be early by so much. */
-const early_ms_max = 10;
 
 /**
- * Where a worker's ids come from: at most as many as asked for; none when none came in time. It waits on the lists of
- * the tenants that most recently had jobs. Once something stirs, it asks who else has jobs, and takes from one after
- * the other: a wait for each job, on the lists of a thousand tenants, would cost more than the job.
+ * Where a worker's ids come from: at most as many as asked for; none when none came in time. With one tenant it takes
+ * from its lists, and waits on them when they are empty. With several the first in line has its turn, and when nobody is
+ * in line it waits on the lists of those that most recently had jobs, until the next look is due.
  *
  * @example
- * const nextIds = idSource(parts, stop);
+ * const nextIds = idSource({ deps, served, line, poll_timeout_seconds: 5 }, stop);
  * const { tenant, ids } = await nextIds(running.free());
  */
-export function idSource({ deps, sweeper, served, found, poll_timeout_seconds }: IdSourceParts, stop: AbortSignal) {
+export function idSource({ deps, served, line, poll_timeout_seconds }: IdSourceParts, stop: AbortSignal) {
   const poll_ms = poll_timeout_seconds * 1_000;
   let turn = 0;
-  let stirred_at = performance.now();
 
   /** Each queue comes first in turn, so that a full one does not starve the others. */
   const inTurn = (queues: readonly QueueRef[]): QueueRef[] => {
     const first = turn % queues.length;
     return [...queues.slice(first), ...queues.slice(0, first)];
   };
-
-  const wait = async (
-    queues: readonly QueueRef[],
-    timeout_ms: number,
-    changed: AbortSignal,
-  ): Promise<Woken | undefined> => {
-    const ended = AbortSignal.any([stop, changed]);
-    const woken = await deps.signal.wait(queues, timeout_ms, ended);
-    if (woken) stirred_at = performance.now();
-    else if (!ended.aborted && performance.now() - stirred_at >= poll_ms - early_ms_max) {
-      stirred_at = performance.now();
-      sweeper.nudge();
-    }
-    return woken;
-  };
+  const wait = (queues: readonly QueueRef[], timeout_ms: number, changed: AbortSignal) =>
+    deps.signal.wait(queues, timeout_ms, AbortSignal.any([stop, changed]));
   const idsOf = ({ id }: Woken): string[] => (id === wakeMark ? [] : [id]);
 
   const ofOne = async (tenant: string, ids_max: number, changed: AbortSignal): Promise<NextIds> => {
@@ -71,28 +54,14 @@ export function idSource({ deps, sweeper, served, found, poll_timeout_seconds }:
     return { tenant, ids: woken ? idsOf(woken) : [], others: false };
   };
 
-  const takeFor = async (next: Turn, ids_max: number): Promise<string[]> => {
-    const open = served.queuesOf([next.tenant]).filter(({ queue }) => next.queues.has(queue));
-    if (open.length === 0) return [];
-    try {
-      return await deps.signal.take(inTurn(open), ids_max);
-    } catch (error) {
-      found.putBack(next);
-      throw error;
-    }
-  };
-
   /** From the first in line that has any. Another worker, or our last claim, may have them by now. */
-  const ofFound = async (ids_max: number): Promise<NextIds | undefined> => {
-    for (let next = found.next(); next && !stop.aborted; next = found.next()) {
-      const { tenant } = next;
-      const ids = await takeFor(next, ids_max);
-      if (ids.length === 0) {
-        found.empty(next);
-        continue;
-      }
-      found.taken(next, ids.length === ids_max);
-      stirred_at = performance.now();
+  const ofLine = async (ids_max: number): Promise<NextIds | undefined> => {
+    for (let tenant = line.first(); tenant !== undefined && !stop.aborted; tenant = line.first()) {
+      // If this rejects, the tenant is still the first.
+      const ids = await deps.signal.take(inTurn(served.queuesOf([tenant])), ids_max);
+      line.leave(tenant);
+      if (ids.length === 0) continue;
+      line.taken(tenant, ids.length === ids_max);
       served.hasJobs(tenant);
       return { tenant, ids, others: true };
     }
@@ -102,23 +71,23 @@ export function idSource({ deps, sweeper, served, found, poll_timeout_seconds }:
   const ofMany = async (ids_max: number, changed: AbortSignal): Promise<NextIds> => {
     const queues_each = served.open().length;
     const tenants = served.tenants();
-    const all_heard = tenants.length * queues_each <= lists_max;
-    // A look is quick, unless Postgres is slow or away: that keeps nobody from the ids that come meanwhile.
-    if (found.lookInMs(all_heard) === 0) await Promise.race([found.look(), pause(look_ms_patient, stop)]);
-    const taken = await ofFound(ids_max);
+    const all_named = tenants.length * queues_each <= lists_max;
+    // A look is quick, unless PostgreSQL is slow or away: the ids that come meanwhile don't wait for it.
+    if (line.lookInMs(all_named) === 0) await Promise.race([line.look(), pause(look_ms_patient, stop)]);
+    const taken = await ofLine(ids_max);
     if (taken) return taken;
     const recent = tenants.slice(-Math.max(1, Math.floor(lists_max / queues_each)));
     const queues = inTurn(served.queuesOf(recent)).slice(0, lists_max);
-    const look_ms = found.lookInMs(all_heard);
+    const look_ms = line.lookInMs(all_named);
     if (look_ms <= waitMsMin(queues.length)) {
       await pause(look_ms, stop);
       return none;
     }
     const looked = new AbortController();
-    void found.looking()?.then(() => looked.abort());
+    void line.looking()?.then(() => looked.abort());
     const woken = await wait(queues, Math.min(poll_ms, look_ms), AbortSignal.any([changed, looked.signal]));
     if (!woken) return none;
-    found.woken(woken.queue);
+    line.taken(woken.queue.tenant, true);
     served.hasJobs(woken.queue.tenant);
     return { tenant: woken.queue.tenant, ids: idsOf(woken), others: true };
   };

@@ -4,24 +4,27 @@ import type { WorkerDeps } from "../deps.ts";
 /** Tenants looked for in one statement. */
 const tenants_max = 500;
 
+/** Tenants with ready jobs; with `more` there may be others, which the next page has. */
+export type ReadyTenants = { tenants: readonly string[]; more: boolean };
+
 /**
  * The tenants that have ready jobs in any queue, page by page and round after round, for as long as it is asked.
  *
  * @example
  * const nextPage = readyTenantsInTurn(deps, "*");
- * for (const tenant of await nextPage()) visit(tenant);
+ * for (const tenant of (await nextPage()).tenants) visit(tenant);
  */
-export function readyTenantsInTurn(deps: WorkerDeps, wanted: readonly string[] | "*"): () => Promise<string[]> {
+export function readyTenantsInTurn(deps: WorkerDeps, wanted: readonly string[] | "*"): () => Promise<ReadyTenants> {
   let below = top;
   let at = 0;
   return async () => {
     if (wanted === "*") {
-      const page = await readyTenants(deps, below, tenants_max);
-      below = page.length === tenants_max ? (page.at(-1) ?? top) : top;
-      return page;
+      const tenants = await readyTenants(deps, below, tenants_max);
+      below = tenants.length === tenants_max ? (tenants.at(-1) ?? top) : top;
+      return { tenants, more: below !== top };
     }
     const page = wanted.slice(at, at + tenants_max);
     at = at + tenants_max < wanted.length ? at + tenants_max : 0;
-    return readyTenantsAmong(deps, page);
+    return { tenants: await readyTenantsAmong(deps, page), more: at > 0 };
   };
 }

@@ -77,7 +77,7 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
       else add(tenant);
     },
     async discover() {
-      if (wanted === "*") for (const tenant of await nextReady()) add(tenant);
+      if (wanted === "*") for (const tenant of (await nextReady()).tenants) add(tenant);
     },
     changed() {
       if (changed.signal.aborted) changed = new AbortController();

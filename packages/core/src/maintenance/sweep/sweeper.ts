@@ -98,10 +98,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, served: Served
       await Promise.all([sweepOnTime(), gate.run(stop)]);
       await duties.operated();
     },
-    /** The queues are empty: sweep now, if it is our turn. */
-    nudge: () => wake.abort(),
   };
 }
-export type Sweeper = ReturnType<typeof createSweeper>;
 
 const isPast = (in_ms: number | null | undefined) => typeof in_ms === "number" && in_ms <= 0;
