@@ -147,7 +147,7 @@ export { fleetSignal, type FleetSignal } from "./signal/fleet.ts";
 export { defaultKeys, keysOf, queueKeys } from "./signal/keys.ts";
 export { clusterKeys, slotOf } from "./signal/redis/cluster-keys.ts";
 export { allTenants, presence_beat_ms, type SeenWorker, type WorkerPresence } from "./signal/presence.ts";
-export { createRedisOwner, redisOwner, refusedOther, requireOwnRedis, sharedRedis } from "./signal/redis-owner.ts";
+export { createRedisOwner, isOthersRedis, requireOwnRedis, sharedRedis } from "./signal/redis-owner.ts";
 export { requireSignal, signalTrouble } from "./signal/require-signal.ts";
 export { SignalUnavailableError, wakeMark, type SignalState, type Woken } from "./signal/signal.ts";
 export { localPermits, type Permit, type RateLimit } from "./signal/token-bucket.ts";

@@ -118,16 +118,11 @@ test("a job that waits for one which has ended is found", async () => {
   expect(stdout).toMatch(new RegExp(`^✗ flows +1 waits .* such as that of ${second?.id} for ${first?.id}: does`, "m"));
 });
 
-test("another database on the same Redis is named, on both sides", async () => {
+test("another database that had the same Redis first is named", async () => {
   const { sql } = store.database;
   onTestFinished(async () => void (await sql`DELETE FROM atlasqueue.redis_owner`));
-  await signal.mark("redis-shared", 60_000);
-  expect((await doctor()).stdout).toMatch(
-    /^✗ Redis owner +another database used this Redis with the same keys, and was/m,
-  );
   await sql`INSERT INTO atlasqueue.redis_owner (nonces, refused_until) VALUES ('{}', now() + interval '1 minute')`;
   expect((await doctor()).stdout).toMatch(/^✗ Redis owner +REDIS_URL: another database uses this Redis with the same/m);
-  await signal.mark("redis-shared", 1);
 });
 
 test("jobs no worker takes are found, and live workers that take nothing", { tags: ["slow"] }, async () => {

@@ -1,5 +1,5 @@
 import type { Signal } from "@atlasqueue/core";
-import { queueDepths, redisOwner, refusedOther, sharedRedis, type Deps } from "@atlasqueue/core/internal";
+import { queueDepths, isOthersRedis, sharedRedis, type Deps } from "@atlasqueue/core/internal";
 import { ok, wrong, type Check } from "./check.ts";
 
 type Look = (deps: Deps & { signal: Signal }) => Promise<Check>;
@@ -9,19 +9,10 @@ const queues_max = 1_000;
 const in_hand_max = 1_000;
 
 /** Whether another database, such as a copy of this one, uses the same keys. */
-export const checkOwner: Look = async (deps) => {
-  const owner = await redisOwner(deps);
-  switch (owner) {
-    case "ours":
-      return ok("Redis owner", "no other database uses these keys");
-    case "refused":
-      return wrong("Redis owner", sharedRedis);
-    case "shared":
-      return wrong("Redis owner", refusedOther);
-    default:
-      return owner satisfies never;
-  }
-};
+export const checkOwner: Look = async (deps) =>
+  (await isOthersRedis(deps))
+    ? wrong("Redis owner", sharedRedis)
+    : ok("Redis owner", "no other database had this Redis first");
 
 /** Ready jobs without a signal. More signals than jobs do no harm: what is not ready is not claimed. */
 export const checkSignals: Look = async (deps) => {

@@ -106,7 +106,7 @@ export type AtlasEvent =
     }
   | { event: "signal_failed"; during: string; error: string }
   /** Another database uses this Redis with the same keys. `refused`: it had Redis first, so this one stops using it. */
-  | { event: "redis_shared"; refused: boolean; reason: string }
+  | { event: "redis_shared"; reason: string }
   | { event: "database_unavailable"; during: string; error: string }
   /** A pooler between us and the server lost one: from now on this process sends none. */
   | { event: "prepared_statements_off" }

@@ -23,8 +23,6 @@ export function noSignal(): Signal {
     look: async () => ({ length: 0, next: undefined, overflowed: false, marked: false }),
     endOverflow: async () => {},
     takeTurn: async () => true,
-    mark: async () => {},
-    isMarked: async () => false,
     takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: {
       add: async () => 0,

@@ -7,9 +7,6 @@ import type { Signal } from "./signal.ts";
 
 type OwnerDeps = Deps & { signal: Signal };
 
-/** `refused`: another database had this Redis first, and is at work. `shared`: ours had it, and another was refused. */
-export type RedisOwner = "ours" | "refused" | "shared";
-
 const renewal_ms = 60_000;
 /** Of a renewal: how often a process looks. */
 const looks = 3;
@@ -19,24 +16,20 @@ const looks = 3;
  */
 const silent = 2;
 /** In renewals: how long a database stays refused after it last saw another one write. */
-const refused = 5;
+const refused_for = 5;
 /** In renewals: how long a nonce stays in Redis. The row has all that were written meanwhile. */
 const kept = 15;
-const mark = "redis-shared";
 
 export const sharedRedis =
   "REDIS_URL: another database uses this Redis with the same keys, and had it first. Give this database a Redis of its own, or other " +
   "names in JOB_QUEUE_KEY and DLQ_KEY";
-
-export const refusedOther =
-  "another database used this Redis with the same keys, and was refused: give it a Redis of its own";
 
 /**
  * For a program's start: throws `SettingError` if another database had this Redis first, and is at work. Anything that is
  * away leaves that to a later look.
  */
 export async function requireOwnRedis(deps: OwnerDeps): Promise<void> {
-  if ((await redisOwner(deps).catch(() => {})) === "refused") throw new SettingError(sharedRedis);
+  if (await isOthersRedis(deps).catch(() => false)) throw new SettingError(sharedRedis);
 }
 
 /**
@@ -52,53 +45,50 @@ export async function requireOwnRedis(deps: OwnerDeps): Promise<void> {
  */
 export function createRedisOwner(deps: OwnerDeps, { renew_ms = renewal_ms } = {}) {
   const writes_at = performance.now() + silent * renew_ms;
-  let owner: RedisOwner = "ours";
+  let refused = false;
   return {
-    isRefused: () => owner === "refused",
+    isRefused: () => refused,
     async run(stop: AbortSignal, onRefused = () => {}): Promise<void> {
       while (deps.signal.nonce && !stop.aborted) {
         // If Redis or PostgreSQL is down or not migrated, others report it.
-        const found = await redisOwner(deps, renew_ms, performance.now() >= writes_at).catch(() => undefined);
-        const changed = found !== undefined && found !== owner;
-        owner = found ?? owner;
-        const is_refused = owner === "refused";
-        if (changed && owner !== "ours")
-          deps.observe({ event: "redis_shared", refused: is_refused, reason: is_refused ? sharedRedis : refusedOther });
-        if (changed && is_refused) onRefused();
+        const found = await isOthersRedis(deps, renew_ms, performance.now() >= writes_at).catch(() => refused);
+        if (found && !refused) {
+          deps.observe({ event: "redis_shared", reason: sharedRedis });
+          onRefused();
+        }
+        refused = found;
         await pause(renew_ms / looks, stop);
       }
     },
   };
 }
 
-/** One look, which notes what it finds. */
-export async function redisOwner(deps: OwnerDeps, renew_ms = renewal_ms, writes = false): Promise<RedisOwner> {
-  const { nonce, isMarked, mark: setMark } = deps.signal;
-  if (!nonce) return "ours";
+/** Whether another database had this Redis first, and is at work. One look, which notes what it finds. */
+export async function isOthersRedis(deps: OwnerDeps, renew_ms = renewal_ms, writes = false): Promise<boolean> {
+  const { nonce } = deps.signal;
+  if (!nonce) return false;
   // Before the row, which has each nonce before Redis has it.
   const found = await nonce.read();
   const row = await rowOf(deps, renew_ms);
   const execute = executeOn(deps.database);
   if (found !== undefined && !row.nonces.includes(found)) {
-    if (found === row.stranger) return row.refused ? "refused" : "ours";
+    if (found === row.stranger) return row.refused;
     const changed = row.stranger !== null;
-    await execute({ text: noteStranger, params: [found, changed ? refused * renew_ms : 0] });
-    if (!changed) return "ours";
-    await setMark(mark, refused * renew_ms);
-    return "refused";
+    await execute({ text: noteStranger, params: [found, changed ? refused_for * renew_ms : 0] });
+    return changed;
   }
-  if (row.refused) return "refused";
+  if (row.refused) return true;
   if (writes && row.due) {
     const [renewed] = await execute<{ nonces: string[] }>({ text: renew, params: [renew_ms] });
     if (renewed) await nonce.write(renewed.nonces, kept * renew_ms);
   }
-  return (await isMarked(mark)) ? "shared" : "ours";
+  return false;
 }
 
 type Row = { nonces: string[]; stranger: string | null; due: boolean; refused: boolean };
 
 async function rowOf({ database }: OwnerDeps, renew_ms: number): Promise<Row> {
-  const [row] = await executeOn(database)<Row>({ text: read, params: [renew_ms, refused * renew_ms] });
+  const [row] = await executeOn(database)<Row>({ text: read, params: [renew_ms, refused_for * renew_ms] });
   return row ?? { nonces: [], stranger: null, due: true, refused: false };
 }
 

@@ -66,23 +66,6 @@ withEachSignal((start) => {
     expect(await signal.takeTurn("other", 60_000)).toBe(true);
   });
 
-  test("a mark is seen until its time is up, and marking again prolongs it", async () => {
-    const signal = start();
-    expect(await signal.isMarked("outage")).toBe(false);
-    await signal.mark("outage", 1);
-    await eventually(async () => expect(await signal.isMarked("outage")).toBe(false));
-    await signal.mark("outage", 1);
-    await signal.mark("outage", 60_000);
-    expect(await signal.isMarked("outage")).toBe(true);
-    // Of another process, which knows of a shorter one.
-    await signal.mark("outage", 1);
-    await signal.takeTurn("over", 2);
-    await eventually(async () => expect(await signal.takeTurn("over", 2)).toBe(true));
-    expect(await signal.isMarked("outage")).toBe(true);
-    expect(await signal.isMarked("other")).toBe(false);
-    expect(await signal.takeTurn("outage", 60_000)).toBe(true);
-  });
-
   test("shows each dead letter once, newest first, until it is removed", async () => {
     const { deadLetters } = start();
     expect(await deadLetters.add(["a", "b"])).toBe(2);

@@ -43,10 +43,6 @@ export type Signal = {
   endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller across all processes in each period, so that a fleet sweeps once, not once per worker. */
   takeTurn(name: string, period_ms: number): Promise<boolean>;
-  /** Leave a mark of this name that lasts at least `lasts_ms` from now, for all processes that share the signal. */
-  mark(name: string, lasts_ms: number): Promise<void>;
-  /** Whether a mark of this name is still set. */
-  isMarked(name: string): Promise<boolean>;
   /**
    * Draw permits from the named bucket for wishes in order, one answer each. All processes that share the signal share
    * its buckets; without Redis, each process has its own.

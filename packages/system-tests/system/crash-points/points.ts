@@ -72,7 +72,6 @@ export const signalSeams: readonly string[] = [
 /** The other calls. */
 export const signalBeside: Readonly<Record<string, string>> = {
   "signal/look": "changes nothing",
-  "signal/isMarked": "changes nothing",
   "signal/state": "changes nothing",
   "signal/check": "changes nothing",
   "signal/deadLetters.page": "changes nothing",
@@ -83,7 +82,6 @@ export const signalBeside: Readonly<Record<string, string>> = {
   "signal/endOverflow": "after a list was full, which the story does not come to: signal.test.ts and repair.test.ts",
   "signal/setMarked":
     "a setting in Redis that the sweep compares with the table, both ways: core/src/signal/signal.test.ts",
-  "signal/mark": "asks for less work for a while",
   "signal/takePermits": "rates of requests, not of jobs",
   "signal/deadLetters.carryOn": "with where it has come to, or not at all, and the next sweep goes on from there",
   "signal/deadLetters.clear": "the beginning of making the list anew",

@@ -10,7 +10,6 @@ import { fireAll } from "../../schedules/fire-due.ts";
 import { hint } from "../../signal/announce.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDeadLetterCheck } from "./check-dead-letters.ts";
-import { markReady } from "./ready-mark.ts";
 import { createReadyRound } from "./ready-round.ts";
 import { createRecovery } from "./recovery.ts";
 import type { RecoveryGate } from "./recovery-gate.ts";
@@ -92,7 +91,6 @@ export function createDuties(
       const { any_queued = true, any_changes = true, newest_dead } = outlook;
       const { any_overdue_groups = true, any_outbox = true } = outlook;
       const ready = any_queued && !asked;
-      if (ready) await markReady(deps);
       // It may take hours, so the sweep does not wait for it.
       if (isPast(outlook.operation_in_ms) && !underWay.has("operations"))
         operating = duty("operations", () => carryOnOperations(deps, stop, operation_turn));

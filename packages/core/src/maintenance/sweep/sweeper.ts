@@ -3,7 +3,6 @@ import { createOutlook, type SweepOutlook } from "../outlook.ts";
 import { pause } from "../../pause.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDuties } from "./duties.ts";
-import { readyWasSeen } from "./ready-mark.ts";
 import { createRecoveryGate } from "./recovery-gate.ts";
 import type { ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "../take-turn.ts";
@@ -50,8 +49,8 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, served: Served
     if (due) due_at = Infinity;
     const ours = await takeTurn(deps, "sweep", sweep_ms);
     if (!ours && !due) {
-      // Another sweeper's turn: only our own queues, and only when there is something to find.
-      if ((await readyWasSeen(deps)) && (await duties.servedQueues.mine(sweep_ms))) await duties.servedQueues.look();
+      // Another sweeper's turn: only our own queues.
+      if (await duties.servedQueues.mine(sweep_ms)) await duties.servedQueues.look();
       return;
     }
     const found = await outlook.look();

@@ -33,7 +33,6 @@ export type MemorySignalOptions = {
 export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions = {}): Signal {
   const queues = new Map<string, Lists>();
   const turns = new Map<string, number>();
-  const marks = new Map<string, number>();
   const waiters = new Set<() => void>();
   const draw = localPermits();
 
@@ -137,10 +136,6 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
       turns.set(name, now + period_ms);
       return true;
     },
-    async mark(name, lasts_ms) {
-      marks.set(name, Math.max(marks.get(name) ?? -Infinity, performance.now() + lasts_ms));
-    },
-    isMarked: async (name) => (marks.get(name) ?? -Infinity) > performance.now(),
     takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: memoryDeadLetters(),
     notices: memoryNotices(),

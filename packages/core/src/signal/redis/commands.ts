@@ -22,7 +22,6 @@ export type ScriptedRedis = Redis & {
   permitsDraw(bucket: string, limit: number, period_us: number, ...costs: number[]): Promise<number[]>;
   workersAnnounce(workers: string, ...words: Words): Promise<number>;
   workersList(workers: string, silent_ms: number): Promise<string[]>;
-  signalMark(mark: string, lasts_ms: number): Promise<number>;
   signalNonce(nonce: string, lasts_ms: number, ...nonces: Words): Promise<number>;
   signalTurn(turn: string, period_ms: number): Promise<number>;
 };

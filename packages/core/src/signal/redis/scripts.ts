@@ -138,11 +138,6 @@ for i = 1, #ARGV do
 end
 return removed`;
 
-/** KEYS: mark. ARGV: milliseconds. If another process asked for longer, that stays. (PEXPIRE … GT needs Redis 7.) */
-const mark = `
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) end
-return 1`;
-
 /**
  * KEYS: turn. ARGV: milliseconds. Redis keeps the time at which a key ends, so a clock set back would keep the turn from
  * everyone for as long as it was set back by: no turn has longer than its period.
@@ -175,7 +170,6 @@ export const scripts = {
   permitsDraw: { lua: drawScript, numberOfKeys: 1 },
   workersAnnounce: { lua: announceScript, numberOfKeys: 1 },
   workersList: { lua: listScript, numberOfKeys: 1 },
-  signalMark: { lua: mark, numberOfKeys: 1 },
   signalNonce: { lua: nonce, numberOfKeys: 1 },
   signalTurn: { lua: turn, numberOfKeys: 1 },
 };

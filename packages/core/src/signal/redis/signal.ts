@@ -126,14 +126,6 @@ export function redisSignal(options: RedisSignalOptions): Signal {
       const key = turnKey(keys, name);
       return (await available(key, () => commands.signalTurn(key, Math.ceil(period_ms)))) === 1;
     },
-    async mark(name, lasts_ms) {
-      const key = turnKey(keys, `mark:${name}`);
-      await available(key, () => commands.signalMark(key, Math.ceil(lasts_ms)));
-    },
-    async isMarked(name) {
-      const key = turnKey(keys, `mark:${name}`);
-      return (await available(key, () => commands.exists(key))) === 1;
-    },
     takePermits: redisPermits(commands, keys, available),
     deadLetters: redisDeadLetters(commands, keys, available),
     notices: redisNotices(link),

@@ -99,8 +99,6 @@ test("a user with no more rights than the operators' page gives can do everythin
   await signal.deadLetters.clear();
   await signal.takePermits("x", [1], { limit: 1, period_ms: 1_000 });
   expect(await signal.takeTurn("sweep", 1_000)).toBe(true);
-  await signal.mark("outage", 1_000);
-  expect(await signal.isMarked("outage")).toBe(true);
   await signal.push([job("plain"), { ...job("urgent"), priority: 5 }]);
   expect(await signal.take([main], 10)).toEqual(["urgent", "plain"]);
   // The client's greeting, which it may leave out.
