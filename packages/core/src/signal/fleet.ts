@@ -1,26 +1,16 @@
 import { z } from "zod";
 import type { QueueRef } from "../deps.ts";
 import { memorySignal } from "./memory/signal.ts";
+import { workerFacts } from "./presence.ts";
 import { wakeMark, type ReadyJob, type Signal, type Woken } from "./signal.ts";
 
 const queue = z.object({ tenant: z.string(), queue: z.string() });
 const worker = z.object({ tenant: z.string(), id: z.string() });
-const presence = worker.extend({
-  host: z.string(),
-  pid: z.int(),
-  queues: z.array(z.string()),
-  handlers: z.array(z.string()),
-  concurrency: z.int(),
-  active: z.int(),
-  state: z.enum(["running", "draining", "stuck"]),
-  lease_seconds: z.number(),
-});
-
 /** What processes send each other. Code that a process runs may forge it, and each may be lost. */
 const hint = z.discriminatedUnion("hint", [
   z.object({ hint: z.literal("ready"), queues: z.array(queue) }),
   z.object({ hint: z.literal("notice"), topic: z.enum(["finished", "cancelled"]), ids: z.array(z.string()) }),
-  z.object({ hint: z.literal("worker"), worker: presence }),
+  z.object({ hint: z.literal("worker"), worker: workerFacts.extend(worker.shape) }),
   z.object({ hint: z.literal("worker_left"), worker }),
 ]);
 type Hint = z.infer<typeof hint>;
@@ -109,8 +99,7 @@ export function fleetSignal(): FleetSignal {
     notices: { ...own.notices, tell: (topic, ids) => tell({ hint: "notice", topic, ids: [...ids] }) },
     presence: {
       ...own.presence,
-      announce: ({ queues, handlers, ...facts }) =>
-        tell({ hint: "worker", worker: { ...facts, queues: [...queues], handlers: [...handlers] } }),
+      announce: (one) => tell({ hint: "worker", worker: one }),
       withdraw: ({ tenant, id }) => tell({ hint: "worker_left", worker: { tenant, id } }),
     },
     join(send) {

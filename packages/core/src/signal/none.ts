@@ -1,4 +1,4 @@
-import { localPermits } from "./token-bucket.ts";
+import { memorySignal } from "./memory/signal.ts";
 import { SignalUnavailableError, type Signal } from "./signal.ts";
 
 const nothing = () => Promise.reject(new SignalUnavailableError("there is no signal: REDIS_URL is not set"));
@@ -12,18 +12,15 @@ const nothing = () => Promise.reject(new SignalUnavailableError("there is no sig
  * const signal = noSignal();
  */
 export function noSignal(): Signal {
-  const draw = localPermits();
   return {
+    ...memorySignal(),
     heard: false,
     push: async () => 0,
     pushFront: async () => 0,
     setMarked: async () => {},
     take: nothing,
     wait: nothing,
-    look: async () => ({ length: 0, next: undefined, overflowed: false, marked: false }),
-    endOverflow: async () => {},
     takeTurn: async () => true,
-    takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: {
       add: async () => 0,
       remove: async () => 0,
@@ -34,8 +31,5 @@ export function noSignal(): Signal {
     },
     notices: { tell: async () => {}, listen: () => () => {} },
     presence: { announce: async () => {}, withdraw: async () => {}, list: nothing },
-    state: () => "up",
-    check: async () => {},
-    close: async () => {},
   };
 }

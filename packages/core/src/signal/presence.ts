@@ -1,17 +1,21 @@
-/** What a worker says about itself. */
-export type WorkerPresence = WorkerRef & {
-  host: string;
-  pid: number;
-  queues: readonly string[];
+import { z } from "zod";
+
+/** What a worker says about itself, apart from its tenant. Untrusted, wherever it comes from. */
+export const workerFacts = z.object({
+  id: z.string(),
+  host: z.string(),
+  pid: z.int(),
+  queues: z.array(z.string()).readonly(),
   /** The job types it has handlers for. */
-  handlers: readonly string[];
-  concurrency: number;
+  handlers: z.array(z.string()).readonly(),
+  concurrency: z.int(),
   /** Handlers running now. */
-  active: number;
+  active: z.int(),
   /** `draining`: it takes no more jobs. `stuck`: it should take some, but its consumer is not moving. */
-  state: "running" | "draining" | "stuck";
-  lease_seconds: number;
-};
+  state: z.enum(["running", "draining", "stuck"]),
+  lease_seconds: z.number(),
+});
+export type WorkerPresence = WorkerRef & z.infer<typeof workerFacts>;
 
 /**
  * The name under which a worker for all tenants announces itself: every tenant sees it, and no tenant can have that

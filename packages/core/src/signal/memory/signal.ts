@@ -1,17 +1,15 @@
 import type { QueueRef } from "../../deps.ts";
 import { localPermits } from "../token-bucket.ts";
 import { defaultKeys, queueKeys } from "../keys.ts";
-import { priorityQueue, type PriorityQueue } from "./priority-queue.ts";
-import { createDeque, type Deque } from "./deque.ts";
+import { createIdList, type IdList } from "./id-list.ts";
 import { memoryNotices } from "../notices.ts";
 import { memoryPresence } from "../presence.ts";
 import { signals_max, type DeadLetterList, type ReadyJob, type Signal } from "../signal.ts";
 
 type Lists = {
-  plain: Deque;
-  prioritised: PriorityQueue;
+  ids: IdList;
   overflowed: boolean;
-  /** It keeps one id at most, among the plain ones. */
+  /** It keeps one id at most, of ordinary priority. */
   marked: boolean;
 };
 
@@ -45,27 +43,19 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
     return lists;
   };
   const lookAt = (queue: QueueRef): Lists | undefined => queues.get(keyOf(queue));
-  const lengthAt = (queue: QueueRef): number => {
-    const lists = lookAt(queue);
-    return lists ? lengthOf(lists) : 0;
-  };
+  const lengthAt = (queue: QueueRef): number => lookAt(queue)?.ids.length() ?? 0;
   const wake = () => {
     for (const waiter of waiters) waiter();
   };
-  const lengthOf = (lists: Lists) => lists.plain.length() + lists.prioritised.length();
 
   const takeFrom = (queue: QueueRef, ids_max: number): string[] => {
-    const lists = lookAt(queue);
-    if (!lists) return [];
-    const ids = lists.prioritised.take(ids_max, 1);
-    while (ids.length < ids_max && lists.plain.length() > 0) ids.push(lists.plain.shift() as string);
-    ids.push(...lists.prioritised.take(ids_max - ids.length, -Infinity));
+    const ids = lookAt(queue)?.ids.take(ids_max) ?? [];
     forgetEmpty(queue);
     return ids;
   };
   const forgetEmpty = (queue: QueueRef): void => {
     const lists = queues.size > kept_max ? lookAt(queue) : undefined;
-    if (lists && !lists.marked && !lists.overflowed && lengthOf(lists) === 0) queues.delete(keyOf(queue));
+    if (lists && !lists.marked && !lists.overflowed && lists.ids.length() === 0) queues.delete(keyOf(queue));
   };
 
   return {
@@ -79,10 +69,9 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
           taken += 1;
           continue;
         }
-        if (lengthOf(lists) >= signalsMax) lists.overflowed = true;
+        if (lists.ids.length() >= signalsMax) lists.overflowed = true;
         if (lists.overflowed) continue;
-        if (job.priority === 0) lists.plain.push(job.id);
-        else lists.prioritised.add(job);
+        lists.ids.push(job);
         taken += 1;
       }
       wake();
@@ -92,12 +81,7 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
       let missing = 0;
       for (const job of jobs.toReversed()) {
         const lists = listsOf(job);
-        if (lists.marked) {
-          if (mark(lists, job)) missing += 1;
-          continue;
-        }
-        if (job.priority === 0) lists.plain.unshift(job.id);
-        if (job.priority === 0 || lists.prioritised.add(job)) missing += 1;
+        if (lists.marked ? mark(lists, job) : lists.ids.pushFront(job)) missing += 1;
       }
       wake();
       return missing;
@@ -122,8 +106,8 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
       return undefined;
     },
     async look(queue) {
-      const { plain, overflowed = false, marked = false } = lookAt(queue) ?? {};
-      return { length: lengthAt(queue), next: plain?.first(), overflowed, marked };
+      const { ids, overflowed = false, marked = false } = lookAt(queue) ?? {};
+      return { length: ids?.length() ?? 0, next: ids?.next(), overflowed, marked };
     },
     async endOverflow(queue) {
       const lists = lookAt(queue);
@@ -149,14 +133,13 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
 }
 
 function emptyLists(): Lists {
-  return { plain: createDeque(), prioritised: priorityQueue(), overflowed: false, marked: false };
+  return { ids: createIdList(), overflowed: false, marked: false };
 }
 
 /** Whether it was not there. */
-function mark(lists: Lists, { id }: ReadyJob): boolean {
-  if (lists.plain.length() > 0) return false;
-  lists.plain.push(id);
-  return true;
+function mark({ ids }: Lists, job: ReadyJob): boolean {
+  if (ids.length() > 0) return false;
+  return ids.pushFront({ ...job, priority: 0 });
 }
 
 function woken(waiters: Set<() => void>, any: () => boolean, timeout_ms: number, stop: AbortSignal): Promise<void> {

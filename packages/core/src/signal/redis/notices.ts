@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import type { RedisLink } from "./link.ts";
 import { noticeChannel } from "../keys.ts";
-import { listeners } from "../notices.ts";
+import { memoryNotices } from "../notices.ts";
 import type { Notices, Topic } from "../signal.ts";
 
 /** Ids in one message; the listener splits it in one go. */
@@ -13,7 +13,7 @@ const message_ids_max = 1_000;
  * few seconds. In a cluster a message reaches all servers, and so listeners on any of them.
  */
 export function redisNotices({ commands, open, keys, available }: RedisLink): Notices {
-  const { tell, listen } = listeners();
+  const { tell, listen } = memoryNotices();
   const channels = new Map<string, Topic>();
   let subscriber: Redis | undefined;
   // At each beat too, as Redis may have refused it: it is busy with a script, or this user may not listen there yet.
@@ -25,7 +25,7 @@ export function redisNotices({ commands, open, keys, available }: RedisLink): No
     redis.on("ready", subscribe);
     redis.on("message", (channel: string, message: string) => {
       const topic = channels.get(channel);
-      if (topic) tell(topic, message.split(",", message_ids_max));
+      if (topic) void tell(topic, message.split(",", message_ids_max));
     });
     return redis;
   };

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Available } from "./available.ts";
 import { workersKey, type SignalKeys } from "../keys.ts";
 import {
@@ -6,6 +5,7 @@ import {
   byId,
   presence_ttl_ms,
   shortened,
+  workerFacts,
   workers_max,
   type Presence,
   type SeenWorker,
@@ -36,19 +36,6 @@ for i = 1, #all, 2 do
 end
 return out`;
 
-/** What is stored of a worker. Untrusted, like all that comes out of Redis. */
-const record = z.object({
-  id: z.string(),
-  host: z.string(),
-  pid: z.int(),
-  queues: z.array(z.string()),
-  handlers: z.array(z.string()),
-  concurrency: z.int(),
-  active: z.int(),
-  state: z.enum(["running", "draining", "stuck"]),
-  lease_seconds: z.number(),
-});
-
 /** Workers as a hash per tenant. */
 export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available: Available): Presence {
   return {
@@ -77,7 +64,7 @@ export function redisPresence(redis: ScriptedRedis, keys: SignalKeys, available:
 function read(tenant: string, entry: string): SeenWorker | undefined {
   const space = entry.indexOf(" ");
   const last_seen = new Date(Number(entry.slice(0, space)));
-  const parsed = record.safeParse(parseJson(entry.slice(space + 1)));
+  const parsed = workerFacts.safeParse(parseJson(entry.slice(space + 1)));
   if (!parsed.success || Number.isNaN(last_seen.getTime())) return undefined;
   return { tenant, last_seen, ...parsed.data };
 }
