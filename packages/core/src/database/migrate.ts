@@ -1,11 +1,12 @@
 import { executeIn } from "./caller-transaction.ts";
+import postgres from "./driver.ts";
 import { codeOf } from "./errors.ts";
 import { applyMissing, type MigrateOptions } from "./migrating/apply-missing.ts";
-import { connectMigrator } from "./migrating/connect.ts";
 import { shippedMigrations } from "./migrating/journal.ts";
 import { grantStatements, grantSubmitStatements } from "./migrating/script.ts";
 import { SettingError } from "../settings/setting-error.ts";
 import { schemaNamed } from "./schema/name.ts";
+import { parseDatabaseUrl } from "./server/connection-string.ts";
 import { requireVersion } from "./server/version.ts";
 
 export type Grants = {
@@ -13,6 +14,7 @@ export type Grants = {
   grantSubmit?: { role: string; tenant: string } | undefined;
 };
 
+const silence_seconds_max = 10;
 const undefined_object = "42704";
 /** Of the function `grant_submit`. */
 const no_tenant = "22023";
@@ -35,17 +37,21 @@ export async function migrateDatabase(
 ): Promise<void> {
   stop?.throwIfAborted();
   const schema = schemaNamed(name);
-  const { sql, slowly, ignored } = connectMigrator(url);
+  const { driver, connect_timeout_seconds, startup, ignored } = parseDatabaseUrl(url, "atlasqueue-migrate");
   if (ignored.length > 0) tell?.(`ignored in the URL of the database: ${ignored.join(", ")}`);
-  const work = async () => {
-    await requireVersion(executeIn(sql));
-    await applyMissing(sql, shippedMigrations(), { stop, tell, slowly, schema });
-    if (grant !== undefined) await give(grant, grantStatements(grant, { schema: schema.name }));
-    if (grantSubmit) {
-      const { role, tenant } = grantSubmit;
-      await give(role, grantSubmitStatements(role, { tenant, schema: schema.name }));
-    }
-  };
+  const sql = postgres({
+    ...driver,
+    connection: startup,
+    max: 1,
+    // A pooler may have each try on another connection.
+    prepare: false,
+    onnotice: () => {},
+    fetch_types: false,
+    connect_timeout: connect_timeout_seconds ?? silence_seconds_max,
+    // A statement may take as long as it takes. After this long without an answer the system asks whether the server is
+    // there, which takes ten seconds more.
+    keep_alive: silence_seconds_max,
+  } as unknown as postgres.Options<Record<string, never>>);
   const give = async (role: string, statements: readonly string[]) => {
     await sql.unsafe(statements.join(";")).catch((error: unknown) => {
       if (codeOf(error) === no_tenant) throw new SettingError((error as Error).message);
@@ -53,19 +59,22 @@ export async function migrateDatabase(
       throw new SettingError(`there is no role ${JSON.stringify(role)} to grant rights to; create it first`);
     });
   };
+  // The server ends by itself what it does then: it waits for no lock for longer.
+  const end = () => void sql.end({ timeout: 0 });
+  stop?.addEventListener("abort", end, { once: true });
   try {
-    await unlessStopped(work(), stop);
+    await requireVersion(executeIn(sql));
+    await applyMissing(sql, shippedMigrations(), { stop, tell, schema });
+    if (grant !== undefined) await give(grant, grantStatements(grant, { schema: schema.name }));
+    if (grantSubmit) {
+      const { role, tenant } = grantSubmit;
+      await give(role, grantSubmitStatements(role, { tenant, schema: schema.name }));
+    }
+  } catch (error) {
+    stop?.throwIfAborted();
+    throw error;
   } finally {
-    await sql.end({ timeout: stop?.aborted ? 1 : 5 });
+    stop?.removeEventListener("abort", end);
+    await sql.end({ timeout: 5 });
   }
-}
-
-/** Rejects at the abort, even while the server does not answer. */
-function unlessStopped(work: Promise<void>, stop: AbortSignal | undefined): Promise<void> {
-  if (!stop) return work;
-  return new Promise((resolve, reject) => {
-    const end = () => reject(stop.reason);
-    stop.addEventListener("abort", end, { once: true });
-    void work.then(resolve, reject).finally(() => stop.removeEventListener("abort", end));
-  });
 }

@@ -1,6 +1,6 @@
 import { SettingError } from "../settings/setting-error.ts";
 import type { Database } from "./connect.ts";
-import { appliedMigrations, shippedMigrations } from "./migrating/journal.ts";
+import { readJournal, shippedMigrations } from "./migrating/journal.ts";
 import { requireRights } from "./server/rights.ts";
 import { executeOn } from "./statement.ts";
 
@@ -28,11 +28,16 @@ export async function schemaState(database: Database): Promise<SchemaState> {
   const shipped = shippedMigrations();
   const newest = shipped.at(-1);
   const numbers = { shipped: shipped.length, needs: newest?.tag ?? "" };
-  const rows = await appliedMigrations(executeOn(database), shipped, database.schema);
-  const last = rows.at(-1)?.made_at ?? 0;
+  const { applied } = await readJournal(executeOn(database), shipped, database.schema);
+  const last = applied.at(-1)?.made_at ?? 0;
   const wanted = newest?.folderMillis ?? 0;
-  const kind = rows.length === 0 ? "missing" : last < wanted ? "behind" : last > wanted ? "ahead" : "current";
-  return { kind, applied: rows.length, at: shipped.find(({ hash }) => hash === rows.at(-1)?.hash)?.tag, ...numbers };
+  const kind = applied.length === 0 ? "missing" : last < wanted ? "behind" : last > wanted ? "ahead" : "current";
+  return {
+    kind,
+    applied: applied.length,
+    at: shipped.find(({ hash }) => hash === applied.at(-1)?.hash)?.tag,
+    ...numbers,
+  };
 }
 
 /**

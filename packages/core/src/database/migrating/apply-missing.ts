@@ -2,34 +2,28 @@ import { executeIn } from "../caller-transaction.ts";
 import type postgres from "../driver.ts";
 import { codeOf } from "../errors.ts";
 import { schemaNamed, type SchemaName } from "../schema/name.ts";
-import type { Sent } from "../server/cancel-late.ts";
-import { sentWhole, type Execute, type Statement } from "../statement.ts";
-import type { Migrator } from "./connect.ts";
-import { appliedMigrations, missingJournal, noteApplied, type Migration } from "./journal.ts";
+import { pause } from "../../pause.ts";
+import { noteApplied, readJournal, type Migration } from "./journal.ts";
 
 export type MigrateOptions = {
   /** Aborted: ends what is under way, which is rolled back, and rejects with its reason. */
   stop?: AbortSignal | undefined;
-  /** Called with a line that says what the migration waits for, at most once a minute with the same line. */
+  /** Called with a line that says what the migration waits for, once for each statement that waits. */
   tell?: ((line: string) => void) | undefined;
 };
 
 /** "AtlasQ" in ASCII: any fixed number that other programs in the same database are unlikely to pick. */
 const migration_lock = 0x41746c617351;
 /**
- * Who waits for a table has everybody who comes later wait behind it: below the deadline of an API's statements, 1.5 s, and
+ * Statements that come later wait behind one that waits for a table: below the deadline of an API's statements, 1.5 s, and
  * above `deadlock_timeout`, 1 s, after which an autovacuum gives way.
  */
 const lock_ms = 1_200;
 /** Between two tries the others pass. */
 const rest_ms = 2_000;
-/** The server's own limit may be shorter than our rests; without one, a process that stands still would keep its tables. */
+/** Without it, a process that stands still would keep its tables. */
 const idle_ms = 10_000;
-const say_again_ms = 60_000;
 const statement_chars_max = 120;
-/** It waited too long for a lock, or lost in a deadlock. */
-const lock_not_available = "55P03";
-const deadlock_detected = "40P01";
 
 /** PostgreSQL 16 has no `transaction_timeout`. */
 const limits = `
@@ -50,67 +44,39 @@ const takeTurn = `SELECT pg_advisory_xact_lock(${migration_lock})`;
 export async function applyMissing(
   sql: postgres.Sql,
   migrations: readonly Migration[],
-  {
-    stop,
-    tell = () => {},
-    slowly = async (work) => work(),
-    schema = schemaNamed(),
-  }: MigrateOptions & { slowly?: Migrator["slowly"]; schema?: SchemaName } = {},
+  { stop, tell = () => {}, schema = schemaNamed() }: MigrateOptions & { schema?: SchemaName } = {},
 ): Promise<void> {
-  let said = { line: "", at: 0 };
-  let rests = false;
+  const journal = (tx: postgres.Sql | postgres.TransactionSql) =>
+    readJournal(executeIn(tx, schema), migrations, schema);
   let statement = "";
-  const run = async (tx: postgres.TransactionSql, text: string): Promise<void> => {
-    stop?.throwIfAborted();
-    statement = text;
-    const query = tx.unsafe(text);
-    // The server would go on with it unheard.
-    const cancel = () => void (query as unknown as Sent).canceller?.(query).catch(() => {});
-    stop?.addEventListener("abort", cancel, { once: true });
-    await slowly(() => query).finally(() => stop?.removeEventListener("abort", cancel));
-  };
+  let told = "";
   // Explicit, as under another default the journal would be read as it was before the turn.
   const applyNext = () =>
     sql.begin("isolation level read committed", async (tx): Promise<void> => {
-      await tx.unsafe(limits);
-      await run(tx, takeTurn);
-      const execute = executeWhole(tx, schema);
-      const next = await firstMissing(execute, migrations, schema);
-      if (!next) return;
-      // With the turn, so that however many migrate, a table is asked for by one; and with nothing else.
-      if (rests) await run(tx, `SELECT pg_sleep(${rest_ms / 1_000})`);
-      for (const text of await missingJournal(execute, schema)) await run(tx, schema.fill(text));
-      for (const text of next.sql) await run(tx, schema.fill(text));
-      await tx.unsafe(schema.fill(noteApplied(next)));
+      const run = async (text: string): Promise<void> => {
+        statement = text;
+        await tx.unsafe(schema.fill(text));
+      };
+      await run(limits);
+      await run(takeTurn);
+      const { missing, toMake } = await journal(tx);
+      const [next] = missing;
+      if (next) for (const text of [...toMake, ...next.sql, noteApplied(next)]) await run(text);
     });
-  while (await firstMissing(executeIn(sql, schema), migrations, schema)) {
+  while ((await journal(sql)).missing.length > 0) {
     stop?.throwIfAborted();
     try {
       await applyNext();
-      rests = false;
     } catch (error) {
       stop?.throwIfAborted();
-      const code = codeOf(error);
-      if (code !== lock_not_available && code !== deadlock_detected) throw error;
-      rests = true;
+      // It waited too long for a lock, or lost in a deadlock.
+      if (!/^(55P03|40P01)$/.test(codeOf(error) ?? "")) throw error;
       const line = waitingLine(statement);
-      if (line === said.line && performance.now() - said.at < say_again_ms) continue;
-      said = { line, at: performance.now() };
-      tell(line);
+      if (line !== told) tell(line);
+      told = line;
+      await pause(rest_ms, stop);
     }
   }
-}
-
-/** The server would wait for the second half of a statement without counting as idle. */
-function executeWhole(tx: postgres.TransactionSql, { fill }: SchemaName): Execute {
-  const how = { ...sentWhole, prepare: false };
-  return async <Row>({ text, params }: Statement) =>
-    (await tx.unsafe(fill(text), [...params], how)) as unknown as readonly Row[];
-}
-
-async function firstMissing(execute: Execute, migrations: readonly Migration[], schema: SchemaName) {
-  const last = (await appliedMigrations(execute, migrations, schema)).at(-1)?.made_at ?? 0;
-  return migrations.find(({ folderMillis }) => folderMillis > last);
 }
 
 function waitingLine(statement: string): string {

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SettingError } from "../../settings/setting-error.ts";
-import { textArray } from "../literals.ts";
 import type { SchemaName } from "../schema/name.ts";
 import type { Execute } from "../statement.ts";
 
@@ -29,68 +28,69 @@ export function shippedMigrations(): (Migration & { tag: string })[] {
 
 export const makeTable =
   "CREATE TABLE IF NOT EXISTS atlasqueue.migrations (created_at bigint PRIMARY KEY, hash text NOT NULL)";
-const select = "SELECT hash, created_at::text AS at FROM atlasqueue.migrations ORDER BY created_at";
 
-/** What has to be made before the first migration is written down; nothing later. */
-export async function missingJournal(execute: Execute, { name }: SchemaName): Promise<readonly string[]> {
-  const found = await namesIn(execute, name, []);
-  if (found.some(({ of }) => of === "journal")) return [];
-  // With IF NOT EXISTS it takes the right to make one where there is one too.
-  return found.some(({ of }) => of === "schema") ? [makeTable] : [`CREATE SCHEMA "${name}"`, makeTable];
-}
-
-export type Applied = { hash: string; made_at: number };
+export type Journal = {
+  /** The migrations that were applied, oldest first. */
+  applied: { hash: string; made_at: number }[];
+  missing: Migration[];
+  /** Statements that must come before the first one is written down. */
+  toMake: string[];
+};
 
 /**
- * The migrations that were applied, oldest first; `shipped` are those that this program has. Throws `SettingError` when
- * the schema has tables of ours that we did not make.
+ * Which of the `shipped` migrations were applied. Throws `SettingError` when the schema has tables of ours that AtlasQueue
+ * did not make, or a development version made them. Its statements have no parameters: between two parts of one, the
+ * server would not count as idle.
  *
  * @example
- * const last = (await appliedMigrations(execute, shipped, schemaNamed())).at(-1)?.made_at ?? 0;
+ * const { missing } = await readJournal(execute, shippedMigrations(), schemaNamed());
  */
-export async function appliedMigrations(
+export async function readJournal(
   execute: Execute,
   shipped: readonly Migration[],
   { name }: SchemaName,
-): Promise<Applied[]> {
-  const made = shipped.flatMap(({ sql }) => sql).map((text) => /CREATE TABLE "atlasqueue"\."(\w+)"/.exec(text)?.[1]);
-  const found = await namesIn(execute, name, made);
-  if (found.some(({ of }) => of === "journal")) {
-    const rows = await execute<{ hash: string; at: string }>({ text: select, params: [] });
-    if (rows[0] && rows[0].hash !== shipped[0]?.hash) throw new SettingError(ofDevelopment);
-    return rows.map(({ hash, at }) => ({ hash, made_at: Number(at) }));
-  }
-  if (found.some(({ of }) => of === "development")) throw new SettingError(ofDevelopment);
-  const foreign = found.find(({ of }) => of === "table");
+): Promise<Journal> {
+  const made = shipped.flatMap(({ sql }) =>
+    sql.flatMap((text) => /CREATE TABLE "atlasqueue"\."(\w+)"/.exec(text)?.[1] ?? []),
+  );
+  const found = await execute<Found>({ text: namesIn(name, [...made, "migrations"]), params: [] });
+  const has = (kind: Found["of"]) => found.find(({ of }) => of === kind);
+  const rows = has("journal") ? await execute<{ hash: string; at: string }>({ text: select, params: [] }) : [];
+  if (has("journal") ? rows[0] && rows[0].hash !== shipped[0]?.hash : has("development"))
+    throw new SettingError("This database was made by a development version before 0.1.0. Make a new one.");
+  const foreign = has("journal") ? undefined : has("table");
   if (foreign)
     throw new SettingError(
       `The schema ${name} has a table ${foreign.relname} that AtlasQueue did not make. Name another one in DATABASE_SCHEMA.`,
     );
-  return [];
+  const applied = rows.map(({ hash, at }) => ({ hash, made_at: Number(at) }));
+  const last = applied.at(-1)?.made_at ?? 0;
+  return {
+    applied,
+    missing: shipped.filter(({ folderMillis }) => folderMillis > last),
+    // With IF NOT EXISTS it takes the right to make a schema where there is one too.
+    toMake: has("journal") ? [] : [...(has("schema") ? [] : [`CREATE SCHEMA "${name}"`]), makeTable],
+  };
 }
 
-const ofDevelopment = "This database was made by a development version before 0.1.0. Make a new one.";
-
-/** Without parameters: the server would wait for them without counting as idle. */
 export const noteApplied = ({ hash, folderMillis }: Migration) =>
   `INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ('${hash}', ${folderMillis})`;
+
+type Found = { of: "schema" | "journal" | "development" | "table"; relname: string };
+
+const select = "SELECT hash, created_at::text AS at FROM atlasqueue.migrations ORDER BY created_at";
 
 /**
  * Not with `to_regclass`: a server process that has found no such schema repeats that until the next transaction, and
  * the turn may have come in the middle of this one.
  */
-function namesIn(execute: Execute, schema: string, tables: readonly (string | undefined)[]) {
-  type Found = { of: "schema" | "journal" | "development" | "table"; relname: string };
-  return execute<Found>({ text: names, params: [schema, textArray(tables)] });
-}
-
-const names = `
-  SELECT 'schema' AS of, '' AS relname FROM pg_namespace WHERE nspname = $1
+const namesIn = (schema: string, tables: readonly string[]) => `
+  SELECT 'schema' AS of, '' AS relname FROM pg_namespace WHERE nspname = '${schema}'
   UNION ALL
-  SELECT CASE WHEN nspname <> $1 THEN 'development'
+  SELECT CASE WHEN nspname <> '${schema}' THEN 'development'
               WHEN relname = 'migrations' AND EXISTS (
                 SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'hash') THEN 'journal'
               ELSE 'table' END, relname
   FROM pg_namespace JOIN pg_class ON relnamespace = pg_namespace.oid
-  WHERE nspname = $1 AND relname = ANY($2::text[] || 'migrations'::text)
+  WHERE nspname = '${schema}' AND relname = ANY('{${tables.join(",")}}')
      OR nspname = 'drizzle' AND relname = 'atlasqueue_migrations'`;

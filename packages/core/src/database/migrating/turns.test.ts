@@ -3,7 +3,6 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import postgres from "../driver.ts";
 import { migrateDatabase } from "../migrate.ts";
 import { applyMissing } from "./apply-missing.ts";
-import { connectMigrator } from "./connect.ts";
 
 let created: CreatedDatabase;
 let sql: postgres.Sql;
@@ -174,26 +173,4 @@ test("told to stop while the server does not answer, it ends", async () => {
   await eventually(() => proxy.accepted() > 0);
   stopping.abort(new Error("enough"));
   expect(await migrating).toEqual(new Error("enough"));
-});
-
-test("a commit whose answer never comes ends it with an error, and the next call finds it done", async () => {
-  const proxy = await tcpProxy(created.url);
-  onTestFinished(() => proxy.close());
-  proxy.splitQuestions((piece) => {
-    if (piece.includes("commit\0")) proxy.blackhole("answers");
-    return [piece];
-  });
-  const { sql: own, slowly } = connectMigrator(proxy.url, 1_000);
-  onTestFinished(() => own.end({ timeout: 0 }));
-  const files = [file(1, "CREATE TABLE one (a int)")];
-  await expect(applyMissing(own, files, { slowly })).rejects.toThrow();
-  await applyMissing(sql, files);
-  expect(await applied()).toEqual(["1"]);
-});
-
-test("a file's own statement may take longer than any other answer", { tags: ["slow"] }, async () => {
-  const { sql: own, slowly } = connectMigrator(created.url, 1_000);
-  onTestFinished(() => own.end({ timeout: 0 }));
-  await applyMissing(own, [file(1, "SELECT pg_sleep(3)")], { slowly });
-  expect(await applied()).toEqual(["1"]);
 });
