@@ -1,6 +1,6 @@
 import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
-import { keysInUse, lookAtStored, type Stored } from "./look.ts";
+import { keysInUse, lookAtStored } from "./look.ts";
 import { minus, nothing, nothingKnown, plus, reckon, type Reckoning, type Sizes } from "./reckon.ts";
 
 export type StorageQuota = {
@@ -44,6 +44,8 @@ type Account = {
   failed: boolean;
 };
 
+const newAccount = (): Account => ({ known: undefined, looked_at: 0, since: nothing, failed: false });
+
 /**
  * Bounds how much each tenant's jobs take up in the database: their exact number, times the mean size in samples of
  * the table (see reckon.ts), with their steps and signals, sampled as well, plus what this process has let in since. One
@@ -66,35 +68,30 @@ export function createStorageQuota(
   const accountOf = (tenant: string): Account => {
     const known = accounts.get(tenant);
     if (known) return known;
-    const account = { known: undefined, looked_at: 0, since: nothing, failed: false };
+    const account = newAccount();
     accounts.set(tenant, account);
     if (accounts.size > tenants_max) accounts.delete(accounts.keys().next().value ?? "");
     return account;
   };
 
-  const learn = (account: Account, found: Stored, let_in: Sizes): void => {
-    const now = performance.now();
-    const looks = (now - account.looked_at) / look_ms;
-    account.known = reckon(account.known ?? nothingKnown, found, { let_in: account.failed ? nothing : let_in, looks });
-    // What was let in before the look began is in it, or was not stored.
-    account.since = minus(account.since, let_in);
-    account.looked_at = now;
-    account.failed = false;
-  };
   const lookOnce = async (): Promise<void> => {
     const tenants = [...asked].slice(0, looked_at_max);
+    const begun = new Map(tenants.map((tenant) => [tenant, { ...accountOf(tenant) }]));
     for (const tenant of tenants) asked.delete(tenant);
-    const begun = new Map(
-      tenants.map((tenant) => {
-        const account = accountOf(tenant);
-        return [tenant, { account, let_in: account.since }];
-      }),
-    );
-    const looked = lookAtStored(deps, tenants);
-    looked.catch(() => begun.forEach(({ account }) => (account.failed = true)));
-    for (const found of await looked) {
-      const began = begun.get(found.tenant);
-      if (began) learn(began.account, found, began.let_in);
+    const looked = await lookAtStored(deps, tenants).catch((error: unknown) => {
+      for (const tenant of tenants) accountOf(tenant).failed = true;
+      throw error;
+    });
+    const now = performance.now();
+    for (const found of looked) {
+      const { known, since: let_in, looked_at, failed } = begun.get(found.tenant) ?? newAccount();
+      const account = accountOf(found.tenant);
+      const looks = (now - looked_at) / look_ms;
+      account.known = reckon(known ?? nothingKnown, found, { let_in: failed ? nothing : let_in, looks });
+      // What was let in before the look began is in it, or was not stored.
+      account.since = minus(account.since, let_in);
+      account.looked_at = now;
+      account.failed = false;
     }
   };
   /** One look at a time, for all that have asked. */
