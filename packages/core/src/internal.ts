@@ -84,7 +84,7 @@ export type { LiveEventText } from "./live/listener.ts";
 export { createOverview, type OverviewReader } from "./overview/overview.ts";
 export { readSeries } from "./rollups/series.ts";
 export { setLimits } from "./limits/set.ts";
-export { createOutlook } from "./maintenance/outlook.ts";
+export { readOutlook } from "./maintenance/outlook.ts";
 export { promoteAll } from "./maintenance/promote.ts";
 export { rebuildSignals } from "./maintenance/rebuild-signals.ts";
 export { default_audit_hours, defaultRetention, firstIdAt } from "./maintenance/retention.ts";

@@ -3,10 +3,10 @@ import {
   countDrift,
   findBrokenJobs,
   overdueEdges,
+  readOutlook,
   requireRights,
   schemaState,
   serverConnections,
-  createOutlook,
   type Deps,
 } from "@atlasqueue/core/internal";
 import { duration } from "../output/plain.ts";
@@ -45,7 +45,7 @@ export const checkClock: Look = async (deps) => {
 
 /** What a running sweep would have done long ago. */
 export const checkSweep: Look = async (deps) => {
-  const { due_in_ms = null, lease_check_in_ms = null } = await createOutlook(deps).look();
+  const { due_in_ms, lease_check_in_ms } = await readOutlook(deps);
   const late = ([what, in_ms]: [string, number | null]) =>
     in_ms !== null && in_ms < -sweep_ms_max ? [`${what} for ${duration(-in_ms)}`] : [];
   const left = [
@@ -58,7 +58,7 @@ export const checkSweep: Look = async (deps) => {
 
 /** The sweep looks at overdue groups each second, so one seen by two looks is stuck. */
 export const checkGroups: Look = async (deps) =>
-  (await createOutlook(deps).look()).any_overdue_groups
+  (await readOutlook(deps)).any_overdue_groups
     ? wrong("groups", "groups wait for the sweep to let their next job through: does a worker or an API run?")
     : ok("groups", "no group waits for the sweep");
 

@@ -37,75 +37,39 @@ const parts: Record<keyof SweepOutlook, string> = {
     "(SELECT true FROM atlasqueue.job_groups WHERE overdue_at <= now() ORDER BY tenant, overdue_at LIMIT 1) IS NOT NULL",
   any_outbox: "EXISTS (SELECT FROM atlasqueue.outbox)",
 };
-type Part = keyof SweepOutlook;
-const names = Object.keys(parts) as Part[];
-
-const textOf = (asked: readonly Part[]) => `SELECT ${asked.map((name) => `${parts[name]} AS ${name}`).join(", ")}`;
-const whole = composed("maintenance/outlook", [], textOf(names));
-const due = textOf(["due_in_ms", "schedule_in_ms"]);
-
-/** After this time, the parts are asked for one by one: one of them is slow. */
-const together_ms_max = 500;
-const apart_ms_max = 2_000;
-/** How long they are asked for one by one then. */
-const apart_for_ms = 60_000;
-/** At once, from a pool that has other work. */
-const lanes_max = 2;
-
-export type Outlook = {
-  /** The parts answered in time. Throws when none was: the database is away. */
-  look(): Promise<Partial<SweepOutlook>>;
-  /** When the next job and the next slot of a schedule are due. */
-  nextDue(): Promise<Pick<SweepOutlook, "due_in_ms" | "schedule_in_ms">>;
-};
+const text = composed(
+  "maintenance/outlook",
+  [],
+  `SELECT ${Object.entries(parts)
+    .map(([name, part]) => `${part} AS ${name}`)
+    .join(", ")}`,
+);
 
 /**
- * One cheap statement, so that an idle system sends the database one query a second. An index may be full of dead
- * entries kept by an open snapshot: then its part becomes slow, and the other parts must not wait for it. So when the
- * statement is late, each part is asked for separately, with its own deadline.
+ * What a sweep would find, in one cheap statement: an idle system sends the database one query a second.
  *
  * @example
- * const { due_in_ms } = await createOutlook(deps).look();
+ * const { due_in_ms } = await readOutlook(deps);
  */
-export function createOutlook(deps: Pick<Deps, "database">): Outlook {
-  let apart_until = -Infinity;
+export async function readOutlook({ database }: Pick<Deps, "database">): Promise<SweepOutlook> {
+  const [row] = await executeOn(database)<SweepOutlook>({ text, params: [] });
+  if (!row) throw new Error("an outlook gave no row");
+  return row;
+}
 
-  const ask = async (text: string, ms_max: number): Promise<Partial<SweepOutlook>> => {
-    const database = { ...deps.database, timeout_ms: Math.min(ms_max, deps.database.timeout_ms) };
-    const [row] = await executeOn(database)<Partial<SweepOutlook>>({ text, params: [] });
-    return row ?? {};
-  };
+/** An index may be full of dead entries that an open snapshot keeps. Then a sweep does all its duties, each with its own deadline. */
+const outlook_ms_max = 1_000;
 
-  const askApart = async (): Promise<Partial<SweepOutlook>> => {
-    const left = [...names];
-    const known: Partial<SweepOutlook> = {};
-    let reason: unknown;
-    const lane = async () => {
-      for (let name = left.shift(); name; name = left.shift())
-        await ask(textOf([name]), apart_ms_max).then(
-          (answer) => Object.assign(known, answer),
-          (error: unknown) => (reason = error),
-        );
-    };
-    await Promise.all(Array.from({ length: lanes_max }, lane));
-    if (Object.keys(known).length === 0) throw reason;
-    return known;
-  };
-
-  return {
-    async look() {
-      if (performance.now() >= apart_until)
-        try {
-          return await ask(whole, together_ms_max);
-        } catch (error) {
-          if (!(error instanceof DatabaseTimeoutError)) throw error;
-          apart_until = performance.now() + apart_for_ms;
-        }
-      return askApart();
-    },
-    async nextDue() {
-      const { due_in_ms = null, schedule_in_ms = null } = await ask(due, apart_ms_max);
-      return { due_in_ms, schedule_in_ms };
-    },
-  };
+/**
+ * The same for a sweep: nothing of it is known if the database has not answered within a second.
+ *
+ * @example
+ * const { any_outbox = true } = await outlookInTime(deps);
+ */
+export async function outlookInTime({ database }: Pick<Deps, "database">): Promise<Partial<SweepOutlook>> {
+  const timeout_ms = Math.min(outlook_ms_max, database.timeout_ms);
+  return readOutlook({ database: { ...database, timeout_ms } }).catch((error: unknown) => {
+    if (error instanceof DatabaseTimeoutError) return {};
+    throw error;
+  });
 }

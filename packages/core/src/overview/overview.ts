@@ -2,7 +2,7 @@ import type { Overview } from "@atlasqueue/contract";
 import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import { createReadiness } from "../database/server/readiness.ts";
 import type { Deps } from "../deps.ts";
-import { createOutlook } from "../maintenance/outlook.ts";
+import { outlookInTime } from "../maintenance/outlook.ts";
 import { pause } from "../pause.ts";
 import { recentDeaths } from "../rollups/series.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
@@ -30,9 +30,8 @@ const late_ms_max = 1_000;
  */
 export function createOverview(deps: Deps & { signal: Signal }): OverviewReader {
   const readiness = createReadiness(deps);
-  const outlook = createOutlook(deps);
   const summarize = createSummaries();
-  const late = kept(() => lateness(outlook), late_kept_ms);
+  const late = kept(() => lateness(deps), late_kept_ms);
   let compared_at = -Infinity;
   let drifting: ReadonlySet<string> = new Set();
 
@@ -99,8 +98,8 @@ async function inTime(late: Promise<number | undefined>): Promise<number> {
 }
 
 /** How long what is due has waited for a sweep. */
-async function lateness(outlook: ReturnType<typeof createOutlook>): Promise<number> {
-  const { due_in_ms = null, lease_check_in_ms = null } = await outlook.look();
+async function lateness(deps: Pick<Deps, "database">): Promise<number> {
+  const { due_in_ms = null, lease_check_in_ms = null } = await outlookInTime(deps);
   return Math.max(0, -(due_in_ms ?? 0), -(lease_check_in_ms ?? 0));
 }
 

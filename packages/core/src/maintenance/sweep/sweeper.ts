@@ -1,5 +1,5 @@
 import { isUnavailable } from "../../database/errors.ts";
-import { createOutlook, type SweepOutlook } from "../outlook.ts";
+import { outlookInTime, type SweepOutlook } from "../outlook.ts";
 import { pause } from "../../pause.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDuties } from "./duties.ts";
@@ -23,7 +23,6 @@ const sweep_ms_max = 2_500;
  * worker. `served` are the queues this process takes jobs from: they are looked after first.
  */
 export function createSweeper(deps: SweepDeps, stop: AbortSignal, served: ServedBySweep) {
-  const outlook = createOutlook(deps);
   const gate = createRecoveryGate(deps);
   const duties = createDuties(deps, served, stop, gate);
   let wake = new AbortController();
@@ -34,7 +33,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, served: Served
     const swept = await duties.start(found, { asked });
     deps.observe({ event: "sweep_complete", ...swept, duration_ms: performance.now() - started });
     const changed = swept.promoted + swept.fired + swept.recovered > 0;
-    const { due_in_ms, schedule_in_ms } = changed ? await outlook.nextDue() : found;
+    const { due_in_ms, schedule_in_ms } = changed ? await outlookInTime(deps) : found;
     const { operation_in_ms } = found;
     // A due schedule that cannot be fired waits for the next turn.
     const slot_in_ms = isPast(schedule_in_ms) && swept.fired === 0 ? null : schedule_in_ms;
@@ -53,7 +52,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, served: Served
       if (await duties.servedQueues.mine(sweep_ms)) await duties.servedQueues.look();
       return;
     }
-    const found = await outlook.look();
+    const found = await outlookInTime(deps);
     if (found.lease_check_in_ms !== null) gate.start();
     const over = new AbortController();
     await Promise.race([sweep(found, !ours).catch(report), pause(sweep_ms_max, over.signal)]);
