@@ -3,11 +3,8 @@
 -- $3 jobs_max
 -- $4 succeeded_seconds
 -- $5 dead_seconds
-WITH turn AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock(4715308921) AS ours
-  ), old AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE (SELECT ours FROM turn) AND id > $1::text::uuid AND id <= $2::text::uuid
-    ORDER BY id LIMIT $3::int
+WITH old AS MATERIALIZED (
+    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
     SELECT id, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
@@ -24,7 +21,8 @@ WITH turn AS MATERIALIZED (
       ORDER BY jobs.flow_id LIMIT 1) AS waiting
   ), running_flows AS MATERIALIZED (
     SELECT DISTINCT flow_id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims)) AND status = 'running' AND flow_id IS NOT NULL
+    WHERE (SELECT true FROM free WHERE flow_id IS NOT NULL LIMIT 1) AND id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims))
+      AND status = 'running' AND flow_id IS NOT NULL
   ), ended AS MATERIALIZED (
     SELECT * FROM free WHERE flow_id IS NULL OR (
       flow_id NOT IN (SELECT flow_id FROM waiting_flows) AND flow_id NOT IN (SELECT flow_id FROM running_flows))
@@ -50,5 +48,5 @@ WITH turn AS MATERIALIZED (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM gone GROUP BY tenant, queue
   )
-  SELECT (SELECT ours FROM turn) AS ours, (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
+  SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
          (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead;

@@ -7,18 +7,22 @@ import { forgetPastStarts } from "../limits/note-starts.ts";
 import { firstId, prune, pruneAhead } from "./prune.ts";
 import { pruneKeys } from "./prune-keys.ts";
 import { pause } from "../pause.ts";
-import { pass_ms, restMs } from "./rest.ts";
 import { forgetOperations } from "../operations/forget.ts";
 import { foldMinutes, forgetHours } from "../rollups/fold.ts";
 import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
 import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { createResultClearer } from "./clear-results.ts";
-import { firstPlace, jobs_max, jobsStep, type Place, type Removed, type Step } from "./jobs-step.ts";
+import { jobsStep, type Place, type Removed, type Step } from "./jobs-step.ts";
 import { reportFailed } from "./report-failed.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
+/** Keys come at the rate of the jobs. */
+const keys_max = 2_000;
+/** From one pass over the old rows to the next, across the whole fleet. */
+const pass_ms = 60_000;
+const rest_ms_min = 20;
 /** Jobs looked at in one step for those that run without a claim. */
 const walked_max = 5_000;
 /** Their next slots are reckoned here. */
@@ -30,8 +34,9 @@ const slow_pass_ms = 600_000;
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, starts
  * no rate counts any more, rows of empty queues; and now and then empty flows, old acts and operations, and
  * figures over time, whose minutes become hours first. Brings back schedules that a clock sent ahead, and gives running
- * jobs that lost their claim a new one. In steps of a few hundred rows, or a few thousand jobs, with rests (see `restMs`)
- * so that it does not show in anyone's latency. A part that fails leaves the others alone.
+ * jobs that lost their claim a new one. In steps of a few hundred rows, and it rests for as long as a step took, so that
+ * it does not show in anyone's latency. A pass ends when the next is due, which may be another process's. A part that
+ * fails leaves the others alone.
  *
  * @example
  * await clearAway(deps, { succeededHours: 24, deadHours: 720 }, undefined, stop);
@@ -43,16 +48,16 @@ export async function clearAway(
   stop: AbortSignal,
 ): Promise<void> {
   const clearOldResults = createResultClearer(deps, result_ttl_seconds, stop);
-  const place = firstPlace();
-  const place_ahead = firstPlace();
-  const pass = (partsOf: (removed: Removed) => Record<string, Step>) => async () => {
+  const place = { after: firstId };
+  const place_ahead = { after: firstId };
+  const pass = (period_ms: number, partsOf: (removed: Removed) => Record<string, Step>) => async () => {
     const removed = { jobs: 0, keys: 0 };
-    await passOver(deps, partsOf(removed), stop);
+    await passOver(deps, partsOf(removed), performance.now() + period_ms, stop);
     if (removed.jobs + removed.keys > 0) deps.observe({ event: "jobs_pruned", ...removed });
   };
-  const quick = pass((removed) => quickParts(deps, retention, removed, place));
-  const slow = pass((removed) => slowParts(deps, retention, removed, place_ahead));
-  // Side by side: after a busy month a pass over what grows slowly takes an hour, and one over all results as well.
+  const quick = pass(pass_ms, (removed) => quickParts(deps, retention, removed, place));
+  const slow = pass(slow_pass_ms, (removed) => slowParts(deps, retention, removed, place_ahead));
+  // Side by side: after a busy month a pass over what grows slowly takes long, and one over all results as well.
   await Promise.all([
     everyTurn(deps, "prune", pass_ms, stop, quick),
     everyTurn(deps, "prune-slow", slow_pass_ms, stop, slow),
@@ -76,17 +81,16 @@ async function everyTurn(
   }
 }
 
-async function passOver(deps: LoopDeps, parts: Record<string, Step>, stop: AbortSignal): Promise<void> {
+async function passOver(deps: LoopDeps, parts: Record<string, Step>, end: number, stop: AbortSignal): Promise<void> {
   const left = new Map(Object.entries(parts));
-  const began = performance.now();
-  while (left.size > 0 && !stop.aborted) {
+  while (left.size > 0 && performance.now() < end && !stop.aborted) {
     const started = performance.now();
     for (const [name, step] of left) {
       if (stop.aborted) return;
       const more = await step().catch((error: unknown) => reportFailed(deps, name, error));
       if (!more) left.delete(name);
     }
-    await pause(restMs(performance.now() - started, started - began), stop);
+    await pause(Math.max(rest_ms_min, performance.now() - started), stop);
   }
 }
 
@@ -122,9 +126,9 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
   return {
     jobs: jobsStep(deps, "jobs", { retention, removed, pruneSome: prune, place }),
     keys: async () => {
-      const keys = await pruneKeys(deps, jobs_max);
+      const keys = await pruneKeys(deps, keys_max);
       removed.keys += keys;
-      return keys === jobs_max;
+      return keys === keys_max;
     },
     starts: async () => (await forgetPastStarts(deps, rows_max)) === rows_max,
     empty_queues: async () => (await forgetEmptyQueues(deps, rows_max)) === rows_max,

@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { byHalves, idAfter, type Pace } from "./by-halves.ts";
+import { byHalves, idAfter } from "./by-halves.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { unsynced } from "../database/unsynced.ts";
 import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
@@ -21,8 +21,7 @@ export type Cleared = { jobs: number; last: string | undefined; more: boolean; f
  * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago, no job is still to hear
  * that it did, and no other of its flow may still ask for it. One of another flow, which waits for others besides, may:
  * it is told that the result is gone. A step looks at `jobs_max` jobs in id order, with ids between `after` and `before`.
- * A job without a result is not written, so none is written twice. `pace` remembers for the next step how many were too
- * many.
+ * A job without a result is not written, so none is written twice.
  *
  * @example
  * const { last } = await clearResults(deps, 3_600, firstId, await firstIdFromNow(deps, -3_600), 500);
@@ -33,14 +32,12 @@ export function clearResults(
   after: string,
   before: string,
   jobs_max: number,
-  pace?: Pace,
 ): Promise<Cleared> {
   return byHalves<Cleared>(
     deps,
     jobs_max,
     (rows) => clearPage(deps, ttl_seconds, after, before, rows),
     async (failed) => ({ jobs: 0, last: await idAfter(deps, after), more: true, failed }),
-    pace,
   );
 }
 
@@ -98,7 +95,6 @@ export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefi
   let full_pass_at = -Infinity;
   /** Where a full pass is. One that fails goes on there: its turn comes every six hours. */
   let full_after: string | undefined;
-  const pace: Pace = { rows: rows_max };
 
   return async (): Promise<void> => {
     if (ttl_seconds === undefined) return;
@@ -115,7 +111,7 @@ export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefi
     let jobs = 0;
     for (let more = after < before; more && !stop.aborted;) {
       const started = performance.now();
-      const step = await clearResults(deps, ttl_seconds, after, before, rows_max, pace);
+      const step = await clearResults(deps, ttl_seconds, after, before, rows_max);
       if (step.failed) deps.logger.error({ err: step.failed, job_id: step.last, part: "results" }, "retention_failed");
       jobs += step.jobs;
       after = step.last ?? after;

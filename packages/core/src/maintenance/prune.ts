@@ -1,18 +1,20 @@
-import { byHalves, idAfter, type Pace } from "./by-halves.ts";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { prunePage, type Stretch } from "./prune-page.ts";
+import { endedFlows } from "../flows/keeping/ended-flows.ts";
+import { removeJobs } from "../jobs/remove.ts";
+import { byHalves, idAfter } from "./by-halves.ts";
 import { firstIdFromNow, type JobRetention } from "./retention.ts";
 
 /**
  * `next` is where the next step continues; undefined when the pass has reached jobs that are too young. `failed` is why a
- * job was passed over. `met_another`: nothing was done, as another process was taking a step.
+ * job was passed over.
  */
 export type Pruned = {
   jobs: number;
   dead: string[];
   next: string | undefined;
   failed?: unknown;
-  met_another?: true;
 };
 
 export const firstId = "00000000-0000-0000-0000-000000000000";
@@ -24,21 +26,15 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * key that still holds names them, neither an idempotency key nor a unique one with a window, nor may come to. A step looks at
  * `jobs_max` jobs in id order, which is the order of creation, so that no index on the finishing time is needed. Jobs
  * that are kept, or of which a row is locked, or whose flow is not over, are skipped until the next pass, and so is one
- * that cannot be removed. `pace` remembers for the next step how many were too many.
+ * that cannot be removed. Several processes may do it at once.
  *
  * @example
  * const { next } = await prune(deps, retention, firstId, 1_000);
  */
-export async function prune(
-  deps: Deps,
-  retention: JobRetention,
-  after: string,
-  jobs_max: number,
-  pace?: Pace,
-): Promise<Pruned> {
+export async function prune(deps: Deps, retention: JobRetention, after: string, jobs_max: number): Promise<Pruned> {
   const youngest_hours = Math.min(retention.succeededHours, retention.deadHours);
   const before = await firstIdFromNow(deps, -youngest_hours * 3_600);
-  return pruneBetween(deps, retention, { after, before, jobs_max }, pace);
+  return pruneBetween(deps, retention, { after, before, jobs_max });
 }
 
 /**
@@ -53,17 +49,58 @@ export async function pruneAhead(
   retention: JobRetention,
   after: string,
   jobs_max: number,
-  pace?: Pace,
 ): Promise<Pruned> {
   const first = await firstIdFromNow(deps, day_seconds);
-  return pruneBetween(deps, retention, { after: after < first ? first : after, before: lastId, jobs_max }, pace);
+  return pruneBetween(deps, retention, { after: after < first ? first : after, before: lastId, jobs_max });
 }
 
-const pruneBetween = (deps: Deps, retention: JobRetention, stretch: Stretch, pace?: Pace): Promise<Pruned> =>
+/** Between which ids, and how many jobs are looked at. */
+type Stretch = { after: string; before: string; jobs_max: number };
+
+const pruneBetween = (deps: Deps, retention: JobRetention, stretch: Stretch): Promise<Pruned> =>
   byHalves<Pruned>(
     deps,
     stretch.jobs_max,
     (rows) => prunePage(deps, retention, { ...stretch, jobs_max: rows }),
     async (failed) => ({ jobs: 0, dead: [], next: await idAfter(deps, stretch.after), failed }),
-    pace,
   );
+
+async function prunePage(
+  deps: Deps,
+  { succeededHours, deadHours }: JobRetention,
+  { after, before, jobs_max }: Stretch,
+): Promise<Pruned> {
+  type Page = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
+  const params = [after, before, jobs_max, succeededHours * 3_600, deadHours * 3_600];
+  const [page] = await executeOn(deps.database)<Page>({ text, params });
+  const next = page?.looked_at === jobs_max ? (page.last ?? undefined) : undefined;
+  return { jobs: page?.jobs ?? 0, dead: page?.dead ?? [], next };
+}
+
+/**
+ * How long after the end of a unique key's time its job stays: a request may have seen it in time, be answered with it,
+ * and note its idempotency key for it only now. Longer than a look and a statement can take.
+ */
+const answering_seconds_max = 60;
+const answering = `now() - make_interval(secs => ${answering_seconds_max})`;
+
+const isOver = `((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
+      OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
+      AND (kept_until IS NULL OR kept_until <= now())
+      AND (unique_key IS NULL OR coalesce(unique_until, finished_at) <= ${answering})`;
+
+const text = composed(
+  "maintenance/prune",
+  ["after", "before", "jobs_max", "succeeded_seconds", "dead_seconds"],
+  `
+  WITH old AS MATERIALIZED (
+    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
+  ), free AS MATERIALIZED (
+    SELECT id, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ${isOver}
+      AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND is_alias AND expires_at > now())
+    FOR UPDATE SKIP LOCKED
+  ), ${endedFlows("free")}, ${removeJobs("ended")}
+  SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
+         (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`,
+);

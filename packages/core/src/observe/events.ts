@@ -93,8 +93,6 @@ export type AtlasEvent =
   | { event: "figures_unwritten"; error: string }
   | { event: "results_cleared"; jobs: number }
   | { event: "jobs_pruned"; jobs: number; keys: number }
-  /** Passes in a row that removed nothing, as another statement was at it: of a process that is behind, or that is gone. */
-  | { event: "pruning_met_another"; part: string; passes: number }
   | { event: "dead_letters_projected"; added: number; removed: number }
   | {
       event: "sweep_complete";

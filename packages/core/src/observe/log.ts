@@ -57,7 +57,6 @@ const levels: Record<EventName, Level> = {
   counts_failed: "warn",
   figures_unwritten: "warn",
   jobs_pruned: "info",
-  pruning_met_another: "warn",
   results_cleared: "info",
   sweep_complete: "debug",
   signal_failed: "warn",

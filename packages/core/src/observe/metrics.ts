@@ -204,7 +204,6 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
       case "counts_failed":
       case "figures_unwritten":
       case "jobs_pruned":
-      case "pruning_met_another":
       case "results_cleared":
       case "worker_started":
       case "process_not_started":

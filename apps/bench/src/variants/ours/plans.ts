@@ -12,7 +12,6 @@ const hot = [
   "lease/recover",
   "counts/fold",
   "maintenance/promote",
-  "maintenance/prune-plain",
   "maintenance/prune",
 ];
 

@@ -18,7 +18,8 @@ export const endedFlows = (rows: string) => `
       ORDER BY jobs.flow_id LIMIT 1) AS waiting
   ), running_flows AS MATERIALIZED (
     SELECT DISTINCT flow_id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims)) AND status = 'running' AND flow_id IS NOT NULL
+    WHERE (SELECT true FROM ${rows} WHERE flow_id IS NOT NULL LIMIT 1) AND id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims))
+      AND status = 'running' AND flow_id IS NOT NULL
   ), ended AS MATERIALIZED (
     SELECT * FROM ${rows} WHERE flow_id IS NULL OR (
       flow_id NOT IN (SELECT flow_id FROM waiting_flows) AND flow_id NOT IN (SELECT flow_id FROM running_flows))
