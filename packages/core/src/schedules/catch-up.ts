@@ -24,7 +24,7 @@ export type Firing = {
  * const { fire, next_at } = catchUp("one", readCron("0 * * * *", "UTC"), next_at, now, 100);
  */
 export function catchUp(kind: CatchUp, slots: Slots, next_at: Date, now: Date, slots_max: number): Firing {
-  const due = wanted(kind, slots, next_at, now).filter((slot) => slot >= next_at);
+  const due = wanted(kind, slots, next_at, now);
   const fire = due.slice(0, slots_max);
   const [first] = fire;
   return {
@@ -34,26 +34,16 @@ export function catchUp(kind: CatchUp, slots: Slots, next_at: Date, now: Date, s
   };
 }
 
-/** The latest wanted slots up to now, however late it is. */
+/** The latest wanted slots from `next_at` up to now, however late it is. */
 function wanted(kind: CatchUp, slots: Slots, next_at: Date, now: Date): Date[] {
   switch (kind) {
     case "none":
-      return slots.upTo(now, 1).filter((slot) => now.getTime() - slot.getTime() <= grace_ms);
+      return slots.upTo(now, 1, next_at).filter((slot) => now.getTime() - slot.getTime() <= grace_ms);
     case "one":
-      return slots.upTo(now, 1);
+      return slots.upTo(now, 1, next_at);
     case "all":
-      return all(slots, next_at, now);
+      return slots.upTo(now, caught_up_max, next_at);
     default:
       return kind satisfies never;
   }
-}
-
-/** Looks back a little first: there is seldom more than one, and a thousand take the library a while. */
-function all(slots: Slots, next_at: Date, now: Date): Date[] {
-  for (const count of [2, 50, caught_up_max]) {
-    const found = slots.upTo(now, count);
-    const [first] = found;
-    if (count === caught_up_max || first === undefined || first < next_at || found.length < count) return found;
-  }
-  return [];
 }

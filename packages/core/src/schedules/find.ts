@@ -1,7 +1,6 @@
 import { and, eq, getTableColumns, sql } from "../database/drizzle.ts";
 import { plain } from "../database/plain.ts";
 import { schedules, type ScheduleRow } from "../database/schema/index.ts";
-import type { Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
 export type ScheduleRef = { tenant: string; name: string };
@@ -20,11 +19,3 @@ export async function findSchedule(deps: Pick<Deps, "database">, ref: ScheduleRe
 /** A condition on `schedules`. */
 export const isSchedule = ({ tenant, name }: ScheduleRef) =>
   and(eq(schedules.tenant, tenant), eq(schedules.name, name));
-
-/** The schedule, locked until the transaction ends. */
-export async function holdSchedule(execute: Execute, { tenant, name }: ScheduleRef): Promise<SeenSchedule | undefined> {
-  const [row] = await execute<SeenSchedule>({ text: hold, params: [tenant, name] });
-  return row;
-}
-
-const hold = "SELECT *, now() AS seen_at FROM atlasqueue.schedules WHERE tenant = $1 AND name = $2 FOR UPDATE";

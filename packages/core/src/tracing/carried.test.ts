@@ -7,6 +7,7 @@ import { cancel } from "../jobs/cancel.ts";
 import { findJob } from "../jobs/find.ts";
 import { retry } from "../jobs/retry.ts";
 import { claim } from "../lease/claim.ts";
+import { dueSchedules } from "../schedules/due.ts";
 import { fireSchedules } from "../schedules/fire.ts";
 import { putSchedule } from "../schedules/store.ts";
 import { fail } from "../settle/fail.ts";
@@ -113,6 +114,6 @@ test("a schedule's jobs are traced to the request that stored it, the latest one
   await putSchedule(deps, "default", definition, other);
   await own.database
     .sql`UPDATE atlasqueue.schedules SET next_at = now() - interval '1 minute' WHERE name = ${ref.name}`;
-  const { made } = await fireSchedules(deps, [ref]);
+  const { made } = await fireSchedules(deps, await dueSchedules(deps, 10, []));
   expect(made).toMatchObject([{ kind: "created", job: other }]);
 });

@@ -106,9 +106,7 @@ export const beside: Readonly<Record<string, string>> = {
   "signal/note-redis-stranger": "one row, and repeated it says the same",
   "outbox/": "in one transaction with the statements that act on its rows, which have points",
   "flows/forget-empty": "removes what holds nothing",
-  "schedules/resume": "one row, and repeated it changes nothing",
   "lease/adopt-strays": "a repair: of leases without a claim's row",
-  "schedules/bring-back": "a repair after a clock that was set back",
 };
 
 /** Whether a statement, or a source file, writes. */

@@ -6,8 +6,8 @@ import { wallClock, type Change, type WallClock, type WallTime } from "./wall-cl
 export type Slots = {
   /** The first `count` after an instant; fewer when there are no more. */
   after(instant: Date, count: number): Date[];
-  /** The last `count` up to and including an instant, oldest first. */
-  upTo(instant: Date, count: number): Date[];
+  /** The last `count` up to and including an instant, oldest first, and none before `from`. */
+  upTo(instant: Date, count: number, from?: Date): Date[];
 };
 
 /**
@@ -88,18 +88,24 @@ export function readCron(cron: string, timezone: string): Slots {
 
   return {
     after: (instant, count) => walk(instant.getTime(), count, next, 0),
-    upTo: (instant, count) => walk(instant.getTime(), count, last, -1).reverse(),
+    upTo: (instant, count, from) => walk(instant.getTime(), count, last, -1, from?.getTime()).reverse(),
   };
 }
 
 const day_ms = 86_400_000;
 
-/** A number of steps from an instant; each begins at what the last found, or `apart_ms` from it. */
-function walk(from: number, count: number, step: (at: number) => number | undefined, apart_ms: number): Date[] {
+/** A number of steps from an instant, down to `end`; each begins at what the last found, or `apart_ms` from it. */
+function walk(
+  from: number,
+  count: number,
+  step: (at: number) => number | undefined,
+  apart_ms: number,
+  end = -Infinity,
+): Date[] {
   const found: Date[] = [];
   for (let at = from; found.length < count;) {
     const one = step(at);
-    if (one === undefined) break;
+    if (one === undefined || one < end) break;
     found.push(new Date(one));
     at = one + apart_ms;
   }

@@ -2,6 +2,7 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import { executeOn } from "../../../src/database/statement.ts";
 import { inTransaction } from "../../../src/database/transaction.ts";
 import { submitFlow } from "../../../src/flows/submit-flow.ts";
+import { dueSchedules } from "../../../src/schedules/due.ts";
 import { fireSchedules } from "../../../src/schedules/fire.ts";
 import { admitAll } from "../../advance.ts";
 import { submitInside } from "../../../src/submit/arrivals/submit-inside.ts";
@@ -93,6 +94,6 @@ export const submissionMoves: Moves = {
     admit: (_world, deps) => admitAll(deps),
   }),
   ...ofMany({
-    fire: ({ schedule }, deps) => fireSchedules(deps, [schedule]),
+    fire: async (_world, deps) => fireSchedules(deps, await dueSchedules(deps, 10, [])),
   }),
 };
