@@ -1,8 +1,10 @@
 -- $1 rows_max
 WITH taken AS (
     DELETE FROM atlasqueue.rollups WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.rollups WHERE resolution = 'minute' AND at < date_trunc('hour', now(), 'UTC') - interval '48 hours'
-      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED)) RETURNING *
+      SELECT ctid FROM atlasqueue.rollups
+      WHERE resolution = 'minute' AND at < date_trunc('hour', now(), 'UTC') - interval '48 hours'
+      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
+    RETURNING *
   ), gone AS (
     SELECT tenant, queue, type, date_trunc('hour', at, 'UTC') AS at, submitted, succeeded, failed, dead, retried, waits, runs FROM taken
   ), parts AS (

@@ -13,7 +13,8 @@ import type { Lease } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { fail } from "../settle/fail.ts";
-import { foldCounts, forgetEmptyQueues } from "./fold.ts";
+import { forget } from "../maintenance/forget.ts";
+import { foldCounts } from "./fold.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
 import { firstId, prune } from "../maintenance/prune.ts";
 import { purge } from "../dead-letters/purge.ts";
@@ -126,7 +127,7 @@ function moves(pick: (below: number) => number) {
       if (page && pick(3) === 0) await purge(deps, page);
     },
     async () => void (await foldCounts(deps, 1 + pick(20))),
-    async () => forgetEmptyQueues(deps, 10),
+    async () => forget(deps, "empty_queues", 10),
   ];
 }
 
@@ -152,7 +153,7 @@ test("concurrent folds, with writers and readers in between, count each change o
     while (writing) await foldCounts(deps, 7);
   };
   const forgetter = async () => {
-    while (writing) await forgetEmptyQueues(deps, 5);
+    while (writing) await forget(deps, "empty_queues", 5);
   };
   const write = async (seed: number) => {
     const pick = chance(seed);

@@ -40,24 +40,6 @@ const folding = composed(
   SELECT count(*)::int AS folded FROM taken`,
 );
 
-/**
- * Forget a bounded number of totals of queues without jobs: names come and go, and a table of all there ever were would
- * only grow. A total being added to is skipped. Returns how many.
- */
-export async function forgetEmptyQueues(deps: Pick<Deps, "database">, queues_max: number): Promise<number> {
-  return (await executeOn(deps.database)({ text: forget, params: [queues_max] })).length;
-}
-
-const empty = `(${jobStatuses.join(", ")}) = (${jobStatuses.map(() => "0").join(", ")})`;
-const forget = composed(
-  "counts/forget-empty",
-  ["queues_max"],
-  `
-  DELETE FROM atlasqueue.queue_counts WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM atlasqueue.queue_counts WHERE ${empty} LIMIT $1::int FOR UPDATE SKIP LOCKED)) AND ${empty}
-  RETURNING 1`,
-);
-
 /** One fold per this time across the whole fleet. */
 const turn_ms = 1_100;
 const batch_max = 1_000;

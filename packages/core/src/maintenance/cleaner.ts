@@ -1,15 +1,12 @@
 import { firstFlow, forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
-import { forgetEmptyQueues } from "../counts/fold.ts";
 import { adoptStrays, countStrays } from "../lease/adopt-strays.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
+import { forget } from "./forget.ts";
 import { firstId, prune, pruneAhead } from "./prune.ts";
-import { pruneKeys } from "./prune-keys.ts";
 import { pause } from "../pause.ts";
-import { forgetOperations } from "../operations/forget.ts";
-import { foldMinutes, forgetHours } from "../rollups/fold.ts";
-import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
+import { foldMinutes } from "../rollups/fold.ts";
 import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { createResultClearer } from "./clear-results.ts";
@@ -126,13 +123,13 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
   return {
     jobs: jobsStep(deps, "jobs", { retention, removed, pruneSome: prune, place }),
     keys: async () => {
-      const keys = await pruneKeys(deps, keys_max);
+      const keys = await forget(deps, "keys", keys_max);
       removed.keys += keys;
       return keys === keys_max;
     },
     starts: async () => (await forgetPastStarts(deps, rows_max)) === rows_max,
-    empty_queues: async () => (await forgetEmptyQueues(deps, rows_max)) === rows_max,
-    undecided_queues: async () => (await forgetUndecidedQueues(deps, rows_max)) === rows_max,
+    empty_queues: async () => (await forget(deps, "empty_queues", rows_max)) === rows_max,
+    undecided_queues: async () => (await forget(deps, "undecided_queues", rows_max)) === rows_max,
   } satisfies Record<string, Step>;
 }
 
@@ -145,7 +142,7 @@ function slowParts(deps: LoopDeps, retention: Retention, removed: Removed, place
     schedules: bringBackStep(deps),
     flows: flowsStep(deps),
     strays: straysStep(deps),
-    hours: async () => (await forgetHours(deps, rows_max)) === rows_max,
-    operations: async () => (await forgetOperations(deps, rows_max)) === rows_max,
+    hours: async () => (await forget(deps, "hours", rows_max)) === rows_max,
+    operations: async () => (await forget(deps, "operations", rows_max)) === rows_max,
   };
 }

@@ -5,7 +5,7 @@ import { firstIdAt } from "./retention.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { clearResults, type Cleared } from "./clear-results.ts";
 import { firstId, prune, pruneAhead, type Pruned } from "./prune.ts";
-import { pruneKeys } from "./prune-keys.ts";
+import { forget } from "./forget.ts";
 
 const { deps } = engineHarness();
 
@@ -68,11 +68,11 @@ test("a finished job or key locked by another transaction keeps no other from go
     const started = performance.now();
     expect(await clearResults(deps, 60, firstId, firstIdAt(new Date()), 10)).toMatchObject({ jobs: 4 });
     expect(await prune(deps, { succeededHours: 1, deadHours: 1 }, firstId, 10)).toMatchObject({ jobs: 4 });
-    expect(await pruneKeys(deps, 10)).toBe(4);
+    expect(await forget(deps, "keys", 10)).toBe(4);
     expect(performance.now() - started).toBeLessThan(waited_ms_max);
   });
   expect(await prune(deps, { succeededHours: 1, deadHours: 1 }, firstId, 10)).toMatchObject({ jobs: 1 });
-  expect(await pruneKeys(deps, 10)).toBe(1);
+  expect(await forget(deps, "keys", 10)).toBe(1);
 });
 
 test("two processes that prune at once remove each job once", async () => {
@@ -150,6 +150,8 @@ test("expired keys go, a few at a time", async () => {
     { idempotency_ttl_seconds: -1 },
   );
   await enqueue(deps, [submission({}, "young")], { idempotency_ttl_seconds: 60 });
-  expect([await pruneKeys(deps, 2), await pruneKeys(deps, 2), await pruneKeys(deps, 2)]).toEqual([2, 1, 0]);
+  expect([await forget(deps, "keys", 2), await forget(deps, "keys", 2), await forget(deps, "keys", 2)]).toEqual([
+    2, 1, 0,
+  ]);
   expect(await deps.database.sql`SELECT key FROM atlasqueue.idempotency_keys`).toEqual([{ key: "young" }]);
 });

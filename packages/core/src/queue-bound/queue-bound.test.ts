@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { foldAll } from "../counts/fold.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { forgetUndecidedQueues } from "../queues/forget-undecided.ts";
+import { forget } from "../maintenance/forget.ts";
 import { pauseQueue, resumeQueue } from "../queues/pause.ts";
 import { setLimits } from "../limits/set.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
@@ -55,7 +55,7 @@ test("an unused queue makes room", async () => {
   await setLimits(deps, ref, { concurrency: 1, group_concurrency: null, rate: null, group_rate: null, fair_by: null });
   await refused(queues.admit("default", ["b"]));
   await resumeQueue({ ...deps, signal: memorySignal() }, ref);
-  await forgetUndecidedQueues(deps, 10);
+  await forget(deps, "undecided_queues", 10);
   await refused(bound(1).admit("default", ["b"]));
   await setLimits(deps, ref, {
     concurrency: null,
@@ -64,7 +64,7 @@ test("an unused queue makes room", async () => {
     group_rate: null,
     fair_by: null,
   });
-  await forgetUndecidedQueues(deps, 10);
+  await forget(deps, "undecided_queues", 10);
   await eventually(() => queues.admit("default", ["b"]));
 });
 

@@ -7,13 +7,14 @@ import { claim } from "../lease/claim.ts";
 import { fireAll } from "../schedules/fire-due.ts";
 import { createSchedule } from "../schedules/store.ts";
 import { settleRemote } from "../remote/settle.ts";
+import { forget } from "../maintenance/forget.ts";
 import { recoverAll } from "../maintenance/sweep/recovery.ts";
 import { createLogger } from "../observe/log.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { createSubmitter } from "../submit/submitter.ts";
 import { submitInside } from "../submit/arrivals/submit-inside.ts";
-import { foldMinutes, forgetHours } from "./fold.ts";
+import { foldMinutes } from "./fold.ts";
 import { readSeries } from "./series.ts";
 import { createRollups } from "./flush.ts";
 import { writeRollups } from "./write.ts";
@@ -200,7 +201,7 @@ test("minutes older than two days become hours, hours older than thirty days go,
     SELECT (SELECT min(at) > now() - interval '50 hours' FROM atlasqueue.rollups WHERE resolution = 'minute') AS recent,
            (SELECT count(*)::int FROM atlasqueue.rollups WHERE resolution = 'hour' AND queue = '' AND type = '') AS hours`;
   expect(row).toEqual({ recent: true, hours: 6 });
-  while ((await forgetHours(deps, 3)) > 0);
+  while ((await forget(deps, "hours", 3)) > 0);
   expect(await sums()).toEqual(before);
   const [left] = await own.database
     .sql`SELECT min(at) >= now() - interval '721 hours' AS recent FROM atlasqueue.rollups`;

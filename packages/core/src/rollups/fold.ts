@@ -4,9 +4,8 @@ import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { mergedInto, sumColumns } from "./columns.ts";
 
-/** How long the figures are kept by the minute, and then by the hour. */
+/** How long the figures are kept by the minute. */
 const minutes_kept_hours = 48;
-const hours_kept_days = 30;
 
 /**
  * Add up to `rows_max` of the minutes that are older than two days to their hours. Returns how many; fewer than asked for
@@ -20,14 +19,6 @@ export async function foldMinutes(deps: Pick<Deps, "database">, rows_max: number
   return row?.folded ?? 0;
 }
 
-/** Deletes up to `rows_max` rollups that are older than `kept`, whose rows nobody has locked. */
-const oldest = (
-  resolution: "minute" | "hour",
-  kept: string,
-) => `DELETE FROM atlasqueue.rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.rollups WHERE resolution = '${resolution}' AND at < date_trunc('hour', now(), 'UTC') - interval '${kept}'
-      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))`;
-
 const keys = "tenant, queue, type, at";
 // Totals and buckets in one stream of parts: a join of them would be planned for a handful of rows, and run for many.
 const folding = composed(
@@ -35,7 +26,11 @@ const folding = composed(
   ["rows_max"],
   `
   WITH taken AS (
-    ${oldest("minute", `${minutes_kept_hours} hours`)} RETURNING *
+    DELETE FROM atlasqueue.rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
+      SELECT ctid FROM atlasqueue.rollups
+      WHERE resolution = 'minute' AND at < date_trunc('hour', now(), 'UTC') - interval '${minutes_kept_hours} hours'
+      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
+    RETURNING *
   ), gone AS (
     SELECT tenant, queue, type, date_trunc('hour', at, 'UTC') AS at, ${sumColumns.join(", ")}, waits, runs FROM taken
   ), parts AS (
@@ -56,20 +51,4 @@ const folding = composed(
     ON CONFLICT (${keys}, resolution) DO UPDATE SET ${mergedInto("known")}
   )
   SELECT count(*)::int AS folded FROM taken`,
-);
-
-/** Forget a bounded number of hours that are older than thirty days. Returns how many. */
-export async function forgetHours(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
-  const [row] = await executeOn(deps.database)<{ gone: number }>({ text: forget, params: [rows_max] });
-  return row?.gone ?? 0;
-}
-
-const forget = composed(
-  "rollups/forget-hours",
-  ["rows_max"],
-  `
-  WITH gone AS (
-    ${oldest("hour", `${hours_kept_days} days`)} RETURNING 1
-  )
-  SELECT count(*)::int AS gone FROM gone`,
 );

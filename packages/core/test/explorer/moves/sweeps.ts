@@ -1,5 +1,5 @@
 import { closeEdges, releaseChildren } from "../../advance.ts";
-import { foldCounts, forgetEmptyQueues } from "../../../src/counts/fold.ts";
+import { foldCounts } from "../../../src/counts/fold.ts";
 import { firstFlow, forgetEmptyFlows } from "../../../src/flows/keeping/forget-empty.ts";
 import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
@@ -7,8 +7,7 @@ import { clearResults } from "../../../src/maintenance/clear-results.ts";
 import { promoteDue, promoteDueOf } from "../../../src/maintenance/promote-due.ts";
 import { firstId, prune, pruneAhead } from "../../../src/maintenance/prune.ts";
 import { drainPage } from "../../../src/outbox/drain-page.ts";
-import { pruneKeys } from "../../../src/maintenance/prune-keys.ts";
-import { forgetUndecidedQueues } from "../../../src/queues/forget-undecided.ts";
+import { forget } from "../../../src/maintenance/forget.ts";
 import { ofMany, type Moves } from "./move.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -27,10 +26,10 @@ export const sweepMoves: Moves = ofMany({
   "promote of queues": ({ tenant }, deps) => promoteDueOf(deps, [{ tenant, queue: "q", jobs_max: 50 }]),
   prune: (_world, deps) => prune(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100),
   "prune ahead": (_world, deps) => pruneAhead(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100),
-  "prune keys": (_world, deps) => pruneKeys(deps, 100),
+  "prune keys": (_world, deps) => forget(deps, "keys", 100),
   "clear results": (_world, deps) => clearResults(deps, 0, firstId, lastId, 1_000),
   "fold counts": (_world, deps) => foldCounts(deps, 100),
-  "forget empty queues": (_world, deps) => forgetEmptyQueues(deps, 100),
-  "forget undecided queues": (_world, deps) => forgetUndecidedQueues(deps, 100),
+  "forget empty queues": (_world, deps) => forget(deps, "empty_queues", 100),
+  "forget undecided queues": (_world, deps) => forget(deps, "undecided_queues", 100),
   "forget past starts": (_world, deps) => forgetPastStarts(deps, 100),
 });

@@ -8,7 +8,7 @@ import { recoverExpired } from "../../../src/lease/recover.ts";
 import { forgetPastStarts as forgetStarts } from "../../../src/limits/note-starts.ts";
 import { promoteDue } from "../../../src/maintenance/promote-due.ts";
 import { firstId, prune } from "../../../src/maintenance/prune.ts";
-import { pruneKeys } from "../../../src/maintenance/prune-keys.ts";
+import { forget } from "../../../src/maintenance/forget.ts";
 import * as leasing from "../leasing.ts";
 import { forgetPastStarts } from "../rates.ts";
 import * as submitting from "../submitting.ts";
@@ -65,7 +65,7 @@ export const sweeps: Record<string, Act> = {
   },
   "prune keys": async (model, real) => {
     upkeep.pruneKeys(model);
-    await pruneKeys(real.deps, 500);
+    await forget(real.deps, "keys", 500);
   },
   "fold counts": async (_model, real, draw) => void (await foldCounts(real.deps, 1 + draw(10))),
 };

@@ -1,4 +1,4 @@
--- $1 keys_max
+-- $1 rows_max
 WITH gone AS (
     DELETE FROM atlasqueue.idempotency_keys WHERE ctid = ANY(ARRAY(
       SELECT ctid FROM atlasqueue.idempotency_keys WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int
