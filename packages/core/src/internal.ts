@@ -1,7 +1,7 @@
 // What only our own apps and packages need. It changes without notice.
 export { listActs, showAct } from "./audit/list.ts";
 export { newId } from "./ids.ts";
-export { beginOnce, freeKey, type BegunOnce, type KeyedAct } from "./audit/once.ts";
+export { beginOnce, type BegunOnce, type KeyedAct } from "./audit/once.ts";
 export { beginActs, endActs, recordActs, type Act, type BegunAct, type EndedAct } from "./audit/record.ts";
 export { composedStatements } from "./database/composed.ts";
 export { countDrift } from "./counts/drift.ts";

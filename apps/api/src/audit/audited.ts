@@ -35,12 +35,14 @@ export async function audited(
   try {
     result = await run(undefined);
   } catch (error) {
-    if (begun && isRefusal(error)) await auditor.end({ ...begun, done: false });
-    else if (begun && input.idempotency_key !== undefined) await auditor.freeKey(begun);
+    const outcome = isRefusal(error) ? "nothing_changed" : "failed";
+    if (begun && (outcome === "nothing_changed" || input.idempotency_key !== undefined))
+      await auditor.end({ ...begun, outcome });
     throw error;
   }
   const act = actAfter(c, operation, input, result);
-  if (begun) await auditor.end(act ? { ...act, id: begun.id, done: true } : { ...begun, done: false });
+  if (begun)
+    await auditor.end(act ? { ...act, id: begun.id, outcome: "done" } : { ...begun, outcome: "nothing_changed" });
   else if (act) await auditor.record(act);
   return result;
 }

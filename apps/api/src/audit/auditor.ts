@@ -3,7 +3,6 @@ import {
   beginActs,
   beginOnce,
   endActs,
-  freeKey,
   newId,
   onBehalfOf,
   recordActs,
@@ -21,8 +20,6 @@ export type Auditor = {
   begin(act: Act): Promise<BegunAct>;
   /** The same for an act with an idempotency key, unless the key has been used: then it must not be done either. */
   beginOnce(act: KeyedAct): Promise<BegunOnce>;
-  /** Resolves when the key of an act that failed may be used again, or that cannot be stored. Never rejects. */
-  freeKey(act: BegunAct): Promise<void>;
   /** Resolves when it is stored how it went, or cannot be: then it stays as one that was begun. Never rejects. */
   end(act: EndedAct): Promise<void>;
   /** For an act whose caller is only known afterwards. It has been done: if it cannot be stored it is logged. Never rejects. */
@@ -56,7 +53,6 @@ export function createAuditor(deps: Deps): Auditor {
       return begun;
     },
     beginOnce: (act) => beginOnce(ownOf(act), act),
-    freeKey: (act) => freeKey(ownOf(act), act).catch(() => {}),
     end: (act) => end(act).catch(() => {}),
     record: recordOrLog,
     async refuse(act) {

@@ -28,7 +28,7 @@ export async function begunUnderKey(
   switch (outcome.kind) {
     case "begun":
       if (now() - began_at < begin_ms_max) return { begun };
-      await auditor.end({ ...begun, done: false });
+      await auditor.end({ ...begun, outcome: "nothing_changed" });
       throw unavailable("This process stood still and has done nothing; try again with the same Idempotency-Key");
     case "done":
       return { repeated: outcome.act };

@@ -1,4 +1,3 @@
-import { composed } from "../database/composed.ts";
 import type { ActRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -43,14 +42,4 @@ export async function beginOnce(deps: Pick<Deps, "database">, act: KeyedAct): Pr
   return { kind: "under_way" };
 }
 
-/** Let the key of an act that failed be used again: it stays in the trail as one that was begun. */
-export async function freeKey(deps: Pick<Deps, "database">, { id, tenant }: BegunAct): Promise<void> {
-  await executeOn(deps.database)({ text: free, params: [tenant, id] });
-}
-
 const find = `SELECT * FROM atlasqueue.audit_log WHERE tenant = $1 AND idempotency_key = $2`;
-const free = composed(
-  "audit/free-key",
-  ["tenant", "id"],
-  `UPDATE atlasqueue.audit_log SET idempotency_key = NULL WHERE tenant = $1 AND id = $2 AND NOT finished`,
-);

@@ -47,8 +47,13 @@ export async function beginActs(deps: Pick<Deps, "database">, acts: readonly Beg
   await executeOn(deps.database)({ text: insertActs, params: [rowsOf(acts), "false", ...no_key] });
 }
 
-/** How an act that was begun went: `done`, with what is known of it now, or nothing was changed after all. */
-export type EndedAct = Pick<BegunAct, "id" | "tenant" | "target" | "count" | "detail"> & { done: boolean };
+/**
+ * How an act that was begun went, with what is known of it now. `failed`: some of it may have been done, and its key may be
+ * used again.
+ */
+export type EndedAct = Pick<BegunAct, "id" | "tenant" | "target" | "count" | "detail"> & {
+  outcome: "done" | "nothing_changed" | "failed";
+};
 
 /** Say how acts went that were begun; those that changed nothing are forgotten. */
 export async function endActs(deps: Pick<Deps, "database">, acts: readonly EndedAct[]): Promise<void> {
@@ -91,10 +96,12 @@ const end = composed(
   ["acts"],
   `
   WITH ended AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, target text, count int, detail json, done boolean)
+    SELECT * FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, target text, count int, detail json, outcome text)
   ), forgotten AS (
-    DELETE FROM atlasqueue.audit_log USING ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND NOT done
+    DELETE FROM atlasqueue.audit_log USING ended
+    WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome = 'nothing_changed'
   )
-  UPDATE atlasqueue.audit_log SET finished = true, target = ended.target, count = ended.count, detail = ended.detail
-  FROM ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND done`,
+  UPDATE atlasqueue.audit_log SET finished = outcome = 'done', target = ended.target, count = ended.count, detail = ended.detail,
+    idempotency_key = CASE WHEN outcome = 'done' THEN idempotency_key END
+  FROM ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome <> 'nothing_changed'`,
 );
