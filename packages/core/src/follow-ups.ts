@@ -1,5 +1,4 @@
 import { createClaimCleaner } from "./lease/claim-cleaner.ts";
-import { createCounts } from "./counts/fold.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { advanceAllOverdue } from "./groups/overdue.ts";
@@ -94,7 +93,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const waker = createWaker(deps);
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
-  const counts = createCounts(deps);
   const rollups = createRollups(deps);
   const underWay = new Set<Promise<unknown>>();
 
@@ -144,8 +142,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     });
 
   const follow = (outcomes: readonly EnqueueOutcome[], counted?: ReadonlySet<string>): Promise<unknown> => {
-    // Without a sweep, the table of changes would grow as long as jobs come in.
-    counts.touch();
     for (const one of outcomes) if (one.kind === "created" && !counted?.has(one.job.id)) rollups.submitted(one.job);
     if (deps.signal.heard) for (const delay_ms of delaysAmong(outcomes)) promoter.expectIn(delay_ms);
     return announce(deps, readyAmong(outcomes));
@@ -227,7 +223,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       promoter.stop();
       waker.stop();
       claims.stop();
-      counts.stop();
       await idle();
       await rollups.stop();
     },

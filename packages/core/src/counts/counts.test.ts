@@ -3,11 +3,8 @@ import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { foldAll } from "./fold.ts";
-import { createFollowUps } from "../follow-ups.ts";
 import { deadByNow } from "../dead-letters/count.ts";
 import { queueStats } from "../queues/stats.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import { createSubmitter } from "../submit/submitter.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
 import { complete } from "../settle/complete.ts";
@@ -21,7 +18,6 @@ import { purge } from "../dead-letters/purge.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { release } from "../lease/release.ts";
 import { replay } from "../dead-letters/replay.ts";
-import { eventually } from "@atlasqueue/testing";
 
 const { deps } = engineHarness();
 const options = { idempotency_ttl_seconds: 60 };
@@ -191,17 +187,4 @@ test("a caller's transaction that rolls back counts nothing", async () => {
     })
     .catch(() => {});
   expect(await queueStats(deps, "default")).toEqual([]);
-});
-
-test("a process that only submits keeps the table of changes short", async () => {
-  const followUps = createFollowUps({ ...deps, signal: memorySignal() });
-  const submitter = createSubmitter({ ...deps, followUps }, options);
-  try {
-    for (let at = 0; at < 20; at += 1) await submitter.submit(submission(), 10);
-    await eventually(async () => expect(await deps.database.sql`SELECT FROM atlasqueue.queue_changes`).toHaveLength(0));
-  } finally {
-    await submitter.close();
-    await followUps.stop();
-  }
-  expect((await queueStats(deps, "default"))[0]?.counts.queued).toBe(20);
 });

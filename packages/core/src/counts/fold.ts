@@ -4,7 +4,6 @@ import { unsynced } from "../database/unsynced.ts";
 import { impatient } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import type { Signal } from "../signal/signal.ts";
 
 const sums = jobStatuses.map((status) => `sum(${status})`).join(", ");
 const additions = jobStatuses.map((status) => `${status} = total.${status} + excluded.${status}`).join(", ");
@@ -40,8 +39,6 @@ const folding = composed(
   SELECT count(*)::int AS folded FROM taken`,
 );
 
-/** One fold per this time across the whole fleet. */
-const turn_ms = 1_100;
 const batch_max = 1_000;
 /** Statements in one fold, leaving time for other duties. */
 const batches_max = 50;
@@ -49,43 +46,4 @@ const batches_max = 50;
 /** Add the changes to the totals until less than a batch is left. */
 export async function foldAll(deps: Pick<Deps, "database">): Promise<void> {
   for (let batch = 0; batch < batches_max; batch += 1) if ((await foldCounts(deps, batch_max)) < batch_max) return;
-}
-
-export type Counts = {
-  /** This process has moved jobs. */
-  touch(): void;
-  stop(): void;
-};
-
-/**
- * Keeps the table of changes short where no worker is running to sweep it: a process that submits folds what is there
- * about once a second, taking turns with the others, and only while it submits.
- *
- * @example
- * const folder = createCounts(deps);
- * folder.touch();
- */
-export function createCounts(deps: Deps & { signal: Signal }): Counts {
-  let timer: NodeJS.Timeout | undefined;
-  const fold = async () => {
-    try {
-      // Without Redis every process folds: they skip each other's rows.
-      if (await deps.signal.takeTurn("counts", turn_ms).catch(() => true)) await foldAll(deps);
-    } catch (error) {
-      // The next fold finds the same rows; nothing may be thrown from a timer.
-      deps.observe({ event: "counts_failed", error: String(error) });
-    }
-  };
-  return {
-    touch() {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        void fold();
-      }, turn_ms).unref();
-    },
-    stop() {
-      clearTimeout(timer);
-      timer = undefined;
-    },
-  };
 }

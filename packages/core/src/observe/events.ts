@@ -88,7 +88,6 @@ export type AtlasEvent =
   | { event: "outbox_failed"; error: string }
   | { event: "follow_up_failed"; error: string }
   | { event: "promotion_failed"; error: string }
-  | { event: "counts_failed"; error: string }
   /** Figures over time could not be written, and are lost. */
   | { event: "figures_unwritten"; error: string }
   | { event: "results_cleared"; jobs: number }

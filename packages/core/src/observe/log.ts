@@ -54,7 +54,6 @@ const levels: Record<EventName, Level> = {
   outbox_failed: "error",
   follow_up_failed: "error",
   promotion_failed: "warn",
-  counts_failed: "warn",
   figures_unwritten: "warn",
   jobs_pruned: "info",
   results_cleared: "info",

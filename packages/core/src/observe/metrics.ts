@@ -201,7 +201,6 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
       case "children_revived":
       case "outbox_failed":
       case "follow_up_failed":
-      case "counts_failed":
       case "figures_unwritten":
       case "jobs_pruned":
       case "results_cleared":

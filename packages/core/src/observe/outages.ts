@@ -27,7 +27,6 @@ const ofOutages: ReadonlySet<EventName> = new Set<EventName>([
   "outbox_failed",
   "follow_up_failed",
   "promotion_failed",
-  "counts_failed",
   "figures_unwritten",
   "job_type_unknown",
 ]);
