@@ -1,12 +1,11 @@
-import { findFaults, mergePatch, type JsonObject } from "@atlasqueue/contract";
-import { composed } from "../database/composed.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { mergePatch, type JsonObject } from "@atlasqueue/contract";
 import type { Execute } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
-import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
+import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { forgetSteps } from "../steps/forget.ts";
+import { lockJob } from "./lock-job.ts";
 import { isRetryable, retryWith, tellRetried, type RetryOutcome } from "./retry.ts";
+import { mayBeStored, writePayloads } from "./write-payloads.ts";
 
 /** `refused`: the payload would be larger, or deeper, than one may be; nothing was changed. */
 export type EditOutcome = RetryOutcome | { kind: "refused" };
@@ -30,14 +29,14 @@ export async function editAndRetry(
   payload_bytes_max: number,
 ): Promise<EditOutcome> {
   const edited = async (execute: Execute): Promise<EditOutcome> => {
-    const [row] = await execute<JobRow>({ text: hold, params: [id, tenant] });
+    await execute(lockJob({ tenant, id }));
+    const [row] = await execute<JobRow>({ text: read, params: [id, tenant] });
     if (!row) return { kind: "unknown" };
     if (!isRetryable(row.status)) return { kind: "not_retryable", job: row };
     const payload = edit.payload ?? (mergePatch(row.payload, edit.patch ?? {}) as JsonObject);
-    const text = JSON.stringify(payload);
-    if (Buffer.byteLength(text) > payload_bytes_max || findFaults(payload).length > 0) return { kind: "refused" };
+    if (!mayBeStored(payload, payload_bytes_max)) return { kind: "refused" };
     const retried = await retryWith(execute, tenant, id);
-    await execute({ text: write, params: [id, text] });
+    await writePayloads(execute, [{ id, payload }]);
     return retried.kind === "retried" ? { ...retried, job: { ...retried.job, payload } } : retried;
   };
   const outcome = await inTransaction(deps.database, edited);
@@ -45,17 +44,4 @@ export async function editAndRetry(
   return outcome;
 }
 
-const hold = composed(
-  "jobs/hold-for-edit",
-  ["id", "tenant"],
-  `SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 AND ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
-);
-const write = composed(
-  "jobs/write-edit",
-  ["id", "payload"],
-  `
-  WITH edited AS (
-    UPDATE atlasqueue.jobs SET payload = $2::text::json, has_steps = NULL WHERE id = $1::uuid RETURNING id
-  ), ${forgetSteps("edited")}
-  SELECT id FROM edited`,
-);
+const read = "SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2";

@@ -4,8 +4,9 @@ import { pageAt, type DeadPage, type DeadPlace } from "../dead-letters/pages.ts"
 import { pageOfIds, replay, replay_rows_max } from "../dead-letters/replay.ts";
 import type { Deps } from "../deps.ts";
 import { changeAll, findMeant, foundIn, nothing, type Changed } from "../jobs/bulk.ts";
+import { writePayloads } from "../jobs/write-payloads.ts";
 import { never_too_heavy } from "../lease/payload-bytes.ts";
-import { readPatched, writePatched } from "./patching.ts";
+import { readPatched } from "./patching.ts";
 import { deadFilterOf } from "./rows.ts";
 
 /** A page of payloads is read, patched and written: bounded as what a claim reads is. */
@@ -40,12 +41,11 @@ async function pageOfReplay(within: Deps, row: OperationRow): Promise<OperationP
 async function replayPatched(within: Deps, row: OperationRow, page: DeadPage, rows_max: number) {
   const execute = executeOn(within.database);
   const { found, reached, jobs } = await readPatched(execute, page, row, rows_max);
-  const patched = new Map(jobs.filter(({ fits }) => fits).map((job) => [job.id, job]));
-  const revived = await replay(within, pageOfIds(page, [...patched.keys()]));
-  await writePatched(
-    execute,
-    revived.ids.flatMap((id) => patched.get(id) ?? []),
-  );
+  const patched = jobs.filter(({ fits }) => fits).map(({ id, after }) => ({ id, payload: after }));
+  const ids = patched.map(({ id }) => id);
+  const revived = await replay(within, pageOfIds(page, ids));
+  const given = patched.filter(({ id }) => revived.ids.includes(id));
+  await writePayloads(execute, given);
   return { ...revived, found, reached };
 }
 

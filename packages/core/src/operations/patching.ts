@@ -1,10 +1,10 @@
-import { findFaults, mergePatch, type Json, type JsonObject } from "@atlasqueue/contract";
+import { mergePatch, type JsonObject } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
-import { unindexed, uuidArray } from "../database/literals.ts";
+import { unindexed } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
-import { forgetSteps } from "../steps/forget.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "../dead-letters/pages.ts";
 import { pageBounded, reachedFrom } from "../dead-letters/take.ts";
+import { mayBeStored } from "../jobs/write-payloads.ts";
 
 /** A dead letter before and after a patch; `fits` says whether that payload may be stored. */
 export type Patched = { id: string; type: string; queue: string; before: JsonObject; after: JsonObject; fits: boolean };
@@ -27,20 +27,9 @@ export async function readPatched(
   const [row] = await execute<Row>({ text: read, params: [...pageParams(page), rows_max] });
   const jobs = (row?.jobs ?? []).map((job) => {
     const after = patch === null ? job.before : (mergePatch(job.before, patch) as JsonObject);
-    return { ...job, after, fits: fits(after, payload_bytes_max) };
+    return { ...job, after, fits: mayBeStored(after, payload_bytes_max) };
   });
   return { found: row?.found ?? 0, reached: row?.reached ?? null, jobs };
-}
-
-/** Give jobs, which this transaction has locked, their patched payloads. What they have done before does not count then. */
-export async function writePatched(execute: Execute, jobs: readonly Pick<Patched, "id" | "after">[]): Promise<void> {
-  if (jobs.length === 0) return;
-  const payloads = `[${jobs.map(({ after }) => JSON.stringify(after)).join(",")}]`;
-  await execute({ text: write, params: [uuidArray(jobs.map(({ id }) => id)), payloads] });
-}
-
-function fits(payload: Json, bytes_max: number): boolean {
-  return Buffer.byteLength(JSON.stringify(payload)) <= bytes_max && findFaults(payload).length === 0;
 }
 
 const read = composed(
@@ -51,17 +40,4 @@ const read = composed(
   SELECT ${reachedFrom("$10::int")}, (
     SELECT json_agg(json_build_object('id', id, 'type', type, 'queue', queue, 'before', payload) ORDER BY dead_at, id)
     FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs`,
-);
-
-const write = composed(
-  "dead-letters/write-patched",
-  ["ids", "payloads"],
-  `
-  WITH patched AS (
-    UPDATE atlasqueue.jobs SET payload = patch.payload, has_steps = NULL
-    FROM ROWS FROM (unnest($1::uuid[]), json_array_elements($2::text::json)) AS patch(id, payload)
-    WHERE jobs.id = patch.id
-    RETURNING jobs.id
-  ), ${forgetSteps("patched")}
-  SELECT count(*) FROM patched`,
 );

@@ -24,7 +24,6 @@ const unnamed: Readonly<Record<string, string>> = {
   "database/migrating/script.ts": "a script for psql, and grants",
   "database/migrating/journal.ts": "what was applied, in the transaction of the migration",
   "limits/note-starts.ts": "a part of lease/claim-limited",
-  "steps/forget.ts": "a part of many",
   "submit/unique/replace.ts": "a part of submit/insert-related",
   "schedules/delete.ts": "one row, by the query builder",
   "schedules/pause.ts": "one row, by the query builder",

@@ -47,13 +47,12 @@ export const seams: Readonly<Record<string, string>> = {
   "jobs/cancel": "a job is cancelled",
   "jobs/cancel-many": "a page of a bulk cancellation",
   "jobs/retry": "a job starts over",
-  "jobs/write-edit": "a job starts over with another payload",
+  "jobs/write-payloads": "jobs that start over get other payloads",
   "jobs/delete": "a finished job is removed",
   "dead-letters/replay": "dead letters are replayed, or a page of stopped jobs is retried",
   "dead-letters/purge": "dead letters are removed",
   "operations/create": "an operation is begun",
   "operations/note": "a page of an operation is noted",
-  "dead-letters/write-patched": "a replayed job gets its patched payload",
   "counts/fold": "the counts of a queue are folded",
 };
 
