@@ -14,7 +14,7 @@ export type { QueueFlow, SubmittedFlow } from "./flows/queue-flow.ts";
 export { createQueue, type Queue, type QueueJob, type QueueOptions, type Submitted } from "./queue.ts";
 export { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "./submit/refused.ts";
 export { InvalidScheduleError, type Schedules } from "./schedules/schedules.ts";
-export type { SignalSent } from "./steps/signal-sent.ts";
+export type { SignalSent } from "./steps/queue-signal.ts";
 export type { BackoffPolicy } from "./settle/backoff.ts";
 export type { SignalKeys } from "./signal/keys.ts";
 export { memorySignal, type MemorySignalOptions } from "./signal/memory/signal.ts";

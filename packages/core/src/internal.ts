@@ -63,7 +63,7 @@ export { listJobsAt } from "./jobs/list-at.ts";
 export { findJobByKey } from "./jobs/find-by-key.ts";
 export { searchJobs } from "./jobs/search.ts";
 export { listJobs } from "./jobs/list.ts";
-export type { PageRow } from "./jobs/page-bytes.ts";
+export type { PageRow } from "./jobs/page-row.ts";
 export { retry } from "./jobs/retry.ts";
 export { showJob } from "./jobs/show.ts";
 export { showKnown } from "./jobs/show-known.ts";

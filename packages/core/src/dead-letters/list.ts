@@ -4,7 +4,8 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { endOfStretch, placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
 import { withoutChance } from "../jobs/list.ts";
-import { fitting, isCut, pageColumns, pageRow, weighedJobs, type PageRow, type ReadRow } from "../jobs/page-bytes.ts";
+import { pageColumns, pageRow, weighedJobs, type PageRow, type ReadRow } from "../jobs/page-row.ts";
+import { fitting, isCut } from "../room/page-bytes.ts";
 
 export type DeadFields = { queue?: string | undefined; type?: string | undefined; fingerprint?: string | undefined };
 /** `next` is where the next page starts; undefined at the end. */

@@ -3,7 +3,7 @@ import { plain } from "../database/plain.ts";
 import { jobs, type JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { pageColumns, pageRow, type PageRow, type ReadRow } from "./page-bytes.ts";
+import { pageColumns, pageRow, type PageRow, type ReadRow } from "./page-row.ts";
 
 /** One job of a tenant, or undefined: another tenant's job is as unknown as one that never existed. */
 export async function findJob(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<JobRow | undefined> {

@@ -2,7 +2,7 @@ import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { countJobs } from "../counts/total.ts";
 import type { Deps } from "../deps.ts";
 import { listJobs } from "./list.ts";
-import type { PageRow } from "./page-bytes.ts";
+import type { PageRow } from "./page-row.ts";
 
 export type JobsFilter = { queue?: string | undefined; statuses?: readonly JobStatus[] | undefined };
 export type JobsAt = { limit: number; offset: number };

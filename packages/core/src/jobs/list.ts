@@ -5,16 +5,8 @@ import { textArray } from "../database/literals.ts";
 import { executeOn, type Statement } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "../maintenance/retention.ts";
-import {
-  fitting,
-  isCut,
-  page_bytes_max,
-  pageColumns,
-  pageRow,
-  weighedJobs,
-  type PageRow,
-  type ReadRow,
-} from "./page-bytes.ts";
+import { pageColumns, pageRow, weighedJobs, type PageRow, type ReadRow } from "./page-row.ts";
+import { fitting, isCut, page_bytes_max } from "../room/page-bytes.ts";
 
 export type JobFilter = {
   queue?: string | undefined;

@@ -5,7 +5,8 @@ import { listDead, type DeadRows } from "../dead-letters/list.ts";
 import { newId } from "../ids.ts";
 import { listJobsAt } from "./list-at.ts";
 import { listJobs } from "./list.ts";
-import { page_bytes_max, type PageRow } from "./page-bytes.ts";
+import type { PageRow } from "./page-row.ts";
+import { page_bytes_max } from "../room/page-bytes.ts";
 import { searchJobs } from "./search.ts";
 
 const tenant = "default";

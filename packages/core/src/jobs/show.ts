@@ -1,6 +1,6 @@
 import type { Job, Json, JsonObject } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
-import type { PageRow } from "./page-bytes.ts";
+import type { PageRow } from "./page-row.ts";
 
 /** A row as the wire shows it. That of a page is to be written by `writeJson`. */
 export function showJob(row: JobRow | PageRow): Job {

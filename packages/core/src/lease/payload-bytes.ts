@@ -1,5 +1,5 @@
 import { limits } from "@atlasqueue/contract";
-import { page_bytes_max } from "../jobs/page-bytes.ts";
+import { page_bytes_max } from "../room/page-bytes.ts";
 
 /**
  * How large the payloads of one claim may be together; its first job goes whatever its size. As much as an INSERT

@@ -1,8 +1,14 @@
-import { stepName, storableResult, type Json } from "@atlasqueue/contract";
+import { stepName, storableResult, type Json, type SendSignalAnswer } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { sendSignal } from "./signal.ts";
-import type { SignalSent } from "./signal-sent.ts";
+
+/**
+ * What became of a signal. `sent_before`: the first of its name counts. `too_late`: the job has stopped waiting for it.
+ * `finished`, `unknown`: there is no such job that could wait. `full`: the job was sent as many as it may be. All but
+ * `sent` changed nothing.
+ */
+export type SignalSent = SendSignalAnswer["outcome"] | "finished" | "unknown" | "full";
 
 /** How a queue in your own code sends signals. Throws a TypeError for a name or a payload that cannot be stored. */
 export const queueSignal =

@@ -4,7 +4,7 @@ import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { transition } from "../tracing/transition.ts";
-import { bytesOf } from "../jobs/page-bytes.ts";
+import { bytesOf } from "../room/page-bytes.ts";
 import { withJobLocked } from "../jobs/lock-job.ts";
 
 export type SignalOutcome =

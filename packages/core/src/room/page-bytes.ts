@@ -1,7 +1,4 @@
-import { getTableColumns } from "../database/drizzle.ts";
-import { jobs, type JobRow } from "../database/schema/jobs.ts";
-import { jsonText, type JsonText } from "../room/json-text.ts";
-import { withinHeap } from "../room/within-heap.ts";
+import { withinHeap } from "./within-heap.ts";
 
 /**
  * What a byte of JSON takes in memory once the driver has parsed it, at most, with the text itself and that of the
@@ -19,44 +16,13 @@ export const page_bytes_max = withinHeap(4 * 1_048_576, { part: 2, bytes_each: p
 /** How large may be what is read beside the jobs: the steps of those that are leased, and the results they waited for. */
 export const beside_bytes_max = Math.floor(page_bytes_max / 4);
 
-/** What a page of jobs only passes on: nothing of it is parsed (decisions/2026-11-26-pages-as-text.md). */
-type PassedOn = "payload" | "result" | "progress";
-
-/** A job of a page. */
-export type PageRow = Omit<JobRow, PassedOn> & Record<PassedOn, JsonText | null>;
-/** As `pageColumns` are read. */
-export type ReadRow = Omit<JobRow, PassedOn> & Record<PassedOn, string | null>;
-
-const passedOn = new Set(["payload", "result", "progress"] satisfies PassedOn[] as string[]);
-
-/** The columns of a job of a page. */
-export const pageColumns = Object.keys(getTableColumns(jobs))
-  .map((column) => (passedOn.has(column) ? `${column}::text AS ${column}` : column))
-  .join(", ");
-
-/** The same row, as copying one takes longer than reading it. */
-export function pageRow(row: ReadRow): PageRow {
-  const { payload, result, progress } = row;
-  return Object.assign(row, { payload: passOn(payload), result: passOn(result), progress: passOn(progress) });
-}
-
-const passOn = (text: string | null): JsonText | null => (text === null ? null : jsonText(text));
-
 /** As of a claim's payloads (`lease/payload-bytes.ts`): what is stored outside the row is not read for its size. */
 export const bytesOf = (column: string) => `
       CASE WHEN pg_column_compression(${column}) IS NULL THEN coalesce(pg_column_size(${column}), 0)
            ELSE octet_length(${column}::text) END`;
 
 /** The rows of a page: where they are, by which column, in which order, and how large each is. */
-type Weighed = { from: string; key: string; order: string; bytes: string };
-
-/** Jobs, of whose columns only these can be large. */
-export const weighedJobs: Weighed = {
-  from: "atlasqueue.jobs",
-  key: "id",
-  order: "id DESC",
-  bytes: ["payload", "result", "progress", "last_error"].map(bytesOf).join(" + "),
-};
+export type Weighed = { from: string; key: string; order: string; bytes: string };
 
 /**
  * Parts of a WITH RECURSIVE, after `page`, which has a key in each row: `fitting` has the keys that fit, in an order, into
