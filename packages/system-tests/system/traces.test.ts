@@ -95,7 +95,7 @@ test(
     expect(find("remote", "receive remote")).toMatchObject({ kind: "client", links: [to(child)] });
     const ack = find("remote", "ack remote");
     expect(ack).toMatchObject({ kind: "client", ...childOf(processed), links: [to(child)] });
-    const acked = find("atlasqueue-api", "POST /v1/jobs/:id/ack");
+    const acked = find("atlasqueue-api", "POST /v1/leases/settle");
     expect(acked).toMatchObject({ kind: "server", ...childOf(ack) });
     expect(find("atlasqueue-api", "complete jobs")).toMatchObject({ kind: "client", ...childOf(acked) });
 

@@ -1,24 +1,21 @@
-import type { Tracing } from "@atlasqueue/contract";
-import { pause, traceReceived, traceSettled } from "@atlasqueue/runtime";
+import { limits, type Tracing } from "@atlasqueue/contract";
+import { createSettler, traceReceived, traceSettled, type Ending } from "@atlasqueue/runtime";
 import { AtlasQueueError, isDatabaseAway } from "../errors.ts";
-import { backoffMs } from "../http/retry.ts";
 import { randomToken } from "../idempotency-key.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
-import { isLost } from "./answers.ts";
+import { isFinal, isLost, isRefusal, isRefusalToAdd } from "./answers.ts";
 import { holdOn } from "./database-away.ts";
 import type { Observe, WorkEvent } from "./events.ts";
 import type { HeldJob, HeldJobs } from "./held-jobs.ts";
 import { runOf, type Run } from "./runs.ts";
-import {
-  areRefused,
-  heldFields,
-  isFailure,
-  isRelease,
-  isSuccess,
-  nackFields,
-  takeBatch,
-  type Settlement,
-} from "./settlement.ts";
+
+/** It goes back with no attempt counted: its handler was not let finish, or (`later`) there is none. */
+type Released = { kind: "released"; later?: true };
+/** A job's outcome on its way to the API, and how often it was refused, of late. */
+type Settlement<Outcome = Ending | Released> = { job: HeldJob; outcome: Outcome; refusals: number };
+type Success = Settlement<Extract<Ending, { kind: "succeeded" }>>;
+type Failure = Settlement<Extract<Ending, { kind: "failed" }>>;
+type Became = Extract<WorkEvent, { event: "job_settled" }>["outcome"];
 
 /** The worker that goes on with the groups of its jobs, and what starts the next ones. */
 type GoingOn = {
@@ -31,103 +28,59 @@ type GoingOn = {
   over: AbortSignal;
 };
 
-type Became = Extract<WorkEvent, { event: "job_settled" }>["outcome"];
-/** Outcomes that go to the API one request after another. */
-type Line = { waiting: Settlement[]; flushing: boolean };
-
-/** Leases are running out meanwhile. */
-const retry_ms_max = 2_000;
 /** The last words of a worker that stops: one that is not answered leaves time for another. */
 const last_try_ms_max = 2_000;
+const batch_max = 200;
+/** Below the 1 MiB of a body, leaving room for what surrounds the results. */
+const batch_bytes_max = 900_000;
+/** As JSON, an error text may take six bytes a character, and its data comes on top. */
+const error_bytes_max = 25_000 + limits.error_data_bytes_max;
+const surrounding_bytes = 200;
 
 /**
- * Sends outcomes to the API. When idle, an outcome goes at once; those that come while a request is under way go
- * together in the next. While the API is away it keeps trying until the lease ends, and for as long as the API says that
- * its database is away. What has failed is in a line of its own: somebody may have locked just that job, which keeps no
- * other outcome waiting.
+ * Sends outcomes to the API. While that is away it keeps trying until the lease ends, and for as long as the API says that
+ * its database is away.
  */
-export function createSettler(
+export function createRemoteSettler(
   calls: LeaseCalls,
   held: HeldJobs,
   observe: Observe,
   { worker_id, lease_seconds, start, stopping, over }: GoingOn,
   tracing?: Tracing,
 ) {
-  const ready: Line = { waiting: [], flushing: false };
-  const again: Line = { waiting: [], flushing: false };
-  const giveUp = new AbortController();
-  /** Requests that failed, and rest until their next try. */
-  let resting = 0;
-  let idle: (() => void)[] = [];
-
-  const traced = <T>(name: "ack" | "nack", batch: readonly Pick<Settlement, "job">[], settle: () => Promise<T>) =>
+  const traced = <T>(name: "ack" | "nack", batch: readonly Settlement[], settle: () => Promise<T>) =>
     traceSettled(
       tracing,
       name,
       batch.map(({ job: { leased, span } }) => ({ job: leased.job, span })),
       settle,
     );
-
   const call = () => ({ retries: 0, ...(over.aborted ? { timeoutMs: last_try_ms_max } : { signal: over }) });
-  const isBusy = () => ready.flushing || again.flushing || resting > 0;
 
-  const flushAll = async (line: Line): Promise<void> => {
-    line.flushing = true;
-    // After this turn of the event loop, so that handlers ending in the same turn share a request.
-    await pause(0);
-    while (line.waiting.length > 0) await deliver(takeBatch(line.waiting));
-    line.flushing = false;
-    if (!isBusy()) for (const resolve of idle.splice(0)) resolve();
-  };
-  const add = (line: Line, items: readonly Settlement[]): void => {
-    line.waiting.push(...items);
-    if (!line.flushing) void flushAll(line);
-  };
-
-  const deliver = async (all: readonly Settlement[]): Promise<void> => {
-    const batch = all.filter(({ job }) => held.holds(job));
-    if (batch.length === 0 || giveUp.signal.aborted) return;
+  const send = async (batch: Settlement[]): Promise<[]> => {
+    const [first] = batch as [Settlement];
+    const goes_on = !stopping.aborted && first.job.goes_on;
+    const asked_before = first.job.next_token;
+    const lease_token = goes_on ? (asked_before ?? randomToken()) : undefined;
+    for (const { job } of batch) job.next_token = lease_token ?? job.next_token;
     try {
-      await send(batch);
+      await (addsJobs(first) ? sendAdding(first) : sendAll(batch, lease_token));
     } catch (error) {
       // Once more, without asking for the next ones. What was done already stays done: an ack is told so again, a nack or a
       // release as a lost lease.
-      if (error === over.reason) return await deliver(batch);
-      if (areRefused(batch, error)) return await refused(batch, error);
-      observe({ event: "api_unavailable", during: "settle", error });
-      const jobs = batch.map(({ job }) => job);
-      if (isDatabaseAway(error)) holdOn(jobs);
-      for (const job of jobs) if (performance.now() >= job.ends_at_ms) lost(job);
-      void tryAgain(batch);
+      if (error === over.reason) return send(batch);
+      throw error;
     }
-  };
-
-  const tryAgain = async (batch: readonly Settlement[]): Promise<void> => {
-    resting += 1;
-    for (const item of batch) item.failures += 1;
-    held.tell();
-    const failures = Math.min(...batch.map((item) => item.failures));
-    await pause(Math.min(backoffMs(failures, Math.random()), retry_ms_max), giveUp.signal);
-    add(again, batch);
-    resting -= 1;
-  };
-
-  const send = async (batch: Settlement[]): Promise<void> => {
-    const [first] = batch;
-    const goes_on = !stopping.aborted && (first?.job.goes_on ?? false);
-    const asked_before = first?.job.next_token;
-    const lease_token = goes_on ? (asked_before ?? randomToken()) : undefined;
-    for (const { job } of batch) job.next_token = lease_token ?? job.next_token;
-    await (first && batch.length === 1 && !goes_on ? sendOne(first) : sendAll(batch, lease_token));
-    if (goes_on || asked_before === undefined) return;
     // An answer that was lost may have had next jobs, which nobody asks for any more.
-    await calls.releaseLease(asked_before, { retries: 0, timeoutMs: last_try_ms_max }).catch(() => {});
+    if (!goes_on && asked_before !== undefined)
+      await calls.releaseLease(asked_before, { retries: 0, timeoutMs: last_try_ms_max }).catch(() => {});
+    return [];
   };
 
   const sendAll = async (batch: Settlement[], lease_token: string | undefined): Promise<void> => {
-    const acks = batch.filter(isSuccess);
-    const nacks = batch.filter(isFailure);
-    const releases = batch.filter(isRelease);
+    const acks = batch.filter((item) => item.outcome.kind === "succeeded") as Success[];
+    const nacks = batch.filter((item) => item.outcome.kind === "failed") as Failure[];
+    const releases = batch.filter((item) => item.outcome.kind === "released") as Settlement<Released>[];
     const request = {
       acks: acks.map(({ job, outcome }) => ({ ...heldFields(job), result: outcome.result })),
       nacks: nacks.map(({ job, outcome }) => ({ ...heldFields(job), ...nackFields(outcome) })),
@@ -147,7 +100,6 @@ export function createSettler(
       else lost(job);
     }
     const { next = [] } = outcomes;
-    if (next.length === 0) return;
     traceReceived(
       tracing,
       next.map(({ job }) => job),
@@ -158,44 +110,54 @@ export function createSettler(
     for (const leased of next) void start(leased, runOf(leased, before));
   };
 
-  const sendOne = async ({ job, outcome }: Settlement): Promise<void> => {
+  const sendAdding = async (item: Success): Promise<void> => {
+    const { job, outcome } = item;
+    const { children, dependants_wait: dependantsWait } = outcome.spawned ?? {};
+    const options = { children, dependantsWait, ...call() };
     try {
-      if (outcome.kind === "succeeded") {
-        const { children, dependants_wait: dependantsWait } = outcome.spawned ?? {};
-        const added = { children, dependantsWait };
-        await traced("ack", [{ job }], () => calls.ack(job.leased, outcome.result, { ...added, ...call() }));
-        return settled(job, "succeeded", outcome);
-      }
-      if (outcome.kind === "released") {
-        await traced("nack", [{ job }], () => calls.release(job.leased, { later: outcome.later, ...call() }));
-        return settled(job, "released", outcome);
-      }
-      const { error, retry, delay_seconds: delaySeconds, error_data: data } = nackFields(outcome);
-      const options = { retry, delaySeconds, data };
-      const nack = () => calls.nack(job.leased, error, options, call());
-      const { status } = await traced("nack", [{ job }], nack);
-      settled(job, status === "dead" ? "dead" : "failed", outcome);
+      await traced("ack", [item], () => calls.ack(job.leased, outcome.result, options));
+      settled(job, "succeeded", outcome);
     } catch (error) {
       if (!isLost(error)) throw error;
       lost(job);
     }
   };
 
-  /** An outcome the API will not accept must not hold up its neighbours, nor its own job's failure. */
-  const refused = async (batch: Settlement[], error: unknown): Promise<void> => {
-    const [first] = batch;
-    if (batch.length > 1 || !first || first.job.goes_on) {
-      // What is refused may be the `next` that comes with it.
-      for (const { job } of batch) job.goes_on = false;
-      for (const item of batch) await deliver([item]);
-      return;
+  /**
+   * Whether these outcomes will not be accepted as they are. Of several a gateway's word is enough: each by itself may be small
+   * enough for it. Counts how often they have been refused.
+   */
+  const areRefused = (batch: readonly Settlement[], error: unknown): boolean => {
+    const is_refusal = isRefusal(error) || (batch.some(addsJobs) && isRefusalToAdd(error));
+    for (const item of batch) item.refusals = is_refusal ? item.refusals + 1 : 0;
+    return is_refusal && (batch.length > 1 || batch.some(({ refusals }) => isFinal(error, refusals)));
+  };
+
+  const judge = (error: unknown, batch: readonly Settlement[]): "again" | "refused" => {
+    if (areRefused(batch, error)) return "refused";
+    observe({ event: "api_unavailable", during: "settle", error });
+    const jobs = batch.map(({ job }) => job);
+    if (isDatabaseAway(error)) holdOn(jobs);
+    for (const job of jobs) if (performance.now() >= job.ends_at_ms) lost(job);
+    return "again";
+  };
+
+  const instead = (item: Settlement, error: unknown): Settlement | undefined => {
+    const { job, outcome } = item;
+    // The `next` that goes with it may be what is refused.
+    if (job.goes_on) {
+      job.goes_on = false;
+      held.tell();
+      return item;
     }
-    const { job, outcome } = first;
     observe({ event: "settlement_refused", job: job.leased.job, error });
-    if (outcome.kind !== "succeeded") return held.leave(job);
+    if (outcome.kind !== "succeeded") {
+      held.leave(job);
+      return undefined;
+    }
     const told = (error instanceof AtlasQueueError && error.problem?.detail) || String(error);
     const text = outcome.spawned ? `SpawnError: ${told}` : "Refused: the API would not store the result";
-    await deliver([{ ...first, outcome: { kind: "failed", error: text, retryable: true } }]);
+    return { ...item, outcome: { kind: "failed", error: text, retryable: true } };
   };
 
   const settled = (job: HeldJob, became: Became, outcome: Settlement["outcome"]): void => {
@@ -208,13 +170,47 @@ export function createSettler(
     observe({ event: "lease_lost", job: job.leased.job, during: "settling" });
   };
 
+  const settler = createSettler<Settlement>({
+    items_max: batch_max,
+    bytes_max: batch_bytes_max,
+    bytesOf: ({ outcome }) => surrounding_bytes + bytesOf(outcome),
+    fits,
+    isHeld: ({ job }) => held.holds(job),
+    send,
+    judge,
+    instead,
+  });
   return {
-    settle(job: HeldJob, outcome: Settlement["outcome"]): void {
-      add(ready, [{ job, outcome, failures: 0, refusals: 0 }]);
-    },
-    /** Resolves when everything given so far has been settled or given up. */
-    drained: () => (isBusy() ? new Promise<void>((resolve) => idle.push(resolve)) : Promise.resolve()),
-    /** Stop waiting for an API that is away. */
-    giveUp: () => giveUp.abort(),
+    ...settler,
+    settle: (job: HeldJob, outcome: Settlement["outcome"]) => settler.settle({ job, outcome, refusals: 0 }),
   };
+}
+
+/**
+ * The next jobs are asked for all acks of a request alike, and repeated under its token. An outcome that adds jobs goes
+ * alone.
+ */
+const fits = (first: Settlement, item: Settlement): boolean =>
+  !addsJobs(first) &&
+  !addsJobs(item) &&
+  item.job.goes_on === first.job.goes_on &&
+  item.job.next_token === first.job.next_token;
+
+const addsJobs = (item: Settlement): item is Success =>
+  item.outcome.kind === "succeeded" && item.outcome.spawned !== undefined;
+
+const heldFields = ({ leased }: HeldJob) => ({ id: leased.job.id, lease_token: leased.lease_token });
+
+function nackFields({ error, error_data, retryable, delay_ms }: Failure["outcome"]) {
+  return {
+    error,
+    retry: retryable,
+    ...(delay_ms === undefined ? {} : { delay_seconds: delay_ms / 1_000 }),
+    ...(error_data === undefined ? {} : { error_data }),
+  };
+}
+
+function bytesOf(outcome: Settlement["outcome"]): number {
+  if (outcome.kind === "released") return 0;
+  return outcome.kind === "succeeded" ? outcome.bytes : error_bytes_max;
 }

@@ -27,7 +27,7 @@ import { heldJobs, type HeldJob } from "./held-jobs.ts";
 import { isLate, keepLease, renewBeforeStart, type KeeperDeps } from "./lease-keeper.ts";
 import { keepLeasing } from "./leasing.ts";
 import { newRun, shouldGoOn, type Run } from "./runs.ts";
-import { createSettler } from "./settler.ts";
+import { createRemoteSettler } from "./settler.ts";
 import { remoteSources } from "./sources.ts";
 
 export type WorkOptions = {
@@ -146,7 +146,7 @@ export function startRemoteWorker(
     settler.settle(mine, outcome);
   };
   const goingOn = { worker_id: id, lease_seconds, start, stopping: draining.signal, over: over.signal };
-  const settler = createSettler(calls, held, observe, goingOn, tracing);
+  const settler = createRemoteSettler(calls, held, observe, goingOn, tracing);
 
   const giveBack = (job: HeldJob, why: string, later = false): void => {
     held.handlerEnded(job);

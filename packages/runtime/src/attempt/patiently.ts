@@ -1,4 +1,4 @@
-import { pause } from "../waiting/pause.ts";
+import { pause, restMs } from "../waiting/pause.ts";
 
 export type Patience = {
   /** Throws once the attempt is over, whether or not its handler heeds that. */
@@ -11,9 +11,6 @@ export type Patience = {
   failed(error: unknown): void;
 };
 
-const rest_ms_max = 1_000;
-const rest_ms_min = 100;
-
 /**
  * Ask for what a handler needs until there is an answer. Rejects when the attempt is over, and with a failure that does not
  * pass.
@@ -23,7 +20,7 @@ const rest_ms_min = 100;
  */
 export async function patiently<T>(patience: Patience, ask: () => Promise<T>): Promise<T> {
   const mayPass = patience.judge();
-  for (let rest_ms = rest_ms_min; ; rest_ms = Math.min(rest_ms * 2, rest_ms_max)) {
+  for (let failures = 1; ; failures += 1) {
     patience.check();
     const asked_at = performance.now();
     try {
@@ -31,7 +28,7 @@ export async function patiently<T>(patience: Patience, ask: () => Promise<T>): P
     } catch (error) {
       if (!mayPass(error, asked_at)) throw error;
       patience.failed(error);
-      await pause(rest_ms * (0.5 + Math.random()), patience.signal);
+      await pause(restMs(failures), patience.signal);
     }
   }
 }

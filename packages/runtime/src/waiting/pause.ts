@@ -17,6 +17,13 @@ export function pause(ms: number, signal?: AbortSignal, { idly = false } = {}): 
   });
 }
 
+const rest_ms_min = 100;
+const rest_ms_max = 1_000;
+
+/** How long to rest after so many failures in a row: twice as long each time, up to a second, give or take a half. */
+export const restMs = (failures: number): number =>
+  Math.min(rest_ms_min * 2 ** (failures - 1), rest_ms_max) * (0.5 + Math.random());
+
 /** After this turn of the event loop, so that calls of the same turn are served together. */
 export function soon(act: () => void): void {
   const { setImmediate } = globalThis as { setImmediate?: (act: () => void) => unknown };

