@@ -1,15 +1,19 @@
+import { constants } from "node:crypto";
 import http from "node:http";
 import https from "node:https";
-import type { LookupFunction } from "node:net";
-import { boundedSocket } from "./bounded-socket.ts";
+import type { LookupFunction, Socket } from "node:net";
+import { DEFAULT_CIPHERS } from "node:tls";
+
+/** All that is read of what a receiver sends: 1xx answers, the answer, and how they are framed. */
+const bytes_max = 65_536;
+/** A smaller read counts as one of this size, as it costs no less. */
+const bytes_of_read_min = 64;
 
 export type PostAnswer = { status: number; retry_after: string | undefined };
 export type PostOptions = {
   headers: Record<string, string>;
   lookup: LookupFunction;
   signal: AbortSignal;
-  /** Has what TLS makes of the receiver's bytes done in its turn, and returns what drops it. */
-  take: (work: () => void) => () => void;
   /** For the answer, its body aside. */
   timeout_ms: number;
 };
@@ -21,7 +25,7 @@ export type PostOptions = {
 export function postJson(
   url: URL,
   body: unknown,
-  { headers, lookup, signal, take, timeout_ms }: PostOptions,
+  { headers, lookup, signal, timeout_ms }: PostOptions,
 ): Promise<PostAnswer> {
   const text = JSON.stringify(body);
   const { request } = url.protocol === "https:" ? https : http;
@@ -39,7 +43,11 @@ export function postJson(
         },
         signal,
         // A socket of its own: one that other code in the process keeps open to the same name was never checked.
-        createConnection: () => boundedSocket(url, { lookup, take, tooMuch }),
+        agent: false,
+        lookup,
+        // With DHE the receiver names the numbers to reckon with, as long as it likes: a second for 5 KiB.
+        ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
+        secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       },
       (answer) => {
         // The status is the answer: an endless body must not hold up the job.
@@ -50,6 +58,7 @@ export function postJson(
         resolve({ status: answer.statusCode ?? 0, retry_after: answer.headers["retry-after"] });
       },
     );
+    sent.once("socket", (socket) => boundReads(socket, tooMuch));
     const late = () => sent.destroy(new Error(`the receiver has not answered within ${timeout_ms / 1_000} s`));
     const deadline = setTimeout(late, timeout_ms);
     sent.once("error", (error) =>
@@ -67,6 +76,19 @@ export function postJson(
       reject(new Error("the receiver's connection ended without an answer"));
     });
     sent.end(text);
+  });
+}
+
+/**
+ * Node bounds a head, a chunk's extensions and the trailers, but not how many 1xx answers and empty lines come before the
+ * head, nor the body.
+ */
+function boundReads(socket: Socket, tooMuch: () => void): void {
+  let bytes_left = bytes_max;
+  socket.on("data", ({ length }: Buffer) => {
+    bytes_left -= Math.max(length, bytes_of_read_min);
+    // After the other listeners, as these bytes may have the answer in them, and before the next read.
+    if (bytes_left <= 0) process.nextTick(tooMuch);
   });
 }
 

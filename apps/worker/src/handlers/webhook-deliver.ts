@@ -3,7 +3,6 @@ import { z } from "zod";
 import { lookupOf } from "./lookup.ts";
 import { postJson, type PostAnswer } from "./post-json.ts";
 import { refuseAddressLiteral } from "./public-address.ts";
-import { createTlsTurns } from "./tls-turns.ts";
 
 const timeout_seconds = 10;
 const retry_after_seconds_max = 86_400;
@@ -38,7 +37,6 @@ export type WebhookOptions = {
  * when no body was given; any other body stays as it is.
  */
 export function webhookHandler(options: WebhookOptions): Handler {
-  const turns = createTlsTurns();
   return defineHandler(
     "webhook.deliver",
     payloadSchema,
@@ -54,7 +52,6 @@ export function webhookHandler(options: WebhookOptions): Handler {
         },
         lookup: lookupOf(options),
         signal,
-        take: (work) => turns.take({ tenant: job.tenant, host: target.host }, work),
         timeout_ms: timeout_seconds * 1_000,
       });
       if (answer.status >= 200 && answer.status < 300) return { status: answer.status };

@@ -30,18 +30,11 @@ async function receiver(called: (socket: TLSSocket) => void, options: TlsOptions
   const { port } = server.address() as AddressInfo;
   return { port, server, left: once(server, "left") };
 }
-const inNextTurn = (work: () => void) => {
-  const turn = setImmediate(work);
-  return () => clearImmediate(turn);
+const post = (url: string) => {
+  const { signal } = new AbortController();
+  const lookup = lookupOf({ allow_private: true });
+  return postJson(new URL(url), { order: 17 }, { headers: {}, lookup, signal, timeout_ms: 60_000 });
 };
-const post = (url: string, take: (work: () => void) => () => void = inNextTurn, body: unknown = { order: 17 }) =>
-  postJson(new URL(url), body, {
-    headers: {},
-    lookup: lookupOf({ allow_private: true }),
-    signal: new AbortController().signal,
-    take,
-    timeout_ms: 60_000,
-  });
 const too_much = "the receiver has sent too much without a final answer (1xx are none)";
 
 test.each(["localhost", "127.0.0.1"])("a receiver over TLS at %s answers, and its socket is closed", async (host) => {
@@ -81,18 +74,6 @@ test("a receiver that sends early hints without end over TLS has failed, and its
   await left;
 });
 
-test("an answer waits for no turn, so that it counts although the receiver resets the connection behind it", async () => {
-  let answered = false;
-  const { port } = await receiver((socket) => {
-    answered = true;
-    // What it has not read is what resets it.
-    socket.pause();
-    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", () => socket.destroy());
-  });
-  const take = (work: () => void) => (answered ? () => {} : inNextTurn(work));
-  expect(await post(`https://localhost:${port}/`, take, "x".repeat(1_000_000))).toMatchObject({ status: 200 });
-});
-
 test("a receiver that wants new keys gets none, and none of those it goes on asking for", async () => {
   const agreed: unknown[] = [];
   const again = (socket: TLSSocket): void =>
@@ -115,16 +96,6 @@ test("a receiver that wants to reckon with numbers of its own is refused before 
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   await expect(post(`https://localhost:${port}/`)).rejects.toThrow("wrong cipher returned");
-});
-
-test("a receiver that sends 24 KiB before TLS is agreed on is refused", async () => {
-  const called = vi.fn((socket: TLSSocket) => void socket.end("HTTP/1.1 204 No Content\r\n\r\n"));
-  const certificates = [cert, ...Array.from({ length: 60 }, () => authority.ca)].join("\n");
-  const { port } = await receiver(called, { cert: certificates, key });
-  await expect(post(`https://localhost:${port}/`)).rejects.toThrow(
-    "the receiver has sent too much before TLS was agreed on",
-  );
-  expect(called).not.toHaveBeenCalled();
 });
 
 /** TLS 1.2 with DHE-RSA-AES128-GCM-SHA256. */
