@@ -7,7 +7,7 @@ import {
   type Thrown,
 } from "@atlasqueue/contract";
 
-/** How a handler ended. Plain data: it crosses from process to process. */
+/** How a handler ended. Plain data, as one process sends it to another. */
 export type Ending =
   /** `bytes` is the length of the result as JSON, `spawned` the jobs it adds. */
   | { kind: "succeeded"; result: Json; bytes: number; log?: LogLine[] | undefined; spawned?: SpawnedJobs | undefined }
