@@ -1,4 +1,5 @@
 import type { Tracing } from "@atlasqueue/contract";
+import { createAsk } from "./http/ask.ts";
 import { baseUrl } from "./http/base-url.ts";
 import { createEvents } from "./http/event-stream.ts";
 import { createTransport, type TransportOptions } from "./http/transport.ts";
@@ -87,26 +88,27 @@ export function createCalls(options: ClientOptions): Calls {
     tracing: options.tracing,
   };
   const send = createTransport(transport);
-  const jobs = jobCalls(send, options.waitsMax ?? 32, options.tracing);
+  const ask = createAsk(send);
+  const jobs = jobCalls(send, ask, options.waitsMax ?? 32, options.tracing);
   return {
     ...jobs,
     ...streamCalls(transport),
     ...leaseCalls(send),
-    ...stepCalls(send),
-    ...queueCalls(send),
-    ...workerCalls(send),
-    ...auditCalls(send),
-    flows: flowCalls(send),
+    ...stepCalls(ask),
+    ...queueCalls(ask),
+    ...workerCalls(ask),
+    ...auditCalls(ask),
+    flows: flowCalls(ask),
     flow: () =>
       createFlowBuilder(send, (id, definition) =>
         definition ? jobs.handle(id, definition) : (jobs.handle(id) as never),
       ),
-    schedules: scheduleCalls(send),
-    tokens: tokenCalls(send),
-    stats: statsCalls(send, createEvents(transport)),
-    session: sessionCalls(send),
-    deadLetters: deadLetterCalls(send),
-    operations: operationCalls(send),
+    schedules: scheduleCalls(ask),
+    tokens: tokenCalls(ask),
+    stats: statsCalls(ask, createEvents(transport)),
+    session: sessionCalls(ask),
+    deadLetters: deadLetterCalls(ask),
+    operations: operationCalls(ask),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AuditPage } from "@atlasqueue/contract";
-import type { CallOptions, Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { CallOptions } from "../http/transport.ts";
 
 /** Times are RFC 3339; `cursor` is the page before's `next_cursor`. */
 export type AuditFilter = {
@@ -20,10 +21,6 @@ export type AuditCalls = {
   audit(filter?: AuditFilter, call?: CallOptions): Promise<AuditPage>;
 };
 
-export function auditCalls(send: Send): AuditCalls {
-  return {
-    async audit(query = {}, call) {
-      return (await send({ method: "GET", path: "/v1/audit", query, repeat: "always" }, call)).body as AuditPage;
-    },
-  };
+export function auditCalls(ask: Ask): AuditCalls {
+  return { audit: (query = {}, call) => ask<AuditPage>("GET", ["audit"], call, { query }) };
 }

@@ -1,7 +1,8 @@
 import type { BulkAnswer, DeadGroupPage, Job, JobPage } from "@atlasqueue/contract";
 import { listPages } from "../http/list-pages.ts";
 import { replayCalls, type ReplayCalls } from "./replays.ts";
-import type { ActOptions, CallOptions, Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { ActOptions, CallOptions } from "../http/transport.ts";
 
 /** What dead letters have in common; `fingerprint` is their error's, as `groups` shows it. Times are RFC 3339. */
 export type DeadLetterTraits = {
@@ -56,24 +57,17 @@ export type DeadLetterCalls = {
   readonly replays: ReplayCalls;
 };
 
-export function deadLetterCalls(send: Send): DeadLetterCalls {
-  const change = async (verb: "replay" | "purge", which: DeadLetterChoice, dry_run: boolean, call?: ActOptions) => {
-    const body = JSON.stringify({ ...which, dry_run });
+export function deadLetterCalls(ask: Ask): DeadLetterCalls {
+  const change = (verb: "replay" | "purge", which: DeadLetterChoice, dry_run: boolean, call?: ActOptions) =>
     // Not after a lost answer: by then a job may have died again, and that would be a second replay.
-    const repeat = dry_run ? "always" : "undone";
-    return (await send({ method: "POST", path: `/v1/dlq/${verb}`, body, repeat }, call)).body as BulkAnswer;
-  };
+    ask<BulkAnswer>("POST", ["dlq", verb], call, {
+      body: { ...which, dry_run },
+      repeat: dry_run ? "always" : "undone",
+    });
   return {
-    replays: replayCalls(send),
-    list: (filter, call) =>
-      listPages(filter, async (query) => {
-        const answer = await send({ method: "GET", path: "/v1/dlq", query, repeat: "always" }, call);
-        return answer.body as JobPage;
-      }),
-    async groups(query = {}, call) {
-      return (await send({ method: "GET", path: "/v1/dlq/groups", query, repeat: "always" }, call))
-        .body as DeadGroupPage;
-    },
+    replays: replayCalls(ask),
+    list: (filter, call) => listPages(filter, (query) => ask<JobPage>("GET", ["dlq"], call, { query })),
+    groups: (query = {}, call) => ask<DeadGroupPage>("GET", ["dlq", "groups"], call, { query }),
     replay: (which, { dryRun = false } = {}, call) => change("replay", which, dryRun, call),
     purge: (which, { dryRun = false } = {}, call) => change("purge", which, dryRun, call),
   };

@@ -1,5 +1,6 @@
 import type { Flow, FlowActAnswer, FlowGraph, FlowPage, FlowState } from "@atlasqueue/contract";
-import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { ActOptions, CallOptions } from "../http/transport.ts";
 
 /** Flows as a whole. They are submitted with `client.flow()`. An unknown id is a `NotFoundError`. */
 export type FlowCalls = {
@@ -16,22 +17,13 @@ export type FlowCalls = {
   retry(id: string, call?: ActOptions): Promise<{ changed: number; flow: Flow }>;
 };
 
-export function flowCalls(send: Send): FlowCalls {
-  const path = "/v1/flows";
-  const act = async (id: string, verb: "cancel" | "retry", repeat: "always" | "undone", call?: ActOptions) => {
-    const answer = await send({ method: "POST", path: `${path}/${segment(id)}/${verb}`, repeat }, call);
-    return answer.body as FlowActAnswer;
-  };
+export function flowCalls(ask: Ask): FlowCalls {
+  const at = ["flows"];
   return {
-    async get(id, query = {}, call) {
-      return (await send({ method: "GET", path: `${path}/${segment(id)}`, query, repeat: "always" }, call))
-        .body as FlowGraph;
-    },
-    async list(query = {}, call) {
-      return (await send({ method: "GET", path, query, repeat: "always" }, call)).body as FlowPage;
-    },
-    cancel: (id, call) => act(id, "cancel", "always", call),
+    get: (id, query = {}, call) => ask<FlowGraph>("GET", [...at, id], call, { query }),
+    list: (query = {}, call) => ask<FlowPage>("GET", at, call, { query }),
+    cancel: (id, call) => ask<FlowActAnswer>("POST", [...at, id, "cancel"], call),
     // Not after a lost answer: by then its jobs may have died again, and that would be a second retry.
-    retry: (id, call) => act(id, "retry", "undone", call),
+    retry: (id, call) => ask<FlowActAnswer>("POST", [...at, id, "retry"], call, { repeat: "undone" }),
   };
 }

@@ -21,6 +21,7 @@ import {
 } from "@atlasqueue/contract";
 import { JobFinishedError } from "../errors.ts";
 import { keyHeader, randomKey } from "../idempotency-key.ts";
+import type { Ask } from "../http/ask.ts";
 import { listPages } from "../http/list-pages.ts";
 import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
 import { createHandle, type Handle } from "../results/handle.ts";
@@ -121,7 +122,7 @@ export type JobCalls = {
   explain(id: string, call?: CallOptions): Promise<Explanation>;
 };
 
-export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undefined): JobCalls {
+export function jobCalls(send: Send, ask: Ask, waits_max: number, tracing: Tracing | undefined): JobCalls {
   const get = async (id: string, call?: CallOptions, wait_seconds = 0): Promise<JobWithParents> => {
     const query = wait_seconds > 0 ? { wait_seconds } : {};
     const path = `/v1/jobs/${segment(id)}`;
@@ -130,17 +131,11 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
   };
 
   const wait = createWaits(get, waits_max);
-  const { signal } = stepCalls(send);
+  const { signal } = stepCalls(ask);
   const handleOf = <Result, Fields extends { id: string }>(
     fields: Fields,
     parse: (result: Json) => Result | Promise<Result>,
   ) => createHandle(fields, { get, wait, signal, parse });
-
-  const post = async (id: string, verb: string, repeat: "always" | "undone", call?: ActOptions, told?: () => void) => {
-    const path = `/v1/jobs/${segment(id)}/${verb}`;
-    const answer = await send({ method: "POST", path, repeat, ...(told ? { onRepeat: told } : {}) }, call);
-    return answer.body as ChangedJob;
-  };
 
   const submit = async (given: JobSubmission, call?: CallOptions) => {
     const { idempotency_key = randomKey(), ...request } = given;
@@ -181,24 +176,16 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
     handle: <Result>(id: string, definition?: JobDefinition<never, unknown, Result>) =>
       handleOf({ id }, definition?.parseResult ?? asItIs<Result>),
     get: (id, call) => get(id, call),
-    async parents(id, query = {}, call) {
-      const path = `/v1/jobs/${segment(id)}/parents`;
-      return (await send({ method: "GET", path, query, repeat: "always" }, call)).body as ParentPage;
-    },
-    list: (filter, call) =>
-      listPages(filter, async (query) => {
-        const answer = await send({ method: "GET", path: "/v1/jobs", query, repeat: "always" }, call);
-        return answer.body as JobPage;
-      }),
-    async page(filter, call) {
-      const answer = await send({ method: "GET", path: "/v1/jobs", query: { ...filter }, repeat: "always" }, call);
-      return answer.body as JobPage;
-    },
+    parents: (id, query = {}, call) => ask<ParentPage>("GET", ["jobs", id, "parents"], call, { query }),
+    list: (filter, call) => listPages(filter, (query) => ask<JobPage>("GET", ["jobs"], call, { query })),
+    page: (filter = {}, call) => ask<JobPage>("GET", ["jobs"], call, { query: { ...filter } }),
     wait,
     async cancel(id, call) {
       let repeated = false;
+      const path = `/v1/jobs/${segment(id)}/cancel`;
+      const onRepeat = () => (repeated = true);
       try {
-        return await post(id, "cancel", "always", call, () => (repeated = true));
+        return (await send({ method: "POST", path, repeat: "always", onRepeat }, call)).body as ChangedJob;
       } catch (error) {
         // The first try's answer may have been lost, and this be its doing.
         if (!repeated || !(error instanceof JobFinishedError)) throw error;
@@ -208,29 +195,16 @@ export function jobCalls(send: Send, waits_max: number, tracing: Tracing | undef
       }
     },
     // Not after a lost answer: by then the job may have run and died again, and that would be a second retry.
-    retry: (id, call) => post(id, "retry", "undone", call),
-    async editAndRetry(id, edit, call) {
-      const path = `/v1/jobs/${segment(id)}/edit`;
-      const body = JSON.stringify(edit);
-      return (await send({ method: "POST", path, body, repeat: "undone" }, call)).body as Job;
-    },
+    retry: (id, call) => ask<ChangedJob>("POST", ["jobs", id, "retry"], call, { repeat: "undone" }),
+    editAndRetry: (id, body, call) => ask<Job>("POST", ["jobs", id, "edit"], call, { body, repeat: "undone" }),
     async delete(id, call) {
       // Sent again after taking effect, it would be told that there is no such job.
-      await send({ method: "DELETE", path: `/v1/jobs/${segment(id)}`, repeat: "undone" }, call);
+      await ask("DELETE", ["jobs", id], call, { repeat: "undone" });
     },
-    async bulk(wish, call) {
-      const repeat = wish.dry_run ? "always" : "undone";
-      const body = JSON.stringify(wish);
-      return (await send({ method: "POST", path: "/v1/jobs/bulk", body, repeat }, call)).body as BulkJobsAnswer;
-    },
-    async attempts(id, call) {
-      const path = `/v1/jobs/${segment(id)}/attempts`;
-      return ((await send({ method: "GET", path, repeat: "always" }, call)).body as AttemptList).items;
-    },
-    async explain(id, call) {
-      const path = `/v1/jobs/${segment(id)}/explain`;
-      return (await send({ method: "GET", path, repeat: "always" }, call)).body as Explanation;
-    },
+    bulk: (body, call) =>
+      ask<BulkJobsAnswer>("POST", ["jobs", "bulk"], call, { body, repeat: body.dry_run ? "always" : "undone" }),
+    attempts: async (id, call) => (await ask<AttemptList>("GET", ["jobs", id, "attempts"], call)).items,
+    explain: (id, call) => ask<Explanation>("GET", ["jobs", id, "explain"], call),
   };
 }
 

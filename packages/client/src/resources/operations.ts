@@ -1,5 +1,6 @@
 import type { CreateOperationInput, Operation, OperationPage, OperationPreview } from "@atlasqueue/contract";
-import { segment, type CallOptions, type Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { CallOptions } from "../http/transport.ts";
 
 type OperationWish = Omit<CreateOperationInput, "dry_run">;
 
@@ -16,27 +17,14 @@ export type OperationCalls = {
   cancel(id: string, call?: CallOptions): Promise<Operation>;
 };
 
-export function operationCalls(send: Send): OperationCalls {
-  const path = "/v1/operations";
+export function operationCalls(ask: Ask): OperationCalls {
+  const at = ["operations"];
   return {
-    async preview(wish, call) {
-      const body = JSON.stringify({ ...wish, dry_run: true });
-      return (await send({ method: "POST", path, body, repeat: "always" }, call)).body as OperationPreview;
-    },
-    async create(wish, call) {
-      // Sent again after taking effect, it would be a second operation.
-      const body = JSON.stringify({ ...wish, dry_run: false });
-      return (await send({ method: "POST", path, body, repeat: "undone" }, call)).body as Operation;
-    },
-    async get(id, call) {
-      return (await send({ method: "GET", path: `${path}/${segment(id)}`, repeat: "always" }, call)).body as Operation;
-    },
-    async list(query = {}, call) {
-      return (await send({ method: "GET", path, query, repeat: "always" }, call)).body as OperationPage;
-    },
-    async cancel(id, call) {
-      const given = { method: "POST", path: `${path}/${segment(id)}/cancel`, repeat: "always" } as const;
-      return (await send(given, call)).body as Operation;
-    },
+    preview: (wish, call) => ask<OperationPreview>("POST", at, call, { body: { ...wish, dry_run: true } }),
+    // Sent again after taking effect, it would be a second operation.
+    create: (wish, call) => ask<Operation>("POST", at, call, { body: { ...wish, dry_run: false }, repeat: "undone" }),
+    get: (id, call) => ask<Operation>("GET", [...at, id], call),
+    list: (query = {}, call) => ask<OperationPage>("GET", at, call, { query }),
+    cancel: (id, call) => ask<Operation>("POST", [...at, id, "cancel"], call),
   };
 }

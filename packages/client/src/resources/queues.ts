@@ -8,7 +8,8 @@ import {
   type QueueScaling,
 } from "@atlasqueue/contract";
 import { listPages } from "../http/list-pages.ts";
-import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { ActOptions, CallOptions } from "../http/transport.ts";
 
 export type QueueCalls = {
   /** Every queue, in as many calls as there are pages: whether it is paused, its jobs by status, how long its oldest has waited. */
@@ -32,39 +33,22 @@ export type QueueCalls = {
   heldGroups(queue: string, page?: { limit?: number; cursor?: string }, call?: CallOptions): Promise<HeldGroupPage>;
 };
 
-export function queueCalls(send: Send): QueueCalls {
-  const post = async (queue: string, verb: "pause" | "resume", call: ActOptions | undefined) => {
-    const path = `/v1/queues/${segment(queue)}/${verb}`;
-    return (await send({ method: "POST", path, repeat: "always" }, call)).body as Queue;
-  };
-  const pageOf = async (query: Record<string, string | number | undefined>, call: CallOptions | undefined) =>
-    (await send({ method: "GET", path: "/v1/queues", query, repeat: "always" }, call)).body as QueuePage;
+export function queueCalls(ask: Ask): QueueCalls {
+  const at = ["queues"];
+  const queuePage: QueueCalls["queuePage"] = (query = {}, call) => ask<QueuePage>("GET", at, call, { query });
   return {
     async queues(call) {
       const queues: Queue[] = [];
-      const pages = listPages({ pageSize: bounds.queues_listed_max }, (query) => pageOf(query, call));
+      const pages = listPages({ pageSize: bounds.queues_listed_max }, (query) => queuePage(query, call));
       for await (const queue of pages) queues.push(queue);
       return queues;
     },
-    queuePage: (page = {}, call) => pageOf(page, call),
-    async queue(queue, call) {
-      return (await send({ method: "GET", path: `/v1/queues/${segment(queue)}`, repeat: "always" }, call))
-        .body as OneQueue;
-    },
-    async scaling(queue, call) {
-      const path = `/v1/queues/${segment(queue)}/scaling`;
-      return (await send({ method: "GET", path, repeat: "always" }, call)).body as QueueScaling;
-    },
-    pause: (queue, call) => post(queue, "pause", call),
-    resume: (queue, call) => post(queue, "resume", call),
-    async heldGroups(queue, query = {}, call) {
-      const path = `/v1/queues/${segment(queue)}/groups`;
-      return (await send({ method: "GET", path, query, repeat: "always" }, call)).body as HeldGroupPage;
-    },
-    async setLimits(queue, limits, call) {
-      const path = `/v1/queues/${segment(queue)}/limits`;
-      const answer = await send({ method: "PUT", path, body: JSON.stringify(limits), repeat: "always" }, call);
-      return answer.body as Queue;
-    },
+    queuePage,
+    queue: (queue, call) => ask<OneQueue>("GET", [...at, queue], call),
+    scaling: (queue, call) => ask<QueueScaling>("GET", [...at, queue, "scaling"], call),
+    pause: (queue, call) => ask<Queue>("POST", [...at, queue, "pause"], call),
+    resume: (queue, call) => ask<Queue>("POST", [...at, queue, "resume"], call),
+    heldGroups: (queue, query = {}, call) => ask<HeldGroupPage>("GET", [...at, queue, "groups"], call, { query }),
+    setLimits: (queue, body, call) => ask<Queue>("PUT", [...at, queue, "limits"], call, { body }),
   };
 }

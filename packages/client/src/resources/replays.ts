@@ -1,5 +1,6 @@
 import type { CreateReplayInput, Replay, ReplayPage, ReplayPreview } from "@atlasqueue/contract";
-import { segment, type CallOptions, type Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { CallOptions } from "../http/transport.ts";
 
 type ReplayWish = Omit<CreateReplayInput, "dry_run">;
 
@@ -18,28 +19,16 @@ export type ReplayCalls = {
   cancel(id: string, call?: CallOptions): Promise<Replay>;
 };
 
-export function replayCalls(send: Send): ReplayCalls {
-  const path = "/v1/dlq/replays";
-  const steer = async (id: string, verb: "pause" | "resume" | "cancel", call?: CallOptions) =>
-    (await send({ method: "POST", path: `${path}/${segment(id)}/${verb}`, repeat: "always" }, call)).body as Replay;
+export function replayCalls(ask: Ask): ReplayCalls {
+  const at = ["dlq", "replays"];
   return {
-    async preview(wish, call) {
-      const body = JSON.stringify({ ...wish, dry_run: true });
-      return (await send({ method: "POST", path, body, repeat: "always" }, call)).body as ReplayPreview;
-    },
-    async create(wish, call) {
-      // Sent again after taking effect, it would be a second replay.
-      const body = JSON.stringify({ ...wish, dry_run: false });
-      return (await send({ method: "POST", path, body, repeat: "undone" }, call)).body as Replay;
-    },
-    async get(id, call) {
-      return (await send({ method: "GET", path: `${path}/${segment(id)}`, repeat: "always" }, call)).body as Replay;
-    },
-    async list(query = {}, call) {
-      return (await send({ method: "GET", path, query, repeat: "always" }, call)).body as ReplayPage;
-    },
-    pause: (id, call) => steer(id, "pause", call),
-    resume: (id, call) => steer(id, "resume", call),
-    cancel: (id, call) => steer(id, "cancel", call),
+    preview: (wish, call) => ask<ReplayPreview>("POST", at, call, { body: { ...wish, dry_run: true } }),
+    // Sent again after taking effect, it would be a second replay.
+    create: (wish, call) => ask<Replay>("POST", at, call, { body: { ...wish, dry_run: false }, repeat: "undone" }),
+    get: (id, call) => ask<Replay>("GET", [...at, id], call),
+    list: (query = {}, call) => ask<ReplayPage>("GET", at, call, { query }),
+    pause: (id, call) => ask<Replay>("POST", [...at, id, "pause"], call),
+    resume: (id, call) => ask<Replay>("POST", [...at, id, "resume"], call),
+    cancel: (id, call) => ask<Replay>("POST", [...at, id, "cancel"], call),
   };
 }

@@ -1,5 +1,6 @@
 import type { CreateScheduleInput, Job, Schedule, SchedulePage } from "@atlasqueue/contract";
-import { segment, type CallOptions, type Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { CallOptions } from "../http/transport.ts";
 
 /** Jobs that recur by cron. An unknown name is a `NotFoundError`. */
 export type ScheduleCalls = {
@@ -21,43 +22,27 @@ export type ScheduleCalls = {
   delete(name: string, call?: CallOptions): Promise<void>;
 };
 
-export function scheduleCalls(send: Send): ScheduleCalls {
-  const pathOf = (name: string) => `/v1/schedules/${segment(name)}`;
-  const post = async (name: string, verb: "pause" | "resume", call: CallOptions | undefined) =>
-    (await send({ method: "POST", path: `${pathOf(name)}/${verb}`, repeat: "always" }, call)).body as Schedule;
+export function scheduleCalls(ask: Ask): ScheduleCalls {
+  const at = ["schedules"];
   return {
-    async create(schedule, call) {
-      // Sent again after taking effect, it would be told that the name is taken.
-      const body = JSON.stringify(schedule);
-      return (await send({ method: "POST", path: "/v1/schedules", body, repeat: "undone" }, call)).body as Schedule;
-    },
-    async put(schedule, call) {
-      const path = pathOf(schedule.name);
-      return (await send({ method: "PUT", path, body: JSON.stringify(schedule), repeat: "always" }, call))
-        .body as Schedule;
-    },
-    async get(name, call) {
-      return (await send({ method: "GET", path: pathOf(name), repeat: "always" }, call)).body as Schedule;
-    },
+    // Sent again after taking effect, it would be told that the name is taken.
+    create: (body, call) => ask<Schedule>("POST", at, call, { body, repeat: "undone" }),
+    put: (body, call) => ask<Schedule>("PUT", [...at, body.name], call, { body }),
+    get: (name, call) => ask<Schedule>("GET", [...at, name], call),
     async *list(call) {
       let cursor: string | null | undefined;
       while (cursor !== null) {
-        const query = { cursor };
-        const { body } = await send({ method: "GET", path: "/v1/schedules", query, repeat: "always" }, call);
-        const page = body as SchedulePage;
+        const page: SchedulePage = await ask<SchedulePage>("GET", at, call, { query: { cursor } });
         yield* page.items;
         cursor = page.next_cursor;
       }
     },
-    pause: (name, call) => post(name, "pause", call),
-    resume: (name, call) => post(name, "resume", call),
-    async run(name, call) {
-      const answer = await send({ method: "POST", path: `${pathOf(name)}/run`, repeat: "undone" }, call);
-      return answer.body as Job;
-    },
+    pause: (name, call) => ask<Schedule>("POST", [...at, name, "pause"], call),
+    resume: (name, call) => ask<Schedule>("POST", [...at, name, "resume"], call),
+    run: (name, call) => ask<Job>("POST", [...at, name, "run"], call, { repeat: "undone" }),
     async delete(name, call) {
       // Sent again after taking effect, it would be told that there is no such schedule.
-      await send({ method: "DELETE", path: pathOf(name), repeat: "undone" }, call);
+      await ask("DELETE", [...at, name], call, { repeat: "undone" });
     },
   };
 }

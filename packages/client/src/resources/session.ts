@@ -1,5 +1,6 @@
 import type { Session } from "@atlasqueue/contract";
-import type { CallOptions, Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { CallOptions } from "../http/transport.ts";
 
 /**
  * A cookie in place of a token, for pages served by the API: its browser keeps it, and no script can read it. Such a
@@ -14,18 +15,11 @@ export type SessionCalls = {
   close(call?: CallOptions): Promise<Session>;
 };
 
-export function sessionCalls(send: Send): SessionCalls {
-  const path = "/v1/session";
+export function sessionCalls(ask: Ask): SessionCalls {
+  const at = ["session"];
   return {
-    async get(call) {
-      return (await send({ method: "GET", path, repeat: "always" }, call)).body as Session;
-    },
-    async open(token, call) {
-      const body = JSON.stringify({ token });
-      return (await send({ method: "POST", path, body, repeat: "undone" }, call)).body as Session;
-    },
-    async close(call) {
-      return (await send({ method: "DELETE", path, repeat: "always" }, call)).body as Session;
-    },
+    get: (call) => ask<Session>("GET", at, call),
+    open: (token, call) => ask<Session>("POST", at, call, { body: { token }, repeat: "undone" }),
+    close: (call) => ask<Session>("DELETE", at, call),
   };
 }

@@ -1,6 +1,7 @@
 import type { LiveEvent, Overview, StatsSeries, StatsWindow, Throughput } from "@atlasqueue/contract";
 import type { OpenEvents } from "../http/event-stream.ts";
-import type { CallOptions, Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { CallOptions } from "../http/transport.ts";
 
 /** Of a queue, a type, a type in a queue, or of everything. */
 export type SeriesChoice = { window?: StatsWindow; queue?: string; type?: string };
@@ -23,18 +24,12 @@ export type StatsCalls = {
   ): AsyncGenerator<LiveEvent, void, undefined>;
 };
 
-export function statsCalls(send: Send, open: OpenEvents): StatsCalls {
+export function statsCalls(ask: Ask, open: OpenEvents): StatsCalls {
   return {
-    series: async (choice = {}, call) =>
-      (await send({ method: "GET", path: "/v1/stats/series", query: choice, repeat: "always" }, call))
-        .body as StatsSeries,
-    async throughput(queues, call) {
-      const query = { queues: queues.join(",") };
-      return (await send({ method: "GET", path: "/v1/stats/throughput", query, repeat: "always" }, call))
-        .body as Throughput;
-    },
-    overview: async (call) =>
-      (await send({ method: "GET", path: "/v1/overview", repeat: "always" }, call)).body as Overview,
+    series: (query = {}, call) => ask<StatsSeries>("GET", ["stats", "series"], call, { query }),
+    throughput: (queues, call) =>
+      ask<Throughput>("GET", ["stats", "throughput"], call, { query: { queues: queues.join(",") } }),
+    overview: (call) => ask<Overview>("GET", ["overview"], call),
     async *events({ queues } = {}, call) {
       const query = { queues: queues?.join(",") };
       for await (const { event, data } of open({ method: "GET", path: "/v1/events", query, repeat: "always" }, call)) {

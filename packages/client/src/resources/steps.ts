@@ -1,6 +1,7 @@
 import type { JobSteps, Json, ParkAnswer, SendSignalAnswer } from "@atlasqueue/contract";
 import { randomKey } from "../idempotency-key.ts";
-import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { ActOptions, CallOptions } from "../http/transport.ts";
 import type { Held } from "./leases.ts";
 
 /** Besides what is listed here, a call may reject like any other: AuthError, NotFoundError, TooLargeError, … */
@@ -18,28 +19,20 @@ export type StepCalls = {
   park(held: Held, signal: string, timeoutSeconds: number, call?: CallOptions): Promise<ParkAnswer>;
 };
 
-export function stepCalls(send: Send): StepCalls {
-  const path = (id: string, rest: string) => `/v1/jobs/${segment(id)}/${rest}`;
+export function stepCalls(ask: Ask): StepCalls {
   return {
     async signal(id, name, payload, call) {
-      const body = JSON.stringify({ payload });
       // Under a key, the answer to a second try is that of the first, whose own was lost.
       const options = { idempotencyKey: randomKey(), ...call };
-      const request = { method: "POST", path: path(id, `signals/${segment(name)}`), body, repeat: "always" } as const;
-      return ((await send(request, options)).body as SendSignalAnswer).outcome;
+      const at = ["jobs", id, "signals", name];
+      return (await ask<SendSignalAnswer>("POST", at, options, { body: { payload } })).outcome;
     },
-    async steps(id, call) {
-      return (await send({ method: "GET", path: path(id, "steps"), repeat: "always" }, call)).body as JobSteps;
-    },
+    steps: (id, call) => ask<JobSteps>("GET", ["jobs", id, "steps"], call),
     async storeStep({ job, lease_token }, name, result, call) {
-      const body = JSON.stringify({ lease_token, result });
-      const request = { method: "PUT", path: path(job.id, `steps/${segment(name)}`), body, repeat: "always" } as const;
-      return ((await send(request, call)).body as { result: Json }).result;
+      const body = { lease_token, result };
+      return (await ask<{ result: Json }>("PUT", ["jobs", job.id, "steps", name], call, { body })).result;
     },
-    async park({ job, lease_token }, signal, timeout_seconds, call) {
-      const body = JSON.stringify({ lease_token, signal, timeout_seconds });
-      return (await send({ method: "POST", path: path(job.id, "park"), body, repeat: "always" }, call))
-        .body as ParkAnswer;
-    },
+    park: ({ job, lease_token }, signal, timeout_seconds, call) =>
+      ask<ParkAnswer>("POST", ["jobs", job.id, "park"], call, { body: { lease_token, signal, timeout_seconds } }),
   };
 }

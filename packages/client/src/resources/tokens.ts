@@ -1,5 +1,6 @@
 import type { CreatedToken, CreateTokenInput, Token, TokenList } from "@atlasqueue/contract";
-import { segment, type CallOptions, type Send } from "../http/transport.ts";
+import type { Ask } from "../http/ask.ts";
+import type { CallOptions } from "../http/transport.ts";
 
 /** All but `revoke` of one's own token need the scope `admin`. */
 export type TokenCalls = {
@@ -13,27 +14,19 @@ export type TokenCalls = {
   revoke(id: string, call?: CallOptions): Promise<void>;
 };
 
-export function tokenCalls(send: Send): TokenCalls {
-  const path = "/v1/tokens";
+export function tokenCalls(ask: Ask): TokenCalls {
+  const at = ["tokens"];
   return {
-    async list(call) {
-      return ((await send({ method: "GET", path, repeat: "always" }, call)).body as TokenList).items;
-    },
+    list: async (call) => (await ask<TokenList>("GET", at, call)).items,
     // Not after a lost answer: the token in it would be lost, and another one made.
-    async create(token, call) {
-      const body = JSON.stringify(token);
-      return (await send({ method: "POST", path, body, repeat: "undone" }, call)).body as CreatedToken;
-    },
-    async rotate(id, { overlapSeconds } = {}, call) {
-      const body = JSON.stringify({ overlap_seconds: overlapSeconds });
-      const answer = await send(
-        { method: "POST", path: `${path}/${segment(id)}/rotate`, body, repeat: "undone" },
-        call,
-      );
-      return answer.body as CreatedToken;
-    },
+    create: (body, call) => ask<CreatedToken>("POST", at, call, { body, repeat: "undone" }),
+    rotate: (id, { overlapSeconds } = {}, call) =>
+      ask<CreatedToken>("POST", [...at, id, "rotate"], call, {
+        body: { overlap_seconds: overlapSeconds },
+        repeat: "undone",
+      }),
     async revoke(id, call) {
-      await send({ method: "DELETE", path: `${path}/${segment(id)}`, repeat: "undone" }, call);
+      await ask("DELETE", [...at, id], call, { repeat: "undone" });
     },
   };
 }
