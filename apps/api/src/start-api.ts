@@ -107,11 +107,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const server = await listen(app, config, logger);
     // So that remote workers' jobs are recovered, retried and signalled again where none of our workers runs.
     const draining = new AbortController();
-    const { followUps, longPoll } = services;
-    const sweeping = createSweeper({ ...core, logger, followUps }, draining.signal, {
-      queues: longPoll.askedFor,
-      discover: async () => {},
-    }).run();
+    const { followUps } = services;
+    const sweeping = createSweeper({ ...core, logger, followUps }, draining.signal).run();
     const owning = owner.run(draining.signal);
     // In turns with the workers, and alone where all of those are remote.
     const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);

@@ -171,6 +171,5 @@ export { clearAway } from "./maintenance/cleaner.ts";
 export { createDuties } from "./maintenance/sweep/duties.ts";
 export { createReadyRound } from "./maintenance/sweep/ready-round.ts";
 export { recoverAll } from "./maintenance/sweep/recovery.ts";
-export { createServedQueues } from "./maintenance/sweep/served-queues.ts";
 export { createSweeper } from "./maintenance/sweep/sweeper.ts";
 export type { LoopDeps, SweepDeps } from "./maintenance/loop-deps.ts";

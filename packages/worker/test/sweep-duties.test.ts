@@ -1,11 +1,4 @@
-import {
-  claim,
-  createDuties,
-  createFollowUps,
-  createServedQueues,
-  enqueue,
-  type FollowUps,
-} from "@atlasqueue/core/internal";
+import { claim, createDuties, createFollowUps, enqueue, type FollowUps } from "@atlasqueue/core/internal";
 import { submission } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { workerHarness } from "./harness.ts";
@@ -16,6 +9,7 @@ beforeEach(() => void (followUps = createFollowUps(harness.deps())));
 afterEach(() => followUps.stop());
 
 const moment = { asked: false };
+const none = async () => {};
 const running = new AbortController().signal;
 const gate = { isOpen: () => true, close: () => {} };
 const late = () =>
@@ -40,33 +34,19 @@ test("no lease is ended while the gate is closed", async () => {
   await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
   await harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
   let is_open = false;
-  const served = { queues: () => [], discover: async () => {} };
-  const duties = createDuties(deps, served, running, { isOpen: () => is_open, close: () => {} });
+  const duties = createDuties(deps, none, running, { isOpen: () => is_open, close: () => {} });
   expect(await duties.start({}, moment)).toMatchObject({ recovered: 0 });
   is_open = true;
   // They are not skipped because their times were not known in time.
   expect(await duties.start({}, moment)).toMatchObject({ recovered: 1 });
 });
 
-test("served queues whose query is always late do not keep the round from the others", async () => {
+test("a search for tenants that is always late does not keep the round from their queues", async () => {
   const deps = { ...harness.deps(), followUps };
   await lose("other");
-  const duties = createDuties(deps, { queues: () => [], discover: late }, running, gate);
+  const duties = createDuties(deps, late, running, gate);
   await duties.start({}, moment);
   expect(await length("other")).toBe(1);
-});
-
-test("a served queue whose query is always late does not keep those behind it waiting", async () => {
-  await lose("a", "b", "c");
-  const deps = harness.deps();
-  const signal: typeof deps.signal = {
-    ...deps.signal,
-    look: (queue) => (queue.queue === "b" ? late() : deps.signal.look(queue)),
-  };
-  const queues = ["a", "b", "c"].map((queue) => ({ tenant: "default", queue }));
-  const served = createServedQueues({ ...deps, signal }, { queues: () => queues, discover: async () => {} });
-  for (let sweep = 0; sweep < 2; sweep += 1) await served.look().catch(() => {});
-  expect([await length("a"), await length("c")]).toEqual([1, 1]);
 });
 
 test("an overdue group goes on with the next sweep once it can", async () => {
@@ -76,7 +56,7 @@ test("an overdue group goes on with the next sweep once it can", async () => {
   await sql`UPDATE atlasqueue.jobs SET status = 'cancelled', finished_at = now(), ready_at = NULL, active_group_key = NULL WHERE id = ${first}`;
   const overdue = () => sql`UPDATE atlasqueue.job_groups SET overdue_at = now()`;
   await overdue();
-  const duties = createDuties(deps, { queues: () => [], discover: async () => {} }, running, gate);
+  const duties = createDuties(deps, none, running, gate);
   await sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${next} FOR UPDATE`;
     await duties.start({}, moment);

@@ -22,11 +22,11 @@ const names = (prefix: string, count: number) => Array.from({ length: count }, (
 const lengthOf = async (signal: Signal, tenant: string, queue: string) => (await signal.look({ tenant, queue })).length;
 
 test.each(["redis", "memory"])(
-  "with %s, jobs of twenty lost signals in served queues run despite two thousand unserved queues",
+  "with %s, jobs of twenty lost signals run among three hundred others",
   async (driver) => {
     harness.useSignal(drivers[driver] ?? fail);
     const served = [...names("a-served", 10), ...names("z-served", 10)];
-    await lose("default", names("other", 2_000));
+    await lose("default", names("other", 300));
     await lose("default", served);
     harness.work([noop], { queues: served });
     await eventually(

@@ -89,8 +89,7 @@ test("ending leases that fails closes the gate, and their holders go first; a lo
   const running = new AbortController();
   let is_open = true;
   const theGate = { isOpen: () => is_open, close: () => void (is_open = false) };
-  const served = { queues: () => [], discover: async () => {} };
-  const duties = createDuties({ ...deps, signal: memorySignal(), followUps }, served, running.signal, theGate);
+  const duties = createDuties({ ...deps, signal: memorySignal(), followUps }, async () => {}, running.signal, theGate);
   const sweep = async () => (await duties.start({}, { asked: false })).recovered;
   const leases = await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
   await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;

@@ -34,7 +34,7 @@ const statusOf = async (id: string) => job.parse(await (await api.get(`/v1/jobs/
 async function carryOut(id: string): Promise<Operation> {
   const stop = new AbortController();
   const deps = { ...api.deps, logger: createLogger("fatal", "test") };
-  const loop = createSweeper(deps, stop.signal, { queues: () => [], discover: async () => {} }).run();
+  const loop = createSweeper(deps, stop.signal).run();
   await eventually(async () => expect((await look(id)).finished_at).not.toBeNull());
   stop.abort();
   await loop;

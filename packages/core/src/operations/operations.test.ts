@@ -181,10 +181,7 @@ test("a process carries on by itself: listeners hear of cancelled jobs, and dead
   const heard: string[] = [];
   const hearNoMore = deps.signal.notices.listen("cancelled", (ids) => heard.push(...ids));
   const stop = new AbortController();
-  const loop = createSweeper({ ...deps, followUps, logger: createLogger("fatal", "test") }, stop.signal, {
-    queues: () => [],
-    discover: async () => {},
-  }).run();
+  const loop = createSweeper({ ...deps, followUps, logger: createLogger("fatal", "test") }, stop.signal).run();
   onTestFinished(async () => {
     stop.abort();
     await loop;

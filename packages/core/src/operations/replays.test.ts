@@ -175,7 +175,7 @@ test("a process carries on by itself, signals the jobs, and takes them out of th
   await signal.deadLetters.add(ids);
   const stop = new AbortController();
   const deps = { ...world.deps, signal, followUps, logger: createLogger("fatal", "test") };
-  const loop = createSweeper(deps, stop.signal, { queues: () => [], discover: async () => {} }).run();
+  const loop = createSweeper(deps, stop.signal).run();
   const row = await start({ filter: { all: true } });
   await eventually(async () => expect((await look(row)).status).toBe("done"));
   await eventually(async () => expect((await signal.deadLetters.look()).length).toBe(0));

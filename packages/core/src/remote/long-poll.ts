@@ -1,5 +1,4 @@
 import { createShares } from "@atlasqueue/contract";
-import { createAskedQueues } from "./asked-queues.ts";
 import { isUnavailable } from "../database/errors.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
@@ -20,7 +19,7 @@ export type LongPoll = {
    * when the database is away, with `NoRoomError` when too many are already waiting, and with `LeaseTokenUsedError`.
    */
   lease(call: LeaseCall, hungUp: AbortSignal): Promise<Handed>;
-  /** The queues remote workers have asked for within the last minute, for the sweep to look after first. */
+  /** The queues that calls wait for. */
   askedFor(): readonly QueueRef[];
   /** Releases, once and with no attempt counted, what was leased under a token of ours and could not be handed over. */
   release(tenant: string, lease_token: string): void;
@@ -56,7 +55,6 @@ export function createLongPoll(
   waiters_max = waiters_max_default,
 ): LongPoll {
   const closing = new AbortController();
-  const asked = createAskedQueues();
   const underWay = new Set<Promise<void>>();
   const releasing = new Set<Promise<unknown>>();
   const release = (tenant: string, lease_token: string): void => {
@@ -200,9 +198,8 @@ export function createLongPoll(
     });
 
   return {
-    askedFor: asked.recent,
+    askedFor: () => [...lines.values()],
     async lease(wanted, hungUp) {
-      asked.note(wanted);
       const call = { ...wanted, jobs_max: Math.min(wanted.jobs_max, size.jobs_max()) };
       const ends_at = call.wait_ms > 0 ? performance.now() + call.wait_ms : Infinity;
       const mayWait = () => call.wait_ms > 0 && !hungUp.aborted && !closing.signal.aborted;

@@ -13,7 +13,6 @@ import { createDeadLetterCheck } from "./check-dead-letters.ts";
 import { createReadyRound } from "./ready-round.ts";
 import { createRecovery } from "./recovery.ts";
 import type { RecoveryGate } from "./recovery-gate.ts";
-import { createServedQueues, type ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "../take-turn.ts";
 
 const statistics_ms = 10_000;
@@ -27,16 +26,15 @@ export type Swept = { fired: number; promoted: number; recovered: number; resign
  * sweep starts the others without it. A duty is not skipped because its part of the outlook was not answered in time.
  *
  * @example
- * const swept = await createDuties(deps, served, stop, gate).start(outlook, { asked: false });
+ * const swept = await createDuties(deps, discover, stop, gate).start(outlook, { asked: false });
  */
 export function createDuties(
   deps: SweepDeps,
-  served: ServedBySweep,
+  discover: () => Promise<void>,
   stop: AbortSignal,
   gate: Pick<RecoveryGate, "isOpen" | "close">,
 ) {
   const checkDeadLetters = createDeadLetterCheck(deps);
-  const servedQueues = createServedQueues(deps, served);
   const goRound = createReadyRound(deps);
   const goRoundDue = createDueRound(deps);
   const recover = createRecovery(deps, gate);
@@ -62,12 +60,11 @@ export function createDuties(
   const count = async (name: string, wanted: boolean, work: () => Promise<number>): Promise<number> =>
     (wanted && (await duty(name, work))) || 0;
 
-  const signalAgain = async (look: () => Promise<number>): Promise<number> => {
+  const signalAgain = async (): Promise<number> => {
     let resignalled = 0;
-    await hint(deps.observe, "sweep", async () => void (resignalled = await look()));
+    await hint(deps.observe, "sweep", async () => void (resignalled = await goRound()));
     return resignalled;
   };
-  const lookAtServed = () => signalAgain(servedQueues.look);
 
   const keepStatistics = async (): Promise<void> => {
     const stale = await staleTables(deps.database);
@@ -79,10 +76,6 @@ export function createDuties(
   };
 
   return {
-    servedQueues: {
-      mine: servedQueues.mine,
-      look: () => duty("served queues", lookAtServed),
-    },
     /**
      * When it is not our turn, only duties with a due time: for the rest a turn is enough, however often something
      * becomes due.
@@ -94,13 +87,12 @@ export function createDuties(
       // It may take hours, so the sweep does not wait for it.
       if (isPast(outlook.operation_in_ms) && !underWay.has("operations"))
         operating = duty("operations", () => carryOnOperations(deps, stop, operation_turn));
-      const [fired, promoted, recovered, served_again, others_again] = await Promise.all([
+      const [fired, promoted, recovered, resignalled] = await Promise.all([
         count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
         count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps, goRoundDue)),
         count("leases", isPast(outlook.lease_check_in_ms), recover),
-        // Two duties, as urgent work must not wait for the round, nor the round for it.
-        count("served queues", ready, lookAtServed),
-        count("ready jobs", ready, () => signalAgain(goRound)),
+        count("ready jobs", ready, signalAgain),
+        duty("tenants", async () => ready && (await discover())),
         duty("groups", async () => any_overdue_groups && (await advanceAllOverdue(deps))),
         duty("outbox", async () => any_outbox && deps.followUps.drain()),
         newest_dead !== undefined &&
@@ -109,7 +101,7 @@ export function createDuties(
         // Tables grow through changes.
         duty("statistics", async () => void (any_changes && !asked && (await keepStatistics()))),
       ]);
-      return { fired, promoted, recovered, resignalled: served_again + others_again };
+      return { fired, promoted, recovered, resignalled };
     },
     /** Resolves when no operation is carried on any more; soon, once stopped. */
     operated: async () => operating,

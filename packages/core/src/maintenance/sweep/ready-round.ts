@@ -1,10 +1,12 @@
 import { readyQueuesOf, readyTenants, top, type ReadyQueue } from "../../queues/ready-queues.ts";
 import type { LoopDeps } from "../loop-deps.ts";
-import { createOffer } from "./offer.ts";
+import { offerMark } from "../../limits/marks.ts";
+import { resignalOrphans } from "../resignal.ts";
+import { createReaches } from "./reaches.ts";
 
 /** For all tenants in one sweep. */
 const queues_max = 1_000;
-const tenants_max = 50;
+const tenants_max = 200;
 /** How long one sweep may go on signalling, beyond one queue per tenant. */
 const round_ms_max = 1_000;
 const cursors_max = 10_000;
@@ -15,9 +17,17 @@ const cursors_max = 10_000;
  * Returns how many jobs were signalled again.
  */
 export function createReadyRound(deps: LoopDeps): () => Promise<number> {
-  const offer = createOffer(deps);
+  const reaches = createReaches();
   let tenant_below = top;
   const below = new Map<string, string>();
+
+  /** Signals what is missing from a queue with ready jobs. Resolves with how many jobs were missing. */
+  const offer = async (queue: ReadyQueue): Promise<number> => {
+    if (!queue.marked && !deps.signal.marks_only)
+      return reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
+    await offerMark(deps, queue);
+    return 0;
+  };
 
   const nextTenants = async (): Promise<string[]> => {
     let tenants = await readyTenants(deps, tenant_below, tenants_max);

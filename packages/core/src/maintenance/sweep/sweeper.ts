@@ -4,7 +4,6 @@ import { pause } from "../../pause.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDuties } from "./duties.ts";
 import { createRecoveryGate } from "./recovery-gate.ts";
-import type { ServedBySweep } from "./served-queues.ts";
 import { takeTurn } from "../take-turn.ts";
 
 /** One sweep per this time across the whole fleet: an idle system asks the database less than once a second. */
@@ -20,11 +19,11 @@ const sweep_ms_max = 2_500;
  * The safety net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals,
  * the list of dead letters, operations. Runs on a timer whatever the queues are doing, sleeps until the next job is due when that
  * is sooner, and takes turns with the other workers' sweepers, so that a fleet asks the database no more often than one
- * worker. `served` are the queues this process takes jobs from: they are looked after first.
+ * worker. `discover` is called while there are ready jobs, whoever has the turn.
  */
-export function createSweeper(deps: SweepDeps, stop: AbortSignal, served: ServedBySweep) {
+export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover: () => Promise<void> = async () => {}) {
   const gate = createRecoveryGate(deps);
-  const duties = createDuties(deps, served, stop, gate);
+  const duties = createDuties(deps, discover, stop, gate);
   let wake = new AbortController();
   let due_at = Infinity;
 
@@ -48,8 +47,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, served: Served
     if (due) due_at = Infinity;
     const ours = await takeTurn(deps, "sweep", sweep_ms);
     if (!ours && !due) {
-      // Another sweeper's turn: only our own queues.
-      if (await duties.servedQueues.mine(sweep_ms)) await duties.servedQueues.look();
+      await discover();
       return;
     }
     const found = await outlookInTime(deps);
