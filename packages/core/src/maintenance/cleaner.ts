@@ -9,10 +9,10 @@ import { pause } from "../pause.ts";
 import { foldMinutes } from "../rollups/fold.ts";
 import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
 import type { LoopDeps } from "./loop-deps.ts";
-import { createResultClearer } from "./clear-results.ts";
+import { resultsStep, type ResultsPlace } from "./clear-results.ts";
 import { jobsStep, type Place, type Removed, type Step } from "./jobs-step.ts";
-import { reportFailed } from "./report-failed.ts";
-import { takeTurn } from "./take-turn.ts";
+import { retentionFailed } from "./report-failed.ts";
+import { takeTurn } from "./shared-turns.ts";
 
 const rows_max = 500;
 /** Keys come at the rate of the jobs. */
@@ -44,21 +44,25 @@ export async function clearAway(
   result_ttl_seconds: number | undefined,
   stop: AbortSignal,
 ): Promise<void> {
-  const clearOldResults = createResultClearer(deps, result_ttl_seconds, stop);
+  const results: ResultsPlace = {};
   const place = { after: firstId };
   const place_ahead = { after: firstId };
   const pass = (period_ms: number, partsOf: (removed: Removed) => Record<string, Step>) => async () => {
-    const removed = { jobs: 0, keys: 0 };
+    const removed = { jobs: 0, keys: 0, results: 0 };
     await passOver(deps, partsOf(removed), performance.now() + period_ms, stop);
-    if (removed.jobs + removed.keys > 0) deps.observe({ event: "jobs_pruned", ...removed });
+    const { jobs, keys, results: cleared } = removed;
+    if (jobs + keys > 0) deps.observe({ event: "jobs_pruned", jobs, keys });
+    if (cleared > 0) deps.observe({ event: "results_cleared", jobs: cleared });
   };
-  const quick = pass(pass_ms, (removed) => quickParts(deps, retention, removed, place));
+  const quick = pass(pass_ms, (removed) => ({
+    ...quickParts(deps, retention, removed, place),
+    results: resultsStep(deps, result_ttl_seconds, removed, results),
+  }));
   const slow = pass(slow_pass_ms, (removed) => slowParts(deps, retention, removed, place_ahead));
-  // Side by side: after a busy month a pass over what grows slowly takes long, and one over all results as well.
+  // Side by side: after a busy month a pass over what grows slowly takes long.
   await Promise.all([
     everyTurn(deps, "prune", pass_ms, stop, quick),
     everyTurn(deps, "prune-slow", slow_pass_ms, stop, slow),
-    everyTurn(deps, "prune-results", pass_ms, stop, clearOldResults),
   ]);
 }
 
@@ -73,7 +77,7 @@ async function everyTurn(
     if (await takeTurn(deps, name, period_ms)) await work();
   };
   while (!stop.aborted) {
-    await turn().catch((error: unknown) => reportFailed(deps, name, error));
+    await turn().catch((error: unknown) => retentionFailed(deps, name, error));
     await pause(pass_ms, stop);
   }
 }
@@ -84,7 +88,7 @@ async function passOver(deps: LoopDeps, parts: Record<string, Step>, end: number
     const started = performance.now();
     for (const [name, step] of left) {
       if (stop.aborted) return;
-      const more = await step().catch((error: unknown) => reportFailed(deps, name, error));
+      const more = await step().catch((error: unknown) => retentionFailed(deps, name, error));
       if (!more) left.delete(name);
     }
     await pause(Math.max(rest_ms_min, performance.now() - started), stop);

@@ -7,9 +7,10 @@ import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
 import type { Deps } from "../deps.ts";
 import { firstId } from "./prune.ts";
 import { firstIdFromNow } from "./retention.ts";
-import { pause } from "../pause.ts";
 import type { LoopDeps } from "./loop-deps.ts";
-import { takeTurn } from "./take-turn.ts";
+import { retentionFailed } from "./report-failed.ts";
+import { takeTurn } from "./shared-turns.ts";
+import type { Step } from "./jobs-step.ts";
 
 /**
  * `last` is the last id looked at, undefined when there was none; `more` when there may be others after it; `failed` is
@@ -48,10 +49,10 @@ async function clearPage(
   before: string,
   jobs_max: number,
 ): Promise<Cleared> {
-  type Step = { looked_at: number; last: string | null; jobs: number };
+  type Page = { looked_at: number; last: string | null; jobs: number };
   const params = [after, before, jobs_max, ttl_seconds];
-  const [step] = await executeOn(deps.database)<Step>({ text, params });
-  return { jobs: step?.jobs ?? 0, last: step?.last ?? undefined, more: step?.looked_at === jobs_max };
+  const [page] = await executeOn(deps.database)<Page>({ text, params });
+  return { jobs: page?.jobs ?? 0, last: page?.last ?? undefined, more: page?.looked_at === jobs_max };
 }
 
 // No index may help here (decisions/2026-11-20-storage.md): a walk along the primary key, for all tenants. Locked rows
@@ -78,7 +79,6 @@ const text = composed(
 );
 
 const rows_max = 500;
-const rest_ms_min = 20;
 /**
  * From one pass over all jobs to the next, across the whole fleet, for those that finished long after they were made.
  */
@@ -86,41 +86,45 @@ const full_pass_ms = 6 * 3_600_000;
 /** Looked at again at every pass, so that jobs that finished this long after they were made are not missed. */
 const overlap_seconds = 600;
 
-/**
- * Clears the results of jobs that succeeded long enough ago: at each call those that have come of age since the last
- * one, and every six hours all that were skipped because they had not finished yet.
- */
-export function createResultClearer(deps: LoopDeps, ttl_seconds: number | undefined, stop: AbortSignal) {
-  let reached: string | undefined;
-  let full_pass_at = -Infinity;
-  /** Where a full pass is. One that fails goes on there: its turn comes every six hours. */
-  let full_after: string | undefined;
+/** Where the passes over the results are: each goes on there if the last one ended before its time. */
+export type ResultsPlace = { after?: string; full_pass_at?: number };
 
-  return async (): Promise<void> => {
-    if (ttl_seconds === undefined) return;
+/**
+ * A pass over the results of jobs that succeeded long enough ago, as a step to be called until it says false: those that
+ * have come of age since the last pass, and every six hours all that were skipped because they had not finished yet.
+ *
+ * @example
+ * const step = resultsStep(deps, 3_600, removed, place);
+ * while (await step());
+ */
+export function resultsStep(
+  deps: LoopDeps,
+  ttl_seconds: number | undefined,
+  removed: { results: number },
+  place: ResultsPlace,
+): Step {
+  let ends: { before: string; again: string } | undefined;
+
+  const begin = async (ttl: number) => {
+    const { full_pass_at = -Infinity } = place;
     // Without Redis every worker has the turn, every time.
     if (performance.now() - full_pass_at >= full_pass_ms && (await takeTurn(deps, "results", full_pass_ms))) {
-      full_pass_at = performance.now();
-      full_after ??= firstId;
+      place.full_pass_at = performance.now();
+      place.after = firstId;
     }
-    const again = await firstIdFromNow(deps, -ttl_seconds - overlap_seconds);
-    reached ??= again;
-    // Those that come of age last are looked at again even after a failure.
-    let after = full_after !== undefined && full_after < reached ? full_after : reached;
-    const before = await firstIdFromNow(deps, -ttl_seconds);
-    let jobs = 0;
-    for (let more = after < before; more && !stop.aborted;) {
-      const started = performance.now();
-      const step = await clearResults(deps, ttl_seconds, after, before, rows_max);
-      if (step.failed) deps.logger.error({ err: step.failed, job_id: step.last, part: "results" }, "retention_failed");
-      jobs += step.jobs;
-      after = step.last ?? after;
-      if (full_after !== undefined) full_after = after;
-      more = step.more;
-      await pause(Math.max(rest_ms_min, 2 * (performance.now() - started)), stop);
-    }
-    full_after = undefined;
-    if (!stop.aborted) reached = again;
-    if (jobs > 0) deps.observe({ event: "results_cleared", jobs });
+    const again = await firstIdFromNow(deps, -ttl - overlap_seconds);
+    place.after ??= again;
+    return { again, before: await firstIdFromNow(deps, -ttl) };
+  };
+
+  return async () => {
+    if (ttl_seconds === undefined) return false;
+    ends ??= await begin(ttl_seconds);
+    const { after = firstId } = place;
+    const { jobs, last, more, failed } = await clearResults(deps, ttl_seconds, after, ends.before, rows_max);
+    if (failed) retentionFailed(deps, "results", failed, last);
+    removed.results += jobs;
+    place.after = more ? (last ?? after) : ends.again;
+    return more;
   };
 }

@@ -1,7 +1,7 @@
 import { hint } from "../signal/announce.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { firstId, type prune } from "./prune.ts";
-import { reportFailed } from "./report-failed.ts";
+import { retentionFailed } from "./report-failed.ts";
 import type { JobRetention } from "./retention.ts";
 
 /** Removes some rows of one kind. True when more of them may be left. */
@@ -11,7 +11,7 @@ const jobs_max = 500;
 /** Jobs passed over in one pass, as each takes as many tries as it takes halvings to find it. */
 const failures_max = 10;
 
-export type Removed = { jobs: number; keys: number };
+export type Removed = { jobs: number; keys: number; results: number };
 
 /** Where the passes over the jobs are: each goes on there if the last one ended before its time. */
 export type Place = { after: string };
@@ -33,7 +33,7 @@ export function jobsStep(deps: LoopDeps, part: string, { retention, removed, pru
     removed.jobs += jobs;
     place.after = next ?? firstId;
     if (failed === undefined) return next !== undefined;
-    reportFailed(deps, part, failed, next);
+    retentionFailed(deps, part, failed, next);
     failures += 1;
     return next !== undefined && failures < failures_max;
   };

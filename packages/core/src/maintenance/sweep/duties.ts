@@ -1,4 +1,3 @@
-import { isUnavailable } from "../../database/errors.ts";
 import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, staleTables } from "../../database/server/refresh-statistics.ts";
 import { carryOnOperations } from "../../operations/carry-on.ts";
@@ -13,7 +12,8 @@ import { createDeadLetterCheck } from "./check-dead-letters.ts";
 import { createReadyRound } from "./ready-round.ts";
 import { createRecovery } from "./recovery.ts";
 import type { RecoveryGate } from "./recovery-gate.ts";
-import { takeTurn } from "../take-turn.ts";
+import { reportFailed } from "../report-failed.ts";
+import { markReady, takeTurn } from "../shared-turns.ts";
 
 const statistics_ms = 10_000;
 
@@ -49,9 +49,7 @@ export function createDuties(
     try {
       return await work();
     } catch (error) {
-      const during = `sweep: ${name}`;
-      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
-      else deps.logger.error({ err: error, duty: name }, "sweep_failed");
+      reportFailed(deps, "sweep_failed", `sweep: ${name}`, error, { duty: name });
       return undefined;
     } finally {
       underWay.delete(name);

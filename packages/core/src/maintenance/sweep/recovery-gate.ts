@@ -1,8 +1,8 @@
 import { composed } from "../../database/composed.ts";
-import { isUnavailable } from "../../database/errors.ts";
 import { executeOn } from "../../database/statement.ts";
 import { pause } from "../../pause.ts";
 import type { LoopDeps } from "../loop-deps.ts";
+import { reportFailed } from "../report-failed.ts";
 
 /** How long writes must have been answered before leases are ended. */
 const opens_after_ms_default = 8_000;
@@ -44,9 +44,7 @@ export function createRecoveryGate(deps: LoopDeps): RecoveryGate {
       if (now - answered_at > gap_ms_max) answered_since = now;
       answered_at = now;
     } catch (error) {
-      if (isUnavailable(error))
-        deps.observe({ event: "database_unavailable", during: "recovery", error: String(error) });
-      else deps.logger.error({ err: error }, "recovery_beat_failed");
+      reportFailed(deps, "recovery_beat_failed", "recovery", error);
     }
   };
 

@@ -1,10 +1,10 @@
-import { isUnavailable } from "../../database/errors.ts";
 import { outlookInTime, type SweepOutlook } from "../outlook.ts";
 import { pause } from "../../pause.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDuties } from "./duties.ts";
 import { createRecoveryGate } from "./recovery-gate.ts";
-import { takeTurn } from "../take-turn.ts";
+import { reportFailed } from "../report-failed.ts";
+import { readyWasSeen, takeTurn } from "../shared-turns.ts";
 
 /** One sweep per this time across the whole fleet: an idle system asks the database less than once a second. */
 const sweep_ms = 1_200;
@@ -66,10 +66,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover: () =
     wake.abort();
   };
 
-  const report = (error: unknown): void => {
-    if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during: "sweep", error: String(error) });
-    else deps.logger.error({ err: error }, "sweep_failed");
-  };
+  const report = (error: unknown): void => void reportFailed(deps, "sweep_failed", "sweep", error);
 
   const sweepOnTime = async (): Promise<void> => {
     while (!stop.aborted) {
