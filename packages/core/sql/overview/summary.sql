@@ -1,8 +1,5 @@
 -- $1 tenant
 -- $2 looked_into_max
--- $3 waiting_max
--- $4 behind
--- $5 waited
 WITH changed AS MATERIALIZED (
     SELECT queue, sum(scheduled) AS scheduled, sum(blocked) AS blocked, sum(queued) AS queued, sum(running) AS running, sum(failed) AS failed, sum(succeeded) AS succeeded, sum(dead) AS dead, sum(cancelled) AS cancelled
     FROM atlasqueue.queue_changes WHERE tenant = $1 GROUP BY queue
@@ -15,31 +12,24 @@ WITH changed AS MATERIALIZED (
     SELECT held.queue, held.queued, held.running::float8 AS running, coalesce((concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL), false) AS limited
     FROM held LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = held.queue
     WHERE held.queued > 0 AND paused_at IS NULL
-  ), in_turn AS MATERIALIZED (
-    SELECT * FROM ready WHERE queue > $4::text ORDER BY queue LIMIT $2::int
   ), backlogs AS MATERIALIZED (
-    (SELECT * FROM ready ORDER BY queued DESC LIMIT $2::int)
-    UNION SELECT * FROM in_turn
-    UNION SELECT * FROM ready WHERE queue = ANY($5::text[])
+    SELECT * FROM ready ORDER BY queued DESC LIMIT $2::int
   ), waiting AS MATERIALIZED (
     SELECT queue, running, limited, (
       WITH RECURSIVE fronts AS (
         (SELECT priority, ready_at FROM atlasqueue.jobs
-         WHERE tenant = $1 AND jobs.queue = backlogs.queue AND ready_at IS NOT NULL
+         WHERE jobs.tenant = $1 AND jobs.queue = backlogs.queue AND ready_at IS NOT NULL
          ORDER BY priority DESC, ready_at LIMIT 1)
         UNION ALL
-        SELECT next.priority, next.ready_at FROM fronts, LATERAL (
-          SELECT priority, ready_at FROM atlasqueue.jobs
-          WHERE tenant = $1 AND jobs.queue = backlogs.queue AND ready_at IS NOT NULL AND priority < fronts.priority
-          ORDER BY priority DESC, ready_at LIMIT 1) AS next
-      ) SELECT min(ready_at) FROM fronts) AS since
-    FROM backlogs
+        SELECT next.priority, next.ready_at FROM fronts, LATERAL 
+        (SELECT priority, ready_at FROM atlasqueue.jobs
+         WHERE jobs.tenant = $1 AND jobs.queue = backlogs.queue AND ready_at IS NOT NULL AND priority < fronts.priority
+         ORDER BY priority DESC, ready_at LIMIT 1) AS next
+      ) SELECT min(ready_at) FROM fronts) AS since FROM backlogs
   )
   SELECT now() AS at, coalesce(sum(scheduled), 0)::float8 AS scheduled, coalesce(sum(blocked), 0)::float8 AS blocked, coalesce(sum(queued), 0)::float8 AS queued, coalesce(sum(running), 0)::float8 AS running, coalesce(sum(failed), 0)::float8 AS failed, coalesce(sum(succeeded), 0)::float8 AS succeeded, coalesce(sum(dead), 0)::float8 AS dead, coalesce(sum(cancelled), 0)::float8 AS cancelled,
          (count(*) FILTER (WHERE scheduled <> 0 OR blocked <> 0 OR queued <> 0 OR running <> 0 OR failed <> 0 OR succeeded <> 0 OR dead <> 0 OR cancelled <> 0))::int AS queues,
          (SELECT count(*)::int FROM atlasqueue.queues WHERE tenant = $1 AND paused_at IS NOT NULL) AS paused_queues,
          bool_or(least(scheduled, blocked, queued, running, failed, succeeded, dead, cancelled) < 0) AS below_zero,
-         (SELECT max(queue) FROM in_turn HAVING count(*) = $2::int) AS behind,
-         (SELECT json_agg(oldest) FROM (
-           SELECT * FROM waiting WHERE since IS NOT NULL ORDER BY since LIMIT $3::int) AS oldest) AS waiting
+         (SELECT json_agg(waiting ORDER BY since) FROM waiting WHERE since IS NOT NULL) AS waiting
   FROM held;

@@ -21,17 +21,16 @@ WITH changed AS MATERIALIZED (
   )
   SELECT named.queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by, coalesce(scheduled, 0)::float8 AS scheduled, coalesce(blocked, 0)::float8 AS blocked, coalesce(queued, 0)::float8 AS queued, coalesce(running, 0)::float8 AS running, coalesce(failed, 0)::float8 AS failed, coalesce(succeeded, 0)::float8 AS succeeded, coalesce(dead, 0)::float8 AS dead, coalesce(cancelled, 0)::float8 AS cancelled,
          CASE WHEN queued > 0 THEN (
-           WITH RECURSIVE fronts AS (
-             (SELECT priority, ready_at FROM atlasqueue.jobs
-              WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL
-              ORDER BY priority DESC, ready_at LIMIT 1)
-             UNION ALL
-             SELECT next.priority, next.ready_at FROM fronts, LATERAL (
-               SELECT priority, ready_at FROM atlasqueue.jobs
-               WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL AND priority < fronts.priority
-               ORDER BY priority DESC, ready_at LIMIT 1) AS next
-           ) SELECT min(ready_at) FROM fronts
-         ) END AS oldest_queued_at, now() AS seen_at
+      WITH RECURSIVE fronts AS (
+        (SELECT priority, ready_at FROM atlasqueue.jobs
+         WHERE jobs.tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL
+         ORDER BY priority DESC, ready_at LIMIT 1)
+        UNION ALL
+        SELECT next.priority, next.ready_at FROM fronts, LATERAL 
+        (SELECT priority, ready_at FROM atlasqueue.jobs
+         WHERE jobs.tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL AND priority < fronts.priority
+         ORDER BY priority DESC, ready_at LIMIT 1) AS next
+      ) SELECT min(ready_at) FROM fronts) END AS oldest_queued_at, now() AS seen_at
   FROM named LEFT JOIN held ON held.queue = named.queue
        LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = named.queue AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))
   ORDER BY named.queue;

@@ -48,12 +48,7 @@ test("jobs by status and the longest wait of a ready one, whatever its priority;
   expect(seconds).toBeLessThan(900);
 });
 
-test("more queues than fit one look are all seen in turn, none twice in fifteen seconds", async () => {
-  await own.database.sql`
-    INSERT INTO atlasqueue.jobs (id, type, status, queue, run_at, ready_at, created_at, updated_at, payload)
-    SELECT gen_random_uuid(), 'noop', 'queued', 'q' || lpad(n::text, 4, '0'), now(),
-           now() - CASE n WHEN 3 THEN interval '1 hour' ELSE interval '1 minute' END, now(), now(), '{}'
-    FROM generate_series(1, 450) AS n`;
+test("however often they are read, the database is asked once in fifteen seconds", async () => {
   let asked = 0;
   const counted = {
     ...own.database,
@@ -67,13 +62,11 @@ test("more queues than fit one look are all seen in turn, none twice in fifteen 
   const metrics = createMetrics();
   let now = 0;
   addFleetGauges(metrics.registry, { database: counted }, () => now);
-  const read = async () => Number((await shown(metrics, "oldest_ready"))["atlasqueue_oldest_ready_job_seconds"]);
-  const seen: number[] = [];
   for (let look = 0; look < 3; look += 1) {
-    seen.push(await read(), await read());
+    await Promise.all([metrics.registry.metrics(), metrics.registry.metrics()]);
+    await metrics.registry.metrics();
     now += 15_000;
   }
-  expect(seen.map((seconds) => seconds >= 3_600)).toEqual([false, false, false, false, true, true]);
   // Three looks at the counts, three at the queues; and the drift once, which costs two.
   expect(asked).toBe(8);
 });

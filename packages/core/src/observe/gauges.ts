@@ -1,10 +1,8 @@
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Connections, Database } from "../database/connect.ts";
-import type { QueueRef } from "../deps.ts";
 import { fleetCounts } from "../counts/total.ts";
 import { driftingTenants } from "../overview/compare.ts";
-import { kept } from "../overview/kept.ts";
 import { oldestReady } from "../queues/oldest-ready.ts";
 import type { Signal, SignalState } from "../signal/signal.ts";
 
@@ -55,7 +53,8 @@ const kept_ms = 15_000;
 const asked_ms_max = 1_000;
 /** Comparing the counts reads every job. */
 const compared_ms = 300_000;
-const queues_max = 200;
+/** Of more queues with ready jobs, some are left out. */
+const queues_max = 2_000;
 
 /**
  * What all tenants' queues hold, asked of Postgres at most once in fifteen seconds, and left out while it does not
@@ -70,8 +69,9 @@ export function addFleetGauges(
   now: () => number = () => performance.now(),
 ): void {
   const database = { ...deps.database, timeout_ms: Math.min(deps.database.timeout_ms, asked_ms_max) };
-  const longestWait = createLongestWait({ database });
   const counts = kept<Record<JobStatus, number>>(() => fleetCounts({ database }), kept_ms, now);
+  const longestWait = async () =>
+    Math.max(0, ...(await oldestReady({ database }, queues_max)).map((one) => one.ready_ms));
   const wait_ms = kept(longestWait, kept_ms, now);
   const drifted = kept(() => driftingTenants({ database }), compared_ms, now);
   const add = adderTo(registry);
@@ -87,7 +87,7 @@ export function addFleetGauges(
   });
   add({
     name: "atlasqueue_oldest_ready_job_seconds",
-    help: "How long the job has been ready that waits longest, of all queues that are not paused",
+    help: "How long the job has been ready that waits longest, of up to 2,000 queues that are not paused",
     async collect() {
       const known = await wait_ms();
       this.remove();
@@ -110,17 +110,20 @@ function adderTo(registry: Registry) {
     registry.registerMetric(new Gauge({ ...gauge, registers: [] }));
 }
 
-/** A part of the queues at each look, in turn; for the others, what the last round found. */
-function createLongestWait(deps: { database: Database }): () => Promise<number> {
-  let behind: QueueRef | undefined;
-  let this_round = 0;
-  let last_round = 0;
-  return async () => {
-    const page = await oldestReady(deps, queues_max, behind);
-    this_round = Math.max(this_round, ...page.map(({ ready_ms }) => ready_ms));
-    const longest = page.length < queues_max && !behind ? this_round : Math.max(this_round, last_round);
-    behind = page.length < queues_max ? undefined : page.at(-1);
-    if (!behind) [last_round, this_round] = [this_round, 0];
-    return longest;
+/**
+ * The last answer while it is younger than `for_ms`, undefined when there was none; concurrent readers wait for the same
+ * one, so that no more than one is under way.
+ */
+function kept<T>(ask: () => Promise<T>, for_ms: number, now: () => number): () => Promise<T | undefined> {
+  let answer: Promise<T | undefined> | undefined;
+  let asked_at = -Infinity;
+  let under_way = false;
+  return () => {
+    if (answer && (under_way || now() - asked_at < for_ms)) return answer;
+    asked_at = now();
+    under_way = true;
+    return (answer = ask()
+      .catch(() => undefined)
+      .finally(() => (under_way = false)));
   };
 }

@@ -12,8 +12,6 @@ export type Facts = ServerReadiness & {
   workers: readonly SeenWorker[] | undefined;
   /** How late the sweep is with what is due. */
   sweep_late_ms: number;
-  /** The kept counts are not those of the jobs. */
-  drifted: boolean;
 };
 
 /** A backlog with busy workers is work; one that is older than this deserves a look. */
@@ -144,8 +142,8 @@ function ofBacklog(facts: Facts): ProblemNow | undefined {
   };
 }
 
-function ofCounts({ summary, drifted }: Facts): ProblemNow | undefined {
-  if (!drifted && !summary.below_zero) return undefined;
+function ofCounts({ summary }: Facts): ProblemNow | undefined {
+  if (!summary.below_zero) return undefined;
   const detail = "The kept counts are not those of the jobs: `atlasqueue doctor` says where.";
   return { ...nothing, code: "counts_drifting", severity: "warning", detail };
 }

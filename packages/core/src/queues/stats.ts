@@ -5,6 +5,7 @@ import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/room.ts";
 import { top } from "./ready-queues.ts";
+import { readySince } from "./ready-since.ts";
 
 /** The most queues in one answer, by name, unless the caller says otherwise. */
 export const queue_stats_max = 1_000;
@@ -83,23 +84,11 @@ const sums = jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", 
 
 /**
  * `named` are the queues and `held` their counts. The totals and the changes are read in one snapshot, so that a
- * concurrent fold is seen whole or not at all. The oldest job is found by stepping from one priority in use to the next:
- * the index has the oldest of each in front, and min(ready_at) would read the whole backlog.
+ * concurrent fold is seen whole or not at all.
  */
 const shown = `
   SELECT named.queue, ${decided}, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
-         CASE WHEN queued > 0 THEN (
-           WITH RECURSIVE fronts AS (
-             (SELECT priority, ready_at FROM atlasqueue.jobs
-              WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL
-              ORDER BY priority DESC, ready_at LIMIT 1)
-             UNION ALL
-             SELECT next.priority, next.ready_at FROM fronts, LATERAL (
-               SELECT priority, ready_at FROM atlasqueue.jobs
-               WHERE tenant = $1 AND jobs.queue = named.queue AND ready_at IS NOT NULL AND priority < fronts.priority
-               ORDER BY priority DESC, ready_at LIMIT 1) AS next
-           ) SELECT min(ready_at) FROM fronts
-         ) END AS oldest_queued_at, now() AS seen_at
+         CASE WHEN queued > 0 THEN ${readySince("$1", "named.queue")} END AS oldest_queued_at, now() AS seen_at
   FROM named LEFT JOIN held ON held.queue = named.queue
        LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = named.queue AND ${isDecided}
   ORDER BY named.queue`;
