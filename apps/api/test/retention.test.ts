@@ -1,5 +1,6 @@
 import { connectDatabase, createLogger, memorySignal } from "@atlasqueue/core";
-import { firstIdAt, submit } from "@atlasqueue/core/internal";
+import { submit } from "@atlasqueue/core/internal";
+import { firstIdAt } from "../../../packages/core/src/maintenance/retention.ts";
 import { eventually, recordEvents, submission, testDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { readApiConfig } from "../src/config.ts";

@@ -1,7 +1,8 @@
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createClient, type Client } from "@atlasqueue/client";
 import { connectDatabase, createLogger, redisSignal, type Signal } from "@atlasqueue/core";
-import { createToken, type TokenWish } from "@atlasqueue/core/internal";
+import { createToken } from "@atlasqueue/core/internal";
+import type { TokenWish } from "@atlasqueue/core/internal/tools";
 import { eventually, findProgram, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/testing";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";

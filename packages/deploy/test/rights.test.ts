@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { migrateDatabase } from "@atlasqueue/core";
-import { grantStatements, grantSubmitStatements, migrationScript } from "@atlasqueue/core/internal";
+import { grantStatements, grantSubmitStatements, migrationScript } from "@atlasqueue/core/internal/tools";
 import { readApiConfig, startApi } from "@atlasqueue/api";
 import { readWorkerConfig, startWorkers } from "@atlasqueue/worker-app";
 import { eventually, testDatabase } from "@atlasqueue/testing";

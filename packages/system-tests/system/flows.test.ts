@@ -1,6 +1,6 @@
 // @module-tag slow
 import { connectDatabase, type Database } from "@atlasqueue/core";
-import { countDrift } from "@atlasqueue/core/internal";
+import { countDrift } from "@atlasqueue/core/internal/tools";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "@atlasqueue/testing";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { connectDatabase } from "@atlasqueue/core";
-import { countDrift } from "@atlasqueue/core/internal";
+import { countDrift } from "@atlasqueue/core/internal/tools";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, type SpawnedProcess } from "@atlasqueue/testing";

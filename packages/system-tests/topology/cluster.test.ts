@@ -1,5 +1,7 @@
 import { dirname } from "node:path";
-import { clusterKeys, defaultKeys, queueKeys, slotOf } from "@atlasqueue/core/internal";
+import { defaultKeys } from "@atlasqueue/core/internal";
+import { clusterKeys, slotOf } from "../../core/src/signal/redis/cluster-keys.ts";
+import { queueKeys } from "../../core/src/signal/keys.ts";
 import { findRedisServer } from "@atlasqueue/embedded";
 import { expect } from "vitest";
 import { eventually, redisCluster, type ClusterServer } from "@atlasqueue/testing";

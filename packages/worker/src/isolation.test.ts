@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { queueLimits } from "@atlasqueue/contract";
 import { connectDatabase, createLogger, createQueue, memorySignal } from "@atlasqueue/core";
-import { claim, complete, enqueue, findJob, setLimits, submit, type Deps } from "@atlasqueue/core/internal";
+import { claim, complete, findJob, setLimits, submit, type Deps } from "@atlasqueue/core/internal";
+import { enqueue } from "@atlasqueue/core/internal/tools";
 import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,5 @@
-import { flowOf, submitFlow } from "@atlasqueue/core/internal";
+import { flowOf } from "@atlasqueue/core/internal";
+import { submitFlow } from "@atlasqueue/core/internal/tools";
 import { submitBatch, type SubmitBatchInput } from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/testing";
 import { expect, test } from "vitest";

@@ -1,6 +1,8 @@
 import { defineJob } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { claim, enqueue, firstIdAt } from "@atlasqueue/core/internal";
+import { claim } from "@atlasqueue/core/internal";
+import { enqueue } from "@atlasqueue/core/internal/tools";
+import { firstIdAt } from "../../core/src/maintenance/retention.ts";
 import { eventually, submission } from "@atlasqueue/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,6 @@
-import { claim, createDuties, createFollowUps, enqueue, type FollowUps } from "@atlasqueue/core/internal";
+import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
+import { enqueue } from "@atlasqueue/core/internal/tools";
+import { createDuties } from "../../core/src/maintenance/sweep/duties.ts";
 import { submission } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { workerHarness } from "./harness.ts";

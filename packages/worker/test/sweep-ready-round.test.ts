@@ -1,5 +1,6 @@
 import type { Signal } from "@atlasqueue/core";
-import { createReadyRound, enqueue } from "@atlasqueue/core/internal";
+import { enqueue } from "@atlasqueue/core/internal/tools";
+import { createReadyRound } from "../../core/src/maintenance/sweep/ready-round.ts";
 import { eventually, submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,5 +1,6 @@
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
-import { claim, createDuties, createFollowUps, createLeaseReturns } from "@atlasqueue/core/internal";
+import { claim, createFollowUps, createLeaseReturns } from "@atlasqueue/core/internal";
+import { createDuties } from "../../core/src/maintenance/sweep/duties.ts";
 import { brokenConnection, eventually, steppingDatabase, tcpProxy } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,5 @@
-import { claim, createFollowUps, type FollowUps, recoverAll } from "@atlasqueue/core/internal";
+import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
+import { recoverAll } from "../../core/src/maintenance/sweep/recovery.ts";
 import { eventually } from "@atlasqueue/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { workerHarness } from "./harness.ts";

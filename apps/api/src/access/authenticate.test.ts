@@ -1,5 +1,6 @@
 import { connectDatabase } from "@atlasqueue/core";
-import { createToken, defaultTenant, newToken } from "@atlasqueue/core/internal";
+import { createToken, defaultTenant } from "@atlasqueue/core/internal";
+import { newToken } from "../../../../packages/core/src/tokens/token.ts";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";

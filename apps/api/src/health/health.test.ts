@@ -1,5 +1,6 @@
 import { memorySignal, connectDatabase } from "@atlasqueue/core";
-import { SignalUnavailableError, type SignalState } from "@atlasqueue/core/internal";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
+import type { SignalState } from "../../../../packages/core/src/signal/signal.ts";
 import { testDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";

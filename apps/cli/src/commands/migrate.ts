@@ -12,7 +12,8 @@ export function defineMigrate(command: Command, env: Env): void {
       orExit(async () => {
         const { url, schema } = readDatabase(env);
         if (print) {
-          const { grantStatements, grantSubmitStatements, migrationScript } = await import("@atlasqueue/core/internal");
+          const { grantStatements, grantSubmitStatements, migrationScript } =
+            await import("@atlasqueue/core/internal/tools");
           const grants = grant === undefined ? [] : grantStatements(grant, { schema });
           if (role !== undefined) grants.push(...grantSubmitStatements(role, { tenant, schema }));
           process.stdout.write(migrationScript({ schema }) + grants.map((text) => `${text};\n`).join(""));

@@ -1,3 +1,4 @@
+import type { Deps } from "@atlasqueue/core/internal";
 import {
   clockSkewMs,
   countDrift,
@@ -7,8 +8,7 @@ import {
   requireRights,
   schemaState,
   serverConnections,
-  type Deps,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/tools";
 import { duration } from "../output/plain.ts";
 import { ok, skipped, wrong, type Check } from "./check.ts";
 

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { connectDatabase } from "@atlasqueue/core";
-import { rebuildSignals, SignalUnavailableError } from "@atlasqueue/core/internal";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
+import { rebuildSignals } from "@atlasqueue/core/internal/tools";
 import type { Env } from "../config.ts";
 import { Trouble } from "../exit.ts";
 import { writeJson, type Output } from "../output/output.ts";

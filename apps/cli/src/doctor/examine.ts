@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { noSignal, redisSignal, type Signal } from "@atlasqueue/core";
-import {
-  clockSkewMs,
-  createReadiness,
-  requirePostgres,
-  SignalUnavailableError,
-  type Deps,
-} from "@atlasqueue/core/internal";
+import { createReadiness, requirePostgres, SignalUnavailableError, type Deps } from "@atlasqueue/core/internal";
+import { clockSkewMs } from "@atlasqueue/core/internal/tools";
 import { troubleLine, type ServerConfig } from "@atlasqueue/program";
 import { ok, skipped, wrong, type Check } from "./check.ts";
 import {

@@ -1,5 +1,6 @@
 import type { Signal } from "@atlasqueue/core";
-import { queueDepths, isOthersRedis, sharedRedis, type Deps } from "@atlasqueue/core/internal";
+import { sharedRedis, type Deps } from "@atlasqueue/core/internal";
+import { isOthersRedis, queueDepths } from "@atlasqueue/core/internal/tools";
 import { ok, wrong, type Check } from "./check.ts";
 
 type Look = (deps: Deps & { signal: Signal }) => Promise<Check>;

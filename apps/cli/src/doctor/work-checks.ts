@@ -1,6 +1,8 @@
 import type { Signal } from "@atlasqueue/core";
-import { defaultTenant, oldestReady, queueDepths, ready_ms_max, whyLeft } from "@atlasqueue/core/internal";
-import type { Deps, Left, SeenWorker } from "@atlasqueue/core/internal";
+import { defaultTenant } from "@atlasqueue/core/internal";
+import { oldestReady, queueDepths, ready_ms_max, whyLeft } from "@atlasqueue/core/internal/tools";
+import type { Deps, SeenWorker } from "@atlasqueue/core/internal";
+import type { Left } from "@atlasqueue/core/internal/tools";
 import { duration } from "../output/plain.ts";
 import { ok, wrong, type Check } from "./check.ts";
 

@@ -5,16 +5,8 @@ import {
   type SubmitBatchInput,
   type SubmitJobInput,
 } from "@atlasqueue/contract";
-import {
-  defaultTenant,
-  enqueue,
-  flowOf,
-  pauseQueue,
-  putSchedule,
-  setLimits,
-  submitFlow,
-  type Deps,
-} from "@atlasqueue/core/internal";
+import { defaultTenant, flowOf, pauseQueue, putSchedule, setLimits, type Deps } from "@atlasqueue/core/internal";
+import { enqueue, submitFlow } from "@atlasqueue/core/internal/tools";
 import { countJobs, foldCounts, refreshStatistics } from "@atlasqueue/core/internal/seed";
 import { seedHistory } from "./history.ts";
 import { seedJobs } from "./jobs.ts";

@@ -8,8 +8,8 @@ import {
   showToken,
   type Deps,
   type MadeToken,
-  type TokenWish,
 } from "@atlasqueue/core/internal";
+import type { TokenWish } from "@atlasqueue/core/internal/tools";
 import { Trouble } from "../exit.ts";
 import { writeJson, type Output } from "../output/output.ts";
 import { showTable } from "../output/table.ts";

@@ -1,4 +1,5 @@
-import { claim, complete, enqueue, fail, recoverExpired, type Deps, type Lease } from "@atlasqueue/core/internal";
+import { claim, complete, fail, recoverExpired, type Deps, type Lease } from "@atlasqueue/core/internal";
+import { enqueue } from "@atlasqueue/core/internal/tools";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installAudit } from "./install-audit.ts";

@@ -12,7 +12,7 @@ import type { LoopDeps } from "./loop-deps.ts";
 import { resultsStep, type ResultsPlace } from "./clear-results.ts";
 import { jobsStep, type Place, type Removed, type Step } from "./jobs-step.ts";
 import { retentionFailed } from "./report-failed.ts";
-import { takeTurn } from "./shared-turns.ts";
+import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
 /** Keys come at the rate of the jobs. */

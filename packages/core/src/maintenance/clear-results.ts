@@ -9,7 +9,7 @@ import { firstId } from "./prune.ts";
 import { firstIdFromNow } from "./retention.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { retentionFailed } from "./report-failed.ts";
-import { takeTurn } from "./shared-turns.ts";
+import { takeTurn } from "./take-turn.ts";
 import type { Step } from "./jobs-step.ts";
 
 /**

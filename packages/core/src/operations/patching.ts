@@ -7,7 +7,7 @@ import { pageBounded, reachedFrom } from "../dead-letters/take.ts";
 import { mayBeStored } from "../jobs/write-payloads.ts";
 
 /** A dead letter before and after a patch; `fits` says whether that payload may be stored. */
-export type Patched = { id: string; type: string; queue: string; before: JsonObject; after: JsonObject; fits: boolean };
+type Patched = { id: string; type: string; queue: string; before: JsonObject; after: JsonObject; fits: boolean };
 export type PatchedPage = { found: number; reached: DeadPlace | null; jobs: Patched[] };
 
 /** A JSON merge patch, and how large a payload may be that it makes. */

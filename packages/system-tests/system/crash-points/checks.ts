@@ -1,5 +1,6 @@
 import { isFinal, jobStatuses } from "@atlasqueue/contract";
-import { countDrift, findJob } from "@atlasqueue/core/internal";
+import { findJob } from "@atlasqueue/core/internal";
+import { countDrift } from "@atlasqueue/core/internal/tools";
 import { expect } from "vitest";
 import { until, wishes, type Wish } from "./story.ts";
 import type { World } from "./world.ts";

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { memorySignal } from "@atlasqueue/core";
-import { composedStatements } from "@atlasqueue/core/internal";
+import { composedStatements } from "../../../core/src/database/composed.ts";
 import { beforeAll, expect, test } from "vitest";
 import { beside, seamOf, seams, signalBeside, signalSeams, startOf, writes } from "./points.ts";
 

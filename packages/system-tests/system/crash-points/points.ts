@@ -1,4 +1,4 @@
-import { composedStatements } from "@atlasqueue/core/internal";
+import { composedStatements } from "../../../core/src/database/composed.ts";
 
 /**
  * Where a process may die, lose an answer, or be late. A statement that commits has two moments: `before_commit`, when

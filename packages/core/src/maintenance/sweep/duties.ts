@@ -13,7 +13,7 @@ import { createReadyRound } from "./ready-round.ts";
 import { createRecovery } from "./recovery.ts";
 import type { RecoveryGate } from "./recovery-gate.ts";
 import { reportFailed } from "../report-failed.ts";
-import { markReady, takeTurn } from "../shared-turns.ts";
+import { takeTurn } from "../take-turn.ts";
 
 const statistics_ms = 10_000;
 

@@ -4,7 +4,7 @@ import type { SweepDeps } from "../loop-deps.ts";
 import { createDuties } from "./duties.ts";
 import { createRecoveryGate } from "./recovery-gate.ts";
 import { reportFailed } from "../report-failed.ts";
-import { readyWasSeen, takeTurn } from "../shared-turns.ts";
+import { takeTurn } from "../take-turn.ts";
 
 /** One sweep per this time across the whole fleet: an idle system asks the database less than once a second. */
 const sweep_ms = 1_200;
