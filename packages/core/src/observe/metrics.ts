@@ -1,7 +1,7 @@
 import { fewNames } from "@atlasqueue/contract";
 import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
 import { Durations, type DurationsOptions } from "./durations.ts";
-import type { AtlasEvent, Observe } from "./events.ts";
+import type { AtlasEvent, EventName, Observe } from "./events.ts";
 
 /**
  * A flood of made-up types must not grow the series: beyond this many, or the tenant's share of them, a type is
@@ -111,116 +111,50 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
   });
   registry.registerMetric(requests);
 
+  type Request = Extract<AtlasEvent, { event: "http_request" }>;
+  function request({ duration_ms, method, path_template, status_code }: Omit<Request, "event">): void {
+    requestSeconds.add(duration_ms / 1_000, method, path_template, status_code);
+  }
+
   const nameOf = fewNames(job_types_max, "other");
   const labelOf = ({ tenant, job_type }: { tenant: string; job_type: string }) => nameOf(tenant, job_type);
 
-  const observe = (event: AtlasEvent): void => {
-    switch (event.event) {
-      case "job_created":
-        return submitted(labelOf(event));
-      case "idempotent_submission":
-        return idempotent(labelOf(event));
-      case "lease_acquired":
-        return acquired.inc();
-      case "lease_not_acquired":
-        return rejected.inc(event.count);
-      case "lease_lost":
-        return lost.inc({ during: event.during });
-      case "handler_start":
-        return active.inc();
-      case "handler_done":
-        active.dec();
-        return jobSeconds.add(event.duration_ms / 1_000, labelOf(event), "succeeded");
-      case "handler_error":
-        active.dec();
-        return jobSeconds.add(event.duration_ms / 1_000, labelOf(event), "failed");
-      case "job_succeeded":
-        return succeeded(labelOf(event));
-      case "job_failed":
-        return failed(labelOf(event));
-      case "job_dead":
-        failed(labelOf(event));
-        return dead(labelOf(event));
-      case "lease_expired":
-        return expired.inc({ outcome: event.outcome });
-      case "jobs_promoted":
-        return retried.inc(event.retried);
-      case "sweep_complete":
-        return sweeps.inc();
-      case "schedule_fired":
-        return slotsFired.inc();
-      case "schedule_failed":
-        return schedulesFailed.inc();
-      case "signal_failed":
-        return signalErrors.inc();
-      case "database_unavailable":
-        return databaseErrors.inc();
-      case "rate_limited":
-        return limited.inc();
-      case "token_refused":
-        return tokensRefused.inc({ reason: event.reason });
-      case "provision_refused":
-        return tokensRefused.inc({ reason: "wrong_secret" });
-      case "sign_in_throttled":
-        return tokensRefused.inc({ reason: "too_many_sign_ins" });
-      case "provision_throttled":
-        return tokensRefused.inc({ reason: "too_many_secrets" });
-      case "http_probe":
-      case "http_request":
-        return requestSeconds.add(event.duration_ms / 1_000, event.method, event.path_template, event.status_code);
-      case "prepared_statements_off":
-      case "database_url_parameters_ignored":
-      case "idempotency_mismatch":
-      case "unique_conflict":
-      case "job_enqueued":
-      case "job_released":
-      case "job_type_unknown":
-      case "job_parked":
-      case "job_signalled":
-      case "handler_output":
-      case "lease_return_failed":
-      case "leases_adopted":
-      case "job_cancelled":
-      case "job_retried":
-      case "jobs_replayed":
-      case "operation_changed":
-      case "jobs_purged":
-      case "jobs_deleted":
-      case "jobs_resignalled":
-      case "dead_letters_projected":
-      case "queue_paused":
-      case "queue_resumed":
-      case "schedule_changed":
-      case "schedule_slots_missed":
-      case "promotion_failed":
-      case "queue_limited":
-      case "refill_failed":
-      case "groups_advanced":
-      case "groups_failed":
-      case "children_released":
-      case "children_revived":
-      case "outbox_failed":
-      case "follow_up_failed":
-      case "figures_unwritten":
-      case "jobs_pruned":
-      case "results_cleared":
-      case "worker_started":
-      case "process_not_started":
-      case "worker_draining":
-      case "worker_stopped":
-      case "rate_limit_unshared":
-      case "redis_shared":
-      case "audit_lost":
-      case "session_opened":
-      case "session_closed":
-      case "token_created":
-      case "token_rotated":
-      case "token_revoked":
-      case "tenant_provisioned":
-        return;
-      default:
-        event satisfies never;
-    }
+  const counted: { [Name in EventName]?: (event: Extract<AtlasEvent, { event: Name }>) => void } = {
+    job_created: (event) => submitted(labelOf(event)),
+    idempotent_submission: (event) => idempotent(labelOf(event)),
+    lease_acquired: () => acquired.inc(),
+    lease_not_acquired: ({ count }) => rejected.inc(count),
+    lease_lost: ({ during }) => lost.inc({ during }),
+    handler_start: () => active.inc(),
+    handler_done(event) {
+      active.dec();
+      jobSeconds.add(event.duration_ms / 1_000, labelOf(event), "succeeded");
+    },
+    handler_error(event) {
+      active.dec();
+      jobSeconds.add(event.duration_ms / 1_000, labelOf(event), "failed");
+    },
+    job_succeeded: (event) => succeeded(labelOf(event)),
+    job_failed: (event) => failed(labelOf(event)),
+    job_dead(event) {
+      failed(labelOf(event));
+      dead(labelOf(event));
+    },
+    lease_expired: ({ outcome }) => expired.inc({ outcome }),
+    jobs_promoted: (event) => retried.inc(event.retried),
+    sweep_complete: () => sweeps.inc(),
+    schedule_fired: () => slotsFired.inc(),
+    schedule_failed: () => schedulesFailed.inc(),
+    signal_failed: () => signalErrors.inc(),
+    database_unavailable: () => databaseErrors.inc(),
+    rate_limited: () => limited.inc(),
+    token_refused: ({ reason }) => tokensRefused.inc({ reason }),
+    provision_refused: () => tokensRefused.inc({ reason: "wrong_secret" }),
+    sign_in_throttled: () => tokensRefused.inc({ reason: "too_many_sign_ins" }),
+    provision_throttled: () => tokensRefused.inc({ reason: "too_many_secrets" }),
+    http_probe: request,
+    http_request: request,
   };
+  const observe = (event: AtlasEvent): void => (counted[event.event] as Observe | undefined)?.(event);
   return { registry, observe };
 }
