@@ -1,18 +1,15 @@
 import type { Overview } from "@atlasqueue/contract";
 import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import { createReadiness } from "../database/server/readiness.ts";
-import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { recentDeaths } from "../rollups/series.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
 import type { SeenWorker } from "../signal/presence.ts";
 import { problemsIn } from "./problems.ts";
 import { summaryOf } from "./summary.ts";
+import { sweepLateMs } from "./sweep-late.ts";
 
 export type OverviewReader = (tenant: string) => Promise<Overview>;
-
-/** Where an index is full of dead entries it takes longer to see how late the sweep is: then it is not known here. */
-const late_ms_max = 1_000;
 
 /**
  * How a tenant's system is, and what is wrong with it: what `doctor` looks at, as far as it can be asked every few
@@ -28,7 +25,7 @@ export function createOverview(deps: Deps & { signal: Signal }): OverviewReader 
   // Beside the summary, which takes longer than all of these: each statement at once would open a connection of its own.
   const askBeside = async (tenant: string) => {
     const checks = await readiness();
-    return { checks, deaths: await recentDeaths(ownOf(tenant), tenant), sweep_late_ms: await lateness(deps) };
+    return { checks, deaths: await recentDeaths(ownOf(tenant), tenant), sweep_late_ms: await sweepLateMs(deps) };
   };
 
   return async (tenant) => {
@@ -58,19 +55,6 @@ async function announced(signal: Signal, tenant: string): Promise<readonly SeenW
     throw error;
   });
 }
-
-/** How long what is due, or a lease to be looked at, has waited for a sweep. */
-async function lateness({ database }: Pick<Deps, "database">): Promise<number> {
-  const hasty = { ...database, timeout_ms: Math.min(late_ms_max, database.timeout_ms) };
-  const rows = await executeOn(hasty)<{ late_ms: number }>({ text: late, params: [] }).catch(() => []);
-  return rows[0]?.late_ms ?? 0;
-}
-
-// Each reads one end of an index.
-const late = `
-  SELECT greatest(0, extract(epoch FROM now() - least(
-    (SELECT min(due_at) FROM atlasqueue.jobs),
-    (SELECT check_at FROM atlasqueue.claims ORDER BY check_at LIMIT 1))) * 1000)::float8 AS late_ms`;
 
 function sumOf(workers: readonly SeenWorker[]): NonNullable<Overview["workers"]> {
   const taking = workers.filter(({ state }) => state !== "draining");
