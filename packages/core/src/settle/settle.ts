@@ -79,9 +79,11 @@ export async function tellSettled(
   const readyAfter = sharedOut(through);
   return settlings.map((one): Outcome => {
     const { id } = one.lease;
-    if (refused.has(id)) return tellOne(deps, one, before.get(id));
-    const ready = readyAfter(one.lease);
-    return tellOne(deps, one, failed.get(id) ?? succeeded, parents.has(id), ready.length > 0 ? ready : undefined);
+    const row = refused.has(id) ? before.get(id) : (failed.get(id) ?? succeeded);
+    // A repetition, too, lets jobs through that were locked when it was sent first.
+    const ready = row ? readyAfter(one.lease) : [];
+    const has_children = refused.has(id) ? undefined : parents.has(id);
+    return tellOne(deps, one, row, has_children, ready.length > 0 ? ready : undefined);
   });
 }
 
