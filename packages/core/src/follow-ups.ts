@@ -63,8 +63,6 @@ export type FollowUps = {
   retried(jobs: { ready: readonly ReadyJob[]; were_dead: readonly string[] }): Promise<void>;
   /** Dead letters were replayed or purged: they leave the list in Redis. */
   noLongerDead(ids: readonly string[]): Promise<void>;
-  /** Jobs were submitted that wait for jobs that were there before. Nothing has to wait for this. */
-  flowsSubmitted(): void;
   /** There may be rows in the outbox. Resolves when none is left that can be acted on now. */
   drain(): Promise<void>;
   /** A queue may have more room, or less. Nothing has to wait for this. */
@@ -202,7 +200,6 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       void outbox.drain();
       return track(Promise.all([announce(deps, ready), noLongerDead(were_dead)]));
     },
-    flowsSubmitted: () => void outbox.drain(),
     drain: outbox.drain,
     parked(job, until, claim) {
       if (job.limited) void track(wakeQueuesOf([job]));

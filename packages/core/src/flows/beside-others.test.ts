@@ -48,7 +48,7 @@ const statusOf = async (id: string) =>
   (await own.database.sql`SELECT status FROM atlasqueue.jobs WHERE id = ${id}`)[0]?.status as string;
 const job = (ties: Partial<FlowJob> = {}, request = {}): FlowJob => ({ ...submission(request), ...ties });
 const newSubmitter = () =>
-  createSubmitter({ ...deps, followUps: { submitted: () => {}, flowsSubmitted: () => {} } }, options);
+  createSubmitter({ ...deps, followUps: { submitted: () => {}, drain: async () => {} } }, options);
 const beside = async (lock: (sql: typeof second.sql) => Promise<unknown>, during: () => Promise<void>) => {
   let end = () => {};
   const ended = new Promise<void>((resolve) => (end = resolve));

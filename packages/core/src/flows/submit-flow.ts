@@ -39,6 +39,7 @@ export async function submitFlow(deps: Deps, flow: Flow, options: EnqueueOptions
     return asInsert(deps, all, async () => {
       const stored = await lookAgain(
         async (postponed) => (await storeFlows(executeOn(deps.database), [drafted], { ...options, postponed }))[0],
+        options,
       );
       return answerFlow(deps, drafted, stored);
     });

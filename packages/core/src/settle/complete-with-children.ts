@@ -70,7 +70,7 @@ export async function completeWithChildren(
     const drafted = { flow: { jobs: children }, submissions: all, drafts: await draftsOf(all) };
     const write = () =>
       inTransaction(deps.database, (execute) => complete(execute, completion, drafted, dependants_wait));
-    const written = await lookAgain(write, tries_max).catch((error: unknown) => {
+    const written = await lookAgain(write, { tries: tries_max }).catch((error: unknown) => {
       if (isLocked(error)) return { kind: "locked" as const };
       throw error;
     });

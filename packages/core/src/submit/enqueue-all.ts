@@ -35,7 +35,7 @@ export async function enqueueAll(
       const outcomes = await lookAgain(async (postponed) => {
         const known = await storeAll(executeOn(deps.database), drafts, { ...options, postponed });
         return isWhole(drafts, known) ? known : undefined;
-      });
+      }, options);
       return answerAll(deps, all, drafts, outcomes);
     }),
   );

@@ -38,7 +38,7 @@ export async function enqueue(
   await lookAgain(async (postponed) => {
     await store(executeOn(deps.database), drafts, outcomes, { ...options, postponed });
     return outcomes.size === drafts.length || undefined;
-  });
+  }, options);
   return told(deps, submissions, drafts, outcomes).filter((one) => one !== undefined);
 }
 

@@ -37,6 +37,8 @@ export type InsertOptions = {
   strict?: boolean;
   /** The jobs of groups get their places after the commit, as another transaction has a group locked. */
   postponed?: boolean;
+  /** Called when they were: they are to be admitted as soon as the group is free. */
+  onPostponed?: (() => void) | undefined;
 };
 
 /**

@@ -15,7 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 const observe = recordEvents().observe;
-const followUps = { submitted() {}, flowsSubmitted() {} };
+let drains = 0;
+const followUps = { submitted() {}, drain: async () => void (drains += 1) };
 const submitterOn = (on: Database) =>
   createSubmitter({ database: on, observe, followUps }, { idempotency_ttl_seconds: 60 });
 beforeEach(async () => {
@@ -54,6 +55,7 @@ test.each(Object.entries(ways))(
     const { sql } = own.database;
     const first = await submitter.submit(asked({ group: "held" }), 10);
     const parent = "job" in first ? first.job.id : "";
+    drains = 0;
     await sql.begin(async (other) => {
       await other`SELECT FROM atlasqueue.job_groups WHERE group_key = 'held' FOR UPDATE`;
       const began = performance.now();
@@ -64,6 +66,8 @@ test.each(Object.entries(ways))(
       // All connections are free again soon: none is used for waiting.
       expect(performance.now() - began).toBeLessThan(5_000);
     });
+    // They are not left to the sweep.
+    expect(drains).toBeGreaterThan(0);
     await admitAll({ database, observe });
     const rows = await sql<{ status: string; nth: number }[]>`
       SELECT status, (payload ->> 'nth')::int AS nth FROM atlasqueue.jobs WHERE type = 'held' ORDER BY group_seq`;

@@ -50,20 +50,20 @@ export type Submitter = {
  * const outcome = await submitter.submit({ tenant: "default", request, idempotency_key: "order-17" }, 200);
  */
 export function createSubmitter(
-  deps: Deps & { followUps: Pick<FollowUps, "submitted" | "flowsSubmitted"> },
-  options: EnqueueOptions,
+  deps: Deps & { followUps: Pick<FollowUps, "submitted" | "drain"> },
+  { idempotency_ttl_seconds }: EnqueueOptions,
 ): Submitter {
   const execute = executeOn(deps.database);
   const { timeout_ms } = deps.database;
-  /** Another transaction has their group locked: they are admitted as soon as it is free. */
-  const drainIf = (postponed: boolean) => postponed && deps.followUps.flowsSubmitted();
+  const onPostponed = () => void deps.followUps.drain();
+  const options = { idempotency_ttl_seconds, onPostponed };
   const store = async (submissions: readonly Submission[], { postponed }: { postponed: boolean }) => {
     const outcomes = await asInsert(deps, submissions, () =>
       enqueueOnce(execute, deps, submissions, { ...options, postponed }),
     );
     // Not awaited: the jobs are durable, and the next INSERT need not wait for Redis.
     deps.followUps.submitted(outcomes.filter((one) => one !== undefined));
-    drainIf(postponed);
+    if (postponed) onPostponed();
     return outcomes;
   };
   const holderOf = ({ tenant }: Submission) => tenant;
@@ -80,7 +80,7 @@ export function createSubmitter(
         return drafted.map((one, at) => stored[at] && answerFlow(deps, one, stored[at]));
       });
       for (const one of outcomes) if (one?.kind === "stored") deps.followUps.submitted(one.outcomes);
-      drainIf(postponed);
+      if (postponed) onPostponed();
       return outcomes;
     },
     timeout_ms,
@@ -116,7 +116,7 @@ export function createSubmitter(
       if (outcome.kind !== "stored") return outcome;
       deps.followUps.submitted(outcome.outcomes);
       // Parents that were there before may have ended.
-      if (isFlow(flow)) deps.followUps.flowsSubmitted();
+      if (isFlow(flow)) void deps.followUps.drain();
       return outcome;
     },
     async close({ give_up } = { give_up: false }) {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   deps = { database: own.database, observe: recordEvents().observe };
   const databases = [1, 2].map(() => connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 15_000 }));
   submitters = databases.map((database) =>
-    createSubmitter({ ...deps, database, followUps: { submitted() {}, flowsSubmitted() {} } }, options),
+    createSubmitter({ ...deps, database, followUps: { submitted() {}, async drain() {} } }, options),
   );
   close = async () => {
     await Promise.all(submitters.map((one) => one.close()));
