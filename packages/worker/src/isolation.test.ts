@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { queueLimits } from "@atlasqueue/contract";
 import { connectDatabase, createLogger, createQueue, memorySignal } from "@atlasqueue/core";
-import { claim, complete, findJob, setLimits, submit, type Deps } from "@atlasqueue/core/internal";
+import { claim, complete, findJob, requirePostgres, setLimits, submit, type Deps } from "@atlasqueue/core/internal";
 import { enqueue } from "@atlasqueue/core/internal/tools";
 import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -20,6 +20,10 @@ beforeAll(async () => {
   await own.database.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()`;
   deps = { database: connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 15_000 }), observe: () => {} };
+  expect(await deps.database.sql`SHOW default_transaction_isolation`).toEqual([
+    { default_transaction_isolation: "repeatable read" },
+  ]);
+  await requirePostgres(deps.database);
 });
 afterAll(async () => {
   await deps.database.close();
@@ -29,9 +33,6 @@ afterAll(async () => {
 const jobs = 20;
 
 test("a limit of 1 never lets 2 run, however many workers there are", async () => {
-  expect(await deps.database.sql`SHOW default_transaction_isolation`).toEqual([
-    { default_transaction_isolation: "repeatable read" },
-  ]);
   await setLimits(deps, { tenant: "default", queue: "default" }, queueLimits.parse({ concurrency: 1 }));
   const signal = memorySignal();
   const logger = createLogger("silent", "test");
@@ -43,13 +44,18 @@ test("a limit of 1 never lets 2 run, however many workers there are", async () =
     await delay(10);
     running -= 1;
   });
-  const workers = Array.from({ length: 4 }, () => {
+  const connect = async () => {
     const database = connectDatabase({ url: own.url, connectionsMax: 3, timeoutMs: 15_000 });
+    await requirePostgres(database);
+    return database;
+  };
+  const databases = await Promise.all([1, 2, 3, 4].map(connect));
+  const workers = databases.map((database) => {
     const worker = startWorker(
       { database, signal, logger, observe: recordEvents().observe },
       { handlers: [handler], concurrency: 8 },
     );
-    return { worker, database };
+    return worker;
   });
   const outcomes = await submit(
     { ...deps, signal },
@@ -66,8 +72,8 @@ test("a limit of 1 never lets 2 run, however many workers there are", async () =
     { timeout_ms: 60_000 },
   );
   expect(most).toBe(1);
-  await Promise.all(workers.map(({ worker }) => worker.stop({ deadlineMs: 0 })));
-  await Promise.all(workers.map(({ database }) => database.close()));
+  await Promise.all(workers.map((worker) => worker.stop({ deadlineMs: 0 })));
+  await Promise.all(databases.map((database) => database.close()));
   await signal.close();
 });
 

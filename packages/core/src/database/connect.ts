@@ -2,7 +2,6 @@ import postgres, { type Patched } from "./driver.ts";
 import type { Observe } from "../observe/events.ts";
 import { isReadOnly } from "./errors.ts";
 import type { Pulse } from "./patience.ts";
-import { createReliedSettings, type Relied } from "./server/relied-settings.ts";
 import { createFairSemaphore, type FairSemaphore } from "./pool/fair-semaphore.ts";
 import { parseDatabaseUrl } from "./server/connection-string.ts";
 import { schemaNamed, type SchemaName } from "./schema/name.ts";
@@ -46,8 +45,8 @@ export type Database = {
   onBreak(hear: () => void): () => void;
   /** From now on statements are sent unprepared: something between us and the server does not keep them. */
   stopPreparing(): void;
-  /** From now on connections ask for these as they open, and idle ones are closed: see `createReliedSettings`. */
-  chooseSettings(names: readonly Relied[]): void;
+  /** From now on connections ask for these settings as they open, and open ones are closed: see `requirePostgres`. */
+  chooseSettings(settings: Record<string, string>): void;
   /**
    * The pool's connections may all lead to where nobody is any more: the idle ones are closed now, those in use after
    * what they do. What is asked next dials.
@@ -124,7 +123,6 @@ export function connectDatabase(options: DatabaseOptions): Database {
     connection: { ...startup, DateStyle: "ISO, MDY" },
     // What follows comes from our patch, in patches/.
     discard(error: unknown) {
-      relied.hear(error);
       if (!isReadOnly(error)) return false;
       retireAll();
       return true;
@@ -141,10 +139,10 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const control = open(1, control_idle_seconds);
   const spare = open(1, options.idleSeconds ?? 20);
   const pool = sql as unknown as Patched;
+  const all = [sql, control, spare];
   const retireAll = (): void => {
-    for (const each of [pool, spare as unknown as Patched]) each.retire();
+    for (const each of all) (each as unknown as Patched).retire();
   };
-  const relied = createReliedSettings(() => [sql, control, spare]);
   const max = options.connectionsMax;
   // A quarter of them is closed to what no lease hangs on.
   const turns = { lease: createFairSemaphore(max), rest: createFairSemaphore(max - Math.floor(max / 4)) };
@@ -166,13 +164,17 @@ export function connectDatabase(options: DatabaseOptions): Database {
     },
     stopPreparing() {
       // The driver looks at this for each statement.
-      const all = [sql, control, spare].map(({ options: set }) => set as { prepare: boolean });
-      if (!all.some(({ prepare }) => prepare)) return;
-      for (const each of all) each.prepare = false;
+      const sets = all.map(({ options: set }) => set as { prepare: boolean });
+      if (!sets.some(({ prepare }) => prepare)) return;
+      for (const each of sets) each.prepare = false;
       options.observe?.({ event: "prepared_statements_off" });
     },
-    chooseSettings: relied.choose,
+    chooseSettings(chosen) {
+      // The driver looks at these for each connection.
+      for (const { options: set } of all) Object.assign(set.connection, chosen);
+      retireAll();
+    },
     retire: retireAll,
-    close: async () => void (await Promise.all([sql, control, spare].map((each) => each.end({ timeout: 2 })))),
+    close: async () => void (await Promise.all(all.map((each) => each.end({ timeout: 2 })))),
   };
 }

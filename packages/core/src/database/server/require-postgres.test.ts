@@ -1,4 +1,4 @@
-import { eventually, submission, tcpProxy, testDatabase } from "@atlasqueue/testing";
+import { submission, tcpProxy, testDatabase } from "@atlasqueue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
@@ -56,20 +56,4 @@ test("where nothing lets a connection choose, the start is refused, saying what 
   await expect(requirePostgres(database)).rejects.toThrow(
     /^DATABASE_URL: .*ALTER ROLE … SET default_transaction_isolation = 'read committed'$/,
   );
-});
-
-test("so they are in programs that look at nothing as they start, from the first failure on", async () => {
-  const { database } = await databaseOf("serializable");
-  const { sql } = database;
-  await sql`CREATE TABLE public.counted (n int)`;
-  await sql`INSERT INTO public.counted VALUES (0)`;
-  const add = () => sql`UPDATE public.counted SET n = n + (SELECT count(*) FROM public.counted)`;
-  await eventually(async () => {
-    const added = await Promise.allSettled([add(), add(), add()]);
-    expect(added.some(({ status }) => status === "rejected")).toBe(true);
-  });
-  await eventually(async () => {
-    expect(await sql`SHOW transaction_isolation`).toEqual([{ transaction_isolation: "read committed" }]);
-  });
-  for (let round = 0; round < 20; round += 1) await Promise.all([add(), add(), add()]);
 });

@@ -1,9 +1,18 @@
 import { SettingError } from "../../settings/setting-error.ts";
 import type { Database } from "../connect.ts";
-import { certainlyNotApplied } from "../errors.ts";
+import { certainlyNotApplied, codeOf } from "../errors.ts";
 import { executeOn } from "../statement.ts";
-import { isRefusedByPooler, relied, type Relied } from "./relied-settings.ts";
 import { requireVersion } from "./version.ts";
+
+/**
+ * The server's settings that our statements rely on: each sees what others committed while it waited for its locks,
+ * NULL in an array is no text, and a time in milliseconds has all its digits. A pooler may refuse connections that ask
+ * for them, so only those ask whose server has others by default.
+ */
+const relied = { default_transaction_isolation: "read committed", array_nulls: "on", extra_float_digits: "1" };
+type Relied = keyof typeof relied;
+/** Poolers refuse connections that ask for what they do not know, each in its own words. */
+const protocol_violation = "08P01";
 
 /**
  * For a program's start, where a person reads what is wrong: throws `SettingError` when PostgreSQL is too old, or when a
@@ -16,9 +25,9 @@ export async function requirePostgres(database: Database): Promise<void> {
   await requireVersion(executeOn(database));
   const others = await otherSettings(database);
   if (others.length === 0) return;
-  database.chooseSettings(others);
+  database.chooseSettings(Object.fromEntries(others.map((name) => [name, relied[name]])));
   const [left] = await otherSettings(database).catch((error: unknown) => {
-    if (isRefusedByPooler(error)) return others;
+    if (codeOf(error) === protocol_violation) return others;
     throw error;
   });
   if (left === undefined) return;
