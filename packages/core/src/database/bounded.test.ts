@@ -37,7 +37,7 @@ test("an answer that came while the process was busy counts, even past its deadl
   }
 });
 
-test("an answer still arriving at its deadline is waited for", async () => {
+test("an answer still arriving after a pause of the process is waited for", async () => {
   const database = open(500);
   await bounded(database, database.sql`SELECT 1`);
   const answer = bounded(

@@ -37,7 +37,7 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
       reject(timeout);
       void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
     };
-    stop = onceImpatient(waiting, database.pulse, late, () => driver.state?.socket.bytesRead ?? 0);
+    stop = onceImpatient(waiting, database.pulse, late);
   });
   try {
     const rows = await Promise.race([query, deadline]);

@@ -1,5 +1,3 @@
-import { onDeadline } from "./deadline.ts";
-
 /** How many deadlines something may wait in our own queues, for a connection or for others' statements. */
 export const waits_max = 3;
 
@@ -26,11 +24,31 @@ export function patienceLeft({ began_at, timeout_ms, sent_at }: Waiting, { answe
   return Math.min(Math.max(began_at, answered_at) + timeout_ms, began_at + waits_max * timeout_ms) - now;
 }
 
-/** Call `late` when no patience is left, and no answer is on its way (see `onDeadline`). The result stops it. */
-export function onceImpatient(waiting: Waiting, pulse: Pulse, late: () => void, bytesRead = () => 0): () => void {
+/** How long sockets are read after a deadline: their TLS content takes several turns of the event loop. */
+const reading_ms = 20;
+
+/**
+ * Call `late` when `ms` have passed. After a pause of the event loop, timers run before sockets are read or written: a
+ * timer that fires gives back the time by which it was itself late, at most another `ms`, and lets the loop read what has
+ * come. The result stops it.
+ *
+ * @example
+ * const stop = onDeadline(10_000, () => reject(new DatabaseTimeoutError(10_000)));
+ */
+export function onDeadline(ms: number, late: () => void): () => void {
+  const due = performance.now() + ms;
+  let timer = setTimeout(() => {
+    const late_by_ms = Math.min(performance.now() - due, ms);
+    timer = setTimeout(late, Math.max(reading_ms, late_by_ms));
+  }, ms);
+  return () => clearTimeout(timer);
+}
+
+/** Call `late` when no patience is left. The result stops it. */
+export function onceImpatient(waiting: Waiting, pulse: Pulse, late: () => void): () => void {
   let stop: () => void = () => {};
   const allow = (ms: number): void => {
-    stop = onDeadline(ms, bytesRead, () => {
+    stop = onDeadline(ms, () => {
       const left_ms = patienceLeft(waiting, pulse, performance.now());
       if (left_ms > 0) allow(left_ms);
       else late();

@@ -1,10 +1,9 @@
 import { bounded } from "./bounded.ts";
 import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
-import { onDeadline } from "./deadline.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
 import { inTurn } from "./pool/on-behalf-of.ts";
-import { onceImpatient, unsent } from "./patience.ts";
+import { onceImpatient, onDeadline, unsent } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
 /**
@@ -55,8 +54,7 @@ async function transact<T>(
   };
   const allow = (ms: number): void => {
     stop();
-    const bytesRead = () => sent?.state?.socket.bytesRead ?? 0;
-    stop = onDeadline(ms, bytesRead, () => giveUp(ms, committing ? "unknown" : "not_applied"));
+    stop = onDeadline(ms, () => giveUp(ms, committing ? "unknown" : "not_applied"));
   };
   // Its BEGIN may have to wait for a connection.
   const waiting = { began_at, timeout_ms };
