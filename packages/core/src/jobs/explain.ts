@@ -6,8 +6,9 @@ import { awaitedParents, describeAwaited, type AwaitedParent } from "../flows/aw
 import { holderOf } from "../groups/join.ts";
 import { limitsReached } from "../limits/reached.ts";
 import { limitUseIn, type LimitUse } from "../limits/room.ts";
+import { announcedWorkers, servingOf } from "../queues/announced.ts";
 import { handlers_max } from "../signal/presence.ts";
-import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
+import type { Signal } from "../signal/signal.ts";
 import { traceUrl } from "../tracing/trace-url.ts";
 
 type Facts = LimitUse & {
@@ -32,8 +33,7 @@ type Facts = LimitUse & {
   ahead: number;
   /** The job of its group let through before it. */
   head: string | null;
-  /** It came in with its caller's transaction and has no place yet. */
-  /** Blocked until others have ended, `parents` the first of them. */
+  /** False while it waits to be admitted after its caller's transaction, or for `parents`, the first of those it awaits. */
   has_place: boolean;
   waits_for_parents: boolean;
   awaited: number;
@@ -70,11 +70,7 @@ export async function explainJob(
 
 /** Only when it is known: without Redis, there is no telling which workers are alive. */
 async function missingWorker(signal: Signal, tenant: string, { queue, type }: Facts): Promise<Reason[]> {
-  const workers = await signal.presence.list(tenant).catch((error: unknown) => {
-    if (error instanceof SignalUnavailableError) return undefined;
-    throw error;
-  });
-  const serving = workers?.filter((one) => one.state === "running" && one.queues.includes(queue));
+  const serving = servingOf(await announcedWorkers(signal, tenant), queue);
   if (!serving || serving.some(({ handlers }) => handlers.includes(type) || handlers.length >= handlers_max)) return [];
   const lacks =
     serving.length === 0

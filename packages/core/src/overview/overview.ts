@@ -2,8 +2,9 @@ import type { Overview } from "@atlasqueue/contract";
 import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import { createReadiness } from "../database/server/readiness.ts";
 import type { Deps } from "../deps.ts";
+import { announcedWorkers } from "../queues/announced.ts";
 import { recentDeaths } from "../rollups/series.ts";
-import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
+import type { Signal } from "../signal/signal.ts";
 import type { SeenWorker } from "../signal/presence.ts";
 import { problemsIn } from "./problems.ts";
 import { summaryOf } from "./summary.ts";
@@ -32,7 +33,7 @@ export function createOverview(deps: Deps & { signal: Signal }): OverviewReader 
     const [{ checks, deaths, sweep_late_ms }, summary, workers] = await Promise.all([
       askBeside(tenant),
       summaryOf(ownOf(tenant), tenant),
-      announced(deps.signal, tenant),
+      announcedWorkers(deps.signal, tenant),
     ]);
     const [oldest] = summary.waiting;
     return {
@@ -46,14 +47,6 @@ export function createOverview(deps: Deps & { signal: Signal }): OverviewReader 
       problems: problemsIn({ ...checks, summary, deaths, workers, sweep_late_ms }),
     };
   };
-}
-
-/** Undefined when Redis is away. */
-async function announced(signal: Signal, tenant: string): Promise<readonly SeenWorker[] | undefined> {
-  return signal.presence.list(tenant).catch((error: unknown) => {
-    if (error instanceof SignalUnavailableError) return undefined;
-    throw error;
-  });
 }
 
 function sumOf(workers: readonly SeenWorker[]): NonNullable<Overview["workers"]> {

@@ -1,8 +1,8 @@
 import type { QueueScaling } from "@atlasqueue/contract";
 import type { Deps, QueueRef } from "../deps.ts";
 import { startsOf } from "../limits/starts.ts";
-import type { SeenWorker } from "../signal/presence.ts";
-import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
+import type { Signal } from "../signal/signal.ts";
+import { announcedWorkers, servingOf } from "./announced.ts";
 import { queueStats, type QueueStats } from "./stats.ts";
 
 /**
@@ -16,11 +16,12 @@ export async function queueScaling(
   deps: Pick<Deps, "database"> & { signal: Signal },
   { tenant, queue }: QueueRef,
 ): Promise<QueueScaling> {
-  const [[stats], starts, workers] = await Promise.all([
+  const [[stats], starts, announced] = await Promise.all([
     queueStats(deps, tenant, { queue }),
     startsOf(deps, { tenant, queue }),
-    serving(deps.signal, tenant, queue),
+    announcedWorkers(deps.signal, tenant),
   ]);
+  const workers = servingOf(announced, queue);
   const ready = stats?.counts.queued ?? 0;
   const running = stats?.counts.running ?? 0;
   const startable = stats ? Math.min(ready, roomIn(stats, starts ?? 0)) : 0;
@@ -41,15 +42,4 @@ function roomIn({ paused_at, counts, limits: { concurrency, rate } }: QueueStats
   if (paused_at !== null) return 0;
   const left = (limit: number | undefined, used: number) => Math.max(0, (limit ?? Infinity) - used);
   return Math.min(left(concurrency ?? undefined, counts.running), left(rate?.limit, starts));
-}
-
-/** Those that take jobs of the queue; undefined when Redis, which knows them, is away. */
-async function serving(signal: Signal, tenant: string, queue: string): Promise<readonly SeenWorker[] | undefined> {
-  try {
-    const seen = await signal.presence.list(tenant);
-    return seen.filter(({ queues, state }) => state === "running" && queues.includes(queue));
-  } catch (error) {
-    if (error instanceof SignalUnavailableError) return undefined;
-    throw error;
-  }
 }

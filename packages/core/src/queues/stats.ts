@@ -82,19 +82,9 @@ const columns = jobStatuses.join(", ");
 const holdsJobs = `(${jobStatuses.map((status) => `${status} <> 0`).join(" OR ")})`;
 const sums = jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", ");
 
-/**
- * `named` are the queues and `held` their counts. The totals and the changes are read in one snapshot, so that a
- * concurrent fold is seen whole or not at all.
- */
-const shown = `
-  SELECT named.queue, ${decided}, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
-         CASE WHEN queued > 0 THEN ${readySince("$1", "named.queue")} END AS oldest_queued_at, now() AS seen_at
-  FROM named LEFT JOIN held ON held.queue = named.queue
-       LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = named.queue AND ${isDecided}
-  ORDER BY named.queue`;
-
 // A page reads its own rows of the totals, and all changes, of which there are those of a second: a queue with changes
-// has its total looked up, the others follow in the order of their names until the page is full.
+// has its total looked up, the others follow in the order of their names until the page is full. Both are read in one
+// snapshot, so that a concurrent fold is seen whole or not at all.
 const text = composed(
   "queues/stats",
   ["tenant", "first", "last", "queues_max"],
@@ -115,5 +105,10 @@ const text = composed(
     UNION
     (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue BETWEEN $2 AND $3 AND ${isDecided} ORDER BY queue LIMIT $4::int)
     ORDER BY queue LIMIT $4::int
-  )${shown}`,
+  )
+  SELECT named.queue, ${decided}, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
+         CASE WHEN queued > 0 THEN ${readySince("$1", "named.queue")} END AS oldest_queued_at, now() AS seen_at
+  FROM named LEFT JOIN held ON held.queue = named.queue
+       LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = named.queue AND ${isDecided}
+  ORDER BY named.queue`,
 );
