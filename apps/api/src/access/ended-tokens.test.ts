@@ -60,20 +60,6 @@ test("a lease that waits returns 401 when its token expires", async () => {
   expect((await waiting).status).toBe(401);
 });
 
-test("a job that comes just after a token has ended is not handed to it, and no attempt is counted", async () => {
-  const { id, token } = await api.token("work");
-  const waiting = api.send("POST", `/v1/queues/${id}/lease`, token, { worker_id: "w", wait_seconds: 30 });
-  await eventually(() => asksFor(id));
-  // Longer than any call that is let in only once.
-  const came_at = performance.now();
-  await eventually(() => performance.now() - came_at > 600);
-  await revokeToken(api.deps, defaultTenant, id);
-  forgetTokens();
-  const job = await submit(id);
-  expect((await waiting).status).toBe(401);
-  await eventually(async () => expect(await read(job)).toMatchObject({ status: "queued", attempts: 0 }));
-});
-
 test("a read that waits for a job returns 401 when its token ends", async () => {
   const { id, token } = await api.token("read");
   const job = await submit(id);

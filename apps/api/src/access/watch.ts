@@ -45,7 +45,7 @@ export function createWatch(callerOf: Authenticator["callerOf"]): Watch {
 }
 
 /** Why a caller would not be let in any more. Anything else, such as a database that is down, is no reason. */
-export async function refusalOf(callerOf: Authenticator["callerOf"], c: ApiContext): Promise<ProblemError | undefined> {
+async function refusalOf(callerOf: Authenticator["callerOf"], c: ApiContext): Promise<ProblemError | undefined> {
   try {
     await callerOf(c);
     return undefined;

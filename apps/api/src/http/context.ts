@@ -45,13 +45,10 @@ export type RateLimiter = {
 /** What decides about callers. Without a limiter, tenants have no rate limit. */
 export type Access = { authenticator: Authenticator; limiter: RateLimiter | undefined; observe: Observe };
 
-/** What becomes of a request whose answer is not delivered. */
-export type Undelivered = "nothing_done" | "taken_back" | "stays_done";
-
 /** The answer to a request that asks this app something itself. */
 export type Whole = {
-  /** Something was asked for it: what becomes of that without the whole, and how it is taken back. */
-  includes(part: Undelivered, undo: (() => void) | undefined): void;
+  /** How to take back what was asked for it, if it is not delivered. */
+  includes(undo: () => void): void;
 };
 
 export type ApiEnv = {

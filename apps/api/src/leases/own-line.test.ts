@@ -71,29 +71,3 @@ test.each<[what: string, path: string, body: object]>([
   leaveTurns();
   await Promise.all(listed);
 });
-
-test.each([`/v1/jobs/${id}/heartbeat`, `/jobs/${id}/heartbeat`])(
-  "POST %s whose caller has hung up leaves the line: it would renew in vain, and keep those from it who still wait",
-  async (path) => {
-    const { database } = api.deps;
-    await submit(api.deps, [submission({ queue: "unheard" })], { idempotency_ttl_seconds: 60 });
-    const leased = await api.send("POST", "/v1/queues/unheard/lease", undefined, { worker_id: "w" });
-    const [held] = leaseAnswer.parse(await leased.json()).jobs;
-    const address = `http://localhost${path.replaceAll(id, held?.job.id ?? "")}`;
-    const body = JSON.stringify({ lease_token: held?.lease_token });
-    const asked = { method: "POST", body, headers: { "content-type": "application/json" } };
-
-    const { lease } = database.turns;
-    let taken = 0;
-    while (lease.enter("default")) taken += 1;
-    const caller = new AbortController();
-    const answer = api.app.request(address, asked, { given_up: caller.signal });
-    await eventually(() => expect(lease.waiting()).toBe(1));
-    caller.abort();
-    await eventually(() => expect(lease.waiting()).toBe(0));
-    for (; taken > 0; taken -= 1) lease.leave("default");
-    expect((await answer).status).toBe(499);
-    // Still held, and to be renewed.
-    expect((await api.app.request(address, asked)).status).toBe(200);
-  },
-);

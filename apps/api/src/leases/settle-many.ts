@@ -66,7 +66,7 @@ export const settleMany = route(
     const go_on = next ? { ...next, release: longPoll.release } : undefined;
     // Both at once: a locked row delays only its own job.
     const settling = settleRemote(deps, tenant, acks, nacks, go_on).then((outcomes) => {
-      const what = { done: true, repeatable: next?.lease_token !== undefined };
+      const what = { repeatable: next?.lease_token !== undefined };
       releaseIfUndelivered({ longPoll, tenant, ifUndelivered }, outcomes.next, what);
       return outcomes;
     });

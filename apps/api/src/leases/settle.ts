@@ -120,7 +120,6 @@ export const heartbeat = route(
     summary: "Hold a job for longer",
     request: { path, body: { schema: heartbeatRequest, example: { lease_token, progress: { percent: 50 } } } },
     // An API that has fallen behind would renew the same leases over and over, for callers who have asked again long since.
-    needs_caller: true,
     answers: {
       200: {
         description: "Until when the job is held now.",

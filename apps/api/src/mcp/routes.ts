@@ -24,7 +24,6 @@ const message = route(
     scope: ["submit", "read", "work"],
     // What its tools ask counts where they ask it.
     gate: "own",
-    asks_others: true,
     request: {
       query: mcpQuery,
       body: {
@@ -65,7 +64,10 @@ const message = route(
     const { answerMessage } = await import("@atlasqueue/mcp");
     const { status, body: answer } = await answerMessage(options, { headers, body, signal });
     // Nobody is there to read it; what was under way for them has ended.
-    if (signal.aborted) throw new ProblemError("request_timeout", "The caller hung up");
+    if (signal.aborted)
+      throw signal.reason instanceof ProblemError
+        ? signal.reason
+        : new ProblemError("request_timeout", "The caller hung up");
     if (bugs.length > 0) throw bugs[0];
     if (status === 202) return { status, body: undefined };
     if (status === 200 || status === 400 || status === 404) return { status, body: answer as JsonRpcAnswer };

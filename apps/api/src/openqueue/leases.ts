@@ -127,7 +127,6 @@ export const heartbeat = route(
     id: "openQueueHeartbeat",
     summary: "Hold a job for longer",
     request: { path, body: { schema: openQueueHeartbeat, example: { lease_token, lease_seconds: 60 } } },
-    needs_caller: true,
     answers: settled("It is held for longer.", "lease_extended"),
     problems: ["not_found", "lease_lost"],
   },

@@ -34,11 +34,8 @@ export type Call<O extends Operation> = {
   itself: Itself;
   /** Aborts when the caller hangs up before its whole answer is on its way, or when their token ends. What waits ends then. */
   hungUp(): AbortSignal;
-  /**
-   * The answer hands something over: `undo` is called if it cannot be made, or the caller hangs up before all of it is on
-   * its way. `done`: something else stays done all the same.
-   */
-  ifUndelivered(undo: () => void, what?: { done?: boolean; repeatable?: boolean }): void;
+  /** The answer hands something over: `undo` is called if it cannot be made, or the caller hangs up before all of it is on its way. */
+  ifUndelivered(undo: () => void, what?: { repeatable?: boolean }): void;
   /** What the caller is told of something thrown that ends only a part of the call. It is logged like any other. */
   problemOf(thrown: unknown): ProblemError;
   /** Work counted among the requests in flight, for an operation whose gate is its "own". */

@@ -42,15 +42,8 @@ export type Operation = {
    * the reserved places. "own": the handler counts it itself (`call.hold`), as it waits for something else, or for nothing.
    */
   gate?: "lease" | "own";
-  /**
-   * Of an act that is of use only to a caller who hears its answer, and asks again otherwise: it is not done for one that hangs
-   * up while it waits for its turn, as no read is.
-   */
-  needs_caller?: true;
   /** Of an act that does nothing but hand something over: nothing is done if its answer is not delivered. */
   hands_over?: true;
-  /** It does nothing but ask other operations (`call.itself`): what they do, and what room their answers need, is theirs. */
-  asks_others?: true;
   /** OpenQueue's errors are `{"detail": …}`; all others are problem+json. */
   surface?: "openqueue";
   /**

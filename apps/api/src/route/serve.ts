@@ -21,12 +21,6 @@ import { kindOf, probeTag, type Operation } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
 import type { Route } from "./route.ts";
 
-/**
- * A call whose input took longer than this is checked again before it acts, and one that took longer in all before it is
- * answered. An act that then waits for a connection runs on: its token may have ended meanwhile.
- */
-const slow_ms = 500;
-
 /** Put routes into an app. */
 export function addRoutes(app: Hono<ApiEnv>, routes: readonly Route[], deps: RouteDeps): void {
   for (const one of routes) {
@@ -42,94 +36,72 @@ function serve(
   { operation, handle, guard }: Route,
   deps: RouteDeps,
   app: Hono<ApiEnv>,
-): (c: ApiContext) => Response | Promise<Response> {
+): (c: ApiContext) => Promise<Response> {
   const letIn = guard ?? guardOf(operation);
   const read = readerOf(operation, deps);
   const answer = answererOf(operation);
   const goes_on = resultKindOf(operation) === "stream";
   const kind = kindOf(operation);
-  const acts = operation.method !== "get" && !operation.asks_others && !operation.hands_over;
-  const needs_caller = operation.method === "get" || operation.needs_caller === true;
+  const reads = operation.method === "get";
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   // The reader has checked the call against this very operation.
   const run = handle as (call: Call<Operation>) => unknown;
 
-  const finish = async (
-    c: ApiContext,
-    call: Call<Operation>,
-    delivery: Delivery,
-    result: Promise<unknown>,
-  ): Promise<Response> => {
-    const began_at = performance.now();
+  const work = async (c: ApiContext, input: Input): Promise<Response> => {
+    if (permitsOf) await chargeMore(c, deps.access, permitsOf(input.body));
+    const delivery = createDelivery(c, deps.access.authenticator.watch);
+    const own = depsFor(c, deps, { gone: reads ? delivery.hungUp : undefined });
+    const call = callOf(c, input, delivery, { deps: own, kind, app });
+    const runOnce = (repeated: ActRow | undefined) => {
+      call.repeated = repeated;
+      return run(call);
+    };
+    // Anything else that was done is answered, though the token has ended meanwhile.
+    const refusal = () => (reads || operation.hands_over ? delivery.refusal() : undefined);
     try {
-      const value = await result;
-      if (delivery.refusal() || performance.now() - began_at >= slow_ms) await delivery.requireLetIn();
-      const response = answerNow(c, delivery, value);
+      const value = await (operation.audit ? audited(c, operation, input, deps.auditor, runOnce) : run(call));
+      const refused = refusal();
+      if (refused) throw refused;
+      const response = answer(c, value);
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
-      return goes_on ? response : delivery.made(response);
+      if (!goes_on) return delivery.made(response);
+      const end = () => (value as Stream).end(delivery.refusal());
+      delivery.hungUp().addEventListener("abort", end, { once: true });
+      return response;
     } catch (error) {
       delivery.failed();
-      throw delivery.meantBy(error);
+      throw refusal() ?? error;
     }
   };
 
-  const answerNow = (c: ApiContext, { hungUp, refusal }: Delivery, value: unknown): Response => {
-    const response = answer(c, value);
-    if (goes_on) hungUp().addEventListener("abort", () => (value as Stream).end(refusal()), { once: true });
-    return response;
-  };
-
-  const runOnce = (call: Call<Operation>) => (repeated: ActRow | undefined) => {
-    call.repeated = repeated;
-    return run(call);
-  };
-
-  const admit = async (c: ApiContext, input: Input, late: boolean): Promise<void> => {
-    // Whoever took their time to send a body: their token may have ended meanwhile.
-    if (late) await deps.access.authenticator.callerOf(c);
-    if (permitsOf) await chargeMore(c, deps.access, permitsOf(input.body));
-  };
-
-  const work = (c: ApiContext, input: Input, late: boolean): Response | Promise<Response> => {
-    const delivery = createDelivery(c, { acts }, deps.access.authenticator);
-    const gone = needs_caller ? delivery.hungUp : undefined;
-    const own = depsFor(c, deps, { gone });
-    const call = callOf(c, input, delivery, { deps: own, kind, app });
-    const act = operation.audit ? () => audited(c, operation, input, deps.auditor, runOnce(call)) : () => run(call);
-    const result = late || permitsOf ? admit(c, input, late).then(act) : act();
-    return result instanceof Promise ? finish(c, call, delivery, result) : answerNow(c, delivery, result);
-  };
-
-  const readAndWork = (c: ApiContext): Response | Promise<Response> => {
-    const began_at = performance.now();
-    const worked = (input: Input) => {
-      const late = performance.now() - began_at >= slow_ms && c.get("caller") !== undefined;
-      return work(c, input, late);
-    };
+  const readAndWork = async (c: ApiContext): Promise<Response> => {
     const memory = deps.gate.memory(holderOf(c), kind);
-    const answered = after(read(c, memory), worked);
-    return answered instanceof Promise ? answered.finally(memory.release) : answered;
+    try {
+      return await work(c, await read(c, memory));
+    } finally {
+      memory.release();
+    }
   };
 
-  const counted =
-    operation.gate === "own" ? readAndWork : (c: ApiContext) => deps.gate.hold(holderOf(c), () => readAndWork(c), kind);
-  const letInAndWork = (c: ApiContext) => after(letIn(c, deps), () => counted(c));
-  const begin = operation.audit
-    ? (c: ApiContext) => withRefusals(c, operation, deps.auditor, () => letInAndWork(c))
-    : letInAndWork;
+  const letInAndWork = async (c: ApiContext): Promise<Response> => {
+    await letIn(c, deps);
+    return operation.gate === "own" ? readAndWork(c) : deps.gate.hold(holderOf(c), () => readAndWork(c), kind);
+  };
 
   return (c) => {
     if (operation.tag !== probeTag && deps.isRefused?.()) throw unavailable(sharedRedis);
-    const answered = begin(c);
+    const answered = operation.audit
+      ? withRefusals(c, operation, deps.auditor, () => letInAndWork(c))
+      : letInAndWork(c);
     // Nobody else knows of it once its caller has hung up.
-    if (answered instanceof Promise) deps.underWay.add(answered);
+    deps.underWay.add(answered);
     return answered;
   };
 }
 
 /**
  * What the handler sends to the database takes turns with other tenants'. Nothing is taken away from a caller who hangs
- * up while a read waits for its turn, or a heartbeat; everything else goes on as if they had not.
+ * up while a read waits for its turn; everything else goes on as if they had not.
  */
 function depsFor(c: ApiContext, deps: RouteDeps, sender: Omit<Sender, "tenant"> = {}): RouteDeps {
   const tenant = c.get("caller")?.tenant;
@@ -190,12 +162,4 @@ function visitorOf(c: ApiContext, deps: RouteDeps): Visitor {
     session_hash: () => sessionHashOf(c),
     cookie: (session) => sessionCookie(c, session),
   };
-}
-
-/** The next step runs at once if the one before it did: most requests need not wait for a turn of the promise queue. */
-function after<T>(
-  value: T | Promise<T>,
-  step: (value: T) => Response | Promise<Response>,
-): Response | Promise<Response> {
-  return value instanceof Promise ? value.then(step) : step(value);
 }

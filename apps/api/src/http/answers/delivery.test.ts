@@ -9,12 +9,12 @@ function inner(env: ApiContext["env"] = {}) {
   const outgoing = new EventEmitter();
   const asker = new AbortController();
   const c = { env: { outgoing, given_up: asker.signal, ...env } } as unknown as ApiContext;
-  return { outgoing, asker, delivery: createDelivery(c, { acts: true }, noAuthentication) };
+  return { outgoing, asker, delivery: createDelivery(c, noAuthentication.watch) };
 }
 /** The call that asks, which does nothing itself. */
 function outer() {
   const outgoing = new EventEmitter();
-  const delivery = createDelivery({ env: { outgoing } } as unknown as ApiContext, { acts: false }, noAuthentication);
+  const delivery = createDelivery({ env: { outgoing } } as unknown as ApiContext, noAuthentication.watch);
   return { outgoing, delivery };
 }
 const answer = () => new Response("{}");
@@ -53,23 +53,4 @@ test("what was handed over for an answer that is not delivered is taken back, on
     part.outgoing.emit("close");
     expect(taken_back).toBe(1);
   }
-});
-
-test("an answer's parts say what becomes of it when it is not delivered: something stays done if it does of one", () => {
-  const whole = outer();
-  const { delivery } = whole;
-  const ask = (acts: boolean) =>
-    createDelivery({ env: { part_of: delivery } } as unknown as ApiContext, { acts }, noAuthentication);
-  expect(delivery.undelivered()).toBe("nothing_done");
-  ask(false).made(answer());
-  expect(delivery.undelivered()).toBe("nothing_done");
-  const lease = ask(true);
-  lease.ifUndelivered(() => {});
-  lease.made(answer());
-  expect(delivery.undelivered()).toBe("taken_back");
-  // Whether it was done is not known.
-  ask(true).failed();
-  expect(delivery.undelivered()).toBe("stays_done");
-  ask(false).made(answer());
-  expect(delivery.undelivered()).toBe("stays_done");
 });

@@ -1,7 +1,5 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { revokeToken } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { rawSocket } from "../../test/raw-socket.ts";
 import { startServer, type RunningServer } from "../server.ts";
@@ -21,30 +19,6 @@ const body = '{"type":"a"}';
 const head = (token: string, more = "") =>
   `POST /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n` +
   `Content-Type: application/json\r\nIdempotency-Key: ${crypto.randomUUID()}\r\nContent-Length: ${body.length}\r\n${more}\r\n`;
-
-test.each([
-  [401, "after its token was revoked", true],
-  [201, "otherwise", false],
-])("a body that took its time is answered with %i %s", async (status, _when, revoked) => {
-  const tenant = await makeTenant(api.deps);
-  const { id, token } = await makeToken(api.deps, ["admin"], tenant);
-  const headers = { authorization: `Bearer ${token}` };
-  expect((await fetch(`${server.url}/v1/jobs`, { headers })).status).toBe(200);
-  let begun = false;
-  const note = () => void (begun = true);
-  subscribe("http.server.request.start", note);
-  onTestFinished(() => void unsubscribe("http.server.request.start", note));
-  const socket = await rawSocket(server.port);
-  await socket.writeAll(head(token));
-  await eventually(() => expect(begun).toBe(true));
-  if (revoked) await revokeToken(api.deps, tenant, id);
-  api.clock.ms += 6_000;
-  const now = performance.now.bind(performance);
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 1_000);
-  onTestFinished(() => clock.mockRestore());
-  await socket.writeAll(body);
-  expect(await socket.answer).toContain(`HTTP/1.1 ${status}`);
-});
 
 test("a request whose caller is gone before its whole body was read ends", async () => {
   const { token } = await makeToken(api.deps, ["admin"], await makeTenant(api.deps));
