@@ -29,7 +29,7 @@ const exempt: Record<string, string> = {
   "lease/end-leases.ts": "by the id of a worker, for the process that started it",
   "maintenance/sweep/recovery-gate.ts": "the sweep's: it asks whether there is any claim",
   "database/server/readiness.ts": "asks for an impossible job, to learn whether the database answers",
-  "maintenance/forget.ts": "the cleaner's, over all tenants",
+  "maintenance/prune.ts": "the cleaner's, over all tenants",
   "maintenance/by-halves.ts": "retention's, over all tenants",
   "maintenance/clear-results.ts": "the cleaner's, over all tenants",
   "maintenance/retention.ts": aboutTheServer,
