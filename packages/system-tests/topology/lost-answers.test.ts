@@ -76,11 +76,12 @@ test(
       "not asked for again",
     ).toEqual([]);
     const lost = proxies.reduce((sum, { fates }) => sum + fates.cut + fates.swallowed, 0);
-    console.log(
-      `${ids.length} jobs, ${starts.length} starts, ${lost} responses lost, ${unused.length} attempts without a start`,
-      Object.fromEntries(
-        ["curl", "python", "ours"].map((kind) => [kind, starts.filter(({ worker }) => worker.startsWith(kind)).length]),
-      ),
+    const by = ["curl", "python", "ours"].map(
+      (kind) => `${kind} ${starts.filter(({ worker }) => worker.startsWith(kind)).length}`,
+    );
+    process.stdout.write(
+      `${ids.length} jobs, ${starts.length} starts (${by.join(", ")}), ${lost} responses lost, ` +
+        `${unused.length} attempts without a start\n`,
     );
   },
 );
