@@ -1,13 +1,13 @@
 import {
   attribute,
-  errorOf,
   linksTo,
   onlyQueue,
   startOperation,
+  type TraceContext,
   type TraceSpan,
   type Tracing,
 } from "@atlasqueue/contract";
-import { transition } from "./transition.ts";
+import { inSpan, transition } from "./transition.ts";
 import type { InsideOutcome } from "../submit/arrivals/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 
@@ -38,37 +38,23 @@ export function sendInside<T extends { outcome: Sent }>(
   return send(deps, submission, store, ({ outcome }) => outcome);
 }
 
-function send<T>(
+async function send<T>(
   { tracing }: Traced,
   submission: Submission,
   store: (submission: Submission) => Promise<T>,
   outcomeOf: (stored: T) => Sent,
 ): Promise<T> {
-  return tracing?.on() ? sendTraced(tracing, submission, store, outcomeOf) : store(submission);
-}
-
-async function sendTraced<T>(
-  tracing: Tracing,
-  submission: Submission,
-  store: (submission: Submission) => Promise<T>,
-  outcomeOf: (stored: T) => Sent,
-): Promise<T> {
-  const {
-    tenant,
-    request: { queue, type },
-  } = submission;
-  const span = startOperation(tracing, "send", { tenant, queue, type, parent: submission.trace });
-  try {
+  if (!tracing?.on()) return store(submission);
+  const span = startOperation(tracing, "send", { ...aboutOf(submission), parent: submission.trace });
+  return inSpan(span, async () => {
     const stored = await store(carrying(submission, span));
     const outcome = outcomeOf(stored);
     span.set({ [attribute.message_id]: idOf(outcome), [attribute.outcome]: outcome.kind });
-    span.end();
     return stored;
-  } catch (error) {
-    span.end(errorOf(error));
-    throw error;
-  }
+  });
 }
+
+const aboutOf = ({ tenant, request: { queue, type } }: Submission) => ({ tenant, queue, type });
 
 /**
  * Submit several jobs in a span `send {queue}`. Each carries the context of its own span `create {queue}`, to which that
@@ -94,14 +80,7 @@ export async function sendAll<T>(
     parent,
     links,
   });
-  try {
-    const stored = await store(own ? carriers : submissions.map((one) => carrying(one, span)));
-    span.end();
-    return stored;
-  } catch (error) {
-    span.end(errorOf(error));
-    throw error;
-  }
+  return inSpan(span, () => store(own ? carriers : submissions.map((one) => carrying(one, span))));
 }
 
 /** The statements that store jobs: part of the first one's submission, linked to the others', which share them. */
@@ -113,28 +92,17 @@ export function asInsert<T>(deps: Traced, submissions: readonly Submission[], in
 
 /** A schedule's job begins a trace of its own, which links to the request that stored the schedule. */
 export function asFired({ tracing }: Traced, submission: Submission): Submission {
-  if (!tracing?.on()) return submission;
-  const {
-    tenant,
-    request: { queue, type },
-  } = submission;
-  const span = startOperation(tracing, "create", {
-    tenant,
-    queue,
-    type,
-    parent: null,
-    links: linksTo([submission.trace]),
-  });
-  span.end();
-  return carrying(submission, span);
+  return tracing?.on()
+    ? created(tracing, submission, { parent: null, links: linksTo([submission.trace]) })
+    : submission;
 }
 
-function created(tracing: Tracing, submission: Submission): Submission {
-  const {
-    tenant,
-    request: { queue, type },
-  } = submission;
-  const span = startOperation(tracing, "create", { tenant, queue, type, parent: submission.trace });
+function created(
+  tracing: Tracing,
+  submission: Submission,
+  from: { parent: TraceContext | null | undefined; links?: TraceContext[] } = { parent: submission.trace },
+): Submission {
+  const span = startOperation(tracing, "create", { ...aboutOf(submission), ...from });
   span.end();
   return carrying(submission, span);
 }

@@ -1,4 +1,4 @@
-import { attribute, errorOf, postgresql, type TraceContext, type Tracing } from "@atlasqueue/contract";
+import { attribute, errorOf, postgresql, type TraceContext, type TraceSpan, type Tracing } from "@atlasqueue/contract";
 
 /** `parent`: undefined is the span active here; null is none, and then there is no span. */
 type About = { count?: number; parent?: TraceContext | null | undefined; links?: readonly TraceContext[] };
@@ -29,10 +29,15 @@ export async function transition<T>(
       [attribute.database_batch]: count === 1 ? undefined : count,
     },
   });
+  return inSpan(span, () => span.active(move));
+}
+
+/** Ends the span when the work ends, with its error if it fails. */
+export async function inSpan<T>(span: TraceSpan, work: () => Promise<T>): Promise<T> {
   try {
-    const moved = await span.active(move);
+    const done = await work();
     span.end();
-    return moved;
+    return done;
   } catch (error) {
     span.end(errorOf(error));
     throw error;
