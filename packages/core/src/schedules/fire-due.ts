@@ -27,7 +27,8 @@ export async function fireAll(deps: FirerDeps): Promise<number> {
   const failed: ScheduleRef[] = [];
   let total = 0;
   for (let round = 0; round < rounds_max; round += 1) {
-    const fired = await fireOrSplit(deps, await dueSchedules(deps, schedules_max, failed), failed);
+    const due = await dueSchedules(deps, schedules_max, failed);
+    const fired = due.length === 0 ? 0 : await fireOrSplit(deps, due, failed);
     total += fired;
     // Another process fires them, or there are none left.
     if (fired === 0) break;
