@@ -4,13 +4,13 @@ import { forgetActs } from "../audit/forget.ts";
 import { adoptStrays, countStrays } from "../lease/adopt-strays.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
 import { forget } from "./forget.ts";
-import { firstId, prune, pruneAhead } from "./prune.ts";
+import { firstId, prune } from "./prune.ts";
 import { pause } from "../pause.ts";
+import { hint } from "../signal/announce.ts";
 import { foldMinutes } from "../rollups/fold.ts";
 import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { resultsStep, type ResultsPlace } from "./clear-results.ts";
-import { jobsStep, type Place, type Removed, type Step } from "./jobs-step.ts";
 import { retentionFailed } from "./report-failed.ts";
 import { takeTurn } from "./take-turn.ts";
 
@@ -26,6 +26,10 @@ const walked_max = 5_000;
 const schedules_max = 50;
 /** The same for what grows slowly, so that an idle system asks little. */
 const slow_pass_ms = 600_000;
+
+/** Removes some rows of one kind. True when more of them may be left. */
+type Step = () => Promise<boolean>;
+type Removed = { jobs: number; keys: number; results: number };
 
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, starts
@@ -46,7 +50,6 @@ export async function clearAway(
 ): Promise<void> {
   const results: ResultsPlace = {};
   const place = { after: firstId };
-  const place_ahead = { after: firstId };
   const pass = (period_ms: number, partsOf: (removed: Removed) => Record<string, Step>) => async () => {
     const removed = { jobs: 0, keys: 0, results: 0 };
     await passOver(deps, partsOf(removed), performance.now() + period_ms, stop);
@@ -58,7 +61,7 @@ export async function clearAway(
     ...quickParts(deps, retention, removed, place),
     results: resultsStep(deps, result_ttl_seconds, removed, results),
   }));
-  const slow = pass(slow_pass_ms, (removed) => slowParts(deps, retention, removed, place_ahead));
+  const slow = pass(slow_pass_ms, () => slowParts(deps, retention));
   // Side by side: after a busy month a pass over what grows slowly takes long.
   await Promise.all([
     everyTurn(deps, "prune", pass_ms, stop, quick),
@@ -95,19 +98,11 @@ async function passOver(deps: LoopDeps, parts: Record<string, Step>, end: number
   }
 }
 
-function bringBackStep(deps: LoopDeps): Step {
-  let after = firstSchedule;
+/** Goes from page to page: `take` gives the place where the next begins. */
+function walk<Place>(first: Place, take: (after: Place) => Promise<Place | undefined>): Step {
+  let after = first;
   return async () => {
-    const reached = await bringBack(deps, after, schedules_max);
-    after = reached ?? after;
-    return reached !== undefined;
-  };
-}
-
-function flowsStep(deps: LoopDeps): Step {
-  let after = firstFlow;
-  return async () => {
-    const { next } = await forgetEmptyFlows(deps, after, rows_max);
+    const next = await take(after);
     after = next ?? after;
     return next !== undefined;
   };
@@ -123,9 +118,17 @@ function straysStep(deps: LoopDeps): Step {
   };
 }
 
-function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, place: Place) {
+/** `place` is where the passes over the jobs are: each goes on there if the last one ended before its time. */
+function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, place: { after: string }) {
   return {
-    jobs: jobsStep(deps, "jobs", { retention, removed, pruneSome: prune, place }),
+    jobs: async () => {
+      const { dead, jobs, next, failed } = await prune(deps, retention, place.after, rows_max);
+      if (failed !== undefined) retentionFailed(deps, "jobs", failed, next);
+      if (dead.length > 0) await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(dead));
+      removed.jobs += jobs;
+      place.after = next ?? firstId;
+      return next !== undefined;
+    },
     keys: async () => {
       const keys = await forget(deps, "keys", keys_max);
       removed.keys += keys;
@@ -137,14 +140,12 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
   } satisfies Record<string, Step>;
 }
 
-function slowParts(deps: LoopDeps, retention: Retention, removed: Removed, place: Place): Record<string, Step> {
-  const { auditHours = default_audit_hours } = retention;
+function slowParts(deps: LoopDeps, { auditHours = default_audit_hours }: Retention): Record<string, Step> {
   return {
-    jobs_ahead: jobsStep(deps, "jobs_ahead", { retention, removed, pruneSome: pruneAhead, place }),
     acts: async () => (await forgetActs(deps, auditHours, rows_max)) === rows_max,
     minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
-    schedules: bringBackStep(deps),
-    flows: flowsStep(deps),
+    schedules: walk(firstSchedule, (after) => bringBack(deps, after, schedules_max)),
+    flows: walk(firstFlow, async (after) => (await forgetEmptyFlows(deps, after, rows_max)).next),
     strays: straysStep(deps),
     hours: async () => (await forget(deps, "hours", rows_max)) === rows_max,
     operations: async () => (await forget(deps, "operations", rows_max)) === rows_max,

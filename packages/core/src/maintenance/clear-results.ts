@@ -10,7 +10,6 @@ import { firstIdFromNow } from "./retention.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { retentionFailed } from "./report-failed.ts";
 import { takeTurn } from "./take-turn.ts";
-import type { Step } from "./jobs-step.ts";
 
 /**
  * `last` is the last id looked at, undefined when there was none; `more` when there may be others after it; `failed` is
@@ -102,7 +101,7 @@ export function resultsStep(
   ttl_seconds: number | undefined,
   removed: { results: number },
   place: ResultsPlace,
-): Step {
+): () => Promise<boolean> {
   let ends: { before: string; again: string } | undefined;
 
   const begin = async (ttl: number) => {

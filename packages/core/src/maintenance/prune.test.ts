@@ -4,7 +4,7 @@ import { engineHarness } from "../../test/engine-harness.ts";
 import { firstIdAt } from "./retention.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { clearResults, type Cleared } from "./clear-results.ts";
-import { firstId, prune, pruneAhead, type Pruned } from "./prune.ts";
+import { firstId, prune, type Pruned } from "./prune.ts";
 import { forget } from "./forget.ts";
 
 const { deps } = engineHarness();
@@ -91,19 +91,6 @@ test("two processes that prune at once remove each job once", async () => {
   expect((await deps.database.sql`SELECT FROM atlasqueue.jobs`).length).toBe(60 - gone.length);
   await pass();
   expect((await deps.database.sql`SELECT FROM atlasqueue.jobs`).length).toBe(0);
-});
-
-test("jobs made by a clock that was far ahead go when their time is up, too", async () => {
-  const retention = { succeededHours: 24, deadHours: 100 };
-  const gone = [await insert("succeeded", -9_000, 25), await insert("dead", -90_000, 101)];
-  const kept = [await insert("succeeded", -9_000, 23), await insert("queued", -9_000, null)];
-  const left = async () =>
-    (await deps.database.sql`SELECT id FROM atlasqueue.jobs ORDER BY id`).map(({ id }) => String(id));
-  expect(await prune(deps, retention, firstId, 10)).toMatchObject({ jobs: 0 });
-  const first = await pruneAhead(deps, retention, firstId, 3);
-  expect(first).toMatchObject({ jobs: 1 });
-  expect(await pruneAhead(deps, retention, first.next ?? "", 3)).toEqual({ jobs: 1, dead: [gone[1]], next: undefined });
-  expect(await left()).toEqual(kept.toSorted());
 });
 
 test("finished jobs go when their time is up, with their attempts; the others stay", async () => {

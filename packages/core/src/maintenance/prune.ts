@@ -18,8 +18,6 @@ export type Pruned = {
 };
 
 export const firstId = "00000000-0000-0000-0000-000000000000";
-const day_seconds = 86_400;
-const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
  * succeeded | cancelled | dead → gone, with their attempts, when they finished longer ago than they are kept, and no
@@ -34,36 +32,16 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 export async function prune(deps: Deps, retention: JobRetention, after: string, jobs_max: number): Promise<Pruned> {
   const youngest_hours = Math.min(retention.succeededHours, retention.deadHours);
   const before = await firstIdFromNow(deps, -youngest_hours * 3_600);
-  return pruneBetween(deps, retention, { after, before, jobs_max });
-}
-
-/**
- * The same for jobs whose ids are of a time still to come: whatever made them had a clock that was far ahead, and they
- * must not stay until the others get there. There are seldom any.
- *
- * @example
- * const { next } = await pruneAhead(deps, retention, firstId, 1_000);
- */
-export async function pruneAhead(
-  deps: Deps,
-  retention: JobRetention,
-  after: string,
-  jobs_max: number,
-): Promise<Pruned> {
-  const first = await firstIdFromNow(deps, day_seconds);
-  return pruneBetween(deps, retention, { after: after < first ? first : after, before: lastId, jobs_max });
+  return byHalves<Pruned>(
+    deps,
+    jobs_max,
+    (rows) => prunePage(deps, retention, { after, before, jobs_max: rows }),
+    async (failed) => ({ jobs: 0, dead: [], next: await idAfter(deps, after), failed }),
+  );
 }
 
 /** Between which ids, and how many jobs are looked at. */
 type Stretch = { after: string; before: string; jobs_max: number };
-
-const pruneBetween = (deps: Deps, retention: JobRetention, stretch: Stretch): Promise<Pruned> =>
-  byHalves<Pruned>(
-    deps,
-    stretch.jobs_max,
-    (rows) => prunePage(deps, retention, { ...stretch, jobs_max: rows }),
-    async (failed) => ({ jobs: 0, dead: [], next: await idAfter(deps, stretch.after), failed }),
-  );
 
 async function prunePage(
   deps: Deps,

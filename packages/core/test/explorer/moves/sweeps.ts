@@ -5,7 +5,7 @@ import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
 import { clearResults } from "../../../src/maintenance/clear-results.ts";
 import { promoteDue, promoteDueOf } from "../../../src/maintenance/promote-due.ts";
-import { firstId, prune, pruneAhead } from "../../../src/maintenance/prune.ts";
+import { firstId, prune } from "../../../src/maintenance/prune.ts";
 import { drainPage } from "../../../src/outbox/drain-page.ts";
 import { forget } from "../../../src/maintenance/forget.ts";
 import { ofMany, type Moves } from "./move.ts";
@@ -25,7 +25,6 @@ export const sweepMoves: Moves = ofMany({
   promote: (_world, deps) => promoteDue(deps, 50),
   "promote of queues": ({ tenant }, deps) => promoteDueOf(deps, [{ tenant, queue: "q", jobs_max: 50 }]),
   prune: (_world, deps) => prune(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100),
-  "prune ahead": (_world, deps) => pruneAhead(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100),
   "prune keys": (_world, deps) => forget(deps, "keys", 100),
   "clear results": (_world, deps) => clearResults(deps, 0, firstId, lastId, 1_000),
   "fold counts": (_world, deps) => foldCounts(deps, 100),
