@@ -96,7 +96,7 @@ export const beside: Readonly<Record<string, string>> = {
   "queues/": "pause and resume: one row, no follow-up but a signal, and repeated it changes nothing",
   "submit/arrive": "inside a caller's transaction: its commit is the caller's",
   "maintenance/prune": "removes what has been over for days; stopped at each statement in prune.test.ts",
-  "maintenance/forget-": "removes what holds or says nothing any more",
+  "maintenance/forget": "removes what holds or says nothing any more",
   "maintenance/clear-results": "removes results of long ago; stopped at each statement in cleaner.test.ts",
   "operations/steer": "one row, and repeated it changes nothing",
   "submit/forget-spent-keys": "frees a key whose job is gone; what is submitted under it comes after",
