@@ -120,7 +120,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const stopped = new AbortController();
   const running = runningJobs(concurrency, unsettled_max);
   const followUps = createFollowUps(deps);
-  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, served.discover);
+  const sweeper = createSweeper({ ...deps, followUps }, draining.signal, tenants === "*" ? served.discover : undefined);
   const children = createChildPool(config.isolation ?? {}, {
     output: (pid, stream, line) => deps.logger.warn({ event: "process_output", pid, stream, line }, "process_output"),
     notStarted: ({ message }, retry_in_ms) =>

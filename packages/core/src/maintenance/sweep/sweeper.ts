@@ -19,11 +19,11 @@ const sweep_ms_max = 2_500;
  * The safety net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals,
  * the list of dead letters, operations. Runs on a timer whatever the queues are doing, sleeps until the next job is due when that
  * is sooner, and takes turns with the other workers' sweepers, so that a fleet asks the database no more often than one
- * worker. `discover` is called while there are ready jobs, whoever has the turn.
+ * worker. `discover` looks for tenants with ready jobs: the processes that have one take turns.
  */
-export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover: () => Promise<void> = async () => {}) {
+export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () => Promise<void>) {
   const gate = createRecoveryGate(deps);
-  const duties = createDuties(deps, discover, stop, gate);
+  const duties = createDuties(deps, discover ?? (async () => {}), stop, gate);
   let wake = new AbortController();
   let due_at = Infinity;
 
@@ -47,7 +47,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover: () =
     if (due) due_at = Infinity;
     const ours = await takeTurn(deps, "sweep", sweep_ms);
     if (!ours && !due) {
-      await discover();
+      if (discover && (await takeTurn(deps, "tenants", sweep_ms))) await discover();
       return;
     }
     const found = await outlookInTime(deps);
