@@ -14,8 +14,14 @@ const refused: Answer = () =>
     Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("away"), { code: "ECONNREFUSED" }) }),
   );
 
+const jobs = (count: number): Answer => {
+  const one = (at: number) => ({ id: `j${at}`, queue: "q", type: "a", payload: {}, attempts: 1, group: null });
+  const leased = Array.from({ length: count }, (_, at) => ({ job: one(at), lease_token: "t", steps: {} }));
+  return async () => Response.json({ jobs: leased, waited_ms: 0, remaining_ms: 15_000, repeated: false });
+};
+
 /** A worker with leases of 15 s that wait for no job: how its API was asked for some, and what was released. */
-function working(lease: (nth: number) => Answer) {
+function working(lease: (nth: number) => Answer, handle: () => unknown = () => {}) {
   const pass = fakeClock();
   const asked: Asked[] = [];
   const released: string[] = [];
@@ -28,11 +34,12 @@ function working(lease: (nth: number) => Answer) {
         released.push(body.lease_token);
         return Promise.resolve(Response.json({ released: 0 }));
       }
+      if (String(input).endsWith("/heartbeat")) return Promise.resolve(Response.json({}));
       asked.push({ ...body, at_ms: performance.now() - began_ms });
       return lease(asked.length)(init?.signal);
     },
   });
-  const worker = client.work("q", () => {}, {
+  const worker = client.work("q", handle, {
     leaseSeconds: 15,
     waitSeconds: 0,
     concurrency: 8,
@@ -68,6 +75,17 @@ test("a token that something else has used is made anew", async () => {
   const { tokens, pass, stop } = working((nth) => (nth === 1 ? async () => problemResponse("lease_token_used") : none));
   await pass(1_000);
   expect(tokens()).toBeGreaterThan(1);
+  await stop();
+});
+
+test("without a slot left after a timeout, the jobs of the request go back at once", async () => {
+  const { asked, released, pass, stop } = working(
+    (nth) => (nth === 1 ? jobs(5) : unheard),
+    () => new Promise(() => {}),
+  );
+  await pass(6_000);
+  expect(asked.map(({ max_jobs }) => max_jobs)).toEqual([8, 3]);
+  expect(released).toEqual([asked[1]?.lease_token]);
   await stop();
 });
 

@@ -9,7 +9,7 @@ import type { HeldJobs } from "./held-jobs.ts";
 
 /** After an empty answer that came early, as from an API that is stopping, do not ask again at once. */
 const early_ms = 500;
-/** What the release of an unanswered request may take as the worker stops. */
+/** How long the release of an unanswered request may take. */
 const release_ms_max = 2_000;
 
 type Leasing = {
@@ -38,11 +38,19 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
   let slots = concurrency;
   /** Of a request that may have leased jobs, though no answer came. */
   let open_token: string | undefined;
+  const released = (token: string): Promise<boolean> =>
+    calls.releaseLease(token, { retries: 0, timeoutMs: release_ms_max }).then(
+      () => true,
+      () => false,
+    );
 
   for (let failures = 0; !stopping.aborted;) {
     const maxJobs = Math.min(held.free(), slots - held.handling(), limits.lease_jobs_max);
     if (maxJobs <= 0) {
-      await held.change();
+      // Without a slot for the jobs of an open request, they go back at once, not when their lease ends.
+      const change = held.change();
+      if (open_token !== undefined && (await released(open_token))) open_token = undefined;
+      await change;
       continue;
     }
     open_token ??= randomToken();
@@ -67,6 +75,5 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
       await pause(rest_ms + backoffMs(failures, Math.random()), stopping);
     }
   }
-  if (open_token !== undefined)
-    await calls.releaseLease(open_token, { retries: 0, timeoutMs: release_ms_max }).catch(() => {});
+  if (open_token !== undefined) await released(open_token);
 }
