@@ -1,4 +1,4 @@
-import type { Json, TraceSpan } from "@atlasqueue/contract";
+import { outage_hold_ms, type Json, type TraceSpan } from "@atlasqueue/contract";
 import type { LeasedJob } from "../resources/leases.ts";
 import type { Run } from "./runs.ts";
 
@@ -88,3 +88,12 @@ export function heldJobs(concurrency: number) {
   };
 }
 export type HeldJobs = ReturnType<typeof heldJobs>;
+
+/**
+ * The API says that its database is away: that holds these jobs for a while, as a renewal would, even beyond the end of
+ * their leases. When the API falls silent, that time runs out.
+ */
+export function holdOn(jobs: readonly HeldJob[]): void {
+  const until_ms = performance.now() + outage_hold_ms;
+  for (const job of jobs) job.ends_at_ms = Math.max(job.ends_at_ms, until_ms);
+}

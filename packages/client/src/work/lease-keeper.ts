@@ -4,9 +4,8 @@ import { isDatabaseAway, LeaseLostError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import type { LeaseCalls } from "../resources/leases.ts";
 import { isLost, isRefusal } from "./answers.ts";
-import { holdOn } from "./database-away.ts";
 import type { Observe } from "./events.ts";
-import type { HeldJob, HeldJobs } from "./held-jobs.ts";
+import { holdOn, type HeldJob, type HeldJobs } from "./held-jobs.ts";
 
 export type KeeperDeps = {
   calls: Pick<LeaseCalls, "heartbeat">;
@@ -53,40 +52,32 @@ export const isLate = (job: HeldJob, lease_seconds: number): boolean => leftMs(j
 
 /**
  * Renew the lease of a job that is about to be started late: another worker may have it by now. Resolves with false if it
- * must not start: it is lost, or was given back meanwhile, or nothing was answered for a lease and it is to be given back.
+ * must not start: it is lost, or was given back meanwhile, or nothing was answered for half a lease and it is to be given
+ * back.
  */
 export async function renewBeforeStart(deps: KeeperDeps, job: HeldJob): Promise<boolean> {
   const { calls, held, observe, lease_seconds } = deps;
   const lease_ms = lease_seconds * 1_000;
+  const asked_ms = performance.now();
+  const retryMaxMs = Math.max(leftMs(job), lease_ms / 2);
   const isOurs = () => held.holds(job) && job.phase === "handling";
-  const until_ms = Math.max(job.ends_at_ms, performance.now() + lease_ms / 2);
-  for (let failures = 0; isOurs();) {
-    const asked_ms = performance.now();
-    try {
-      const timeoutMs = tryMs(Math.max(until_ms, job.ends_at_ms) - asked_ms);
-      const call = { retries: 0, timeoutMs, signal: job.stop.signal };
-      await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
-      job.ends_at_ms = asked_ms + lease_ms;
-      if (leftMs(job) > 0) return isOurs();
-    } catch (error) {
-      if (!isOurs()) return false;
-      if (isLost(error)) {
-        held.leave(job);
-        observe({ event: "lease_lost", job: job.leased.job, during: "starting" });
-        return false;
-      }
-      observe({ event: "api_unavailable", during: "heartbeat", error });
-      failures += 1;
-      const rest_ms = restMs(job, error, failures);
-      const left_ms = Math.max(until_ms, job.ends_at_ms) - performance.now();
-      await pause(Math.min(rest_ms, Math.max(left_ms / 2, rest_ms_min)), job.stop.signal);
-      if (performance.now() < Math.max(until_ms, job.ends_at_ms)) continue;
-      // A renewal whose answer was lost may hold it.
-      job.ends_at_ms = performance.now() + lease_ms;
+  try {
+    const call = { timeoutMs: tryMs(retryMaxMs), retryMaxMs, signal: job.stop.signal };
+    await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
+    job.ends_at_ms = asked_ms + lease_ms;
+    return isOurs() && leftMs(job) > 0;
+  } catch (error) {
+    if (!isOurs()) return false;
+    if (isLost(error)) {
+      held.leave(job);
+      observe({ event: "lease_lost", job: job.leased.job, during: "starting" });
       return false;
     }
+    observe({ event: "api_unavailable", during: "heartbeat", error });
+    // A renewal whose answer was lost may hold it.
+    job.ends_at_ms = performance.now() + lease_ms;
+    return false;
   }
-  return false;
 }
 
 /**

@@ -4,9 +4,8 @@ import { AtlasQueueError, isDatabaseAway } from "../errors.ts";
 import { randomToken } from "../idempotency-key.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { isFinal, isLost, isRefusal, isRefusalToAdd } from "./answers.ts";
-import { holdOn } from "./database-away.ts";
 import type { Observe, WorkEvent } from "./events.ts";
-import type { HeldJob, HeldJobs } from "./held-jobs.ts";
+import { holdOn, type HeldJob, type HeldJobs } from "./held-jobs.ts";
 import { runOf, type Run } from "./runs.ts";
 
 /** It goes back with no attempt counted: its handler was not let finish, or (`later`) there is none. */

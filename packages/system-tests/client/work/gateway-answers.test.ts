@@ -146,10 +146,10 @@ test("progress that a gateway does not let through costs no lease", async () => 
   expect(told.named("lease_lost")).toEqual([]);
 });
 
-test("a late start is tried again after a gateway's 404", { tags: ["slow"] }, async () => {
+test("a job whose late start meets a gateway's 404 goes back, with no attempt spent", { tags: ["slow"] }, async () => {
   const id = await submit("late");
   let stood = false;
-  let pages = 2;
+  let pages = 1;
   const behind = createClient({
     url: api.url,
     async fetch(input, init) {
