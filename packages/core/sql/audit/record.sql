@@ -6,7 +6,7 @@
 -- $6 act_seconds_max
 WITH left_over AS (
     UPDATE atlasqueue.audit_log SET idempotency_key = NULL
-    WHERE tenant = $3 AND idempotency_key = nullif($4, '') AND fingerprint = $5 AND NOT finished
+    WHERE tenant = $3 AND idempotency_key = nullif($4, '') AND fingerprint = $5 AND NOT finished AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
       AND (at < now() - make_interval(secs => $6::float8) OR at > now() + make_interval(secs => $6::float8))
     RETURNING 1
   )
@@ -17,6 +17,6 @@ WITH left_over AS (
   FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, actor json, token_id uuid, action text, target text,
                                                  count int, detail json, request_id text, address text, refused int,
                                                  idempotency_key text, fingerprint text)
-  WHERE ($2::text::bool OR (SELECT set_config('synchronous_commit', 'off', true)) = 'off') AND (SELECT count(*) FROM left_over) >= 0
+  WHERE ($2::text::bool OR (SELECT set_config('synchronous_commit', 'off', true)) = 'off') AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND (SELECT count(*) FROM left_over) >= 0
   ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
   RETURNING id;

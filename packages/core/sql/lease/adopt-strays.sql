@@ -1,7 +1,7 @@
 -- $1 after
 -- $2 jobs_max
 WITH page AS MATERIALIZED (
-    SELECT id, tenant, status, lease_token, worker_id, locked_until FROM atlasqueue.jobs WHERE id > $1::text::uuid ORDER BY id LIMIT $2::int
+    SELECT id, tenant, status, lease_token, worker_id, locked_until FROM atlasqueue.jobs WHERE id > $1::text::uuid AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL ORDER BY id LIMIT $2::int
   ), strays AS MATERIALIZED (
     SELECT tenant, lease_token AS token, coalesce(min(worker_id), '') AS worker_id, coalesce(min(locked_until), now()) AS check_at,
            array_agg(id) AS job_ids

@@ -14,7 +14,7 @@ INSERT INTO atlasqueue.rollups AS known (tenant, queue, type, resolution, at, su
          submitted, succeeded, failed, dead, retried, waits::int8[], runs::int8[]
   FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[], $9::text[], $10::text[])
     AS input(tenant, queue, type, submitted, succeeded, failed, dead, retried, waits, runs)
-  WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off'
+  WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ORDER BY tenant COLLATE "C", queue COLLATE "C", type COLLATE "C"
   ON CONFLICT (tenant, queue, type, at, resolution) DO UPDATE SET submitted = known.submitted + excluded.submitted, succeeded = known.succeeded + excluded.succeeded, failed = known.failed + excluded.failed, dead = known.dead + excluded.dead, retried = known.retried + excluded.retried, waits = coalesce((
       SELECT array_agg(coalesce(pair.a, 0) + coalesce(pair.b, 0) ORDER BY pair.place)

@@ -10,8 +10,8 @@
 -- $10 replaces
 INSERT INTO atlasqueue.schedules AS known (tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, created_at, updated_at)
   SELECT $1, $2::text, $3, $4, $5, $6::text::json, nullif($7::text, '')::timestamptz, nullif($8::text, ''), nullif($9::text, ''), now(), now()
-  WHERE EXISTS (SELECT FROM atlasqueue.schedules WHERE tenant = $1 AND name = $2::text)
-     OR (SELECT count(*) FROM atlasqueue.schedules WHERE tenant = $1) < 1000
+  WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND (EXISTS (SELECT FROM atlasqueue.schedules WHERE tenant = $1 AND name = $2::text)
+     OR (SELECT count(*) FROM atlasqueue.schedules WHERE tenant = $1) < 1000)
   ON CONFLICT (tenant, name) DO UPDATE SET
     next_at = CASE WHEN known.cron = excluded.cron AND known.timezone = excluded.timezone
                    THEN known.next_at ELSE excluded.next_at END,

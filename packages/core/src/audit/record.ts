@@ -1,5 +1,6 @@
 import type { Actor, AuditAction, JsonObject } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
+import { impatient } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
@@ -75,7 +76,7 @@ export const insertActs = composed(
   `
   WITH left_over AS (
     UPDATE atlasqueue.audit_log SET idempotency_key = NULL
-    WHERE tenant = $3 AND idempotency_key = nullif($4, '') AND fingerprint = $5 AND NOT finished
+    WHERE tenant = $3 AND idempotency_key = nullif($4, '') AND fingerprint = $5 AND NOT finished AND ${impatient}
       AND (at < now() - make_interval(secs => $6::float8) OR at > now() + make_interval(secs => $6::float8))
     RETURNING 1
   )
@@ -86,7 +87,7 @@ export const insertActs = composed(
   FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, actor json, token_id uuid, action text, target text,
                                                  count int, detail json, request_id text, address text, refused int,
                                                  idempotency_key text, fingerprint text)
-  WHERE ($2::text::bool OR ${unsynced}) AND (SELECT count(*) FROM left_over) >= 0
+  WHERE ($2::text::bool OR ${unsynced}) AND ${impatient} AND (SELECT count(*) FROM left_over) >= 0
   ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
   RETURNING id`,
 );
@@ -99,9 +100,9 @@ const end = composed(
     SELECT * FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, target text, count int, detail json, outcome text)
   ), forgotten AS (
     DELETE FROM atlasqueue.audit_log USING ended
-    WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome = 'nothing_changed'
+    WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome = 'nothing_changed' AND ${impatient}
   )
   UPDATE atlasqueue.audit_log SET finished = outcome = 'done', target = ended.target, count = ended.count, detail = ended.detail,
     idempotency_key = CASE WHEN outcome = 'done' THEN idempotency_key END
-  FROM ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome <> 'nothing_changed'`,
+  FROM ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome <> 'nothing_changed' AND ${impatient}`,
 );

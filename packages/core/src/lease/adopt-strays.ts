@@ -1,4 +1,5 @@
 import { composed } from "../database/composed.ts";
+import { impatient } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
@@ -45,7 +46,7 @@ const adopt = composed(
   ["after", "jobs_max"],
   `
   WITH page AS MATERIALIZED (
-    SELECT id, tenant, status, lease_token, worker_id, locked_until FROM atlasqueue.jobs WHERE id > $1::text::uuid ORDER BY id LIMIT $2::int
+    SELECT id, tenant, status, lease_token, worker_id, locked_until FROM atlasqueue.jobs WHERE id > $1::text::uuid AND ${impatient} ORDER BY id LIMIT $2::int
   ), strays AS MATERIALIZED (
     SELECT tenant, lease_token AS token, coalesce(min(worker_id), '') AS worker_id, coalesce(min(locked_until), now()) AS check_at,
            array_agg(id) AS job_ids

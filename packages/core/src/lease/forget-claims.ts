@@ -1,4 +1,5 @@
 import { composed } from "../database/composed.ts";
+import { impatient } from "../database/skip-locked.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
@@ -22,7 +23,7 @@ const forget = composed(
   "lease/forget-claims",
   ["tokens", "tenants"],
   `DELETE FROM atlasqueue.claims
-   WHERE token = ANY($1::uuid[]) AND tenant = ($2::text[])[array_position($1::uuid[], token)] AND ${unsynced}`,
+   WHERE token = ANY($1::uuid[]) AND tenant = ($2::text[])[array_position($1::uuid[], token)] AND ${unsynced} AND ${impatient}`,
 );
 
 /**
@@ -42,7 +43,7 @@ const forgetEnded = composed(
   "lease/forget-ended-claims",
   ["tokens"],
   `
-  UPDATE atlasqueue.claims SET ${asEnded} WHERE token = ANY($1::uuid[]) AND job_ids <> '{}' AND ${unsynced}
+  UPDATE atlasqueue.claims SET ${asEnded} WHERE token = ANY($1::uuid[]) AND job_ids <> '{}' AND ${unsynced} AND ${impatient}
     AND (SELECT count(*) FROM atlasqueue.jobs WHERE jobs.id = ANY(job_ids) AND status = 'running'
            AND lease_token = claims.token) = 0`,
 );

@@ -1,4 +1,5 @@
 import { composed } from "../database/composed.ts";
+import { impatient } from "../database/skip-locked.ts";
 import type { QueueLimits } from "@atlasqueue/contract";
 import { notHeldIdle, sentTogether } from "../database/transaction.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -41,7 +42,7 @@ const seconds = (place: number) => `nullif($${place}, '')::float8`;
 const lock = composed(
   "limits/lock",
   ["tenant", "queue"],
-  `SELECT FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND ${notHeldIdle} FOR UPDATE`,
+  `SELECT FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND ${impatient} AND ${notHeldIdle} FOR UPDATE`,
 );
 
 /**

@@ -1,4 +1,5 @@
 import { composed } from "../database/composed.ts";
+import { impatient } from "../database/skip-locked.ts";
 import { numberArray, textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsynced } from "../database/unsynced.ts";
@@ -44,7 +45,7 @@ const text = composed(
          ${sumColumns.join(", ")}, waits::int8[], runs::int8[]
   FROM unnest($1::text[], $2::text[], $3::text[], ${arrays}, $9::text[], $10::text[])
     AS input(tenant, queue, type, ${sumColumns.join(", ")}, waits, runs)
-  WHERE ${unsynced}
+  WHERE ${unsynced} AND ${impatient}
   ORDER BY tenant COLLATE "C", queue COLLATE "C", type COLLATE "C"
   ON CONFLICT (tenant, queue, type, at, resolution) DO UPDATE SET ${mergedInto("known")}`,
 );
