@@ -5,7 +5,6 @@ import { markAnew } from "../limits/marks.ts";
 import { send } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 
-const page_jobs_max = 1_000;
 /** Of each queue. The sweep adds what is behind them when workers come to it. */
 const refill_jobs_max = 10_000;
 
@@ -32,15 +31,7 @@ export async function rebuildSignals(deps: Deps & { signal: Signal }): Promise<{
 async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Promise<number> {
   const { signal } = deps;
   if (queue.marked || signal.marks_only) return markAnew(deps, queue);
-  if ((await signal.look(queue)).marked) await signal.setMarked(queue, false);
-  // No more than was there, or a busy queue would never be empty.
-  let old = (await signal.look(queue)).length;
-  while (old > 0) {
-    const taken = await signal.take([queue], Math.min(old, page_jobs_max));
-    if (taken.length === 0) break;
-    old -= taken.length;
-  }
+  await signal.setMarked(queue, false);
   const ready = await readyJobs(deps, queue, 0, refill_jobs_max);
-  if (ready.length < refill_jobs_max) await signal.endOverflow(queue);
   return ready.length === 0 ? 0 : send(deps, ready, "back");
 }

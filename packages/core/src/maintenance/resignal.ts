@@ -32,7 +32,7 @@ export async function resignalOrphans(
   let orphans: ReadyJob[];
   if (lists.length === 0 || lists.marked) {
     orphans = await readyJobs(deps, queue, grace_ms, refill_jobs_max, back_ms);
-    if (lists.overflowed && orphans.length < refill_jobs_max) await signal.endOverflow(queue);
+    if (lists.overflowed && orphans.length < refill_jobs_max) await signal.setMarked(queue, false);
   } else {
     const passedOver =
       lists.next === undefined ? [] : await readyBefore(deps, queue, lists.next, gap_ms, repair_jobs_max, back_ms);

@@ -116,8 +116,8 @@ withEachSignal((start) => {
     expect(await signal.take([main], 10)).toEqual(["a", "b", "c"]);
     await signal.push([job("overtaking")]);
     expect(await signal.take([main], 10)).toEqual([]);
+    await signal.setMarked(main, false);
     await signal.pushFront([job("dropped"), job("overtaking")]);
-    await signal.endOverflow(main);
     await signal.push([job("after")]);
     expect(await signal.take([main], 10)).toEqual(["dropped", "overtaking", "after"]);
   });

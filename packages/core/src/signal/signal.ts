@@ -27,7 +27,7 @@ export type Signal = {
   pushFront(jobs: readonly ReadyJob[]): Promise<number>;
   /**
    * From now on a queue is marked, or not: its list has at most one id, which wakes a worker to claim what comes first. What was
-   * in its lists is dropped: signal it again.
+   * in its lists is dropped, and an overflow is over: signal it again.
    */
   setMarked(queue: QueueRef, marked: boolean): Promise<void>;
   /** Up to `ids_max` ids at once, fewer or none when there are fewer. What comes out is untrusted. */
@@ -39,8 +39,6 @@ export type Signal = {
    */
   wait(queues: readonly QueueRef[], timeout_ms: number, stop: AbortSignal): Promise<Woken | undefined>;
   look(queue: QueueRef): Promise<QueueSignals>;
-  /** The ids that an overflow dropped have all been pushed again. */
-  endOverflow(queue: QueueRef): Promise<void>;
   /** True for one caller across all processes in each period, so that a fleet sweeps once, not once per worker. */
   takeTurn(name: string, period_ms: number): Promise<boolean>;
   /**

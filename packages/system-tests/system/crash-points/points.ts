@@ -78,7 +78,6 @@ export const signalBeside: Readonly<Record<string, string>> = {
   "signal/presence.list": "changes nothing",
   "signal/notices.listen": "changes nothing",
   "signal/close": "the end",
-  "signal/endOverflow": "after a list was full, which the story does not come to: signal.test.ts and repair.test.ts",
   "signal/setMarked":
     "a setting in Redis that the sweep compares with the table, both ways: core/src/signal/signal.test.ts",
   "signal/takePermits": "rates of requests, not of jobs",

@@ -17,7 +17,7 @@ test("queues that were asked for, or served until they were empty, leave nothing
   for (let at = 0; at < 100_000; at += 1) {
     await signal.take([queue(at)], 1);
     await signal.look(queue(at));
-    await signal.endOverflow(queue(at));
+    await signal.setMarked(queue(at), false);
     await signal.push([{ ...queue(-at), id, priority: at % 2 }]);
     expect(await signal.take([queue(-at)], 5)).toEqual([id]);
   }

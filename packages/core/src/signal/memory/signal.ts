@@ -109,11 +109,6 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
       const { ids, overflowed = false, marked = false } = lookAt(queue) ?? {};
       return { length: ids?.length() ?? 0, next: ids?.next(), overflowed, marked };
     },
-    async endOverflow(queue) {
-      const lists = lookAt(queue);
-      if (lists) lists.overflowed = false;
-      forgetEmpty(queue);
-    },
     async takeTurn(name, period_ms) {
       const now = performance.now();
       if ((turns.get(name) ?? -Infinity) > now) return false;

@@ -31,7 +31,6 @@ export function clusterServers(
   };
 
   return {
-    kind: to.kind,
     // Its commands have the same types, and it has our scripts.
     commands: cluster as unknown as ScriptedRedis,
     serverOf,
@@ -53,10 +52,6 @@ export function clusterServers(
       const dialled = { tls: options.tls, blocking: kind === "blocking", where };
       const redis = opened.add(dial(server, dialled), ask);
       return { redis, unblock: async (id) => connectionTo(nameOf(redis))?.client("UNBLOCK", id) };
-    },
-    redial(key) {
-      const node = connectionTo(serverOf(key));
-      if (node) dialAnew(node);
     },
     redialAll() {
       dialAnew(cluster);

@@ -47,16 +47,12 @@ type Health = {
   resting_until: number;
   /** Why it takes no writes. */
   refusal: string | undefined;
-  /** Writes refused in a row. */
-  refusals: number;
 };
 
 /** After a late command, none is tried for this long, so that callers do not all wait for the deadline in turn. */
 const rest_after_failure_ms = 500;
 /** How often Redis is asked whether it answers and takes writes. */
 const beat_ms = 2_000;
-/** After this many refused writes in a row a server is redialled, as the name may point elsewhere by now. */
-const refusals_max = 5;
 /** How long to wait after finding an unusable server before looking again. */
 const redial_ms = 1_000;
 
@@ -83,7 +79,7 @@ export function redisLink({ to, tls, keys: names, timeout_ms }: LinkOptions): Re
   const healthOf = (key: string): Health => {
     const server = servers.serverOf(key);
     let health = healths.get(server);
-    if (!health) healths.set(server, (health = { resting_until: -Infinity, refusal: undefined, refusals: 0 }));
+    if (!health) healths.set(server, (health = { resting_until: -Infinity, refusal: undefined }));
     return health;
   };
   const inTrouble = () => {
@@ -149,13 +145,10 @@ export function redisLink({ to, tls, keys: names, timeout_ms }: LinkOptions): Re
     try {
       await commands.set(key, "1", "PX", 5 * beat_ms);
       health.refusal = undefined;
-      health.refusals = 0;
     } catch (error) {
       // Unanswered, it ends with its connection, which the silence ends.
       if (!isReply(error)) throw error;
       noteRefusal(health, error);
-      health.refusals += 1;
-      if (health.refusals % refusals_max === 0) servers.redial(key);
       throw new SignalUnavailableError(health.refusal, { cause: error });
     }
   };

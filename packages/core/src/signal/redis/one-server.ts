@@ -18,7 +18,6 @@ export function oneServer(
   };
   const watch = to.kind === "sentinel" ? watchMaster(to, options.tls, { commands, moved: redialAll }) : undefined;
   return {
-    kind: to.kind,
     commands,
     serverOf: () => "",
     slotOf: () => 0,
@@ -30,7 +29,6 @@ export function oneServer(
       const redis = opened.add(dial(to, { tls: options.tls, blocking: kind === "blocking" }), ask);
       return { redis, unblock: (id) => commands.client("UNBLOCK", id) };
     },
-    redial: redialAll,
     redialAll,
     redialOpened: opened.redial,
     beat() {

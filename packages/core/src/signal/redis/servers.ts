@@ -1,5 +1,4 @@
 import type { Cluster, Redis } from "ioredis";
-import type { RedisAddress } from "./address.ts";
 import type { ScriptedRedis } from "./commands.ts";
 import { dialAnew, hangUp } from "./dial.ts";
 
@@ -17,7 +16,6 @@ export type Opened = {
  * cluster.
  */
 export type Servers = {
-  kind: RedisAddress["kind"];
   /** For commands: in a cluster each goes to the server that has its keys. */
   commands: ScriptedRedis;
   /** The server that has a key; the same for all keys where there is one at a time. */
@@ -37,8 +35,6 @@ export type Servers = {
    * means something only after a question.
    */
   open(kind: Kind, key: string, ask?: () => unknown): Opened;
-  /** Dial the server that has this key anew: it may be another one by now. */
-  redial(key: string): void;
   /** Dial everything anew. */
   redialAll(): void;
   /** Dial the opened connections anew. */

@@ -118,10 +118,6 @@ export function redisSignal(options: RedisSignalOptions): Signal {
         marked,
       };
     },
-    async endOverflow(queue) {
-      const { overflow } = queueKeys(keys, queue);
-      await available(overflow, () => commands.del(overflow));
-    },
     async takeTurn(name, period_ms) {
       const key = turnKey(keys, name);
       return (await available(key, () => commands.signalTurn(key, Math.ceil(period_ms)))) === 1;
