@@ -1,5 +1,4 @@
 import type { Arriving } from "./arriving.ts";
-import { createGathered } from "./gathered.ts";
 
 /** A line of a body, counted from 1, blank ones too; without its end. */
 export type Line = { number: number; bytes: Uint8Array };
@@ -39,14 +38,15 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
   let piece: Uint8Array = nothing;
   let at = 0;
   /** The beginning of a line, from earlier pieces. */
-  const begun = createGathered();
+  let begun: Uint8Array = nothing;
   let number = 0;
   let over: Taken["over"];
   let arriving: Promise<Uint8Array | undefined> | undefined;
 
   const finish = (bytes: Uint8Array): Uint8Array => {
-    begun.add(bytes);
-    return begun.take();
+    const line = begun.length === 0 ? bytes : Buffer.concat([begun, bytes]);
+    begun = nothing;
+    return line;
   };
 
   const add = (lines: Line[], bytes: Uint8Array): void => {
@@ -59,9 +59,9 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
     while (lines.length < lines_max && over === undefined && at < piece.length) {
       const end = piece.indexOf(line_feed, at);
       if (end === -1) {
-        begun.add(piece.subarray(at));
+        begun = finish(piece.subarray(at));
         at = piece.length;
-        if (begun.bytes() > line_bytes_max) over = { too_long: number + 1 };
+        if (begun.length > line_bytes_max) over = { too_long: number + 1 };
         return;
       }
       add(lines, finish(piece.subarray(at, end)));
@@ -88,7 +88,7 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
         [piece, at] = [next ?? nothing, 0];
         if (next) continue;
         over = "complete";
-        if (begun.bytes() > 0) add(lines, begun.take());
+        if (begun.length > 0) add(lines, finish(nothing));
       }
     },
   };
