@@ -34,7 +34,7 @@ function install(names: readonly ProgramName[]): void {
   aptGet("update");
   aptGet("install", "-y", "--no-install-recommends", ...packages);
   // Debian starts what it installs, and no one asked for a server that stays.
-  for (const service of ["pgbouncer", "valkey-server", "prometheus", "haproxy"].filter((name) =>
+  for (const service of ["pgbouncer", "valkey-server", "prometheus", "haproxy", "nginx"].filter((name) =>
     packages.includes(name),
   ))
     spawnSync("sh", ["-c", `{ systemctl disable --now ${service} || service ${service} stop; } >/dev/null 2>&1`]);

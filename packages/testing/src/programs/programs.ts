@@ -51,6 +51,12 @@ export const programs = {
     paths: ["/usr/sbin/haproxy"],
     package: { debian: "haproxy", fedora: "haproxy", mac: "haproxy" },
   },
+  nginx: {
+    what: "nginx",
+    names: ["nginx"],
+    paths: ["/usr/sbin/nginx"],
+    package: { debian: "nginx", fedora: "nginx", mac: "nginx" },
+  },
   psql: {
     what: "psql",
     names: ["psql"],
