@@ -36,13 +36,14 @@ test("a heartbeat for which there was no room is told so: its holder must not ho
   expect(await beat()).toBe(200);
 });
 
-test("one whose connection was cut is answered if the database answers the next", async () => {
+test("one whose connection was cut is 503, for its worker to repeat", async () => {
   let cuts = 0;
   const database = steppingDatabase(own.database, () => {
     if (cuts-- > 0) throw brokenConnection();
   });
   const { beat } = await holding(database);
   cuts = 1;
+  expect(await beat()).toBe(503);
   expect(await beat()).toBe(200);
 });
 
