@@ -2,7 +2,7 @@ import { limits, showValue, type Fault } from "@atlasqueue/contract";
 import { isUuid } from "../database/literals.ts";
 import type { Submission } from "../submit/outcome.ts";
 import { findCycle } from "./cycle.ts";
-import { isFlow, type Flow, type FlowJob } from "./flow.ts";
+import { isFlow, placesOf, type Flow, type FlowJob } from "./flow.ts";
 
 const faults_max = 20;
 /** Of a circle, in one message. */
@@ -32,11 +32,6 @@ export function childrenFaults(children: readonly FlowJob[]): Fault[] {
   const faults = [...refFaults(children, list), ...parentFaults(children, list)];
   children.forEach((child, at) => faults.push(...uniqueFaults(child, `${list}/${at}`)));
   return faults.slice(0, faults_max);
-}
-
-/** The place of each job that has a ref. */
-export function placesOf(jobs: readonly FlowJob[]): Map<string, number> {
-  return new Map(jobs.flatMap(({ ref }, at) => (ref === undefined ? [] : [[ref, at] as const])));
 }
 
 function refFaults(jobs: readonly FlowJob[], list: string): Fault[] {

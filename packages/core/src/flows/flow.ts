@@ -25,6 +25,11 @@ export type FlowPart = {
 };
 export type Parent = { ref: string; id: string };
 
+/** The place of each job that has a ref. */
+export function placesOf(jobs: readonly FlowJob[]): Map<string, number> {
+  return new Map(jobs.flatMap(({ ref }, at) => (ref === undefined ? [] : [[ref, at] as const])));
+}
+
 /** A flow whose jobs wait for none but one another, and which asks for nothing that another job may have. */
 export function standsAlone(flow: Flow): boolean {
   const refs = new Set(flow.jobs.map(({ ref }) => ref));

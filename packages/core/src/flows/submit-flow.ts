@@ -5,14 +5,13 @@ import { newId } from "../ids.ts";
 import { draftsOf } from "../submit/drafts.ts";
 import { answerAll, enqueueAll, type EnqueueAllOutcome } from "../submit/enqueue-all.ts";
 import { look, type EnqueueOptions } from "../submit/enqueue.ts";
-import { settleConflicts } from "../submit/idempotency.ts";
+import { settleConflicts } from "../submit/find-key-holders.ts";
 import type { Draft } from "../submit/insert-jobs.ts";
 import { lookAgain } from "../submit/look-again.ts";
 import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 import { enqueueUnique } from "../submit/unique/enqueue.ts";
 import { asInsert, sendAll } from "../tracing/send.ts";
-import { placesOf } from "./flow-faults.ts";
-import { isFlow, type Flow, type FlowPart, type Parent } from "./flow.ts";
+import { isFlow, placesOf, type Flow, type FlowPart, type Parent } from "./flow.ts";
 
 export type FlowOutcome =
   | EnqueueAllOutcome

@@ -9,7 +9,7 @@ import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron/cron.ts";
 import type { DueSchedule } from "./due.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
-import { insertOrArrive } from "../submit/enqueue.ts";
+import { insertOrArrive } from "../submit/arrivals/arrive.ts";
 import { asFired } from "../tracing/send.ts";
 
 /** In one transaction. What is left is still due, for the next one. */

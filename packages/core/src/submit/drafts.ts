@@ -4,7 +4,7 @@ import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
 import { createRests } from "../room/rests.ts";
 import type { Submission } from "./outcome.ts";
-import { uniqueKeyOf } from "./unique/verdict.ts";
+import { uniqueKeyOf } from "./unique/plan.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";
 
 /** The job a submission asks for, about to be stored. */

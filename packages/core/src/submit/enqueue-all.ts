@@ -1,7 +1,7 @@
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { draftsOf, newRow } from "./drafts.ts";
-import { mismatchedTwins, oncePerKey, settleConflicts, settleTwins } from "./idempotency.ts";
+import { mismatchedTwins, oncePerKey, settleConflicts, settleTwins } from "./find-key-holders.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { isRelated, look, type EnqueueOptions } from "./enqueue.ts";

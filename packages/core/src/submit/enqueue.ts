@@ -1,15 +1,19 @@
 import { executeOn, type Execute } from "../database/statement.ts";
-import { isLocked, KeysContendedError } from "../database/errors.ts";
-import type { JobRow } from "../database/schema/index.ts";
+import { isLocked } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
-import { findKeyHolders, type KeyHolders } from "./find-key-holders.ts";
-import { arrive } from "./arrivals/arrive.ts";
+import {
+  findKeyHolders,
+  type KeyHolders,
+  hasKey,
+  oncePerKey,
+  settleConflicts,
+  settleTwins,
+} from "./find-key-holders.ts";
 import { draft, newRow } from "./drafts.ts";
-import { hasKey, oncePerKey, settleConflicts, settleTwins } from "./idempotency.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
-import { insertJobs, isGrouped, type Draft, type InsertOptions } from "./insert-jobs.ts";
+import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
 import { lookAgain } from "./look-again.ts";
 import { uniqueNameOf } from "./unique/plan.ts";
 import { isTakenMeanwhile } from "../database/refuse.ts";
@@ -71,37 +75,8 @@ function told(
   });
 }
 
-/**
- * Inside a transaction of several statements: what asks for more than an idempotency key only arrives. The keys must be
- * ones that no one else wants. No event is emitted, as it may yet be rolled back.
- */
-export async function insertOrArrive(
-  execute: Execute,
-  submissions: readonly Submission[],
-  options: EnqueueOptions,
-): Promise<EnqueueOutcome[]> {
-  const drafts = submissions.map(draft);
-  const outcomes: Outcomes = new Map();
-  await store(
-    execute,
-    drafts.filter((one) => !asksMore(one)),
-    outcomes,
-    options,
-  );
-  const others = drafts.filter(asksMore);
-  settleConflicts(others, (await findKeyHolders(execute, others.filter(hasKey), [])).keyed, outcomes);
-  const open = others.filter((one) => !outcomes.has(one));
-  const jobs = await arrive(execute, open, options.idempotency_ttl_seconds);
-  for (const [at, one] of open.entries()) outcomes.set(one, { kind: "created", job: jobs[at] as JobRow });
-  return drafts.map((one) => {
-    const outcome = outcomes.get(one);
-    if (!outcome) throw new KeysContendedError();
-    return outcome;
-  });
-}
-
 /** Each statement is its own transaction, so that no one waits for us between two of them. */
-async function store(
+export async function store(
   execute: Execute,
   drafts: readonly Draft[],
   outcomes: Outcomes,
@@ -136,7 +111,6 @@ const isUnique = ({ request }: Draft) => request.unique !== undefined;
 
 /** Whether other jobs have a say in what becomes of it, besides those of its group. */
 export const isRelated = ({ request, flow }: Draft): boolean => request.unique !== undefined || flow !== undefined;
-const asksMore = (one: Draft) => isRelated(one) || isGrouped(one);
 
 /** What the drafts' keys name now. Spent ones are free afterwards. */
 export async function look(execute: Execute, drafts: readonly Draft[]): Promise<KeyHolders> {

@@ -1,7 +1,24 @@
 import { traceFields, type SubmitJob, type TraceContext } from "@atlasqueue/contract";
-import type { JobRow } from "../database/schema/index.ts";
+import { getTableColumns } from "../database/drizzle.ts";
+import { jobs, type JobRow } from "../database/schema/jobs.ts";
 import type { Observe } from "../observe/events.ts";
-import type { KnownJob } from "./known-job.ts";
+
+type Large = "payload" | "result" | "progress" | "last_error";
+
+/**
+ * A job without what may be large. A thousand keys, looked up for a small request, may stand for a thousand jobs with
+ * half a megabyte each.
+ */
+export type KnownJob = Omit<JobRow, Large>;
+
+const large: readonly string[] = ["payload", "result", "progress", "last_error"] satisfies Large[];
+
+/** The columns of a `KnownJob`. */
+export const knownColumns = Object.values(getTableColumns(jobs))
+  .map(({ name }) => name)
+  .filter((name) => !large.includes(name))
+  .map((name) => `jobs.${name}`)
+  .join(", ");
 
 /** A validated request to create a job. Without a key, every call creates another job. */
 export type Submission = {

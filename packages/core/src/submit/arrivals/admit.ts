@@ -8,11 +8,9 @@ import type { Handled, OutboxRow } from "../../outbox/drain-page.ts";
 import { groupIsFree, sameGroup } from "../../groups/join.ts";
 import { carryOut, type CarriedOut } from "../carry-out.ts";
 import type { Step } from "../carry-out.ts";
-import { findKeyHolders, type UniqueName } from "../find-key-holders.ts";
-import { hasKey, keyName, settleConflicts } from "../idempotency.ts";
+import { findKeyHolders, type UniqueName, hasKey, keyName, settleConflicts } from "../find-key-holders.ts";
 import type { Draft } from "../insert-jobs.ts";
-import { knownColumns, type KnownJob } from "../known-job.ts";
-import { reportEnqueued, type EnqueueOutcome } from "../outcome.ts";
+import { reportEnqueued, type EnqueueOutcome, knownColumns, type KnownJob } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { planUnique, type Plan } from "../unique/plan.ts";
 

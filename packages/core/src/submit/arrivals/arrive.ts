@@ -5,8 +5,20 @@ import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import { countChanges } from "../../counts/changes.ts";
 import { groupLane } from "../../groups/join.ts";
-import { newRow } from "../drafts.ts";
-import { askedColumns, askedValues, input, inputParams, type Draft, inputParameters } from "../insert-jobs.ts";
+import { KeysContendedError } from "../../database/errors.ts";
+import { draft, newRow } from "../drafts.ts";
+import { isRelated, store, type EnqueueOptions } from "../enqueue.ts";
+import { findKeyHolders, hasKey, settleConflicts } from "../find-key-holders.ts";
+import type { EnqueueOutcome, Submission } from "../outcome.ts";
+import {
+  askedColumns,
+  askedValues,
+  input,
+  inputParams,
+  isGrouped,
+  type Draft,
+  inputParameters,
+} from "../insert-jobs.ts";
 import { uniqueNameOf } from "../unique/plan.ts";
 
 /**
@@ -67,3 +79,34 @@ const text = composed(
   )
   SELECT id, now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked`,
 );
+
+/**
+ * Inside a transaction of several statements: what asks for more than an idempotency key only arrives. The keys must be
+ * ones that no one else wants. No event is emitted, as it may yet be rolled back.
+ */
+export async function insertOrArrive(
+  execute: Execute,
+  submissions: readonly Submission[],
+  options: EnqueueOptions,
+): Promise<EnqueueOutcome[]> {
+  const drafts = submissions.map(draft);
+  const outcomes = new Map<Draft, EnqueueOutcome>();
+  await store(
+    execute,
+    drafts.filter((one) => !asksMore(one)),
+    outcomes,
+    options,
+  );
+  const others = drafts.filter(asksMore);
+  settleConflicts(others, (await findKeyHolders(execute, others.filter(hasKey), [])).keyed, outcomes);
+  const open = others.filter((one) => !outcomes.has(one));
+  const jobs = await arrive(execute, open, options.idempotency_ttl_seconds);
+  for (const [at, one] of open.entries()) outcomes.set(one, { kind: "created", job: jobs[at] as JobRow });
+  return drafts.map((one) => {
+    const outcome = outcomes.get(one);
+    if (!outcome) throw new KeysContendedError();
+    return outcome;
+  });
+}
+
+const asksMore = (one: Draft) => isRelated(one) || isGrouped(one);

@@ -4,8 +4,7 @@ import type { HeldKey } from "../find-key-holders.ts";
 import { carryOut, type CarriedOut } from "../carry-out.ts";
 import type { Step } from "../carry-out.ts";
 import { newRow } from "../drafts.ts";
-import type { KnownJob } from "../known-job.ts";
-import type { EnqueueOutcome } from "../outcome.ts";
+import type { EnqueueOutcome, KnownJob } from "../outcome.ts";
 import type { Draft, InsertOptions } from "../insert-jobs.ts";
 import { holderIdOf, planUnique, uniqueNameOf, type Join, type Make, type Plan } from "./plan.ts";
 
