@@ -5,7 +5,7 @@ const turn_ms_max = 4;
 
 /**
  * For a long loop that awaits nothing: gives the event loop a turn whenever some milliseconds were used since its last
- * one, and undefined otherwise. Meanwhile everybody else is answered, probes too.
+ * one, and undefined otherwise. Meanwhile other requests are answered, probes too.
  *
  * @example
  * const rest = createRests();
@@ -14,12 +14,8 @@ const turn_ms_max = 4;
 export function createRests(): () => Promise<void> | undefined {
   let turned_at = performance.now();
   const turn = async () => {
-    await (line = line.then(() => nextTurn()));
+    await nextTurn();
     turned_at = performance.now();
   };
   return () => (performance.now() - turned_at < turn_ms_max ? undefined : turn());
 }
-
-// One for the process, as the event loop is: in each turn one long loop goes on, however many there are. Were each to wait
-// for the next turn only, all of them would go on in it, and a probe takes several.
-let line: Promise<void> = Promise.resolve();
