@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// Guarantee 12: the tenant is in every WHERE. PostgreSQL does not check it (see core's decisions on row-level security).
+// Guarantee 12: the tenant is in every WHERE. PostgreSQL does not check it: see apps/api/README.md.
 const core = fileURLToPath(new URL("../../core/src", import.meta.url));
 
 const aboutTheServer = "asks about the server or the schema, not about jobs";

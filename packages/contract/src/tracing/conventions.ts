@@ -2,7 +2,7 @@
 // the package that has them says of these that they may change in any release:
 // https://github.com/open-telemetry/semantic-conventions/tree/v1.45.0/docs/messaging
 
-/** Names of attributes. Ours begin with `atlasqueue.` */
+/** Names of attributes. Ours begin with `atlasqueue.` See core's decisions/2026-11-22-traces.md. */
 export const attribute = {
   batch_count: "messaging.batch.message_count",
   client_id: "messaging.client.id",

@@ -40,6 +40,7 @@ export type BegunAct = Act & { id: string };
 /**
  * Store what is about to be done, under ids from `newId`. It need not wait for the disk: whatever the act itself writes
  * there comes after it in the same log.
+ * See decisions/2026-11-21-audit.md.
  *
  * @example
  * await beginActs(deps, [{ id: newId(), tenant, actor, action: "queue.pause", … }]);

@@ -7,6 +7,7 @@ type Changes = Partial<Record<JobStatus, string>>;
  * A part of a WITH that keeps the counts of queues: one row for each queue the statement touched, in the statement's
  * own transaction, and appended, so that no one waits for a counter. `rows` is another part of the WITH with a row of
  * `tenant` and `queue` for each job; use `countMoves` or `countMixedMoves` unless the cost matters.
+ * See decisions/2026-11-20-counts.md.
  *
  * @example
  * `WITH made AS (INSERT … RETURNING tenant, queue, due_at),

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 
 /**
  * What is true of every row of `jobs`, by name. They are no constraints of the table: PostgreSQL would read and compile
- * them anew for each statement, which is an eighth of a claim of one job (decisions/2026-11-28-job-checks.md). Tests
+ * them anew for each statement, which is an eighth of a claim of one job (decisions/2026-11-20-storage.md). Tests
  * and fault runs add them as constraints; `doctor` looks for rows that break one.
  */
 export const jobChecks: Readonly<Record<string, string>> = {

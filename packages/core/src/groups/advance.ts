@@ -40,6 +40,7 @@ export type EndedInGroups<Row> = { answer: Row | undefined; through: LetThrough[
 /**
  * Ends jobs by a statement that returns one row, and lets the next jobs of `groups` go on, in one transaction: the end,
  * the locks of the groups, the next jobs. Another transaction's lock refuses all of it after 200 ms.
+ * See decisions/2026-11-28-groups-settled-together.md.
  *
  * @example
  * const { answer, through } = await endInGroups<Settlement>(deps, settlementOf(completions), leases);

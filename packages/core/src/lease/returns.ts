@@ -42,6 +42,7 @@ type Unanswered = Open & { tenant: string; token: string };
 /**
  * Gives back leases that no one can use: claims whose answers were lost, and jobs that could not be started or handed
  * over. They must not cost an attempt, so each return is repeated until the database has answered.
+ * See decisions/2026-11-21-lost-answers.md.
  *
  * @example
  * const returns = createLeaseReturns(deps);

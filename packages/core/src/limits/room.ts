@@ -7,6 +7,7 @@ export const isLimited = "(concurrency IS NOT NULL OR rate_limit IS NOT NULL OR 
 /**
  * A condition on `queues`: claims choose the jobs under the lock of the queue's row, and Redis has one wake-up mark instead
  * of the ids of its jobs.
+ * See decisions/2026-11-20-groups-and-limits.md.
  */
 export const hasMark = `(fair_by IS NOT NULL OR ${isLimited})`;
 

@@ -10,6 +10,7 @@ const unlisted_max = 5_000;
  * Carries on with the operations of all tenants, page by page until none is due, or the page under way when stopped. The
  * tenants take turns, as `turn` remembers from one call to the next. Two processes at once do pages of different
  * operations. Rejects when a page fails; what was changed until then is followed up.
+ * See decisions/2026-11-28-operations.md.
  *
  * @example
  * await carryOnOperations({ database, observe, followUps }, stop);

@@ -21,6 +21,7 @@ const rows_max = 4_000;
  * The figures over time: added up in memory as jobs are submitted and settled, and written every few seconds. Nothing
  * waits for it, and while nothing happens there is no timer. Figures that could not be written are lost: a repetition
  * could count them twice.
+ * See decisions/2026-11-21-figures.md.
  *
  * @example
  * const rollups = createRollups(deps);

@@ -33,6 +33,7 @@ export type FiredSlots = {
  * changed since are locked, the jobs inserted and `next_at` moved on: a slot is fired once, however many processes try.
  * Others skip the rows, and nothing else anyone wants is held: a job that asks for a group or to be unique is admitted
  * afterwards (see `arrive`). Throws when one of the schedules cannot be fired; then none was.
+ * See decisions/2026-11-20-schedules.md.
  *
  * @example
  * const { made } = await fireSchedules(deps, await dueSchedules(deps, 100, []));

@@ -35,6 +35,7 @@ type Row = Pick<JobRow, "type" | "queue" | "attempts"> & {
  * ends, and it keeps its turn in its group. The time counts from the first time it was parked for this signal, however
  * often it runs in between. Repeated under the same lease it changes nothing. Throws after 200 ms (`isLocked`) while
  * another transaction has the job locked.
+ * See decisions/2026-11-22-steps.md.
  *
  * @example
  * const outcome = await park(deps, lease, "approved", 86_400);

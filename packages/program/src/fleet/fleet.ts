@@ -51,6 +51,7 @@ const unpaused = { PAUSED_AT_START: "false" };
 
 /**
  * Keeps a number of processes running: one that dies is restarted, after a rest that doubles while it keeps dying.
+ * See core's decisions/2026-11-21-processes.md.
  *
  * @example
  * const launch = apart("member-main.ts");

@@ -19,6 +19,7 @@ type Terms = { began_at: number; timeout_ms: number; pulse: Pulse; gone?: AbortS
  * Places for a pool's statements. Each holder's wait in their order, and holders take turns. None has more than its share
  * of the places (see `createShares`), so that the next holder finds one free even if no statement of a greedy one ever
  * ends. The API's gate bounds how many wait.
+ * See decisions/2026-11-21-shares.md.
  *
  * @example
  * const turns = createFairSemaphore(8);

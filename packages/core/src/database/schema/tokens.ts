@@ -43,7 +43,7 @@ export const tokens = atlasqueue.table(
 
 /**
  * What browsers hold in place of a token: it works as long as the token does, and half a day at most. A table and not a
- * signed text, so that signing out ends it for good. See decisions/2026-11-21-sessions.md.
+ * signed text, so that signing out ends it for good. See decisions/2026-11-21-tokens.md.
  */
 export const sessions = atlasqueue.table(
   "sessions",

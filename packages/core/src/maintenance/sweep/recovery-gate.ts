@@ -24,6 +24,7 @@ export type RecoveryGate = {
  * their leases look expired when it is back. So a process ends leases only after its own writes have been answered for
  * `recovery_gate_ms` (default 8 s) without a gap of 2 s. Workers retry renewals four times a second, and are done by
  * then. A start, a freeze of this process and an outage begin anew.
+ * See decisions/2026-11-28-recovery-gate.md.
  *
  * @example
  * const gate = createRecoveryGate(deps);

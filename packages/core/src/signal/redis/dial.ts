@@ -36,6 +36,7 @@ type To<Kind> = Extract<RedisAddress, { kind: Kind }>;
  * A connection that is redialled whenever it ends, and that ends itself when the other side is silent or takes no
  * writes: TCP alone would wait a quarter of an hour for a lost answer. No offline queue, no resending: a command that
  * cannot be sent now fails now, as its answer is only a hint. With sentinels, they are asked for the master each time.
+ * See decisions/2026-11-21-redis-link.md.
  */
 export function dial(to: To<"server" | "sentinel">, options: DialOptions = {}): ScriptedRedis {
   const redis = new Redis({

@@ -13,6 +13,7 @@ type Outcomes = Map<Draft, EnqueueOutcome>;
 /**
  * Store drafts, some of which other jobs have a say in, by what their unique keys named a moment ago: all of them but those
  * that are refused. Throws like `carryOut`. With `strict` nothing is stored when one is refused.
+ * See decisions/2026-11-20-uniqueness.md.
  */
 export async function enqueueUnique(
   execute: Execute,
