@@ -26,6 +26,7 @@ export const workerSettings = z.object({
   DATABASE_TIMEOUT_SECONDS: setting.seconds(0.1, 300).default(5),
   WORKER_HANDLERS: setting.list("paths of files or folders, separated by commas").default([]),
   WORKER_QUEUES: setting.queues().default(["default"]),
+  WORKER_TYPES: setting.types().optional(),
   WORKER_TENANTS: setting.list("names of tenants, separated by commas, or * for all").default(["default"]),
   WORKER_PROCESSES: setting.integer(1, 256).default(1),
   WORKER_CONCURRENCY: setting.integer(1, 10_000).default(10),
@@ -51,6 +52,8 @@ export type WorkerAppConfig = ServerConfig &
   KeptFor & {
     handler_paths: string[];
     queues: string[];
+    /** Only jobs of these types; undefined: of all. */
+    types: string[] | undefined;
     tenants: string[] | "*";
     processes: number;
     concurrency: number;
@@ -79,6 +82,7 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     ...serverConfig(set),
     handler_paths: set.WORKER_HANDLERS.map((path) => resolve(env["INIT_CWD"] ?? "", path)),
     queues: set.WORKER_QUEUES.length === 0 ? ["default"] : set.WORKER_QUEUES,
+    types: set.WORKER_TYPES,
     tenants: tenantsOf(set.WORKER_TENANTS),
     processes: set.WORKER_PROCESSES,
     concurrency: set.WORKER_CONCURRENCY,

@@ -89,6 +89,7 @@ export async function startWorkerApp(
     {
       handlers,
       queues: config.queues,
+      types: config.types,
       tenants: config.tenants,
       concurrency: config.concurrency,
       leaseSeconds: config.lease_seconds,

@@ -39,6 +39,11 @@ export type WorkerConfig = {
   handlers: readonly Handler[];
   /** Queues this worker serves, for each of its tenants. Default: the queue "default". */
   queues?: readonly string[];
+  /**
+   * Only jobs of these types, 1 to 100; those of others are left to other workers. Default: all. Many waiting jobs of other
+   * types make it slower to find its own: give them a queue of their own then.
+   */
+  types?: readonly string[] | undefined;
   /** Whose queues: `*` for all tenants, served fairly. Default: the default tenant's. */
   tenants?: readonly string[] | "*";
   /** Handlers at once. Default 10. */
@@ -138,6 +143,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const returns = createLeaseReturns(deps);
   const claimer: Omit<Claimer, "tenant"> = {
     queues: names,
+    types: config.types,
     worker_id: id,
     lease_seconds,
     size: createClaimSize(),

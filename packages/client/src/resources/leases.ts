@@ -40,6 +40,8 @@ export type LeaseOptions = {
   maxJobs?: number;
   /** How long to wait for the first job, 0 to 30, and at most a third of the lease. Default 0. */
   waitSeconds?: number;
+  /** Only jobs of these types, 1 to 100. Default: all. */
+  types?: readonly string[] | undefined;
   /**
    * A UUID for this request. Call `lease` again with the same one if it failed: it returns the jobs that are still leased.
    * Default: a fresh one, and a call that fails releases its jobs once.
@@ -139,7 +141,7 @@ export function leaseCalls(send: Send): LeaseCalls {
   const path = ({ job }: Held, verb: string) => `/v1/jobs/${segment(job.id)}/${verb}`;
 
   return {
-    async lease(queue, { workerId, leaseSeconds, maxJobs, waitSeconds = 0, leaseToken }, call) {
+    async lease(queue, { workerId, leaseSeconds, maxJobs, waitSeconds = 0, types, leaseToken }, call) {
       call?.signal?.throwIfAborted();
       const token = leaseToken ?? randomToken();
       const fields = {
@@ -148,6 +150,7 @@ export function leaseCalls(send: Send): LeaseCalls {
         max_jobs: maxJobs,
         wait_seconds: waitSeconds,
         lease_token: token,
+        types,
       };
       const lasts_ms = lastsMs(leaseSeconds);
       const to = { path: `/v1/queues/${segment(queue)}/lease`, hold_ms: Math.min(waitSeconds * 1_000, lasts_ms / 3) };

@@ -18,7 +18,7 @@ type Leasing = {
   observe: Observe;
   concurrency: number;
   queue: string;
-  request: { workerId: string; leaseSeconds: number; waitSeconds: number };
+  request: { workerId: string; leaseSeconds: number; waitSeconds: number; types: readonly string[] | undefined };
   /** `began_at`: when they were asked for, on the clock of `Date.now()`. */
   start(leased: readonly LeasedJob[], began_at: number): void;
   /** Aborts when nothing more may be leased. */

@@ -19,6 +19,7 @@ type Became = Extract<WorkEvent, { event: "job_settled" }>["outcome"];
 /** The worker that goes on with the groups of its jobs, and what starts the next ones. */
 type GoingOn = {
   worker_id: string;
+  types: readonly string[] | undefined;
   lease_seconds: number;
   start(leased: LeasedJob, run: Run): Promise<void>;
   /** Aborts when nothing more may be leased. */
@@ -44,7 +45,7 @@ export function createRemoteSettler(
   calls: LeaseCalls,
   held: HeldJobs,
   observe: Observe,
-  { worker_id, lease_seconds, start, stopping, over }: GoingOn,
+  { worker_id, lease_seconds, types, start, stopping, over }: GoingOn,
   tracing?: Tracing,
 ) {
   const traced = <T>(name: "ack" | "nack", batch: readonly Settlement[], settle: () => Promise<T>) =>
@@ -86,7 +87,7 @@ export function createRemoteSettler(
       ...(releases.length > 0 && {
         releases: releases.map(({ job, outcome }) => ({ ...heldFields(job), later: outcome.later })),
       }),
-      ...(lease_token !== undefined && { next: { worker_id, lease_seconds, lease_token } }),
+      ...(lease_token !== undefined && { next: { worker_id, lease_seconds, lease_token, types: types && [...types] } }),
     };
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";

@@ -49,6 +49,8 @@ export type WorkOptions = {
    * been ready for this long, 0 to 86,400, it fails. Default 300.
    */
   unknownTypeSeconds?: number;
+  /** Only jobs of these types, 1 to 100; those of others are left to other workers. Default: all. */
+  types?: readonly string[];
   /** Called with what happens. Default: trouble is written with console.warn. */
   observe?: Observe;
   /** Aborting it is `stop()`. */
@@ -145,7 +147,14 @@ export function startRemoteWorker(
     held.handlerEnded(mine, shouldGoOn(mine, outcome, runMax));
     settler.settle(mine, outcome);
   };
-  const goingOn = { worker_id: id, lease_seconds, start, stopping: draining.signal, over: over.signal };
+  const goingOn = {
+    worker_id: id,
+    lease_seconds,
+    types: options.types,
+    start,
+    stopping: draining.signal,
+    over: over.signal,
+  };
   const settler = createRemoteSettler(calls, held, observe, goingOn, tracing);
 
   const giveBack = (job: HeldJob, why: string, later = false): void => {
@@ -160,7 +169,7 @@ export function startRemoteWorker(
     observe,
     concurrency,
     queue,
-    request: { workerId: id, leaseSeconds: lease_seconds, waitSeconds: wait_seconds },
+    request: { workerId: id, leaseSeconds: lease_seconds, waitSeconds: wait_seconds, types: options.types },
     stopping: draining.signal,
     start(jobs, began_at) {
       traceReceived(

@@ -63,6 +63,8 @@ export const limits = {
   lease_seconds_max: 3_600,
   lease_seconds_default: 30,
   lease_jobs_max: 100,
+  /** Of one request for jobs, or one worker. */
+  lease_types_max: 100,
   worker_id_chars_max: 256,
   concurrency_max: 100_000,
   rate_jobs_max: 1_000_000,

@@ -3,7 +3,8 @@
 -- $3 lease_seconds
 -- $4 tenant
 -- $5 whole
--- $6 jobs_max
+-- $6 types
+-- $7 jobs_max
 WITH open AS MATERIALIZED (
     SELECT queues.*, has.room::int AS room FROM json_each_text(nullif(current_setting('atlasqueue.room', true), '')::json) AS has(name, room)
     JOIN atlasqueue.queues ON queues.tenant = $4 AND queues.queue = has.name
@@ -13,7 +14,7 @@ WITH open AS MATERIALIZED (
       SELECT * FROM (
       SELECT ordered.* FROM (
         SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
         ORDER BY priority DESC, ready_at, id LIMIT 5000) AS ordered, LATERAL (
         SELECT FROM atlasqueue.jobs
         WHERE jobs.id = ordered.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
@@ -23,12 +24,12 @@ WITH open AS MATERIALIZED (
       WHERE 
   queue_starts.tenant = served.tenant AND queue_starts.queue = served.queue AND queue_starts.group_key = ordered.group_key
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => served.group_rate_period_seconds)
-    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))) AS free ORDER BY priority DESC, ready_at, id LIMIT least($6::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))) AS free ORDER BY priority DESC, ready_at, id LIMIT least($7::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first
       UNION ALL
       SELECT first.* FROM (SELECT * FROM open WHERE fair_by IS NOT NULL) AS served, LATERAL (SELECT *, row_number() OVER () AS number FROM (
       WITH front AS MATERIALIZED (
         SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
         ORDER BY priority DESC, ready_at, id LIMIT 1000
       ), seen AS (
         SELECT * FROM front
@@ -40,9 +41,9 @@ WITH open AS MATERIALIZED (
            SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
            WHERE jobs.id = ANY(one.heads || ARRAY(
       SELECT held.id FROM atlasqueue.jobs AS held
-      WHERE held.tenant = one.tenant AND held.queue = one.queue AND held.active_group_key = one.group_key)) AND (SELECT jobs.ready_at) IS NOT NULL
+      WHERE held.tenant = one.tenant AND held.queue = one.queue AND held.active_group_key = one.group_key)) AND (SELECT jobs.ready_at) IS NOT NULL AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
            ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id LIMIT 1) AS head
-         LIMIT $6::int)
+         LIMIT $7::int)
       )
       SELECT ordered.* FROM (
         SELECT seen.* FROM seen LEFT JOIN atlasqueue.job_groups AS own
@@ -58,7 +59,7 @@ WITH open AS MATERIALIZED (
   queue_starts.tenant = served.tenant AND queue_starts.queue = served.queue AND queue_starts.group_key = ordered.group_key
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => served.group_rate_period_seconds)
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))
-      LIMIT least($6::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first) AS ready
+      LIMIT least($7::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first) AS ready
   ), in_group AS (
     SELECT candidates.*, room, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
@@ -71,13 +72,13 @@ WITH open AS MATERIALIZED (
   ), numbered AS MATERIALIZED (
     SELECT id, place, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $6::int
+    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $7::int
   ), 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE id = ANY(ARRAY(SELECT id FROM chosen)) AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    WHERE id = ANY(ARRAY(SELECT id FROM chosen)) AND status = 'queued' AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts,
               CASE WHEN $5::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
               flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,

@@ -3,32 +3,33 @@
 -- $3 lease_seconds
 -- $4 tenant
 -- $5 whole
--- $6 queues
--- $7 ids
--- $8 jobs_max
+-- $6 types
+-- $7 queues
+-- $8 ids
+-- $9 jobs_max
 WITH 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
     WHERE id = ANY(ARRAY(
-      SELECT id FROM unnest($7::uuid[]) AS wanted(id)
+      SELECT id FROM unnest($8::uuid[]) AS wanted(id)
       UNION ALL
       SELECT id FROM (
         SELECT ready.id
         FROM unnest(ARRAY(
-  SELECT queue FROM unnest($6::text[]) AS wanted(queue)
+  SELECT queue FROM unnest($7::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AS served(queue),
              LATERAL (SELECT id, priority, ready_at FROM atlasqueue.jobs
-                      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-                      ORDER BY priority DESC, ready_at, id LIMIT $8::int
+                      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
+                      ORDER BY priority DESC, ready_at, id LIMIT $9::int
                       FOR UPDATE SKIP LOCKED) AS ready
-        ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $8::int) AS oldest))
+        ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $9::int) AS oldest))
       AND tenant = $4 AND queue = ANY(ARRAY(
-  SELECT queue FROM unnest($6::text[]) AS wanted(queue)
+  SELECT queue FROM unnest($7::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts,
               CASE WHEN $5::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
               flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,

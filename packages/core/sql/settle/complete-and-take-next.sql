@@ -7,13 +7,14 @@
 -- $7 worker_id
 -- $8 lease_seconds
 -- $9 whole
+-- $10 types
 WITH going_on AS MATERIALIZED (
     SELECT ended.id, next.id AS next_id, sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) - bytes AS before
     FROM atlasqueue.jobs AS ended CROSS JOIN LATERAL (
       SELECT id, (
         SELECT CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
       ELSE octet_length(payload::text) END FROM atlasqueue.jobs
-        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp()
+        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp() AND ($10::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($10::text, '')::text[]))))
         FOR NO KEY UPDATE SKIP LOCKED) AS bytes
       FROM (
       SELECT ctid AS spot, id FROM atlasqueue.jobs WHERE jobs.tenant = ended.tenant AND jobs.queue = ended.queue AND jobs.group_key = ended.group_key AND group_seq > 0 ORDER BY group_seq LIMIT 1) AS first

@@ -68,6 +68,8 @@ export type Claimer = {
    * turns, as that stands for several jobs; the room must be kept until the claim ends. Default: none.
    */
   more_room?: () => number;
+  /** Only jobs of these types. Those of others among the ids are put back. Default: all. */
+  types?: readonly string[] | undefined;
   /** Each lease has the whole job in place of its payload (`wholeJob`): for a remote worker. */
   whole?: boolean;
   /** Told how large the payloads are, so that the next claims ask for as many jobs as fit into memory. */
@@ -76,7 +78,7 @@ export type Claimer = {
   throttled?: (queue: QueueRef, retry_in_ms: number) => void;
   /** A claim under this token was sent and not answered. It may have been committed, so it must be taken back. */
   unanswered?: ((lease_token: string, tenant: string) => void) | undefined;
-  /** A job of each queue with limits or turns that may have more: its mark, to be signalled again in front. */
+  /** Jobs of other types, and one of each queue with limits or turns that may have more: to be signalled again in front. */
   put_back?: (jobs: readonly ReadyJob[]) => void;
   /** Which kind of queues comes first, for claims without a signal. Default `Math.random`. */
   random?: () => number;

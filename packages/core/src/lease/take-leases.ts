@@ -1,4 +1,5 @@
 import { countChanges } from "../counts/changes.ts";
+import { textArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { notHeldUnread } from "../database/transaction.ts";
 import type { Lease, LeasedJob } from "./lease.ts";
@@ -61,12 +62,17 @@ const counted = countChanges("(SELECT $4 AS tenant, queue FROM leased) AS leased
   running: "count(*)",
 });
 
-/** The names of $1 to $5 in what `takeLeases` gives. */
-export const leaseTerms = ["lease_token", "worker_id", "lease_seconds", "tenant", "whole"];
+/** The names of $1 to $6 in what `takeLeases` gives. */
+export const leaseTerms = ["lease_token", "worker_id", "lease_seconds", "tenant", "whole", "types"];
+
+/** A condition on rows of jobs: of the types in this parameter, or of any type where that is empty. */
+export const ofTypes = (parameter: string, row = "jobs") =>
+  `(${parameter}::text = '' OR ${row}.type = ANY(ARRAY(SELECT unnest(nullif(${parameter}::text, '')::text[]))))`;
+export const typesIn = (types: readonly string[] | undefined): string => (types ? textArray(types) : "");
 
 /**
  * Parts of a WITH that turn queued jobs into running ones; `leased` has them. $1 token, $2 worker, $3 lease seconds,
- * $4 tenant, $5 whether whole. A lease counts from its statement, as its transaction may have waited for the queue first. The token is
+ * $4 tenant, $5 whether whole, $6 types. A lease counts from its statement, as its transaction may have waited for the queue first. The token is
  * the key of the claim's row, so one that was taken back (`take-back.ts`) is refused, however late it arrives.
  */
 export const takeLeases = (which: string) => `
@@ -74,7 +80,7 @@ export const takeLeases = (which: string) => `
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE ${which} AND status = 'queued' AND ${notHeldUnread}
+    WHERE ${which} AND status = 'queued' AND ${ofTypes("$6")} AND ${notHeldUnread}
     RETURNING ${columns}
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)

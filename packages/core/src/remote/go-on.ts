@@ -10,6 +10,8 @@ import { findLeasedBefore, LeaseTokenUsedError, type Handed } from "./leased-bef
 export type GoOn = {
   worker_id: string;
   lease_seconds: number;
+  /** Only jobs of these types are leased. Default: all. */
+  types?: readonly string[] | undefined;
   /** The worker's own, so that the settlement may be repeated with it. */
   lease_token?: string | undefined;
   /** Releases what was leased without such a token, and cannot be handed over. */
@@ -28,7 +30,7 @@ export type GoneOn = { outcomes: SettleOutcome[]; next: Handed };
 export async function completeAndGoOn(
   deps: Deps,
   completions: readonly Completion[],
-  { worker_id, lease_seconds, lease_token, release }: GoOn,
+  { worker_id, lease_seconds, types, lease_token, release }: GoOn,
 ): Promise<GoneOn> {
   const grouped = completions.filter(({ lease }) => lease.group_key !== null);
   return inOneTurn(deps.database, async (database) => {
@@ -37,6 +39,7 @@ export async function completeAndGoOn(
     const { outcomes, next } = await completeAndTakeNext(own, completions, {
       worker_id,
       lease_seconds,
+      types,
       lease_token,
       after: grouped.map(({ lease }) => lease.id),
       unanswered: lease_token === undefined ? (token, tenant) => release(tenant, token) : undefined,

@@ -7,6 +7,7 @@ import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { LeaseTokenTakenError } from "../lease/token-taken.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
+import { pause } from "../pause.ts";
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
@@ -19,6 +20,9 @@ import type { Claimer } from "../lease/lease.ts";
 const takes_max = 5;
 /** Calls in one line that claim at once: the others must not wait for connections until their deadline. */
 const claims_max = 8;
+
+/** How long a line rests in which nobody takes the types of the jobs that are ready, doubling. */
+const rest_ms = { min: 20, max: 1_000 };
 
 /** Who waits: until `ends_at`, by `performance.now()`, or until they are gone. */
 type Caller = { gone: AbortSignal; ends_at: number };
@@ -114,12 +118,17 @@ export function createHandOut(
     }
   };
 
-  /** True when it got something; otherwise it keeps its place, unless its wait is over. */
-  const give = async (waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
+  /**
+   * True when it got something; otherwise it keeps its place, unless its wait is over. One that takes only some types looks
+   * for the oldest of them as well, and goes to the end of the line without any.
+   */
+  const give = async (line: Line, waiter: Waiter, ids: string[] | "oldest"): Promise<boolean> => {
     waiter.claiming = true;
     try {
-      const handed = await claimFor(waiter.call, { gone: waiter.gone, ends_at: Infinity }, ids);
+      const caller = { gone: waiter.gone, ends_at: Infinity };
+      const handed = (await claimFor(waiter.call, caller, ids)) ?? (await oldestOfTypes(waiter.call, caller, ids));
       if (handed || waiter.gone.aborted) waiter.leave(handed);
+      else if (waiter.call.types) toTheEnd(line, waiter);
       return handed !== undefined;
     } catch (error) {
       waiter.leave(error as Error);
@@ -129,7 +138,26 @@ export function createHandOut(
     }
   };
 
-  const front = (line: Line): Waiter[] => line.waiters.slice(0, claims_max);
+  /** The ids that a call found in the list may be of other types, with its own behind them. */
+  const oldestOfTypes = async (
+    call: LeaseCall,
+    caller: Caller,
+    ids: string[] | "oldest",
+  ): Promise<Handed | undefined> =>
+    call.types && ids !== "oldest" && !caller.gone.aborted ? claimFor(call, caller, "oldest") : undefined;
+
+  /** The first calls, as many as take the same types. */
+  const front = ({ waiters }: Line): Waiter[] => {
+    const [first] = waiters;
+    const isOther = ({ call }: Waiter) => call.types?.join("\n") !== first?.call.types?.join("\n");
+    const same = waiters.slice(0, claims_max).findIndex(isOther);
+    return waiters.slice(0, same === -1 ? claims_max : same);
+  };
+  /** Until other workers have taken the jobs that these calls do not take. */
+  const restUnless = async (line: Line, given: boolean): Promise<void> => {
+    line.rest_ms = given ? 0 : Math.min(rest_ms.max, Math.max(rest_ms.min, line.rest_ms * 2));
+    if (line.rest_ms > 0) await pause(line.rest_ms, closing);
+  };
 
   return {
     putBack,
@@ -150,8 +178,8 @@ export function createHandOut(
         }
         // While Redis takes no writes, jobs may be only in Postgres, not in the list.
         if (ids.length === 0) return deps.signal.state() === "up" ? undefined : claimFor(call, caller, "oldest");
-        const handed = await claimFor(call, caller, ids);
-        if (handed) return handed;
+        const handed = (await claimFor(call, caller, ids)) ?? (await oldestOfTypes(call, caller, ids));
+        if (handed || call.types) return handed;
       }
       // The list is full of ids of jobs that are gone; there may be ready ones behind them.
       return takes() < takes_max ? undefined : claimFor(call, caller, "oldest");
@@ -160,6 +188,7 @@ export function createHandOut(
     /** Hand out what the signal has, after an id or a mark ended the wait. */
     async serveSignalled(line: Line, woken: string): Promise<void> {
       let ids = woken === wakeMark ? [] : [woken];
+      let passed_over = 0;
       while (!closing.aborted) {
         const more = wantedBy(front(line)) - ids.length;
         if (more > 0)
@@ -169,8 +198,11 @@ export function createHandOut(
         const { hands, left } = deal(front(line), ids);
         if (left.length > 0) await putBack(line, left);
         if (hands.length === 0) return;
-        await Promise.all(hands.map((hand) => give(hand.waiter, hand.ids)));
+        const given = await Promise.all(hands.map((hand) => give(line, hand.waiter, hand.ids)));
         ids = [];
+        if (!hands.some(({ waiter }) => waiter.call.types)) continue;
+        passed_over = given.some(Boolean) ? 0 : passed_over + hands.length;
+        if (passed_over >= line.waiters.length) return restUnless(line, line.waiters.length === 0);
       }
       if (ids.length > 0) await putBack(line, ids);
     },
@@ -178,11 +210,16 @@ export function createHandOut(
     /** Hand out what Postgres has, when there is no signal to say how much that is. */
     async serveOldest(line: Line): Promise<void> {
       while (line.waiters.length > 0 && !closing.aborted) {
-        const given = await Promise.all(front(line).map((waiter) => give(waiter, "oldest")));
+        const given = await Promise.all(front(line).map((waiter) => give(line, waiter, "oldest")));
         if (!given.every(Boolean)) return;
       }
     },
   };
+}
+
+function toTheEnd({ waiters }: Line, waiter: Waiter): void {
+  const at = waiters.indexOf(waiter);
+  if (at !== -1) waiters.push(...waiters.splice(at, 1));
 }
 
 /** What ended a wait may come from either end of the list, and ids sort by when their jobs were made. */

@@ -158,7 +158,7 @@ export function createLongPoll(
     const { tenant, queue } = waiter.call;
     let line = lines.get(lineName(waiter.call));
     if (!line) {
-      lines.set(lineName(waiter.call), (line = { tenant, queue, waiters: [], serving: false }));
+      lines.set(lineName(waiter.call), (line = { tenant, queue, waiters: [], serving: false, rest_ms: 0 }));
       listenAnew();
     }
     line.waiters.push(waiter);

@@ -8,6 +8,8 @@ export type LeaseCall = QueueRef & {
   /** The caller's own: the call may be repeated with it. Default: one that is released if the caller is gone. */
   lease_token?: string | undefined;
   jobs_max: number;
+  /** Only jobs of these types. Default: all. */
+  types?: readonly string[] | undefined;
   /** How long to wait for a job when there is none. */
   wait_ms: number;
   /** Of the request: what is done for it is done elsewhere. */
@@ -27,8 +29,11 @@ export type Waiter = {
   leave(answer: Handed | undefined | Error): void;
 };
 
-/** The calls waiting for jobs of one queue, first come first. `serving`: jobs are on their way to them. */
-export type Line = QueueRef & { waiters: Waiter[]; serving: boolean };
+/**
+ * The calls waiting for jobs of one queue, first come first. `serving`: jobs are on their way to them. `rest_ms`: how long it
+ * rested last, as there were only jobs of types that none of them takes.
+ */
+export type Line = QueueRef & { waiters: Waiter[]; serving: boolean; rest_ms: number };
 
 export const lineName = ({ tenant, queue }: QueueRef) => `${tenant} ${queue}`;
 

@@ -12,7 +12,7 @@ import { sameGroup, waitingIn } from "../groups/join.ts";
 import { holdsLease, leaseParameters } from "../lease/fence.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
 import { claim_bytes_max, payloadBytes } from "../lease/payload-bytes.ts";
-import { leaseColumns, readTrace, type LeaseRow } from "../lease/take-leases.ts";
+import { leaseColumns, ofTypes, readTrace, typesIn, type LeaseRow } from "../lease/take-leases.ts";
 import { isTokenTaken } from "../lease/token-taken.ts";
 import { hasMark } from "../limits/room.ts";
 import { complete, type Completion, type SettleOutcome } from "./complete.ts";
@@ -20,7 +20,7 @@ import { tellSettled } from "./settle.ts";
 import { logIn, resultIn, resultOf, settlementParams, type Settlement } from "./statement.ts";
 
 /** The worker that takes the next jobs, and the completed jobs, by id, whose groups are to go on. */
-export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "lease_token" | "unanswered"> & {
+export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "lease_token" | "unanswered" | "types"> & {
   after: readonly string[];
   /** Each lease has the whole job in place of its payload: for a remote worker. */
   whole?: boolean;
@@ -41,7 +41,7 @@ export type CompletedAndTaken = { outcomes: SettleOutcome[]; next: ReadonlyMap<L
 export async function completeAndTakeNext(
   deps: Deps,
   completions: readonly Completion[],
-  { worker_id, lease_seconds, lease_token = randomUUID(), after, unanswered, whole = false }: TakeNext,
+  { worker_id, lease_seconds, lease_token = randomUUID(), after, unanswered, whole = false, types }: TakeNext,
 ): Promise<CompletedAndTaken> {
   const next = new Map<Lease, Lease>();
   const asked = new Set(after);
@@ -53,7 +53,10 @@ export async function completeAndTakeNext(
   };
   let rows;
   try {
-    const statement = { text: settling, params: [...params, lease_token, worker_id, lease_seconds, String(whole)] };
+    const statement = {
+      text: settling,
+      params: [...params, lease_token, worker_id, lease_seconds, String(whole), typesIn(types)],
+    };
     rows = await executeOn(deps.database)<Row>(statement);
   } catch (error) {
     if (outcomeUnknown(error)) mayHaveTaken();
@@ -100,14 +103,14 @@ const groupOf = ({ tenant, queue, group_key }: Lease) => `${tenant}\0${queue}\0$
 // The CASE keeps the condition on `goes` from becoming a join, which would be planned for few rows and loop over hundreds.
 const settling = composed(
   "settle/complete-and-take-next",
-  [...leaseParameters, "results", "logs", "next_token", "worker_id", "lease_seconds", "whole"],
+  [...leaseParameters, "results", "logs", "next_token", "worker_id", "lease_seconds", "whole", "types"],
   `
   WITH going_on AS MATERIALIZED (
     SELECT ended.id, next.id AS next_id, sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) - bytes AS before
     FROM atlasqueue.jobs AS ended CROSS JOIN LATERAL (
       SELECT id, (
         SELECT ${payloadBytes} FROM atlasqueue.jobs
-        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp()
+        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp() AND ${ofTypes("$10")}
         FOR NO KEY UPDATE SKIP LOCKED) AS bytes
       FROM (${waitingIn("ended", "ctid AS spot, id", "1")}) AS first
       WHERE (SELECT cardinality(heads) = 1 FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", "ended")}) OFFSET 0) AS next

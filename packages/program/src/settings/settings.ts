@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { isIPv6 } from "node:net";
-import { queueName } from "@atlasqueue/contract";
+import { jobType, limits, queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import {
   databaseUrlAccepts,
@@ -94,6 +94,14 @@ export const setting = {
     described(
       parts().refine((names) => names.every((name) => queueName.safeParse(name).success)),
       `names of queues, separated by commas, each ${queueName.description}`,
+    ),
+  types: () =>
+    described(
+      parts().refine((names) => {
+        const are_types = names.every((name) => jobType.safeParse(name).success);
+        return are_types && names.length > 0 && names.length <= limits.lease_types_max;
+      }),
+      `1 to ${limits.lease_types_max} types of jobs, separated by commas, each ${jobType.description}`,
     ),
 };
 

@@ -34,6 +34,8 @@ const rest_ms_max = 60_000;
 const claims_max = 2;
 /** The same with many tenants, each of which takes a claim of its own, and often for one job. */
 const claims_of_many_max = 4;
+/** Of a worker that takes only some types, when it finds only jobs of others. */
+const others_rest = { min_ms: 20, max_ms: 1_000 };
 /** Ids can be stale. After as many claims in a row that got nothing, or one with many tenants, the oldest are claimed. */
 const empty_claims_max = 5;
 
@@ -54,6 +56,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
   const claims = new Set<Promise<void>>();
   let empty_claims = 0;
+  let others_rest_ms = 0;
   const { served, poll_timeout_seconds } = config;
   const report = (error: unknown): void => {
     if (isUnavailable(error)) watch.failed();
@@ -76,6 +79,17 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
   const claimOldest = (tenant: string, jobs_max: number): Promise<number> =>
     claimed(tenant, (claimer) => claimReady(deps, jobs_max, { ...claimer, queues: served.open() }));
 
+  /**
+   * The ids may be of other types, with ours behind them. While there are only others, they are left to other workers, for
+   * twice as long each time.
+   */
+  const claimOfTypes = async (tenant: string, asked: number, started: number): Promise<void> => {
+    const more = started < asked ? await claimOldest(tenant, asked - started) : 0;
+    others_rest_ms =
+      started + more > 0 ? 0 : Math.min(others_rest.max_ms, Math.max(others_rest.min_ms, others_rest_ms * 2));
+    if (others_rest_ms > 0) await pause(others_rest_ms, stop);
+  };
+
   /** Claim and start, keeping slots free for what comes back. */
   const claimAll = async ({ tenant, ids, others }: NextIds, room: number): Promise<void> => {
     const reserved = [running.reserve(ids.length)];
@@ -86,6 +100,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     };
     try {
       const started = await claimed(tenant, (claimer) => claim(deps, ids, { ...claimer, more_room }));
+      if (config.claimer.types) return await claimOfTypes(tenant, ids.length, started);
       empty_claims = started > 0 ? 0 : empty_claims + 1;
       if (started > 0 || (!others && empty_claims < empty_claims_max)) return;
       empty_claims = 0;

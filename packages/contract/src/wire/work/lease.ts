@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { anyJson, job, jobId, spawnedJob } from "../job.ts";
+import { anyJson, job, jobId, jobType, spawnedJob } from "../job.ts";
 import { anyParents } from "../flows/parents.ts";
 import { limits } from "../../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
@@ -10,6 +10,16 @@ export const workerId = z
   .max(limits.worker_id_chars_max)
   .regex(plainText)
   .describe(`a string of 1 to ${limits.worker_id_chars_max} characters ${plainTextAccepts}`);
+
+/** Of the jobs that a worker takes. */
+const takenTypes = z
+  .array(jobType)
+  .min(1)
+  .max(limits.lease_types_max)
+  .optional()
+  .describe(
+    `a list of 1 to ${limits.lease_types_max} job types, of which alone jobs are leased; left out, jobs of all types are`,
+  );
 
 const leaseSeconds = z.int().min(1).max(limits.lease_seconds_max);
 const leaseSecondsAccepts = `an integer of seconds from 1 to ${limits.lease_seconds_max}`;
@@ -47,6 +57,7 @@ export const leaseRequest = z.strictObject({
     .default(0)
     .describe(`a number of seconds from 0 to ${limits.wait_seconds_max}; at most a third of lease_seconds is waited`),
   lease_token: ownLeaseToken,
+  types: takenTypes,
 });
 export type LeaseRequestInput = z.input<typeof leaseRequest>;
 export type LeaseRequest = z.output<typeof leaseRequest>;
@@ -173,10 +184,11 @@ export const settleRequest = z
         worker_id: workerId,
         lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
         lease_token: ownLeaseToken,
+        types: takenTypes,
       })
       .optional()
       .describe(
-        "the worker that takes the next job of each group: an object with worker_id, and perhaps lease_seconds and lease_token",
+        "the worker that takes the next job of each group: an object with worker_id, and perhaps lease_seconds, lease_token and types",
       ),
   })
   .refine(({ acks, nacks, releases = [] }) => acks.length + nacks.length + releases.length <= limits.batch_items_max, {

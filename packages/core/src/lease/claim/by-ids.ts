@@ -1,6 +1,9 @@
+import { composed } from "../../database/composed.ts";
 import { isLocked } from "../../database/errors.ts";
-import { isUuid } from "../../database/literals.ts";
+import { hidden, isUuid, textArray, uuidArray } from "../../database/literals.ts";
+import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
+import type { ReadyJob } from "../../signal/signal.ts";
 import { claimLimited, markedQueues } from "./limited.ts";
 import { addTo, claimWith } from "./statement.ts";
 import type { Claimer, Lease } from "../lease.ts";
@@ -22,7 +25,9 @@ export async function claimByIds(deps: Deps, ids: readonly string[], claimer: Cl
       return claimLimited(deps, claimer, queues, left.length + more);
     });
   }
-  const missed = ids.length - leases.length;
+  const others = await ofOtherTypes(deps, claimer, wanted, leases);
+  if (others.length > 0) claimer.put_back?.(others);
+  const missed = ids.length - leases.length - others.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
   return inOrder(leases, wanted);
 }
@@ -51,3 +56,27 @@ async function claimById(deps: Deps, claimer: Claimer, ids: readonly string[]): 
     return claimWith(deps, claimer, { jobs_max: ids.length });
   }
 }
+
+/** Those of the ids that wait for a worker of their type. If they cannot be looked up, the sweep signals them. */
+async function ofOtherTypes(
+  deps: Deps,
+  { tenant, types }: Claimer,
+  ids: readonly string[],
+  leases: readonly Lease[],
+): Promise<readonly ReadyJob[]> {
+  if (!types || leases.length >= ids.length) return [];
+  const params = [tenant, uuidArray(ids), textArray(types)];
+  return executeOn(deps.database)<ReadyJob>({ text: others, params }).catch((error: unknown) => {
+    deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
+    return [];
+  });
+}
+
+const others = composed(
+  "lease/other-types",
+  ["tenant", "ids", "types"],
+  `
+  SELECT id, tenant, queue, priority FROM atlasqueue.jobs
+  WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1 AND status = 'queued' AND type <> ALL($3::text[])
+  ORDER BY id`,
+);

@@ -3,7 +3,7 @@ import { unindexed } from "../../database/literals.ts";
 import { holderOf } from "../../groups/join.ts";
 import { groupMayStart, startsWithin } from "../../limits/room.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
-import { leaseTerms, takeLeases } from "../take-leases.ts";
+import { leaseTerms, ofTypes, takeLeases } from "../take-leases.ts";
 
 // The statement of a claim within limits and in turns, after those that locked its queues and looked how much room they have.
 
@@ -25,7 +25,7 @@ const turn_jobs_max = 1_000;
 const columns = "jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at";
 const front = (rows_max: number) => `
         SELECT ${columns} FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ${ofTypes("$6")}
         ORDER BY priority DESC, ready_at, id LIMIT ${rows_max}`;
 
 /** Those of `ordered` that may start, locked one after the other until they are enough; others may hold some locked. */
@@ -36,7 +36,7 @@ const firstFree = (ordered: string) => `
       WHERE ${groupMayStart("served", "ordered")}`;
 
 // In a queue without a group rate, as many as there is room for.
-const enough = "LIMIT least($6::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)";
+const enough = "LIMIT least($7::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)";
 
 const oldest = `
       SELECT * FROM (${firstFree(front(front_jobs_max))}) AS free ORDER BY priority DESC, ready_at, id ${enough}`;
@@ -54,9 +54,9 @@ const inTurn = `
            WHERE tenant = $4 AND job_groups.queue = served.queue AND (SELECT count(*) FROM front) = ${turn_jobs_max}
            ORDER BY last_started_at) AS one, LATERAL (
            SELECT ${columns} FROM atlasqueue.jobs
-           WHERE jobs.id = ANY(one.heads || ARRAY(${holderOf("one")})) AND ${unindexed("jobs.ready_at")} IS NOT NULL
+           WHERE jobs.id = ANY(one.heads || ARRAY(${holderOf("one")})) AND ${unindexed("jobs.ready_at")} IS NOT NULL AND ${ofTypes("$6")}
            ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id LIMIT 1) AS head
-         LIMIT $6::int)
+         LIMIT $7::int)
       )${firstFree(`
         SELECT seen.* FROM seen LEFT JOIN atlasqueue.job_groups AS own
           ON own.tenant = $4 AND own.queue = seen.queue AND own.group_key = seen.group_key
@@ -81,7 +81,7 @@ const noteTurns = `
   )`;
 
 /**
- * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 whether whole, $6 jobs; the queues with room are noted. Of each queue the first jobs go,
+ * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 whether whole, $6 types, $7 jobs; the queues with room are noted. Of each queue the first jobs go,
  * as many as there is room for, and of each group as many as its rate allows. Queues share the jobs. They are locked before the
  * choice, or jobs that others hold would be chosen each time, and stand in front of the whole queue.
  */
@@ -106,7 +106,7 @@ export const claimLimitedText = composed(
   ), numbered AS MATERIALIZED (
     SELECT id, place, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $6::int
+    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $7::int
   ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))")}, ${noteStarts}, ${noteTurns}
   SELECT * FROM leased`,
 );

@@ -11,14 +11,15 @@ import { impatient } from "../../database/skip-locked.ts";
 import { claimLimitedText, note, noted } from "./limited-choice.ts";
 import { addTo, reportTaken } from "./statement.ts";
 import { underToken } from "./under-token.ts";
-import { readTrace, type LeaseRow } from "../take-leases.ts";
+import { readTrace, typesIn, type LeaseRow } from "../take-leases.ts";
 
 /**
  * queued → running in queues with limits or turns, as far as there is room: the oldest, or those of the groups that started
  * least recently. The lock of the queue's row is a statement of its own: those after it count what others committed before
  * this one got the lock, so a limit is never exceeded, however many claim at once. If a queue's row stays locked for 200 ms,
  * each queue is claimed alone, and the locked one waits for the sweep. Synced to disk, as a database crash that forgot a start would let another job start
- * beside it. Where it got all that it asked for, the queues' marks go back, for others who have room.
+ * beside it. Where it got all that it asked for, or takes only some
+ * types, the queues' marks go back, for others who have room.
  *
  * @example
  * const leases = await claimLimited(deps, claimer, await markedQueues(deps, claimer, ids), 10);
@@ -33,7 +34,7 @@ export async function claimLimited(
   try {
     const leases = await claimUnderLock(deps, claimer, queues, jobs_max);
     reportTaken(deps, claimer, leases);
-    if (leases.length === jobs_max) claimer.put_back?.(marksOf(leases));
+    if (leases.length === jobs_max || claimer.types) claimer.put_back?.(marksOf(leases));
     return leases;
   } catch (error) {
     if (!isLocked(error)) throw error;
@@ -68,13 +69,16 @@ async function claimUnderLock(
   queues: readonly string[],
   jobs_max: number,
 ): Promise<Lease[]> {
-  const { tenant, worker_id, lease_seconds, whole = false } = claimer;
+  const { tenant, worker_id, lease_seconds, whole = false, types } = claimer;
   // A round trip between them would be one that everyone else waits for on the same queue.
   return underToken(claimer, async (lease_token) => {
     const [, rooms, leases] = await sentTogether(deps.database, [
       { text: lockQueues, params: [tenant, textArray(queues)] },
       { text: roomOfLocked, params: [tenant] },
-      { text: claimLimitedText, params: [lease_token, worker_id, lease_seconds, tenant, String(whole), jobs_max] },
+      {
+        text: claimLimitedText,
+        params: [lease_token, worker_id, lease_seconds, tenant, String(whole), typesIn(types), jobs_max],
+      },
     ]);
     for (const { queue, room, retry_in_ms } of rooms as (QueueRoom & { queue: string })[])
       if (room === 0 && retry_in_ms !== null) claimer.throttled?.({ tenant, queue }, Math.max(0, retry_in_ms));

@@ -6,7 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { hasMark } from "../../limits/room.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease.ts";
 import { underToken } from "./under-token.ts";
-import { leaseTerms, readTrace, syncedForGroups, takeLeases, type LeaseRow } from "../take-leases.ts";
+import { leaseTerms, ofTypes, readTrace, syncedForGroups, takeLeases, typesIn, type LeaseRow } from "../take-leases.ts";
 
 /**
  * Send a claim, as `underToken` does: of these ids, or of the oldest jobs in queues without limits and turns, passing over
@@ -17,10 +17,11 @@ export async function claimWith(
   claimer: Claimer,
   { ids = [], jobs_max = 0 }: { ids?: readonly string[]; jobs_max?: number },
 ): Promise<Lease[]> {
-  const { tenant, worker_id, lease_seconds, whole = false } = claimer;
+  const { tenant, worker_id, lease_seconds, whole = false, types } = claimer;
   return underToken(claimer, async (lease_token) => {
     const queues = textArray(claimer.queues);
-    const params = [lease_token, worker_id, lease_seconds, tenant, String(whole), queues, uuidArray(ids), jobs_max];
+    const terms = [lease_token, worker_id, lease_seconds, tenant, String(whole), typesIn(types)];
+    const params = [...terms, queues, uuidArray(ids), jobs_max];
     const leases = [...(await executeOn(deps.database)<LeaseRow>({ text, params }))];
     for (const lease of leases) {
       readTrace(lease);
@@ -57,29 +58,29 @@ export function reportTaken(deps: Deps, claimer: Claimer, leases: Lease[]): Leas
   return leases;
 }
 
-/** The queues of $6 that are not paused, and whose jobs are claimed one by one: looked up once per statement. */
+/** The queues of $7 that are not paused, and whose jobs are claimed one by one: looked up once per statement. */
 const served = `ARRAY(
-  SELECT queue FROM unnest($6::text[]) AS wanted(queue)
+  SELECT queue FROM unnest($7::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${hasMark})))`;
 
-// The ids of $7; or the oldest $8, each queue's own order, then the best of those: one index scan per queue, none longer than
+// The ids of $8; or the oldest $9, each queue's own order, then the best of those: one index scan per queue, none longer than
 // the answer, which passes over locked jobs.
 const text = composed(
   "lease/claim",
   [...leaseTerms, "queues", "ids", "jobs_max"],
   `
   WITH ${takeLeases(`id = ANY(ARRAY(
-      SELECT id FROM unnest($7::uuid[]) AS wanted(id)
+      SELECT id FROM unnest($8::uuid[]) AS wanted(id)
       UNION ALL
       SELECT id FROM (
         SELECT ready.id
         FROM unnest(${served}) AS served(queue),
              LATERAL (SELECT id, priority, ready_at FROM atlasqueue.jobs
-                      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL
-                      ORDER BY priority DESC, ready_at, id LIMIT $8::int
+                      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ${ofTypes("$6")}
+                      ORDER BY priority DESC, ready_at, id LIMIT $9::int
                       FOR UPDATE SKIP LOCKED) AS ready
-        ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $8::int) AS oldest))
+        ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $9::int) AS oldest))
       AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`)}
   SELECT * FROM leased WHERE ${syncedForGroups}`,
 );
