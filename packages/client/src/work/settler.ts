@@ -134,7 +134,12 @@ export function createRemoteSettler(
   };
 
   const judge = (error: unknown, batch: readonly Settlement[]): "again" | "refused" => {
-    if (areRefused(batch, error)) return "refused";
+    if (areRefused(batch, error)) {
+      // Both halves go under one token: the second would have the next jobs of the first once more.
+      if (batch.length > 1) for (const { job } of batch) job.goes_on = false;
+      held.tell();
+      return "refused";
+    }
     observe({ event: "api_unavailable", during: "settle", error });
     const jobs = batch.map(({ job }) => job);
     if (isDatabaseAway(error)) holdOn(jobs);

@@ -183,3 +183,30 @@ test("runs and other jobs that end together are settled in two requests, however
 test.each([0, 1.5, 1_001])("a runMax of %d is refused", (runMax) => {
   expect(() => client.work("refused", () => {}, { runMax })).toThrow("runMax must be an integer from 1 to 1000");
 });
+
+test("a batch of acks that a gateway refuses, and that goes again in halves, starts no next job twice", async () => {
+  await Promise.all(["g", "h"].map((group) => groupOf("halved", group, 3)));
+  let refused = 0;
+  const gateway: typeof fetch = (input, init) => {
+    const body = JSON.parse(String(init?.body ?? "{}")) as { acks?: unknown[] };
+    if ((body.acks?.length ?? 0) < 2 || refused > 0) return fetch(input, init);
+    refused += 1;
+    return Promise.resolve(new Response("too large", { status: 413 }));
+  };
+  const [first, second] = [gate(), gate()];
+  const ran: string[] = [];
+  const handler = async ({ n }: Record<string, unknown>, { job }: { job: { group: string | null } }) => {
+    ran.push(`${job.group} ${String(n)}`);
+    await (n === 0 ? first : second).opened;
+  };
+  const behind = createClient({ url: api.url, fetch: gateway });
+  const worker = behind.work("halved", handler, { runMax: 100, concurrency: 2, waitSeconds: 1, observe: () => {} });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(() => expect(ran).toHaveLength(2));
+  first.open();
+  await eventually(() => expect(ran.length).toBeGreaterThanOrEqual(4));
+  second.open();
+  await eventually(() => expect(new Set(ran).size).toBe(6));
+  expect(refused).toBe(1);
+  expect(ran.toSorted()).toEqual(["g 0", "g 1", "g 2", "h 0", "h 1", "h 2"]);
+});
