@@ -50,7 +50,9 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
       // Without a slot for the jobs of an open request, they go back at once, not when their lease ends.
       const change = held.change();
       if (open_token !== undefined && (await released(open_token))) open_token = undefined;
-      await change;
+      // Where that failed as well, it is tried again.
+      if (open_token === undefined) await change;
+      else await Promise.race([change, pause(backoffMs((failures += 1), Math.random()), stopping)]);
       continue;
     }
     open_token ??= randomToken();
