@@ -1,4 +1,4 @@
-import { isUnavailable, type Database } from "@atlasqueue/core";
+import { DatabaseTimeoutError, isUnavailable } from "@atlasqueue/core";
 import { aboutLease, extendLeases, forgetClaims, pause, type Lease } from "@atlasqueue/core/internal";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
@@ -65,10 +65,18 @@ export async function forgetSettled(deps: WorkerDeps, running: RunningJobs, stop
   } while (!stop.aborted);
 }
 
-/** While all connections are taken, perhaps by what waits for a lock, renewals have one more. */
-function forRenewals(database: Database): Database {
+/**
+ * While all connections are taken, perhaps by what waits for a lock, renewals have one more; and where the server has none
+ * left for it, they wait with the others.
+ */
+async function extend({ database }: WorkerDeps, leases: readonly Lease[], lease_seconds: number) {
+  const send = (sql = database.sql) => extendLeases({ database: { ...database, sql } }, leases, lease_seconds);
   const { busy, max } = database.connections();
-  return busy < max ? database : { ...database, sql: database.spare };
+  if (busy < max) return send();
+  return send(database.spare).catch((error: unknown) => {
+    if (!isUnavailable(error) || error instanceof DatabaseTimeoutError) throw error;
+    return send();
+  });
 }
 
 /** Renew what is held now. False when the database is away, or a transaction has a job's row locked: repeat it soon. */
@@ -84,7 +92,7 @@ async function renew(
       const batch = held.slice(at, at + batch_max).filter((job) => running.holds(job));
       const byLease = new Map<Lease, RunningJob>(batch.map((job) => [job.lease, job]));
       const leases = batch.map((job) => job.lease);
-      const { lost, locked } = await extendLeases({ database: forRenewals(deps.database) }, leases, lease_seconds);
+      const { lost, locked } = await extend(deps, leases, lease_seconds);
       all &&= locked.length === 0;
       for (const lease of lost) {
         const job = byLease.get(lease);
