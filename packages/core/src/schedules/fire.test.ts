@@ -164,6 +164,18 @@ test("one sweep fires more slots than one transaction takes", async () => {
   expect(await slots()).toHaveLength(600);
 });
 
+test("large schedules with many slots to catch up keep no other tenant's from firing", { tags: ["slow"] }, async () => {
+  const rows = Array.from({ length: 10_000 }, (_, n) => ({ n, text: "abcd" }));
+  const { job, ...schedule } = define({ cron: "* * * * *", catch_up: "all" });
+  const large = { ...schedule, job: { ...job, payload: { rows } } };
+  for (const name of ["a", "b", "c", "d", "e"]) await createSchedule(deps, tenant, { ...large, name });
+  await createSchedule(deps, "modest", define({ name: "z", cron: "* * * * *" }));
+  await clock.set("2025-01-01T18:30:00Z");
+  await fireAll(deps);
+  const jobs = await database.sql`SELECT FROM atlasqueue.jobs WHERE tenant = 'modest'`;
+  expect(jobs).toHaveLength(1);
+});
+
 test("a paused schedule fires nothing; resumed it goes on with the next slot and catches nothing up", async () => {
   await createSchedule(deps, tenant, define({ catch_up: "all" }));
   expect(await pauseSchedule(deps, ref)).toMatchObject({ paused_at: new Date("2025-01-01T08:30Z") });

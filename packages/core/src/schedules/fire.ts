@@ -14,6 +14,8 @@ import { asFired } from "../tracing/send.ts";
 
 /** In one transaction. What is left is still due, for the next one. */
 const slots_max = 200;
+/** Of their jobs. While more are sent, the server would take us for idle and end the transaction, at every sweep anew. */
+const bytes_max = 4 * 1_048_576;
 
 /** The key says what made the job, and holds even if the database's clock is set back. */
 const key_ttl_seconds = 86_400;
@@ -42,8 +44,14 @@ export async function fireSchedules(deps: Deps, rows: readonly DueSchedule[]): P
   const plans: Plan[] = [];
   const rest = createRests();
   const share = Math.max(1, Math.floor(slots_max / rows.length));
+  let bytes_left = bytes_max;
   for (const row of rows) {
-    plans.push(planOf(deps, row, share));
+    const bytes = JSON.stringify(row.job).length;
+    const room = Math.min(share, Math.floor(bytes_left / bytes));
+    if (room < 1 && plans.length > 0) break;
+    const plan = planOf(deps, row, Math.max(1, room));
+    plans.push(plan);
+    bytes_left -= plan.fire.length * bytes;
     await rest();
   }
   const fired = await carryOut(deps, plans);
