@@ -1,8 +1,10 @@
-import type { Signal } from "@atlasqueue/core";
+import { redisSignal, type Signal } from "@atlasqueue/core";
 import { enqueue } from "@atlasqueue/core/internal/tools";
+import { queueKeys } from "../../core/src/signal/keys.ts";
 import { createReadyRound } from "../../core/src/maintenance/sweep/ready-round.ts";
-import { eventually, submission } from "@atlasqueue/testing";
-import { expect, test } from "vitest";
+import { eventually, redisUrl, submission, uniqueKeys } from "@atlasqueue/testing";
+import { Redis } from "ioredis";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { drivers, workerHarness } from "./harness.ts";
 import { defineHandler } from "../src/handler.ts";
@@ -68,3 +70,16 @@ test("the round comes to every queue, and then starts over", async () => {
 function fail(): never {
   throw new Error("no such driver");
 }
+
+test("a key of another type in place of one list keeps no other tenant's jobs waiting", async () => {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const keys = { jobs: jobsKey, deadLetters: dlqKey };
+  harness.useSignal(() => redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 }));
+  for (const tenant of ["a", "m", "z"]) await lose(tenant, ["mail"]);
+  const redis = new Redis(redisUrl());
+  onTestFinished(() => redis.disconnect());
+  await redis.set(queueKeys(keys, { tenant: "z", queue: "mail" }).list, "foreign");
+  const round = createReadyRound(harness.deps());
+  await expect(round()).rejects.toThrow(/WRONGTYPE/);
+  for (const tenant of ["a", "m"]) expect(await lengthOf(harness.deps().signal, tenant, "mail")).toBe(1);
+});

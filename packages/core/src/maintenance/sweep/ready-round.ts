@@ -1,6 +1,7 @@
 import { readyQueuesOf, readyTenants, top, type ReadyQueue } from "../../queues/ready-queues.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 import { offerMark } from "../../limits/marks.ts";
+import { SignalUnavailableError } from "../../signal/signal.ts";
 import { resignalOrphans } from "../resignal.ts";
 import { createReaches } from "./reaches.ts";
 
@@ -46,14 +47,22 @@ export function createReadyRound(deps: LoopDeps): () => Promise<number> {
     // Those that reached their end start over.
     for (const tenant of tenants) if ((pages.get(tenant)?.length ?? 0) < share) below.delete(tenant);
     let resignalled = 0;
+    let failed: SignalUnavailableError | undefined;
     for (let place = 0; place < share && (place === 0 || performance.now() < end); place += 1)
       for (const [tenant, page] of pages) {
         const queue: ReadyQueue | undefined = page[place];
         if (!queue) continue;
         if (place + 1 < page.length || page.length === share) below.set(tenant, queue.queue);
         else below.delete(tenant);
-        if (!queue.paused) resignalled += await offer(queue);
+        if (!queue.paused)
+          resignalled += await offer(queue).catch((error: unknown) => {
+            // Of this queue's list, perhaps: the others must not wait behind it, at every round anew.
+            if (!(error instanceof SignalUnavailableError)) throw error;
+            failed = error;
+            return 0;
+          });
       }
+    if (failed) throw failed;
     return resignalled;
   };
 }
