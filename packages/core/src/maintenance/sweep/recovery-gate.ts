@@ -8,6 +8,8 @@ import { reportFailed } from "../report-failed.ts";
 const opens_after_ms_default = 8_000;
 const beat_ms = 1_000;
 const gap_ms_max = 2_000;
+/** After one that failed: a single cut connection must not make a gap. */
+const repeat_ms = 250;
 
 export type RecoveryGate = {
   /** Whether this process may end leases that have expired. */
@@ -37,15 +39,18 @@ export function createRecoveryGate(deps: LoopDeps): RecoveryGate {
   let any_claims = false;
   let wake = new AbortController();
 
-  const beatOnce = async (): Promise<void> => {
+  /** Whether it was answered. */
+  const beatOnce = async (): Promise<boolean> => {
     try {
       const [row] = await executeOn(deps.database)<{ beats: number }>({ text: beat, params: [] });
       any_claims = row?.beats === 1;
       const now = performance.now();
       if (now - answered_at > gap_ms_max) answered_since = now;
       answered_at = now;
+      return true;
     } catch (error) {
       reportFailed(deps, "recovery_beat_failed", "recovery", error);
+      return false;
     }
   };
 
@@ -66,8 +71,8 @@ export function createRecoveryGate(deps: LoopDeps): RecoveryGate {
       while (!stop.aborted) {
         wake = new AbortController();
         const began = performance.now();
-        if (any_claims) await beatOnce();
-        const rest_ms = Math.max(0, began + beat_ms - performance.now());
+        const period_ms = any_claims && !(await beatOnce()) ? repeat_ms : beat_ms;
+        const rest_ms = Math.max(0, began + period_ms - performance.now());
         await pause(rest_ms, any_claims ? stop : AbortSignal.any([stop, wake.signal]));
       }
     },
