@@ -17,7 +17,9 @@ export function createHeartbeatOutage({ database }: { database: Database }): (er
   let met_at = -Infinity;
   return (error) => {
     const now = performance.now();
-    if (isBusy(error) && now - met_at < told_ms) return unavailable("The database did not answer");
+    // Not if anything was answered since: then a connection was cut, no more.
+    const lasts = now - met_at < told_ms && database.pulse.answered_at < met_at;
+    if (isBusy(error) && lasts) return unavailable("The database did not answer");
     if (isOutage(error)) met_at = now;
     return error;
   };
