@@ -99,10 +99,10 @@ export const peopleMoves: Moves = {
         deps,
         { tenant, queue: "limited" },
         queueLimits.parse({ concurrency: 2, rate: { limit: 100, period_seconds: 1 } }),
-      ),
+      ).catch(mayBeLate),
     "pause and resume": async ({ tenant }, deps) => {
-      await pauseQueue(deps, { tenant, queue: "limited" });
-      await resumeQueue({ ...deps, signal: memorySignal() }, { tenant, queue: "limited" });
+      await pauseQueue(deps, { tenant, queue: "limited" }).catch(mayBeLate);
+      await resumeQueue({ ...deps, signal: memorySignal() }, { tenant, queue: "limited" }).catch(mayBeLate);
     },
   }),
   ...ofMany({
