@@ -45,22 +45,22 @@ const namesOfInternal = () =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 24_700, budget: 20_000 },
+  { name: "lines of core", is: () => linesOf(core), limit: 24_650, budget: 20_000 },
   { name: "files of core", is: () => core.length, limit: 356, budget: 280 },
   { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 31, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 43, budget: 35 },
   { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 62, budget: 60 },
   { name: "names that core exports to our packages", is: namesOfInternal, limit: 243, budget: 150 },
-  { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 140, budget: 120 },
+  { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 141, budget: 120 },
   { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 2, budget: 2 },
   { name: "texts of a settlement", is: () => snapshots(/^settle\/settle(-.*)?\.sql$/), limit: 1, budget: 2 },
   // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone.
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 3, budget: 2 },
-  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 10_180, budget: 7_500 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 10_050, budget: 7_500 },
   {
     name: "lines of client, worker and their runtime",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker", "packages/runtime")),
-    limit: 7_400,
+    limit: 7_420,
     budget: 6_000,
   },
   { name: "lines of tests", is: () => linesOf(files.filter(isTest)), limit: 69_900, budget: 36_000 },
