@@ -86,7 +86,7 @@ const full_pass_ms = 6 * 3_600_000;
 const overlap_seconds = 600;
 
 /** Where the passes over the results are: each goes on there if the last one ended before its time. */
-export type ResultsPlace = { after?: string; full_pass_at?: number };
+export type ResultsPlace = { after?: string; full_pass_at?: number; in_full_pass?: boolean };
 
 /**
  * A pass over the results of jobs that succeeded long enough ago, as a step to be called until it says false: those that
@@ -105,9 +105,12 @@ export function resultsStep(
   let ends: { before: string; again: string } | undefined;
 
   const begin = async (ttl: number) => {
-    const { full_pass_at = -Infinity } = place;
+    const { full_pass_at = -Infinity, in_full_pass = false } = place;
+    // One that takes longer goes on: begun anew each time, it would never reach its end.
+    const is_due = !in_full_pass && performance.now() - full_pass_at >= full_pass_ms;
     // Without Redis every worker has the turn, every time.
-    if (performance.now() - full_pass_at >= full_pass_ms && (await takeTurn(deps, "results", full_pass_ms))) {
+    if (is_due && (await takeTurn(deps, "results", full_pass_ms))) {
+      place.in_full_pass = true;
       place.full_pass_at = performance.now();
       place.after = firstId;
     }
@@ -124,6 +127,7 @@ export function resultsStep(
     if (failed) retentionFailed(deps, "results", failed, last);
     removed.results += jobs;
     place.after = more ? (last ?? after) : ends.again;
+    if (!more) place.in_full_pass = false;
     return more;
   };
 }
