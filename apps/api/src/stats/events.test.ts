@@ -3,6 +3,7 @@ import { revokeToken, type LiveEventText } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
+import { foldAll } from "../../../../packages/core/src/counts/fold.ts";
 import { createEventStream } from "./event-stream.ts";
 
 let api: Awaited<ReturnType<typeof guardedApp>>;
@@ -41,8 +42,12 @@ async function listen(token: string | undefined, query = "", headers: Record<str
   const counts = () => heard.flatMap(({ event, data }) => (event === "counts" ? [data] : []));
   return { response, heard, counts, ended, text: () => text };
 }
-const submit = (key: string, queue: string, token = mine) =>
-  api.post(key, { type: "a", queue }, { authorization: `Bearer ${token}` });
+/** And what a sweep does next: queues are listed from its figures. */
+const submit = async (key: string, queue: string, token = mine) => {
+  const response = await api.post(key, { type: "a", queue }, { authorization: `Bearer ${token}` });
+  await foldAll(api.deps);
+  return response;
+};
 const work = async (queue: string) => {
   const leased = await api.send("POST", `/v1/queues/${queue}/lease`, mine, { worker_id: "w" });
   const { jobs } = (await leased.json()) as { jobs: { job: { id: string }; lease_token: string }[] };
