@@ -72,10 +72,11 @@ export function createRemoteSettler(
       throw error;
     }
     // An answer that was lost may have had next jobs, which nobody asks for any more.
-    if (!goes_on && asked_before !== undefined)
-      await calls.releaseLease(asked_before, { retries: 0, timeoutMs: last_try_ms_max }).catch(() => {});
+    if (!goes_on && asked_before !== undefined) await releaseNext(asked_before);
     return [];
   };
+  const releaseNext = (token: string): Promise<unknown> =>
+    calls.releaseLease(token, { retries: 0, timeoutMs: last_try_ms_max }).catch(() => {});
 
   const sendAll = async (batch: Settlement[], lease_token: string | undefined): Promise<void> => {
     const acks = batch.filter((item) => item.outcome.kind === "succeeded") as Success[];
@@ -144,6 +145,9 @@ export function createRemoteSettler(
     const jobs = batch.map(({ job }) => job);
     if (isDatabaseAway(error)) holdOn(jobs);
     for (const job of jobs) if (performance.now() >= job.ends_at_ms) lost(job);
+    // The next jobs of a request that nobody repeats any more.
+    const [token] = jobs.flatMap(({ next_token }) => next_token ?? []);
+    if (token !== undefined && !jobs.some((job) => held.holds(job))) void releaseNext(token);
     return "again";
   };
 

@@ -210,3 +210,18 @@ test("a batch of acks that a gateway refuses, and that goes again in halves, sta
   expect(refused).toBe(1);
   expect(ran.toSorted()).toEqual(["g 0", "g 1", "g 2", "h 0", "h 1", "h 2"]);
 });
+
+test("the next job of a settlement that gets no answer until the lease ends goes back with no attempt counted", async () => {
+  await groupOf("unheard", "g", 2);
+  const deaf: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    if (!String(init?.body).includes('"next"')) return answer;
+    throw new TypeError("the connection was cut");
+  };
+  const ran: number[] = [];
+  const handler = (_payload: unknown, { job }: { job: { attempts: number } }) => void ran.push(job.attempts);
+  const options = { runMax: 2, concurrency: 1, leaseSeconds: 1, waitSeconds: 1, observe: () => {} };
+  const worker = createClient({ url: api.url, fetch: deaf }).work("unheard", handler, options);
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await eventually(() => expect(ran).toEqual([1, 1]));
+});
