@@ -51,8 +51,9 @@ const figures: Figure[] = [
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 43, budget: 35 },
   { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 62, budget: 60 },
   { name: "names that core exports to our packages", is: namesOfInternal, limit: 243, budget: 150 },
-  { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 141, budget: 120 },
-  { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 2, budget: 2 },
+  { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 142, budget: 120 },
+  // The reason for the third is with their text.
+  { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 3, budget: 2 },
   { name: "texts of a settlement", is: () => snapshots(/^settle\/settle(-.*)?\.sql$/), limit: 1, budget: 2 },
   // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone.
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 3, budget: 2 },

@@ -6,27 +6,12 @@
 -- $6 types
 -- $7 queues
 -- $8 ids
--- $9 jobs_max
 WITH 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE id = ANY(ARRAY(
-      SELECT id FROM unnest($8::uuid[]) AS wanted(id)
-      UNION ALL
-      SELECT id FROM (
-        SELECT ready.id
-        FROM unnest(ARRAY(
-  SELECT queue FROM unnest($7::text[]) AS wanted(queue)
-  WHERE NOT EXISTS (
-    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AS served(queue),
-             LATERAL (SELECT id, priority, ready_at FROM atlasqueue.jobs
-                      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
-                      ORDER BY priority DESC, ready_at, id LIMIT $9::int
-                      FOR UPDATE SKIP LOCKED) AS ready
-        ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $9::int) AS oldest))
-      AND tenant = $4 AND queue = ANY(ARRAY(
+    WHERE id = ANY((SELECT $8::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(ARRAY(
   SELECT queue FROM unnest($7::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
@@ -45,8 +30,7 @@ WITH
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, running)
     SELECT tenant, queue, -count(*), count(*) FROM (SELECT $4 AS tenant, queue FROM leased) AS leased GROUP BY tenant, queue
-  )
-  SELECT * FROM leased WHERE (
+  ) SELECT * FROM leased WHERE (
     SELECT set_config('synchronous_commit',
       CASE WHEN bool_or(group_key IS NOT NULL) THEN current_setting('synchronous_commit') ELSE 'off' END, true)
     FROM leased) IS NOT NULL;

@@ -32,7 +32,7 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
     "SET last_started_at = statement_timestamp()",
     "SET last_started_at = last_started_at",
   ],
-  "by age alone": ["ORDER BY priority DESC, ready_at, id LIMIT $9", "ORDER BY ready_at, id LIMIT $9"],
+  "by age alone": ["ORDER BY priority DESC, ready_at, id LIMIT $8", "ORDER BY ready_at, id LIMIT $8"],
 };
 
 /** The same database, to which statements go with the one text in place of the other, also in transactions. */

@@ -50,10 +50,10 @@ function inOrder(leases: readonly Lease[], ids: readonly string[]): Lease[] {
  */
 async function claimById(deps: Deps, claimer: Claimer, ids: readonly string[]): Promise<Lease[]> {
   try {
-    return await claimWith(deps, claimer, { ids });
+    return await claimWith(deps, claimer, ids);
   } catch (error) {
     if (!isLocked(error)) throw error;
-    return claimWith(deps, claimer, { jobs_max: ids.length });
+    return claimWith(deps, claimer, ids.length);
   }
 }
 

@@ -11,7 +11,7 @@ export async function claimOldest(deps: Deps, jobs_max: number, claimer: Claimer
   const { plain, marked } = await queueKinds(deps, claimer);
   type Claiming = (jobs_max: number) => Promise<Lease[]>;
   const kinds = [
-    [plain, (room) => claimWith(deps, { ...claimer, queues: plain }, { jobs_max: room })],
+    [plain, (room) => claimWith(deps, { ...claimer, queues: plain }, room)],
     [
       marked,
       async (room) => claimLimited(deps, claimer, await markedAndReady(deps, { ...claimer, queues: marked }), room),

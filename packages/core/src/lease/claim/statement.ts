@@ -1,5 +1,5 @@
 import { composed } from "../../database/composed.ts";
-import { textArray, uuidArray } from "../../database/literals.ts";
+import { hidden, textArray, uuidArray } from "../../database/literals.ts";
 import { impatient } from "../../database/skip-locked.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
@@ -12,16 +12,13 @@ import { leaseTerms, ofTypes, readTrace, syncedForGroups, takeLeases, typesIn, t
  * Send a claim, as `underToken` does: of these ids, or of the oldest jobs in queues without limits and turns, passing over
  * those that are locked.
  */
-export async function claimWith(
-  deps: Deps,
-  claimer: Claimer,
-  { ids = [], jobs_max = 0 }: { ids?: readonly string[]; jobs_max?: number },
-): Promise<Lease[]> {
+export async function claimWith(deps: Deps, claimer: Claimer, which: readonly string[] | number): Promise<Lease[]> {
   const { tenant, worker_id, lease_seconds, whole = false, types } = claimer;
   return underToken(claimer, async (lease_token) => {
     const queues = textArray(claimer.queues);
     const terms = [lease_token, worker_id, lease_seconds, tenant, String(whole), typesIn(types)];
-    const params = [...terms, queues, uuidArray(ids), jobs_max];
+    const [text, last] = typeof which === "number" ? [oldest, which] : [byIds, uuidArray(which)];
+    const params = [...terms, queues, last];
     const leases = [...(await executeOn(deps.database)<LeaseRow>({ text, params }))];
     for (const lease of leases) {
       readTrace(lease);
@@ -64,23 +61,30 @@ const served = `ARRAY(
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${hasMark})))`;
 
-// The ids of $8; or the oldest $9, each queue's own order, then the best of those: one index scan per queue, none longer than
-// the answer, which passes over locked jobs.
-const text = composed(
+const claiming = (name: string, which: string, chosen: string) =>
+  composed(
+    name,
+    [...leaseTerms, "queues", which],
+    `WITH ${takeLeases(chosen)} SELECT * FROM leased WHERE ${syncedForGroups}`,
+  );
+
+// Two texts: a claim of ids through that of the oldest took 830 µs instead of 360, and of fifty ids 30 µs each instead of 20.
+const byIds = claiming(
   "lease/claim",
-  [...leaseTerms, "queues", "ids", "jobs_max"],
-  `
-  WITH ${takeLeases(`id = ANY(ARRAY(
-      SELECT id FROM unnest($8::uuid[]) AS wanted(id)
-      UNION ALL
-      SELECT id FROM (
-        SELECT ready.id
-        FROM unnest(${served}) AS served(queue),
-             LATERAL (SELECT id, priority, ready_at FROM atlasqueue.jobs
-                      WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ${ofTypes("$6")}
-                      ORDER BY priority DESC, ready_at, id LIMIT $9::int
-                      FOR UPDATE SKIP LOCKED) AS ready
-        ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $9::int) AS oldest))
-      AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`)}
-  SELECT * FROM leased WHERE ${syncedForGroups}`,
+  "ids",
+  `id = ANY(${hidden("$8::uuid[]")}) AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`,
+);
+
+// Each queue's own order, then the best of those: one index scan per queue, none longer than the answer. Passes over locked jobs.
+const oldest = claiming(
+  "lease/claim-oldest",
+  "jobs_max",
+  `id = ANY(ARRAY(
+      SELECT ready.id
+      FROM unnest(${served}) AS served(queue),
+           LATERAL (SELECT id, priority, ready_at FROM atlasqueue.jobs
+                    WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ${ofTypes("$6")}
+                    ORDER BY priority DESC, ready_at, id LIMIT $8::int
+                    FOR UPDATE SKIP LOCKED) AS ready
+      ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $8::int))`,
 );
