@@ -153,10 +153,11 @@ export function createHandOut(
     const same = waiters.slice(0, claims_max).findIndex(isOther);
     return waiters.slice(0, same === -1 ? claims_max : same);
   };
-  /** Until other workers have taken the jobs that these calls do not take. */
-  const restUnless = async (line: Line, given: boolean): Promise<void> => {
-    line.rest_ms = given ? 0 : Math.min(rest_ms.max, Math.max(rest_ms.min, line.rest_ms * 2));
-    if (line.rest_ms > 0) await pause(line.rest_ms, closing);
+  /** So that other workers take the jobs that these calls do not take. A call that joins the line ends it. */
+  const rest = async (line: Line): Promise<void> => {
+    line.rest_ms = Math.min(rest_ms.max, Math.max(rest_ms.min, line.rest_ms * 2));
+    line.joined = new AbortController();
+    await pause(line.rest_ms, AbortSignal.any([closing, line.joined.signal]));
   };
 
   return {
@@ -200,9 +201,11 @@ export function createHandOut(
         if (hands.length === 0) return;
         const given = await Promise.all(hands.map((hand) => give(line, hand.waiter, hand.ids)));
         ids = [];
-        if (!hands.some(({ waiter }) => waiter.call.types)) continue;
-        passed_over = given.some(Boolean) ? 0 : passed_over + hands.length;
-        if (passed_over >= line.waiters.length) return restUnless(line, line.waiters.length === 0);
+        if (given.some(Boolean)) {
+          line.rest_ms = 0;
+          passed_over = 0;
+        } else if (hands[0]?.waiter.call.types) passed_over += hands.length;
+        if (passed_over > 0 && passed_over >= line.waiters.length) return rest(line);
       }
       if (ids.length > 0) await putBack(line, ids);
     },

@@ -158,10 +158,14 @@ export function createLongPoll(
     const { tenant, queue } = waiter.call;
     let line = lines.get(lineName(waiter.call));
     if (!line) {
-      lines.set(lineName(waiter.call), (line = { tenant, queue, waiters: [], serving: false, rest_ms: 0 }));
+      lines.set(
+        lineName(waiter.call),
+        (line = { tenant, queue, waiters: [], serving: false, rest_ms: 0, joined: new AbortController() }),
+      );
       listenAnew();
     }
     line.waiters.push(waiter);
+    line.joined.abort();
     listening ??= listen();
   };
 

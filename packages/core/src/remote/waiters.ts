@@ -31,9 +31,9 @@ export type Waiter = {
 
 /**
  * The calls waiting for jobs of one queue, first come first. `serving`: jobs are on their way to them. `rest_ms`: how long it
- * rested last, as there were only jobs of types that none of them takes.
+ * rested last, as there were only jobs of types that none of them takes. `joined` aborts when a call joins the line.
  */
-export type Line = QueueRef & { waiters: Waiter[]; serving: boolean; rest_ms: number };
+export type Line = QueueRef & { waiters: Waiter[]; serving: boolean; rest_ms: number; joined: AbortController };
 
 export const lineName = ({ tenant, queue }: QueueRef) => `${tenant} ${queue}`;
 
