@@ -66,7 +66,7 @@ export type WorkerAppConfig = ServerConfig &
     /** When set, the worker ends when nothing is left to do and no job is due that soon. */
     drain: { dueWithinSeconds: number } | undefined;
     metrics: { host: string; port: number; keep_alive_ms: number };
-    /** Which names, besides any address, requests to the metrics port may use; undefined: any. */
+    /** The host names that requests to the metrics port may use; addresses always may. Undefined: all names. */
     allowed_hosts: HostRule | undefined;
     /** Whether it runs `demo.*` jobs, which sleep and fail on request. */
     demo_handlers: boolean;

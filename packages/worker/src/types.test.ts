@@ -25,7 +25,7 @@ beforeEach(async () => void (await sql()`TRUNCATE atlasqueue.queues, atlasqueue.
 describe.each(Object.entries(signals))("with %s", (_name, driver) => {
   beforeEach(() => useSignal(driver));
 
-  test("workers of different types take each their own of one queue, each job once", async () => {
+  test("workers of different types each take their own from one queue, each job once", async () => {
     await add(...Array.from({ length: 200 }, (_, at) => ({ type: at % 3 === 0 ? "mail" : "report" })));
     for (const type of ["mail", "report"]) work(handlers, { types: [type], pollTimeoutSeconds: 1 });
     await eventually(async () => expect(await left()).toEqual([]), { timeout_ms: 30_000 });
@@ -46,7 +46,7 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
     expect(new Set((await left()).map(({ type, attempts }) => `${type} ${attempts}`))).toEqual(new Set(["report 0"]));
   });
 
-  test("so do those of a queue with limits", async () => {
+  test("workers of different types share a queue with limits", async () => {
     await setLimits(deps(), { tenant: "default", queue: "default" }, queueLimits.parse({ concurrency: 3 }));
     await add(...Array.from({ length: 30 }, (_, at) => ({ type: at % 3 === 0 ? "mail" : "report" })));
     for (const type of ["mail", "report"]) work(handlers, { types: [type], pollTimeoutSeconds: 1 });

@@ -78,7 +78,7 @@ test.each<[what: string, method: string, path: string, body: object]>([
   expect(answer.status, await answer.text()).toBe(200);
 });
 
-test("nothing else that workers do has that room but what a lease hangs on", () => {
+test("of all that workers ask for, only operations on a lease have that room", () => {
   const others = operations.filter(({ scope, gate }) => (scope === "work") !== (gate === "lease"));
   expect(others.map(({ id }) => id)).toEqual(["leaseJobs", "openQueueLease"]);
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const lists = 20;
-/** From now on what no lease hangs on waits, until the result is called: then so many may go on. */
+/** Takes every place of the ordinary line. The result gives some of them back, or all. */
 const takeTurns = (): ((count?: number) => void) => {
   const { rest } = api.deps.database.turns;
   let taken = 0;
@@ -54,7 +54,7 @@ test.each<[what: string, path: string, body: object]>([
   ["a settlement", "/v1/leases/settle", { acks: [{ id, lease_token }] }],
   ["the release of a lease", "/v1/leases/release", { lease_token }],
   ["an ack of OpenQueue's", `/jobs/${id}/ack`, { lease_token }],
-])("%s waits behind nothing else of its tenant's: a lease hangs on it", async (what, path, body) => {
+])("%s does not wait for other statements of its tenant", async (what, path, body) => {
   const queue = what.replaceAll(/[^a-z]/g, "-");
   await submit(api.deps, [submission({ queue })], { idempotency_ttl_seconds: 60 });
   const leased = await api.send("POST", `/v1/queues/${queue}/lease`, undefined, { worker_id: "w" });

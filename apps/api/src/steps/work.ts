@@ -41,7 +41,7 @@ export const store = route(
   async ({ deps, tenant, path: { id, name }, body, bytes }) => {
     requireSmall(body.result, "/result", bytes, limits.result_bytes_max);
     const job = { id, tenant, lease_token: body.lease_token };
-    // Its lease hangs on it.
+    // An operation on a lease: it does not wait for other statements.
     const outcome = await storeStep({ ...deps, database: ahead(deps.database) }, job, name, body.result ?? null);
     switch (outcome.kind) {
       case "stored":

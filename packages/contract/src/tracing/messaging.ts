@@ -91,7 +91,7 @@ export async function inOperation<T>(
   }
 }
 
-/** What a span of one attempt hangs on: it always links to what submitted the job, and may be its child as well. */
+/** The parent and the link of an attempt's span. It always links to the submission, and may be its child as well. */
 export function placeOfAttempt(
   trace: TraceContext | undefined,
   { attempt, delayed }: { attempt: number; delayed: boolean },

@@ -12,7 +12,7 @@ export type Sql = postgres.Sql;
 /** For whom statements are sent. */
 export type Sender = {
   tenant: string;
-  /** What a lease hangs on waits in a line of its own. Default `rest`. */
+  /** `lease`: an operation on a lease, such as a renewal. Default `rest`. */
   line?: "lease" | "rest";
   /** Only asked for, and only minded, while one waits for its turn. */
   gone?: (() => AbortSignal) | undefined;
@@ -144,7 +144,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     for (const each of all) (each as unknown as Patched).retire();
   };
   const max = options.connectionsMax;
-  // A quarter of them is closed to what no lease hangs on.
+  // A quarter of them is for operations on leases alone.
   const turns = { lease: createFairSemaphore(max), rest: createFairSemaphore(max - Math.floor(max / 4)) };
   return {
     sql,

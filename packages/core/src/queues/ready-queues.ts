@@ -55,8 +55,7 @@ const tenantsAmong = `
 const facts = `coalesce(${hasMark}, false) AS marked, paused_at IS NOT NULL AS paused`;
 
 /**
- * For each tenant up to `queues_max` queues with ready jobs, from the name before its `below` down, whoever serves
- * them. In the order of the steps; fewer for a tenant means that it has no more.
+ * For each tenant up to `queues_max` queues with ready jobs, from the name before its `below` down. In the order of the steps; fewer for a tenant means that it has no more.
  */
 export async function readyQueuesOf(
   deps: Pick<Deps, "database">,

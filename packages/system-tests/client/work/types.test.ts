@@ -18,7 +18,7 @@ const work = (queue: string, types: string[], ran: string[]) => {
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
 };
 
-test("remote workers of different types take each their own of one queue, whoever waits first", async () => {
+test("remote workers of different types each take their own from one queue, in whichever order they wait", async () => {
   const [mails, reports]: [string[], string[]] = [[], []];
   work("mixed", ["mail"], mails);
   work("mixed", ["report"], reports);
@@ -51,7 +51,7 @@ test("a lease of some types leaves jobs of others to other requests, with no att
   expect((await waiting).map(({ job }) => job.id)).toEqual([id]);
 });
 
-test("types that are none are refused by name", async () => {
+test("an empty list of types is refused by name", async () => {
   await expect(client.lease("one", { workerId: "w", types: [] })).rejects.toThrow(
     /types must be a list of 1 to 100 job types/,
   );

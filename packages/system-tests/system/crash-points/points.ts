@@ -87,7 +87,7 @@ export const signalBeside: Readonly<Record<string, string>> = {
   "signal/presence.withdraw": "as if the process had died",
 };
 
-/** Statements that commit something, and have no points: no promise about a job hangs on any of them. */
+/** Statements that commit something, and have no points, as no guarantee about a job depends on them. */
 export const beside: Readonly<Record<string, string>> = {
   "audit/": "who did what: its own promise and tests, in core/src/audit",
   "tokens/": "access, not jobs",

@@ -54,7 +54,7 @@ export function idSource({ deps, served, line, poll_timeout_seconds }: IdSourceP
     return { tenant, ids: woken ? idsOf(woken) : [], others: false };
   };
 
-  /** From the first in line that has any. Another worker, or our last claim, may have them by now. */
+  /** From the first tenant in line that has ids. Another worker, or our last claim, may have taken them. */
   const ofLine = async (ids_max: number): Promise<NextIds | undefined> => {
     for (let tenant = line.first(); tenant !== undefined && !stop.aborted; tenant = line.first()) {
       // If this rejects, the tenant is still the first.

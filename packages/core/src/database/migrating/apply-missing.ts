@@ -12,7 +12,7 @@ export type MigrateOptions = {
   tell?: ((line: string) => void) | undefined;
 };
 
-/** "AtlasQ" in ASCII: any fixed number that other programs in the same database are unlikely to pick. */
+/** "AtlasQ" in ASCII: a number that other programs in the database are unlikely to use for a lock of theirs. */
 const migration_lock = 0x41746c617351;
 /**
  * Statements that come later wait behind one that waits for a table: below the deadline of an API's statements, 1.5 s, and

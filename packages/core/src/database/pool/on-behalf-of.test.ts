@@ -88,7 +88,7 @@ test("tenants take turns, each in its own order", async () => {
   expect(order).toEqual(["a1", "a2", "b1", "c1", "a3", "b2"]);
 });
 
-test("what a lease hangs on waits behind none of its tenant's other statements, even if they never end", async () => {
+test("operations on a lease do not wait for their tenant's other statements, even if those never end", async () => {
   const database = open(4, 30_000);
   const stuck = ["a", "b"].flatMap((tenant) =>
     Array.from({ length: 20 }, () => send(database, tenant, endless).catch(() => {})),

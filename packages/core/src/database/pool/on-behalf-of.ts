@@ -14,8 +14,8 @@ export function onBehalfOf(database: Database, sender: Sender): Database {
 }
 
 /**
- * The same database for what a lease hangs on, which waits behind no other statements: of the connections, a quarter is
- * closed to those.
+ * The same database for operations on a lease, such as renewals and outcomes. They wait in a line of their own, and a
+ * quarter of the connections takes no other statements.
  *
  * @example
  * await executeOn(ahead(deps.database))(renewal);

@@ -13,7 +13,7 @@ const round_ms_max = 1_000;
 const cursors_max = 10_000;
 
 /**
- * Goes round all queues with ready jobs, whoever serves them: each sweep does some, and the next continues from there.
+ * Goes round all queues with ready jobs. Each sweep looks at some, and the next sweep goes on from there.
  * Every tenant has an equal share of a sweep and its own cursor, so one with ten thousand queues holds up no other.
  * Returns how many jobs were signalled again.
  */

@@ -35,7 +35,7 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
   const draw = localPermits();
 
   const keyOf = (queue: QueueRef) => queueKeys(defaultKeys, queue).list;
-  /** Only who puts something in makes lists: any name may be asked for. */
+  /** A list is made by a push alone, as callers may ask for any name. */
   const listsOf = (queue: QueueRef): Lists => {
     const key = keyOf(queue);
     let lists = queues.get(key);
