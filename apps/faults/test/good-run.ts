@@ -135,6 +135,12 @@ export function waits(
 /** What has that job. */
 export const itsAnswer = { jobs: [{ job: "job-waits", attempt: 1, token: "its-token" }] };
 
+/** It asks again under its token, and waits for an answer for as long as `meanwhile` takes. */
+export function repeats(run: MadeUpRun, end: { jobs: typeof itsAnswer.jobs } | "info", meanwhile: () => void): void {
+  const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1", library: true, token: "its-token" };
+  run.call("lease", asked, end, { process: "remote-1", meanwhile });
+}
+
 /** It gives back what it may have been given. */
 export function givesBack(run: MadeUpRun, end: "answered" | "info", meanwhile = () => {}): void {
   run.call("giveBack", { token: "its-token" }, end === "info" ? end : {}, { process: "remote-1", meanwhile });

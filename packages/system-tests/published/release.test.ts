@@ -16,6 +16,7 @@ const names = [
   "embedded",
   "mcp",
   "program",
+  "runtime",
   "telemetry",
   "worker",
   "worker-app",

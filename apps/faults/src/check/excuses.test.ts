@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { givesBack, goodRun, itsAnswer, remote, waits, waitsAndRenews, wanted } from "../../test/good-run.ts";
+import { givesBack, goodRun, itsAnswer, remote, repeats, waits, waitsAndRenews, wanted } from "../../test/good-run.ts";
 import { madeUpRun, type MadeUpRun } from "../../test/made-up-run.ts";
 import { check } from "./check.ts";
 
@@ -35,6 +35,33 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
         "info",
         (claim) => void claim().pass(1_200),
         () => givesBack(run, "info"),
+      ),
+  ],
+  [
+    "attempts-seen",
+    "the answer with it took too long",
+    // It asked again in time, and the answer to that came late.
+    (run) =>
+      waits(
+        run,
+        "info",
+        (claim) => void claim().pass(300),
+        () => repeats(run, itsAnswer, () => void run.pass(1_200)),
+      ),
+  ],
+  [
+    "attempts-seen",
+    "the answer with it took too long",
+    // It asked again in time, and was answered when the lease had ended.
+    (run) =>
+      waits(
+        run,
+        "info",
+        (claim) => void claim().pass(300),
+        () => {
+          repeats(run, "info", () => void run.pass(3_000));
+          repeats(run, { jobs: [] }, () => {});
+        },
       ),
   ],
   [

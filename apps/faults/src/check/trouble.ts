@@ -85,17 +85,24 @@ export const hadItsAnswer = ({ leaseCalls }: Facts, { token }: Pick<Held, "token
   token !== null && leaseCalls.some(({ tokens }) => tokens.has(token));
 
 /**
- * Whether a remote worker still waited for this very lease a third of it later: the answer that had it came then, or there
- * was none to a call of that time that might have had it.
+ * Whether a remote worker still waited for this very lease a third of it later: the first answer that had it came then, or
+ * there was none to a request under its token, or to one of that time that might have had it.
  */
 export function waitedLong(
   { leaseCalls, settings: { lease_ms } }: Facts,
   { worker, token, from_ms }: Pick<Held, "worker" | "token" | "from_ms">,
 ): boolean {
+  const late_ms = from_ms + lease_ms / 3;
   const calls = leaseCalls.filter((call) => call.worker === worker);
   const its = calls.filter(({ tokens }) => token !== null && tokens.has(token));
-  const asked = its.length > 0 ? its : calls.filter(({ known }) => known !== "ok");
-  return asked.some((call) => call.from_ms <= from_ms + clocks_ms && call.to_ms > from_ms + lease_ms / 3);
+  if (its.length > 0) return Math.min(...its.map(({ to_ms }) => to_ms)) > late_ms;
+  // Told in time that nothing is leased under it, it waits for no answer.
+  const told = calls.some(
+    (call) => call.asked_under === token && call.known === "ok" && call.to_ms < from_ms + lease_ms,
+  );
+  if (told && token !== null) return false;
+  const unheard = calls.filter(({ known, to_ms }) => known !== "ok" && to_ms > late_ms);
+  return unheard.some((call) => call.asked_under === token || call.from_ms <= from_ms + clocks_ms);
 }
 
 /**
