@@ -1,5 +1,8 @@
-import type { OpenQueueError, OpenQueueJob, OpenQueueLease, OpenQueueSubmitInput } from "@atlasqueue/contract";
 import {
+  type OpenQueueError,
+  type OpenQueueJob,
+  type OpenQueueLease,
+  type OpenQueueSubmitInput,
   openQueueError,
   openQueueJob,
   openQueueJobPage,

@@ -129,7 +129,7 @@ export { fail, type Failure } from "./settle/fail.ts";
 export { verdictAfterFailure } from "./settle/verdict.ts";
 export { NoRoomError, takeOrThrow } from "./shares.ts";
 export { writeJson } from "./room/json-text.ts";
-export { withinHeap } from "./room/within-heap.ts";
+export { withinHeap } from "./room/bytes.ts";
 export { announce, hint } from "./signal/announce.ts";
 export { fleetSignal, type FleetSignal } from "./signal/fleet.ts";
 export { defaultKeys, keysOf } from "./signal/keys.ts";

@@ -1,7 +1,6 @@
 import type { Deps } from "../src/deps.ts";
 import { flowHandlers } from "../src/flows/handlers.ts";
-import type { Released } from "../src/flows/release-children.ts";
-import { releaseChildren as release } from "../src/flows/release-children.ts";
+import { type Released, releaseChildren as release } from "../src/flows/release-children.ts";
 import { drainPage, type Drained, type Handlers } from "../src/outbox/drain-page.ts";
 import { createDrainer } from "../src/outbox/drainer.ts";
 import { outboxHandlers } from "../src/outbox/handlers.ts";

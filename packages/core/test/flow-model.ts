@@ -1,8 +1,7 @@
 import { admitAll, closeEdges, releaseChildren } from "./advance.ts";
-import type { OnParentFailure } from "@atlasqueue/contract";
+import { type OnParentFailure, isFinal, type JobStatus } from "@atlasqueue/contract";
 import { recordEvents } from "@atlasqueue/testing";
 import type { Database, Sql } from "../src/database/connect.ts";
-import { isFinal, type JobStatus } from "@atlasqueue/contract";
 import type { Deps } from "../src/deps.ts";
 import { advanceOverdue } from "../src/groups/overdue.ts";
 import { cancel } from "../src/jobs/cancel.ts";

@@ -45,11 +45,11 @@ const namesOfInternal = () =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 24_650, budget: 20_000 },
-  { name: "files of core", is: () => core.length, limit: 356, budget: 280 },
-  { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 31, budget: 25 },
-  { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 43, budget: 35 },
-  { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 62, budget: 60 },
+  { name: "lines of core", is: () => linesOf(core), limit: 24_600, budget: 20_000 },
+  { name: "files of core", is: () => core.length, limit: 339, budget: 280 },
+  { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 25, budget: 25 },
+  { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 35, budget: 35 },
+  { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 55, budget: 60 },
   { name: "names that core exports to our packages", is: namesOfInternal, limit: 243, budget: 150 },
   { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 142, budget: 120 },
   // The reason for the third is with their text.

@@ -13,12 +13,10 @@ const exempt: Record<string, string> = {
   "database/migrating/apply-missing.ts": aboutTheServer,
   "database/migrating/journal.ts": aboutTheServer,
   "database/server/refresh-statistics.ts": aboutTheServer,
-  "database/replicated.ts": aboutTheServer,
   "database/server/clock.ts": aboutTheServer,
   "database/server/connections.ts": aboutTheServer,
   "database/server/version.ts": aboutTheServer,
   "database/transaction.ts": aboutTheServer,
-  "database/unsynced.ts": aboutTheServer,
   "dead-letters/count.ts": "its conditions are those of dead-pages.ts, which name the tenant",
   "dead-letters/purge.ts": "its conditions are those of pages.ts, which name the tenant",
   "dead-letters/among.ts": "for the list in Redis, which covers all tenants",
@@ -48,11 +46,11 @@ const exempt: Record<string, string> = {
   "tokens/signing-key.ts": "a system-wide key, which no caller sees or names",
   "settle/settle.ts": "by the lease's token; a remote worker's ids go through find-leased first",
   "rollups/columns.ts": "part of statements, over rows that the rest of them name by tenant",
-  "database/skip-locked.ts": "part of statements, over jobs chosen by the rest of them",
+  "database/clauses.ts": "part of statements, over jobs chosen by the rest of them",
   "database/server/rights.ts": "rights on whole tables, as a program starts",
   "signal/redis-owner.ts": aboutTheServer,
   "counts/job-checks.ts": "doctor's, over all tenants",
-  "room/page-bytes.ts": "part of statements, over rows that the rest of them chose by tenant",
+  "room/bytes.ts": "part of statements, over rows that the rest of them chose by tenant",
 };
 
 const statement = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\s+[\w*(]/;

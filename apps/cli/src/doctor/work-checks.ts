@@ -1,8 +1,6 @@
 import type { Signal } from "@atlasqueue/core";
-import { defaultTenant } from "@atlasqueue/core/internal";
-import { oldestReady, queueDepths, ready_ms_max, whyLeft } from "@atlasqueue/core/internal/tools";
-import type { Deps, SeenWorker } from "@atlasqueue/core/internal";
-import type { Left } from "@atlasqueue/core/internal/tools";
+import { defaultTenant, type Deps, type SeenWorker } from "@atlasqueue/core/internal";
+import { oldestReady, queueDepths, ready_ms_max, whyLeft, type Left } from "@atlasqueue/core/internal/tools";
 import { duration } from "../output/plain.ts";
 import { ok, wrong, type Check } from "./check.ts";
 

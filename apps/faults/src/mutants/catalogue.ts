@@ -23,7 +23,7 @@ export const catalogue: readonly Mutant[] = [
     name: "owner instead of token",
     edits: [
       {
-        file: "lease/claim/under-token.ts",
+        file: "lease/claim/statement.ts",
         find: "const lease_token = claimer.lease_token ?? randomUUID();",
         put: `const lease_token = \`\${Buffer.from(claimer.worker_id.padEnd(16)).toString("hex").slice(0, 8)}-0000-4000-8000-000000000000\`; void randomUUID;`,
       },
@@ -57,7 +57,7 @@ export const catalogue: readonly Mutant[] = [
     name: "deadline without a second look",
     edits: [
       {
-        file: "lease/claim/under-token.ts",
+        file: "lease/claim/statement.ts",
         find: "if (outcomeUnknown(error)) claimer.unanswered?.(lease_token, claimer.tenant);",
         put: "void outcomeUnknown;",
       },
@@ -106,7 +106,7 @@ export const catalogue: readonly Mutant[] = [
     name: "lock without SKIP LOCKED",
     edits: [
       {
-        file: "database/skip-locked.ts",
+        file: "database/clauses.ts",
         find: "FOR NO KEY UPDATE SKIP LOCKED\n  )`;",
         put: "FOR NO KEY UPDATE\n  )`;",
       },

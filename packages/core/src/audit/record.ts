@@ -1,8 +1,7 @@
 import type { Actor, AuditAction, JsonObject } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient, unsynced } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 

@@ -1,7 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { jobStatuses } from "@atlasqueue/contract";
-import { unsynced } from "../database/unsynced.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { unsynced, impatient } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 

@@ -1,3 +1,4 @@
+import { defaultSchema } from "./schema/name.ts";
 import { createRequire } from "node:module";
 import type * as Orm from "drizzle-orm";
 import type * as PgCore from "drizzle-orm/pg-core";
@@ -19,20 +20,28 @@ export const {
   bigserial,
   boolean,
   check,
-  customType,
   doublePrecision,
   foreignKey,
   index,
   integer,
   jsonb,
-  pgSchema,
   primaryKey,
   smallint,
   text,
-  timestamp,
   uniqueIndex,
   uuid,
 } = load("drizzle-orm/pg-core") as typeof PgCore;
+const { customType, pgSchema, timestamp } = load("drizzle-orm/pg-core") as typeof PgCore;
 
 /** For queries that somebody else sends. */
 export const { drizzle: queryBuilder } = load("drizzle-orm/pg-proxy") as typeof PgProxy;
+
+/** Another schema's name is filled in as a statement is sent: see `schemaNamed`. */
+export const atlasqueue = pgSchema(defaultSchema);
+
+/** What tables are made of beside drizzle's own types. */
+export const time = () => timestamp({ withTimezone: true, precision: 6 });
+export const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
+
+/** The driver reads JSON; drizzle's own type would read a JSON string once more. */
+export const json = <T>() => customType<{ data: T }>({ dataType: () => "json" })();

@@ -1,9 +1,9 @@
 import { bounded } from "./bounded.ts";
+import { onceImpatient, onDeadline, unsent } from "./patience.ts";
 import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
 import { inTurn } from "./pool/on-behalf-of.ts";
-import { onceImpatient, onDeadline, unsent } from "./patience.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 import { endOfStretch, pageConditions, placeOf, stretch_jobs_max } from "./pages.ts";
 
 const { byIds, walk, matches, still } = pageConditions;

@@ -11,7 +11,7 @@ import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isCleared } from "./keeping/cleared-result.ts";
-import { beside_bytes_max, bytesOf } from "../room/page-bytes.ts";
+import { beside_bytes_max, bytesOf } from "../room/bytes.ts";
 
 type Child = { id: string; flow_id: string | null };
 

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import { groupLane } from "../groups/join.ts";
 import type { Handled, OutboxRow } from "../outbox/drain-page.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { noteParents } from "./note-parents.ts";
+import { noteParents } from "../outbox/notes.ts";
 
 /** `cancelled` are the ids of those that ended here. */
 export type Released = { ready: ReadyJob[]; cancelled: string[] };

@@ -1,7 +1,7 @@
 import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import { hidden, textArray, unindexed } from "../database/literals.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 import { executeOn, type Execute, type Statement } from "../database/statement.ts";
 import { notHeldHalfSent, notHeldIdle, sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";

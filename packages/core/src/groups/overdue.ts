@@ -3,7 +3,7 @@ import { inTransaction, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
-import { notesInTurn } from "../outbox/notes-in-turn.ts";
+import { notesInTurn } from "../outbox/notes.ts";
 import { advanceIn, readyOf, type GroupRef } from "./advance.ts";
 
 const page_groups = 500;

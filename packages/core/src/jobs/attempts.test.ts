@@ -2,7 +2,7 @@ import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../ids.ts";
 import { listAttempts } from "./attempts.ts";
-import { page_bytes_max } from "../room/page-bytes.ts";
+import { page_bytes_max } from "../room/bytes.ts";
 
 let own: TestDatabase;
 beforeAll(async () => {

@@ -1,17 +1,17 @@
 import { composed } from "../database/composed.ts";
 import { isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { hidden, textArray, uuidArray } from "../database/literals.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { countMixedMoves } from "../counts/changes.ts";
-import { noteParents } from "../flows/note-parents.ts";
+import { noteParents } from "../outbox/notes.ts";
 import { advanceIn, endInGroups, readyOf } from "../groups/advance.ts";
 import { groupIsFree } from "../groups/join.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { transition } from "../tracing/transition.ts";
+import { transition } from "../tracing/send.ts";
 
 export type CancelOutcome =
   /** `ready` are the next jobs of its group, to be signalled. */

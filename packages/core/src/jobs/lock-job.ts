@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 import type { Statement } from "../database/statement.ts";
 import { notHeldHalfSent, notHeldIdle, sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";

@@ -1,5 +1,5 @@
 import { countMixedMoves } from "../counts/changes.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 
 /** What is a job's alone: the table, its column, and the part that has the ids. Only with `has_steps` is there any of the last. */
 const belongings = [

@@ -1,10 +1,10 @@
 import { composed } from "../database/composed.ts";
 import type { JobStatus } from "@atlasqueue/contract";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { transition } from "../tracing/transition.ts";
+import { transition } from "../tracing/send.ts";
 import { startAnew } from "./start-anew.ts";
 
 export type RetryOutcome =

@@ -4,7 +4,7 @@ import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pageColumns, pageRow, weighedJobs, type PageRow, type ReadRow } from "./page-row.ts";
-import { fitting, isCut, page_bytes_max } from "../room/page-bytes.ts";
+import { fitting, isCut, page_bytes_max } from "../room/bytes.ts";
 import { listParameters, matches, paramsOf, withoutChance, type JobFilter } from "./list.ts";
 
 /** What a search found, and how far it looked: `jobs` is how many it read, `next` where it goes on. */

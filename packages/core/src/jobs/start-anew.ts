@@ -1,5 +1,5 @@
 import { countMixedMoves } from "../counts/changes.ts";
-import { noteParents } from "../flows/note-parents.ts";
+import { noteParents } from "../outbox/notes.ts";
 import { joinGroups } from "../groups/join.ts";
 
 // Its edges are looked at as they were before: a job that waits for others may be ready by now. `releaseChildren` sees.

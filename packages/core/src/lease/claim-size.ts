@@ -1,8 +1,8 @@
 import { limits } from "@atlasqueue/contract";
-import { claim_bytes_max } from "./payload-bytes.ts";
+import { page_bytes_max } from "../room/bytes.ts";
 
 /**
- * How many jobs a claim of this process may ask for, so that their payloads stay near `claim_bytes_max` together. It begins
+ * How many jobs a claim of this process may ask for, so that their payloads stay near `page_bytes_max` together. It begins
  * with as many of the largest payload as fit. The size of a payload is known only after its claim: when payloads suddenly grow, one claim takes more than that, up to
  * its number of jobs times the largest payload.
  */
@@ -23,7 +23,7 @@ export type ClaimSize = {
 export function createClaimSize(): ClaimSize {
   let largest_bytes: number = limits.payload_bytes_max;
   return {
-    jobs_max: () => Math.max(1, Math.floor(claim_bytes_max / largest_bytes)),
+    jobs_max: () => Math.max(1, Math.floor(page_bytes_max / largest_bytes)),
     note(leases) {
       if (leases.length === 0) return;
       let bytes = 1;

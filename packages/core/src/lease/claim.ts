@@ -1,6 +1,11 @@
+import { composed } from "../database/composed.ts";
+import { textArray } from "../database/literals.ts";
+import { executeOn } from "../database/statement.ts";
+import { hasMark } from "../limits/room.ts";
+import { claimLimited, markedAndReady } from "./claim/limited.ts";
+import { addTo, claimWith } from "./claim/statement.ts";
 import type { Deps } from "../deps.ts";
 import { claimByIds } from "./claim/by-ids.ts";
-import { claimOldest } from "./claim/oldest.ts";
 import { wholeJob } from "./take-leases.ts";
 import type { Claimer, Lease, LeasedJob } from "./lease.ts";
 
@@ -18,15 +23,73 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
 
 /**
  * queued → running, without a signal: the oldest of the highest priority. Scans the index of ready jobs, so it is for
- * times when Redis is away. Concurrent claims skip each other's rows.
+ * times when Redis is away. Each kind of queue is claimed in its own way, and has its part of the room. Concurrent claims skip
+ * each other's rows.
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
-  return claimOldest(deps, jobs_max, claimer);
+  const { random = Math.random, size } = claimer;
+  const room_max = Math.min(jobs_max, size?.jobs_max() ?? Infinity);
+  const { plain, marked } = await queueKinds(deps, claimer);
+  type Claiming = (jobs_max: number) => Promise<Lease[]>;
+  const kinds = [
+    [plain, (room) => claimWith(deps, { ...claimer, queues: plain }, room)],
+    [
+      marked,
+      async (room) => claimLimited(deps, claimer, await markedAndReady(deps, { ...claimer, queues: marked }), room),
+    ],
+  ] satisfies [string[], Claiming][];
+  const ways = kinds.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : []));
+  // So that no kind is always the first.
+  const first = Math.floor(random() * ways.length);
+  let left = [...ways.slice(first), ...ways.slice(0, first)];
+  const leases: Lease[] = [];
+  // Parts first, and what is not used of them afterwards: queues of one kind that never run empty would otherwise keep
+  // those of another waiting. Rounded at random, as there may be room for fewer jobs than there are kinds.
+  for (const part of [Math.floor(room_max / left.length + random()), room_max]) {
+    const open: Claiming[] = [];
+    for (const claiming of left) {
+      const room = Math.min(part, room_max - leases.length);
+      const before = leases.length;
+      if (room > 0) await addTo(deps, claimer, leases, () => claiming(room));
+      // Fewer than there was room for are all there are.
+      if (leases.length - before === room) open.push(claiming);
+    }
+    left = open;
+  }
+  return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
 
 /** `claim`, or `claimReady` when given a number, returning the whole jobs from the same statement. */
 export async function claimJobs(deps: Deps, which: readonly string[] | number, claimer: Claimer): Promise<LeasedJob[]> {
   const whole = { ...claimer, whole: true };
-  const leases = await (typeof which === "number" ? claimOldest(deps, which, whole) : claimByIds(deps, which, whole));
+  const leases = await (typeof which === "number" ? claimReady(deps, which, whole) : claimByIds(deps, which, whole));
   return leases.map(wholeJob);
 }
+
+/** Queues by how their jobs are claimed; those that are paused are none of them. */
+type QueueKinds = { plain: string[]; marked: string[] };
+
+/**
+ * How the jobs of queues must be claimed without a signal: under the lock of the queue's row, or just in their order.
+ *
+ * @example
+ * const { plain, marked } = await queueKinds(deps, { tenant: "default", queues: ["mail", "reports"] });
+ */
+async function queueKinds(
+  deps: Pick<Deps, "database">,
+  { tenant, queues }: Pick<Claimer, "tenant" | "queues">,
+): Promise<QueueKinds> {
+  type Row = { queue: string; kind: "paused" | "marked" };
+  const rows = await executeOn(deps.database)<Row>({ text: kinds, params: [tenant, textArray(queues)] });
+  const kindOf = new Map(rows.map(({ queue, kind }) => [queue, kind]));
+  const of = (kind: Row["kind"] | undefined) => queues.filter((queue) => kindOf.get(queue) === kind);
+  return { plain: of(undefined), marked: of("marked") };
+}
+
+const kinds = composed(
+  "queues/kinds",
+  ["tenant", "queues"],
+  `
+  SELECT queue, CASE WHEN paused_at IS NOT NULL THEN 'paused' ELSE 'marked' END AS kind
+  FROM atlasqueue.queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND (paused_at IS NOT NULL OR ${hasMark})`,
+);

@@ -1,10 +1,9 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsyncedUnlessLate } from "../database/unsynced.ts";
+import { unsyncedUnlessLate, isFree, lockFree } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./lease.ts";
 import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
-import { isFree, lockFree } from "../database/skip-locked.ts";
 
 /**
  * `lost` are no longer held, unless the caller settled them itself meanwhile, which only it knows. `locked` are held,

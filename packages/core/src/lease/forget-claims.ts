@@ -1,7 +1,6 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient, unsynced } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
 

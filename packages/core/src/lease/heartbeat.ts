@@ -1,9 +1,8 @@
 import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient, unsyncedUnlessLate } from "../database/clauses.ts";
 import { ahead } from "../database/pool/on-behalf-of.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsyncedUnlessLate } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 
 export type Heartbeat = { id: string; lease_token: string; lease_seconds: number; progress?: Json | undefined };

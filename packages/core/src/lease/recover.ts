@@ -6,10 +6,10 @@ import { aboutLease } from "./lease.ts";
 import { asEnded } from "./forget-claims.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { fingerprintOf } from "../dead-letters/fingerprint.ts";
-import { noteParents } from "../flows/note-parents.ts";
+import { noteParents } from "../outbox/notes.ts";
 import { advanceIn, readyOf } from "../groups/advance.ts";
 import { groupIsFree } from "../groups/join.ts";
-import { lockFreeOnes } from "../database/skip-locked.ts";
+import { lockFreeOnes } from "../database/clauses.ts";
 
 /** `batches` is how many claims were looked at; `more` is false when no other is due. Signal `requeued` and `ready`. */
 export type Recovered = {

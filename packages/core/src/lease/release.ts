@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { aboutLease, type Returnable } from "./lease.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
-import { isFree, lockFree } from "../database/skip-locked.ts";
+import { isFree, lockFree } from "../database/clauses.ts";
 
 /**
  * `given` went back: signal those again. `locked` are still held, as another transaction has their rows locked: repeat

@@ -1,8 +1,7 @@
 import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
-import { isFree, lockFree } from "../database/skip-locked.ts";
+import { isFree, lockFree, unsynced } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./lease.ts";
 import { byJob, holdsLease, leaseParams, leaseParameters, ofJob } from "./fence.ts";

@@ -1,12 +1,11 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
+import { unsynced, impatient, isFree, lockFree } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./lease.ts";
 import { countMoves } from "../counts/changes.ts";
 import { asQueued } from "./release.ts";
-import { impatient, isFree, lockFree } from "../database/skip-locked.ts";
 
 /**
  * `given` went back now: signal them. `waiting` were ready already: signal those too if the answer to an earlier call

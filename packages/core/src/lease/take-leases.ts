@@ -3,7 +3,7 @@ import { textArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { notHeldUnread } from "../database/transaction.ts";
 import type { Lease, LeasedJob } from "./lease.ts";
-import { payloadBytes } from "./payload-bytes.ts";
+import { payloadBytes } from "../room/bytes.ts";
 
 /**
  * What a lease has of its job. Where `whole` (a parameter) is true, the whole row is in place of the payload, for a remote

@@ -1,5 +1,4 @@
-import type { QueueLimitsInput, SubmitJobInput } from "@atlasqueue/contract";
-import { queueLimits } from "@atlasqueue/contract";
+import { type QueueLimitsInput, type SubmitJobInput, queueLimits } from "@atlasqueue/contract";
 import { eventually, submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { roomIn } from "./room.ts";

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 import type { QueueLimits } from "@atlasqueue/contract";
 import { notHeldIdle, sentTogether } from "../database/transaction.ts";
 import type { Deps, QueueRef } from "../deps.ts";

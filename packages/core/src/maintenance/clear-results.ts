@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { byHalves, idAfter } from "./by-halves.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
-import { unsynced } from "../database/unsynced.ts";
+import { unsynced } from "../database/clauses.ts";
 import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
 import type { Deps } from "../deps.ts";
 import { firstId } from "./prune.ts";

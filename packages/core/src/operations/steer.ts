@@ -1,6 +1,6 @@
 import type { Operation } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 import type { OperationRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";

@@ -2,9 +2,9 @@ import { composed } from "../database/composed.ts";
 import { isOutage } from "../database/errors.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
 import { inTransaction, notHeldIdle } from "../database/transaction.ts";
-import { unsynced } from "../database/unsynced.ts";
+import { unsynced } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
-import { notesInTurn } from "./notes-in-turn.ts";
+import { notesInTurn } from "./notes.ts";
 
 /** A row of the table `outbox`. `key` is the id of the job that it is about, if any. */
 export type OutboxRow = {

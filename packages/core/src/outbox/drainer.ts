@@ -1,5 +1,5 @@
 import { isLocked, isOutage, isUnavailable } from "../database/errors.ts";
-import { isTakenMeanwhile } from "../database/refuse.ts";
+import { isTakenMeanwhile } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import { drainPage, type Handlers } from "./drain-page.ts";
 

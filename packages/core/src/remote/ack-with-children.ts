@@ -1,7 +1,7 @@
 import { ahead } from "../database/pool/on-behalf-of.ts";
 import { findLeased } from "../lease/find-leased.ts";
 import { completeWithChildren, type Spawned, type SpawnRefusal } from "../settle/complete-with-children.ts";
-import { transition } from "../tracing/transition.ts";
+import { transition } from "../tracing/send.ts";
 import {
   settledAs,
   settleKnown,

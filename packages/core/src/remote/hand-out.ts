@@ -5,14 +5,14 @@ import { isUuid } from "../database/literals.ts";
 import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
-import { LeaseTokenTakenError } from "../lease/token-taken.ts";
+import { LeaseTokenTakenError } from "../lease/claim/statement.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { pause } from "../pause.ts";
 import { announce, hint, send } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
 import type { ClaimSize } from "../lease/claim-size.ts";
-import { transition } from "../tracing/transition.ts";
+import { transition } from "../tracing/send.ts";
 import { findLeasedBefore, type Handed } from "./leased-before.ts";
 import type { Claimer } from "../lease/lease.ts";
 

@@ -8,7 +8,7 @@ import { verdictAfterFailure } from "../settle/verdict.ts";
 import { findLeased, type Leased } from "../lease/find-leased.ts";
 import type { Lease } from "../lease/lease.ts";
 import { complete, type Completion } from "../settle/complete.ts";
-import { transition } from "../tracing/transition.ts";
+import { transition } from "../tracing/send.ts";
 import { fail } from "../settle/fail.ts";
 import { inParts } from "./in-parts.ts";
 import { completeAndGoOn, type GoneOn, type GoOn } from "./go-on.ts";

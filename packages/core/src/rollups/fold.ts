@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
+import { unsynced } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import { mergedInto, sumColumns } from "./columns.ts";
 

@@ -1,8 +1,7 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient, unsynced } from "../database/clauses.ts";
 import { numberArray, textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
 import type { Deps } from "../deps.ts";
 import { mergedInto, sumColumns } from "./columns.ts";
 import type { Rollup } from "./tally.ts";

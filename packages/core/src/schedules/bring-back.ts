@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { createRests } from "../room/rests.ts";
+import { createRests } from "../pause.ts";
 import { readCron } from "./cron/cron.ts";
 import { dueColumns, type DueSchedule } from "./due.ts";
 import type { ScheduleRef } from "./find.ts";

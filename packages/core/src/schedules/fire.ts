@@ -4,7 +4,7 @@ import { textArray } from "../database/literals.ts";
 import type { Statement } from "../database/statement.ts";
 import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { createRests } from "../room/rests.ts";
+import { createRests } from "../pause.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron/cron.ts";
 import type { DueSchedule } from "./due.ts";

@@ -1,5 +1,5 @@
 import type { Schedule } from "@atlasqueue/contract";
-import { createRests } from "../room/rests.ts";
+import { createRests } from "../pause.ts";
 import { readCron } from "./cron/cron.ts";
 import type { SeenSchedule } from "./find.ts";
 

@@ -4,16 +4,16 @@ import { composed } from "../database/composed.ts";
 import { afterSome, isLocked, isUnavailable, outcomeUnknown } from "../database/errors.ts";
 import { hidden } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 import { notHeldUnread } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { noteParents } from "../flows/note-parents.ts";
+import { noteParents } from "../outbox/notes.ts";
 import { sameGroup, waitingIn } from "../groups/join.ts";
 import { holdsLease, leaseParameters } from "../lease/fence.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
-import { claim_bytes_max, payloadBytes } from "../lease/payload-bytes.ts";
+import { page_bytes_max, payloadBytes } from "../room/bytes.ts";
 import { leaseColumns, ofTypes, readTrace, typesIn, type LeaseRow } from "../lease/take-leases.ts";
-import { isTokenTaken } from "../lease/token-taken.ts";
+import { isTokenTaken } from "../lease/claim/statement.ts";
 import { hasMark } from "../limits/room.ts";
 import { complete, type Completion, type SettleOutcome } from "./complete.ts";
 import { tellSettled } from "./settle.ts";
@@ -118,7 +118,7 @@ const settling = composed(
       SELECT paused_at IS NULL AND coalesce(group_concurrency, 1) = 1 AND NOT ${hasMark}
       FROM atlasqueue.queues WHERE queues.tenant = ended.tenant AND queues.queue = ended.queue), true)
   ), goes AS MATERIALIZED (
-    SELECT id, next_id FROM going_on WHERE before < ${claim_bytes_max}
+    SELECT id, next_id FROM going_on WHERE before < ${page_bytes_max}
   ), settled AS (
     UPDATE atlasqueue.jobs SET status = 'succeeded', active_group_key = NULL, last_error = NULL, result = ${resultIn("$4")},
                     finished_at = now(), updated_at = now(), locked_until = NULL

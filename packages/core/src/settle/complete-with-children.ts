@@ -18,7 +18,7 @@ import {
 } from "../flows/submit-flow.ts";
 import { lockJob, type LockedJob } from "../jobs/lock-job.ts";
 import { draftsOf } from "../submit/drafts.ts";
-import { lookAgain } from "../submit/look-again.ts";
+import { lookAgain } from "../submit/enqueue.ts";
 import type { EnqueueOutcome } from "../submit/outcome.ts";
 import { sendAll } from "../tracing/send.ts";
 import { advanceAfter, readyOf, type LetThrough } from "../groups/advance.ts";

@@ -1,10 +1,10 @@
 import type { DeadResult, JobStatus, Json, LogLine } from "@atlasqueue/contract";
 import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { impatient } from "../database/clauses.ts";
 import type { Statement } from "../database/statement.ts";
 import { fingerprintOf } from "../dead-letters/fingerprint.ts";
-import { noteParents } from "../flows/note-parents.ts";
+import { noteParents } from "../outbox/notes.ts";
 import { byJob, holdsLease, leaseInput, leaseParameters, leaseParams, ofJob, textOfJob } from "../lease/fence.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { Verdict } from "./verdict.ts";

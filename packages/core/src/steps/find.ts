@@ -3,7 +3,7 @@ import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { beside_bytes_max, bytesOf } from "../room/page-bytes.ts";
+import { beside_bytes_max, bytesOf } from "../room/bytes.ts";
 
 /**
  * What the handlers of a tenant's job have done, what it was sent, and what it waits for or did; undefined when there is

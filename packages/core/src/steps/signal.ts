@@ -3,8 +3,8 @@ import { countMoves } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { transition } from "../tracing/transition.ts";
-import { bytesOf } from "../room/page-bytes.ts";
+import { transition } from "../tracing/send.ts";
+import { bytesOf } from "../room/bytes.ts";
 import { withJobLocked } from "../jobs/lock-job.ts";
 
 export type SignalOutcome =

@@ -3,10 +3,9 @@ import { textArray } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { flowColumns, flowParameters, flowParams, parentsLocked, storeFlows } from "../flows/store-flow.ts";
-import { noteParents } from "../flows/note-parents.ts";
+import { noteParents } from "../outbox/notes.ts";
 import { joinGroups, seatMembers } from "../groups/join.ts";
-import { refuseIf } from "../database/refuse.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { refuseIf, impatient } from "../database/clauses.ts";
 import {
   askedColumns,
   askedValues,
@@ -16,8 +15,7 @@ import {
   stateValues,
   type Draft,
 } from "./insert-jobs.ts";
-import type { Seen } from "./unique/plan.ts";
-import { replaced } from "./unique/replace.ts";
+import { type Seen, replaced } from "./unique/plan.ts";
 
 /** One draft in a statement, and what should become of it. */
 export type Step = {

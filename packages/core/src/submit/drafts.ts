@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { canonicalJson } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
-import { createRests } from "../room/rests.ts";
+import { createRests } from "../pause.ts";
 import type { Submission } from "./outcome.ts";
 import { uniqueKeyOf } from "./unique/plan.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";

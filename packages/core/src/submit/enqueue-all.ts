@@ -4,9 +4,8 @@ import { draftsOf, newRow } from "./drafts.ts";
 import { mismatchedTwins, oncePerKey, settleConflicts, settleTwins } from "./find-key-holders.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
-import { isRelated, look, type EnqueueOptions } from "./enqueue.ts";
+import { isRelated, look, type EnqueueOptions, lookAgain } from "./enqueue.ts";
 import { insertJobs, type Draft } from "./insert-jobs.ts";
-import { lookAgain } from "./look-again.ts";
 import { asInsert, sendAll } from "../tracing/send.ts";
 
 export type EnqueueAllOutcome =

@@ -1,5 +1,6 @@
+import { isLocked, KeysContendedError } from "../database/errors.ts";
+import { pause } from "../pause.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
-import { isLocked } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import {
   findKeyHolders,
@@ -8,15 +9,14 @@ import {
   oncePerKey,
   settleConflicts,
   settleTwins,
+  forgetSpentKeys,
 } from "./find-key-holders.ts";
 import { draft, newRow } from "./drafts.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
-import { forgetSpentKeys } from "../maintenance/forget-spent-keys.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";
-import { lookAgain } from "./look-again.ts";
 import { uniqueNameOf } from "./unique/plan.ts";
-import { isTakenMeanwhile } from "../database/refuse.ts";
+import { isTakenMeanwhile } from "../database/clauses.ts";
 
 export type EnqueueOptions = Omit<InsertOptions, "strict">;
 type Outcomes = Map<Draft, EnqueueOutcome>;
@@ -117,4 +117,35 @@ export async function look(execute: Execute, drafts: readonly Draft[]): Promise<
   const known = await findKeyHolders(execute, drafts.filter(hasKey), drafts.filter(isUnique).map(uniqueNameOf));
   await forgetSpentKeys(execute, known.spent);
   return known;
+}
+
+const tries_max = 20;
+const rest_ms_max = 20;
+
+/**
+ * A look and a statement that undoes itself when others took one of its keys in between: then look again. `once` may
+ * also say by undefined that it came too late. When it meets a lock, it is tried once more with its groups `postponed`, and
+ * when that was stored, `onPostponed` is called. Throws when the `tries` did not do.
+ *
+ * @example
+ * const outcomes = await lookAgain((postponed) => storeAll(deps, drafts, { ...options, postponed }), { onPostponed });
+ */
+export async function lookAgain<T>(
+  once: (postponed: boolean) => Promise<T | undefined>,
+  { tries = tries_max, onPostponed }: { tries?: number; onPostponed?: (() => void) | undefined } = {},
+): Promise<T> {
+  let postponed = false;
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    if (attempt > 1) await pause(rest_ms_max * Math.random() * attempt);
+    try {
+      const done = await once(postponed);
+      if (done === undefined) continue;
+      if (postponed) onPostponed?.();
+      return done;
+    } catch (error) {
+      if (isLocked(error) && !postponed) postponed = true;
+      else if (!isTakenMeanwhile(error)) throw error;
+    }
+  }
+  throw new KeysContendedError();
 }

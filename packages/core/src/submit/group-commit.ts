@@ -7,7 +7,7 @@ import {
   outcomeUnknown,
 } from "../database/errors.ts";
 import { waits_max } from "../database/patience.ts";
-import { isTakenMeanwhile } from "../database/refuse.ts";
+import { isTakenMeanwhile } from "../database/clauses.ts";
 import { NoRoomError } from "../shares.ts";
 import { createWaiting } from "./waiting.ts";
 

@@ -5,8 +5,7 @@ import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
 import type { FlowPart } from "../flows/flow.ts";
 import { joinGroups } from "../groups/join.ts";
-import { refuseIf } from "../database/refuse.ts";
-import { impatient } from "../database/skip-locked.ts";
+import { refuseIf, impatient } from "../database/clauses.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` covers the whole request, in hex. */
 export type Draft = {

@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { numberArray, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/unsynced.ts";
+import { unsynced } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 
 /** How long ago a token was last used. */

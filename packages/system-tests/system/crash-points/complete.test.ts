@@ -15,7 +15,7 @@ beforeAll(async () => {
 /** They write, but are parts of others' statements, or made by the query builder. */
 const unnamed: Readonly<Record<string, string>> = {
   "counts/changes.ts": "a part of many",
-  "flows/note-parents.ts": "a part of many",
+  "outbox/notes.ts": "a part of many",
   "flows/store-flow.ts": "a part of submit/insert-related",
   "groups/join.ts": "a part of many",
   "jobs/remove.ts": "a part of jobs/delete, dead-letters/purge and maintenance/prune",
@@ -24,7 +24,7 @@ const unnamed: Readonly<Record<string, string>> = {
   "database/migrating/script.ts": "a script for psql, and grants",
   "database/migrating/journal.ts": "what was applied, in the transaction of the migration",
   "limits/note-starts.ts": "a part of lease/claim-limited",
-  "submit/unique/replace.ts": "a part of submit/insert-related",
+  "submit/unique/plan.ts": "a part of submit/insert-related",
   "schedules/delete.ts": "one row, by the query builder",
   "schedules/pause.ts": "one row, by the query builder",
   "tokens/rows.ts": "a part of tokens/create, tokens/rotate and tokens/revoke",

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { connectDatabase, createLogger, createQueue, redisSignal, type Database, type Signal } from "@atlasqueue/core";
-import type { Deps } from "@atlasqueue/core/internal";
-import { createLongPoll, createFollowUps, createSubmitter } from "@atlasqueue/core/internal";
+import { type Deps, createLongPoll, createFollowUps, createSubmitter } from "@atlasqueue/core/internal";
 import { startWorker } from "@atlasqueue/worker";
 import postgres from "postgres";
 import { storyHandlers } from "./handlers.ts";

@@ -1,5 +1,4 @@
-import { useSession } from "../../api/session.ts";
-import { useMay } from "../../api/session.ts";
+import { useSession, useMay } from "../../api/session.ts";
 import { Choice } from "../../components/button.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";

@@ -2,8 +2,7 @@ import { between } from "../chance.ts";
 import { queues } from "../kinds.ts";
 import { insist, once, type Known } from "../submit/insist.ts";
 import type { Act, Turn } from "../submit/turn.ts";
-import type { World } from "../submit/world.ts";
-import type { Api } from "../submit/world.ts";
+import type { World, Api } from "../submit/world.ts";
 import type { Begun } from "../../history/open-history.ts";
 
 const apiOf = (world: World, { random, tenant }: Turn, tries = 0): Api => {

@@ -1,6 +1,5 @@
 import type { Actor, JsonObject } from "@atlasqueue/contract";
-import { sql, boolean, integer, primaryKey, text, uniqueIndex, uuid } from "../drizzle.ts";
-import { atlasqueue, json, time } from "./columns.ts";
+import { sql, boolean, integer, primaryKey, text, uniqueIndex, uuid, atlasqueue, json, time } from "../drizzle.ts";
 
 /** What people and tokens did, apart from submitting and working: newest by id. */
 export const auditLog = atlasqueue.table(

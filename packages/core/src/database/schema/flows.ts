@@ -1,6 +1,5 @@
-import { boolean, index, integer, primaryKey, text, uuid } from "../drizzle.ts";
+import { boolean, index, integer, primaryKey, text, uuid, atlasqueue, json, time } from "../drizzle.ts";
 import type { OnParentFailure } from "@atlasqueue/contract";
-import { atlasqueue, json, time } from "./columns.ts";
 
 /** Jobs that were submitted together and wait for one another. See decisions/2026-11-22-flows.md. */
 export const flows = atlasqueue.table(

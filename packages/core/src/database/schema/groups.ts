@@ -1,5 +1,4 @@
-import { sql, bigint, index, integer, primaryKey, text, uuid } from "../drizzle.ts";
-import { atlasqueue, time } from "./columns.ts";
+import { sql, bigint, index, integer, primaryKey, text, uuid, atlasqueue, time } from "../drizzle.ts";
 
 /**
  * The groups with unfinished jobs. Adding a job locks its group's row until the commit, so that the order in the group

@@ -10,9 +10,12 @@ import {
   uniqueIndex,
   uuid,
   bigserial,
+  atlasqueue,
+  bytes,
+  time,
+  json,
 } from "../drizzle.ts";
 import { type Backoff, type JobStatus, type Json, type JsonObject, type LogLine } from "@atlasqueue/contract";
-import { atlasqueue, bytes, time, json } from "./columns.ts";
 
 /**
  * The truth about every job.

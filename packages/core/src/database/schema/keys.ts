@@ -1,5 +1,4 @@
-import { text } from "../drizzle.ts";
-import { atlasqueue, bytes, time } from "./columns.ts";
+import { text, atlasqueue, bytes, time } from "../drizzle.ts";
 
 /** Secrets shared by all processes on this database, by purpose. They belong to the database: no tenant has any. */
 export const signingKeys = atlasqueue.table("signing_keys", {

@@ -1,6 +1,19 @@
 import type { Actor, JobsFilter, JsonObject, Operation, ReplayFilter } from "@atlasqueue/contract";
-import { boolean, check, doublePrecision, index, integer, primaryKey, smallint, sql, text, uuid } from "../drizzle.ts";
-import { atlasqueue, json, time } from "./columns.ts";
+import {
+  boolean,
+  check,
+  doublePrecision,
+  index,
+  integer,
+  primaryKey,
+  smallint,
+  sql,
+  text,
+  uuid,
+  atlasqueue,
+  json,
+  time,
+} from "../drizzle.ts";
 
 /**
  * Operations on many jobs that go on in the background, page by page. The process that locks the row does the next page

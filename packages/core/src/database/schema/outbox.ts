@@ -1,5 +1,4 @@
-import { bigserial, index, jsonb, smallint, sql, text } from "../drizzle.ts";
-import { atlasqueue, time } from "./columns.ts";
+import { bigserial, index, jsonb, smallint, sql, text, atlasqueue, time } from "../drizzle.ts";
 
 /**
  * What is still to be done because of something that was committed: a row is written in the transaction that gives the

@@ -1,6 +1,5 @@
 import type { QueueLimits } from "@atlasqueue/contract";
-import { bigint, doublePrecision, index, integer, primaryKey, text } from "../drizzle.ts";
-import { atlasqueue, time } from "./columns.ts";
+import { bigint, doublePrecision, index, integer, primaryKey, text, atlasqueue, time } from "../drizzle.ts";
 
 /** What people decided about a queue. Queues without such decisions have no row. */
 export const queues = atlasqueue.table(

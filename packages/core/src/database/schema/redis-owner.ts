@@ -1,5 +1,4 @@
-import { boolean, text } from "../drizzle.ts";
-import { atlasqueue, time } from "./columns.ts";
+import { boolean, text, atlasqueue, time } from "../drizzle.ts";
 
 /**
  * By which this database recognizes its Redis, and notices a copy of itself there (`signal/redis-owner.ts`). It belongs

@@ -1,5 +1,4 @@
-import { bigint, index, primaryKey, text } from "../drizzle.ts";
-import { atlasqueue, time } from "./columns.ts";
+import { bigint, index, primaryKey, text, atlasqueue, time } from "../drizzle.ts";
 
 const total = () => bigint({ mode: "number" }).notNull();
 

@@ -1,6 +1,5 @@
-import { sql, check, index, primaryKey, text, uuid } from "../drizzle.ts";
+import { sql, check, index, primaryKey, text, uuid, atlasqueue, time, json } from "../drizzle.ts";
 import { catchUps, type CatchUp, type JobTemplate } from "@atlasqueue/contract";
-import { atlasqueue, time, json } from "./columns.ts";
 
 /**
  * Recurring jobs. The process that fires a slot locks the row, inserts the job and moves `next_at` on in one

@@ -1,5 +1,4 @@
-import { boolean, primaryKey, smallint, text, uuid } from "../drizzle.ts";
-import { atlasqueue, json, time } from "./columns.ts";
+import { boolean, primaryKey, smallint, text, uuid, atlasqueue, json, time } from "../drizzle.ts";
 
 // Whatever writes one of these rows has the job's own row locked: see jobs/lock-job.ts.
 

@@ -1,6 +1,5 @@
 import type { Scope } from "@atlasqueue/contract";
-import { foreignKey, primaryKey, text, uuid } from "../drizzle.ts";
-import { atlasqueue, bytes, time } from "./columns.ts";
+import { foreignKey, primaryKey, text, uuid, atlasqueue, bytes, time } from "../drizzle.ts";
 
 /** The owners of jobs. The default tenant needs no row. */
 export const tenants = atlasqueue.table("tenants", {

@@ -7,10 +7,9 @@ import type { Deps } from "../../deps.ts";
 import { hasMark, roomIn, runningByQueue, type QueueRoom } from "../../limits/room.ts";
 import { readyAmong } from "../../queues/ready-queues.ts";
 import type { Claimer, Lease } from "../lease.ts";
-import { impatient } from "../../database/skip-locked.ts";
+import { impatient } from "../../database/clauses.ts";
 import { claimLimitedText, note, noted } from "./limited-choice.ts";
-import { addTo, reportTaken } from "./statement.ts";
-import { underToken } from "./under-token.ts";
+import { addTo, reportTaken, underToken } from "./statement.ts";
 import { readTrace, typesIn, type LeaseRow } from "../take-leases.ts";
 
 /**

@@ -1,11 +1,12 @@
+import { randomUUID } from "node:crypto";
+import { outcomeUnknown } from "../../database/errors.ts";
+import { type Claimer, leaseEvent, type Lease } from "../lease.ts";
 import { composed } from "../../database/composed.ts";
 import { hidden, textArray, uuidArray } from "../../database/literals.ts";
-import { impatient } from "../../database/skip-locked.ts";
+import { impatient } from "../../database/clauses.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { hasMark } from "../../limits/room.ts";
-import { leaseEvent, type Claimer, type Lease } from "../lease.ts";
-import { underToken } from "./under-token.ts";
 import { leaseTerms, ofTypes, readTrace, syncedForGroups, takeLeases, typesIn, type LeaseRow } from "../take-leases.ts";
 
 /**
@@ -88,3 +89,31 @@ const oldest = claiming(
                     FOR UPDATE SKIP LOCKED) AS ready
       ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $8::int))`,
 );
+
+/**
+ * Send a claim under the claimer's own token, or a fresh one: where its outcome is unknown, the claimer takes back by
+ * that token what it may have leased. Rejects with `LeaseTokenTakenError` when the claimer's own was used before: `findLeasedBefore` says for which jobs.
+ *
+ * @example
+ * const leases = await underToken(claimer, (lease_token) => send(text, [lease_token, worker_id]));
+ */
+export async function underToken<T>(claimer: Claimer, send: (lease_token: string) => Promise<T>): Promise<T> {
+  const lease_token = claimer.lease_token ?? randomUUID();
+  try {
+    return await send(lease_token);
+  } catch (error) {
+    if (outcomeUnknown(error)) claimer.unanswered?.(lease_token, claimer.tenant);
+    throw isTokenTaken(error) && claimer.lease_token !== undefined ? new LeaseTokenTakenError() : error;
+  }
+}
+
+/** Under this token of the caller's own jobs were leased before, or it was taken back: nothing was leased now. */
+export class LeaseTokenTakenError extends Error {
+  override readonly name = "LeaseTokenTakenError";
+}
+
+/** True when PostgreSQL refused a claim as a whole, as its token has a row already. */
+export function isTokenTaken(error: unknown): boolean {
+  const { code, constraint_name } = (error ?? {}) as { code?: unknown; constraint_name?: unknown };
+  return code === "23505" && constraint_name === "claims_pkey";
+}

@@ -3,12 +3,17 @@ import { composed } from "../../database/composed.ts";
 import { uuidArray } from "../../database/literals.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
-import { forgetSpentKeys } from "../../maintenance/forget-spent-keys.ts";
+import {
+  forgetSpentKeys,
+  findKeyHolders,
+  type UniqueName,
+  hasKey,
+  keyName,
+  settleConflicts,
+} from "../find-key-holders.ts";
 import type { Handled, OutboxRow } from "../../outbox/drain-page.ts";
 import { groupIsFree, sameGroup } from "../../groups/join.ts";
-import { carryOut, type CarriedOut } from "../carry-out.ts";
-import type { Step } from "../carry-out.ts";
-import { findKeyHolders, type UniqueName, hasKey, keyName, settleConflicts } from "../find-key-holders.ts";
+import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
 import type { Draft } from "../insert-jobs.ts";
 import { reportEnqueued, type EnqueueOutcome, knownColumns, type KnownJob } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";

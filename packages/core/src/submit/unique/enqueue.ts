@@ -1,8 +1,7 @@
 import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { HeldKey } from "../find-key-holders.ts";
-import { carryOut, type CarriedOut } from "../carry-out.ts";
-import type { Step } from "../carry-out.ts";
+import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
 import { newRow } from "../drafts.ts";
 import type { EnqueueOutcome, KnownJob } from "../outcome.ts";
 import type { Draft, InsertOptions } from "../insert-jobs.ts";

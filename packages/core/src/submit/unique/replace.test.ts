@@ -2,7 +2,7 @@ import { submission } from "@atlasqueue/testing";
 import { expect, test } from "vitest";
 import { addFlow } from "../../../test/add-flow.ts";
 import { advanceAndAdmit } from "../../../test/advance.ts";
-import { isTakenMeanwhile } from "../../database/refuse.ts";
+import { isTakenMeanwhile } from "../../database/clauses.ts";
 import { executeOn } from "../../database/statement.ts";
 import { submitFlow } from "../../flows/submit-flow.ts";
 import { carryOut } from "../carry-out.ts";

@@ -7,8 +7,7 @@ import { fireSchedules } from "../../../src/schedules/fire.ts";
 import { admitAll } from "../../advance.ts";
 import { submitInside } from "../../../src/submit/arrivals/submit-inside.ts";
 import { enqueueAll } from "../../../src/submit/enqueue-all.ts";
-import { enqueue, enqueueOnce } from "../../../src/submit/enqueue.ts";
-import { lookAgain } from "../../../src/submit/look-again.ts";
+import { enqueue, enqueueOnce, lookAgain } from "../../../src/submit/enqueue.ts";
 import type { World } from "../world.ts";
 import { mayBeLate, ofMany, ofOne, type Moves } from "./move.ts";
 

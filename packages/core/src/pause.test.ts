@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
-import { createRests } from "./rests.ts";
+import { createRests } from "./pause.ts";
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from "node:v8";
 import { expect, test } from "vitest";
-import { heapBytes, withinHeap } from "./within-heap.ts";
+import { heapBytes, withinHeap } from "./bytes.ts";
 
 const limit = getHeapStatistics().heap_size_limit;
 
