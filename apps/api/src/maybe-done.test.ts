@@ -1,6 +1,6 @@
 import type { LeaseAnswer } from "@atlasqueue/contract";
 import { connectDatabase, type Database } from "@atlasqueue/core";
-import { brokenConnection, steppingDatabase, testDatabase, type Step, type TestDatabase } from "@atlasqueue/testing";
+import { brokenConnection, steppingDatabase, testDatabase, type Step, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { testApp } from "../test/test-app.ts";
 

@@ -9,7 +9,7 @@ import {
   type Servers,
   type SpawnedProcess,
   uniqueKeys,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { submission } from "../test/test-app.ts";
 

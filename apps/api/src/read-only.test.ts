@@ -1,4 +1,4 @@
-import { testDatabase } from "@atlasqueue/testing";
+import { testDatabase } from "@atlasqueue/harness";
 import { connectDatabase } from "@atlasqueue/core";
 import { expect, onTestFinished, test } from "vitest";
 import { submission, testApp } from "../test/test-app.ts";

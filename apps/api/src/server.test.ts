@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { jobLine, lineClient } from "../test/line-client.ts";
 import { rawPost as post, rawSocket, say } from "../test/raw-socket.ts";

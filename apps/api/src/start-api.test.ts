@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { memorySignal } from "@atlasqueue/core";
-import { eventually, otherOwner, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, otherOwner, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { readApiConfig } from "./config.ts";
 import { startApi } from "./start-api.ts";

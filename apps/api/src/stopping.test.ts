@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Writable } from "node:stream";
 import { memorySignal } from "@atlasqueue/core";
-import { eventually, testDatabase } from "@atlasqueue/testing";
+import { eventually, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { jobLine, lineClient } from "../test/line-client.ts";
 import { readApiConfig } from "./config.ts";

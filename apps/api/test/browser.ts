@@ -1,4 +1,4 @@
-import { findProgram } from "@atlasqueue/testing";
+import { findProgram } from "@atlasqueue/harness";
 import { chromium, type Browser } from "playwright-core";
 
 const quiet = [

@@ -1,7 +1,7 @@
 // @module-tag slow
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { connectDatabase, type Database } from "@atlasqueue/core";
-import { tcpProxy, testDatabase, type TcpProxy, type TestDatabase } from "@atlasqueue/testing";
+import { tcpProxy, testDatabase, type TcpProxy, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "./test-app.ts";
 

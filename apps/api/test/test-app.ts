@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { limits, type SubmitSingleInput } from "@atlasqueue/contract";
 import { createLogger, createMetrics, logEvents, memorySignal, observeAll, type AtlasEvent } from "@atlasqueue/core";
-import { testDatabase } from "@atlasqueue/testing";
+import { testDatabase } from "@atlasqueue/harness";
 import { createApp, type AppDeps } from "../src/app.ts";
 import { createServices } from "../src/services.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { spawnProcess } from "@atlasqueue/testing";
+import { spawnProcess } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { result } from "./report/result.ts";
 

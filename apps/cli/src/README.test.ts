@@ -3,7 +3,7 @@ import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { apiSettings } from "@atlasqueue/api";
-import { createDatabase, eventually, postgresUrl } from "@atlasqueue/testing";
+import { createDatabase, eventually, postgresUrl } from "@atlasqueue/harness";
 import { workerSettings } from "@atlasqueue/worker-app";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dataFolder, mainFile, runStart, startEnv, succeeds, type Started } from "../test/run-start.ts";

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { spawnProcess, testDatabase } from "@atlasqueue/testing";
+import { spawnProcess, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { mainFile } from "../test/run-start.ts";
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { httpReceiver } from "@atlasqueue/testing";
+import { httpReceiver } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { mainFile } from "../test/run-start.ts";
 

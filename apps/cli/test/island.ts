@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { spawnProcess } from "@atlasqueue/testing";
+import { spawnProcess } from "@atlasqueue/harness";
 
 const ferry = fileURLToPath(new URL("ferry.ts", import.meta.url));
 /** Where the servers are, as seen from the island. */

@@ -1,4 +1,4 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect } from "vitest";
 import type { Answer, Speaker } from "./mcp-world.ts";
 

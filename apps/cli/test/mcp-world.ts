@@ -3,7 +3,7 @@ import { createClient, type Client as QueueClient } from "@atlasqueue/client";
 import type { Scope } from "@atlasqueue/contract";
 import { createLogger } from "@atlasqueue/core";
 import { createToken, defaultTenant, provisionTenant } from "@atlasqueue/core/internal";
-import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { mainFile } from "./run-start.ts";

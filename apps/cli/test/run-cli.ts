@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createClient, type Client } from "@atlasqueue/client";
 import { createLogger } from "@atlasqueue/core";
-import { redisUrl, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/testing";
+import { redisUrl, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/harness";
 import { mainFile } from "./run-start.ts";
 
 export type Said = { code: number; stdout: string; stderr: string };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished, TestRunner } from "vitest";
-import { eventually, spawnProcess, type SpawnedProcess } from "@atlasqueue/testing";
+import { eventually, spawnProcess, type SpawnedProcess } from "@atlasqueue/harness";
 
 export const mainFile = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { createClient } from "@atlasqueue/client";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { startBrowser, visit } from "./world.ts";
 
 // Pictures of every page of a running, seeded system, for the README and for a look with fresh eyes:

@@ -3,7 +3,7 @@ import { createClient, type Client } from "@atlasqueue/client";
 import { connectDatabase, createLogger, redisSignal, type Signal } from "@atlasqueue/core";
 import { createToken } from "@atlasqueue/core/internal";
 import type { TokenWish } from "@atlasqueue/core/internal/tools";
-import { eventually, findProgram, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, findProgram, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { handlers } from "./handlers.ts";

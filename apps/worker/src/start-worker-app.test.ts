@@ -9,7 +9,7 @@ import {
   tcpProxy,
   testDatabase,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { statusFor } from "../test/status-for.ts";

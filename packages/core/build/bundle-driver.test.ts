@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { postgresUrl } from "@atlasqueue/testing";
+import { postgresUrl } from "@atlasqueue/harness";
 import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { bundleDriver } from "./bundle-driver.ts";

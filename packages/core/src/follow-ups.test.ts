@@ -1,4 +1,4 @@
-import { eventually, recordEvents } from "@atlasqueue/testing";
+import { eventually, recordEvents } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { engineHarness, main } from "../test/engine-harness.ts";
 import type { Sql } from "./database/connect.ts";

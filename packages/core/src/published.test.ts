@@ -1,5 +1,5 @@
 import { queueLimits } from "@atlasqueue/contract";
-import { ownServers, submission, type Servers } from "@atlasqueue/testing";
+import { ownServers, submission, type Servers } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { addFlow } from "../test/add-flow.ts";
 import { advanceAndAdmit } from "../test/advance.ts";

@@ -1,4 +1,4 @@
-import { eventually, ownServers, submission, type Servers } from "@atlasqueue/testing";
+import { eventually, ownServers, submission, type Servers } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { bounded } from "./database/bounded.ts";
 import { connectDatabase, type Database } from "./database/connect.ts";

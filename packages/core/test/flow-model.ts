@@ -1,6 +1,6 @@
 import { admitAll, closeEdges, releaseChildren } from "./advance.ts";
 import { type OnParentFailure, isFinal, type JobStatus } from "@atlasqueue/contract";
-import { recordEvents } from "@atlasqueue/testing";
+import { recordEvents } from "@atlasqueue/harness";
 import type { Database, Sql } from "../src/database/connect.ts";
 import type { Deps } from "../src/deps.ts";
 import { advanceOverdue } from "../src/groups/overdue.ts";

@@ -1,5 +1,5 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { Database } from "../src/database/connect.ts";
 import type { Deps } from "../src/deps.ts";

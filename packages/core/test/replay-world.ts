@@ -1,5 +1,5 @@
 import type { Actor, ReplayFilter } from "@atlasqueue/contract";
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { OperationRow } from "../src/database/schema/index.ts";
 import { fingerprintOf } from "../src/dead-letters/fingerprint.ts";

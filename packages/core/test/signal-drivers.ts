@@ -1,4 +1,4 @@
-import { minimalUser, redisCluster, redisUrl, uniqueKeys, type RedisCluster } from "@atlasqueue/testing";
+import { minimalUser, redisCluster, redisUrl, uniqueKeys, type RedisCluster } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, describe } from "vitest";
 import type { QueueRef } from "../src/deps.ts";
 import { memorySignal } from "../src/signal/memory/signal.ts";

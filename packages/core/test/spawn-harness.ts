@@ -1,4 +1,4 @@
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { expect } from "vitest";
 import { countDrift } from "../src/counts/drift.ts";
 import { foldCounts } from "../src/counts/fold.ts";

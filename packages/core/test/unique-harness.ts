@@ -1,5 +1,5 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { expect } from "vitest";
 import { queueStats } from "../src/queues/stats.ts";
 import { enqueue } from "../src/submit/enqueue.ts";

@@ -1,4 +1,4 @@
-import { eventually, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, uniqueKeys } from "@atlasqueue/harness";
 import { expect } from "vitest";
 import type { QueueRef } from "../src/deps.ts";
 import type { SignalKeys } from "../src/signal/keys.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findProgram } from "@atlasqueue/testing";
+import { findProgram } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 

@@ -11,7 +11,7 @@ import {
   type SpawnedProcess,
   type TestDatabase,
   ownRedis,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";

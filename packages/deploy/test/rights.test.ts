@@ -3,7 +3,7 @@ import { migrateDatabase } from "@atlasqueue/core";
 import { grantStatements, grantSubmitStatements, migrationScript } from "@atlasqueue/core/internal/tools";
 import { readApiConfig, startApi } from "@atlasqueue/api";
 import { readWorkerConfig, startWorkers } from "@atlasqueue/worker-app";
-import { eventually, testDatabase } from "@atlasqueue/testing";
+import { eventually, testDatabase } from "@atlasqueue/harness";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 

@@ -1,7 +1,7 @@
 import { createServer, connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { Duplex } from "node:stream";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { openChannel } from "./process-channel.ts";
 

@@ -1,5 +1,5 @@
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
-import { redisUrl, tcpProxy, testDatabase, uniqueKeys, type TcpProxy, type TestDatabase } from "@atlasqueue/testing";
+import { redisUrl, tcpProxy, testDatabase, uniqueKeys, type TcpProxy, type TestDatabase } from "@atlasqueue/harness";
 
 export type TestApi = {
   readonly url: string;

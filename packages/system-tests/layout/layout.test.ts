@@ -57,8 +57,8 @@ const arrows: Record<string, string[]> = {
   "apps/dashboard": ["contract", "client"],
   "apps/mcp": ["contract", "client"],
   "apps/cli": ["contract", "client", "core", "program", "embedded", "api", "worker-app", "mcp"],
-  "apps/bench": ["contract", "core", "worker", "embedded", "api", "worker-app", "testing"],
-  "apps/faults": ["contract", "client", "core", "worker", "embedded", "api", "worker-app", "testing"],
+  "apps/bench": ["contract", "core", "worker", "embedded", "api", "worker-app", "harness"],
+  "apps/faults": ["contract", "client", "core", "worker", "embedded", "api", "worker-app", "harness"],
 };
 
 test.each(Object.entries(arrows))("%s imports only what lies below it", (folder, below) => {

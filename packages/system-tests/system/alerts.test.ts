@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { freePort } from "@atlasqueue/embedded";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { eventually, startPrometheus, type Prometheus } from "@atlasqueue/testing";
+import { eventually, startPrometheus, type Prometheus } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
 // The rules and the dashboard of packages/deploy, before a real Prometheus that watches a real system.

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { commandFile, eventually, spawnProcess, type SpawnedProcess } from "@atlasqueue/testing";
+import { commandFile, eventually, spawnProcess, type SpawnedProcess } from "@atlasqueue/harness";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
 
 let system: System;

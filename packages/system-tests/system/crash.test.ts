@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, inTime } from "@atlasqueue/testing";
+import { eventually, inTime } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
 const lease_seconds = 1;

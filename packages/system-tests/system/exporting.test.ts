@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { LeaseAnswer } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { startSystem, type System } from "./system.ts";
 import { begun, collect, exporting, submitTraced, traceparent } from "./traced.ts";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { freePort } from "@atlasqueue/embedded";
-import { commandFile, eventually } from "@atlasqueue/testing";
+import { commandFile, eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startSystem, type System } from "./system.ts";
 

@@ -1,7 +1,7 @@
 // @module-tag slow
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { startSystem, type System } from "./system.ts";
 
 let system: System;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { httpReceiver, type HttpReceiver } from "@atlasqueue/testing";
+import { httpReceiver, type HttpReceiver } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
 const folder = fileURLToPath(new URL("../../client/", import.meta.url));

@@ -1,8 +1,8 @@
 // @module-tag slow
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
-import { chance } from "@atlasqueue/testing/servers";
+import { eventually } from "@atlasqueue/harness";
+import { chance } from "@atlasqueue/harness/servers";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
 
 /** To run more by hand: `GROUP_SEEDS=20 pnpm test:slow packages/system-tests/system/groups.test.ts`. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createClient, type Client } from "@atlasqueue/client";
-import { eventually, tcpProxy } from "@atlasqueue/testing";
+import { eventually, tcpProxy } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
 let system: System;

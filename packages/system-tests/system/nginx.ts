@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@atlasqueue/embedded";
-import { eventually, findProgram } from "@atlasqueue/testing";
+import { eventually, findProgram } from "@atlasqueue/harness";
 
 export type Nginx = { url: string; port: number; stop(): Promise<void> };
 

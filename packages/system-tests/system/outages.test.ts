@@ -1,7 +1,7 @@
 // @module-tag slow
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Job } from "@atlasqueue/contract";
-import { eventually, inTime } from "@atlasqueue/testing";
+import { eventually, inTime } from "@atlasqueue/harness";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
 
 let system: System;

@@ -1,4 +1,4 @@
-import { postgresUrl, redisUrl } from "@atlasqueue/testing";
+import { postgresUrl, redisUrl } from "@atlasqueue/harness";
 import { test } from "vitest";
 import { applicationsDatabase, twoQueues } from "./own-schema.ts";
 

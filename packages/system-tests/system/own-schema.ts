@@ -1,4 +1,4 @@
-import { createDatabase, eventually } from "@atlasqueue/testing";
+import { createDatabase, eventually } from "@atlasqueue/harness";
 import { createLogger, createQueue, migrateDatabase, type QueueJob } from "@atlasqueue/core";
 import { Redis } from "ioredis";
 import postgres from "postgres";

@@ -5,8 +5,8 @@ import { connectDatabase } from "@atlasqueue/core";
 import { countDrift } from "@atlasqueue/core/internal/tools";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, type SpawnedProcess } from "@atlasqueue/testing";
-import { between, chance, oneOf, shuffled } from "@atlasqueue/testing/servers";
+import { eventually, type SpawnedProcess } from "@atlasqueue/harness";
+import { between, chance, oneOf, shuffled } from "@atlasqueue/harness/servers";
 import { startSystem, type Api, type System } from "./system.ts";
 
 /** `PARKED_SEEDS=1,2,3` runs these. */

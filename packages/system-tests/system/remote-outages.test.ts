@@ -1,6 +1,6 @@
 // @module-tag slow
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { eventually, inTime, type SpawnedProcess } from "@atlasqueue/testing";
+import { eventually, inTime, type SpawnedProcess } from "@atlasqueue/harness";
 import { ack, createMany, lease, post } from "./remote-client.ts";
 import { startSystem, type Api, type System } from "./system.ts";
 

@@ -1,6 +1,6 @@
 // @module-tag slow
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { ack, createMany, lease } from "./remote-client.ts";
 import { startSystem, type Api, type System } from "./system.ts";
 

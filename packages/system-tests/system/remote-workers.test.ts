@@ -1,7 +1,7 @@
 // @module-tag slow
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { ack, createMany, lease, post, type Held } from "./remote-client.ts";
 import { startSystem, type System } from "./system.ts";
 

@@ -4,7 +4,7 @@ import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Job } from "@atlasqueue/contract";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
 // A base backup of the running server, put back after more has happened: packages/deploy/backup.md says what comes of it.

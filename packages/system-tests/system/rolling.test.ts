@@ -1,7 +1,7 @@
 // @module-tag slow
 import type { Job } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
 let system: System;

@@ -1,7 +1,7 @@
 // @module-tag slow
 import type { Schedule } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, simulateClock, type SimulatedClock } from "@atlasqueue/testing";
+import { eventually, simulateClock, type SimulatedClock } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
 let system: System;

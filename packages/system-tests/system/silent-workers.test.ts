@@ -1,6 +1,6 @@
 // @module-tag slow
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, tcpProxy } from "@atlasqueue/testing";
+import { eventually, tcpProxy } from "@atlasqueue/harness";
 import { inParallel, startSystem, type Api, type System } from "./system.ts";
 
 const env = { WORKER_LEASE_SECONDS: "30", WORKER_CONCURRENCY: "4" };

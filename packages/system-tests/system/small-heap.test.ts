@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { startSystem, type System } from "./system.ts";
 
 // What many connections have begun and leave unfinished, and bodies that take far more memory than bytes, must not end a

@@ -5,7 +5,7 @@ import type { Job } from "@atlasqueue/contract";
 import { migrateDatabase } from "@atlasqueue/core";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually, ownServers } from "@atlasqueue/testing";
+import { eventually, ownServers } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
 // To another PostgreSQL by a logical replica, as packages/deploy/upgrading.md says it.

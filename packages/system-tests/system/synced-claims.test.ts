@@ -2,7 +2,7 @@ import { queueLimits } from "@atlasqueue/contract";
 import { connectDatabase, migrateDatabase, memorySignal, type Database } from "@atlasqueue/core";
 import { claim, extendLeases, heartbeat, recoverExpired, setLimits, submit } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ownServers, submission, type Servers } from "@atlasqueue/testing";
+import { ownServers, submission, type Servers } from "@atlasqueue/harness";
 
 // What a claim leaves unsynced waits for the WAL writer, which must not have a turn between claim and crash.
 const walWriterRests = "ALTER SYSTEM SET wal_writer_delay = '10s'";

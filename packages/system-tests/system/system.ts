@@ -11,7 +11,7 @@ import {
   spawnProcess,
   type Servers,
   type SpawnedProcess,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 
 /** Short delays, so that a test sees several attempts. */
 const brisk = {

@@ -1,6 +1,6 @@
 import type { Job } from "@atlasqueue/contract";
 import { expect, onTestFinished } from "vitest";
-import { otlpReceiver, type OtlpReceiver, type ReceivedSpan } from "@atlasqueue/testing";
+import { otlpReceiver, type OtlpReceiver, type ReceivedSpan } from "@atlasqueue/harness";
 import type { Api } from "./system.ts";
 
 /** As curl would send it: the ids of W3C's own example. */

@@ -3,7 +3,7 @@ import { createClient } from "@atlasqueue/client";
 import { openTelemetry } from "@atlasqueue/client/opentelemetry";
 import { startTelemetry } from "@atlasqueue/telemetry";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, type ReceivedSpan } from "@atlasqueue/testing";
+import { eventually, type ReceivedSpan } from "@atlasqueue/harness";
 import { startSystem, type System } from "./system.ts";
 import { begun, childOf, collect, exporting, reachable, submitTraced, to, traceparent } from "./traced.ts";
 

@@ -1,7 +1,7 @@
 // @module-tag slow
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
 // Groups that take turns, with the programs as an operator runs them: whatever is killed or lost meanwhile, a group with

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, httpReceiver } from "@atlasqueue/testing";
+import { eventually, httpReceiver } from "@atlasqueue/harness";
 import { startSystem, type System } from "./system.ts";
 
 const jobs = 1_000;

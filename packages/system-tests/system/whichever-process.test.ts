@@ -3,7 +3,7 @@ import { Agent, request, type IncomingHttpHeaders } from "node:http";
 import { connectDatabase } from "@atlasqueue/core";
 import { createToken } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { startSystem, type System } from "./system.ts";
 
 // The processes of an API share nothing but PostgreSQL and Redis: what one was told, the other must know.

@@ -4,7 +4,7 @@ import { clusterKeys, slotOf } from "../../core/src/signal/redis/cluster-keys.ts
 import { queueKeys } from "../../core/src/signal/keys.ts";
 import { findRedisServer } from "@atlasqueue/embedded";
 import { expect } from "vitest";
-import { eventually, redisCluster, type ClusterServer } from "@atlasqueue/testing";
+import { eventually, redisCluster, type ClusterServer } from "@atlasqueue/harness";
 import { startSystem } from "../system/system.ts";
 import { coreSuite } from "./harness/core-suite.ts";
 import { blockWith } from "./harness/page.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Job } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { testBackups } from "./containers/backups.ts";
 import { testMonitoring } from "./containers/monitoring.ts";
 import { run } from "./harness/run.ts";

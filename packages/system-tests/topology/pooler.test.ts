@@ -2,7 +2,7 @@ import { connectDatabase, migrateDatabase } from "@atlasqueue/core";
 import { requirePostgres } from "@atlasqueue/core/internal";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, eventually, pgBouncer } from "@atlasqueue/testing";
+import { createDatabase, eventually, pgBouncer } from "@atlasqueue/harness";
 import { applicationsDatabase, twoQueues } from "../system/own-schema.ts";
 import { inParallel } from "../system/system.ts";
 import { ask } from "./harness/ask.ts";

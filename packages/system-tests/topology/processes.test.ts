@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { expect, test } from "vitest";
-import { eventually, pgBouncer, type SpawnedProcess } from "@atlasqueue/testing";
+import { eventually, pgBouncer, type SpawnedProcess } from "@atlasqueue/harness";
 import { inParallel, startSystem } from "../system/system.ts";
 import { insist } from "./harness/ask.ts";
 import { coreSuite } from "./harness/core-suite.ts";

@@ -1,4 +1,4 @@
-import { eventually, sentinelSet } from "@atlasqueue/testing";
+import { eventually, sentinelSet } from "@atlasqueue/harness";
 import { startSystem } from "../system/system.ts";
 import { coreSuite } from "./harness/core-suite.ts";
 import { startProcesses } from "./harness/topology.ts";

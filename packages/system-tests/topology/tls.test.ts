@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { minimalUser, tlsRedis } from "@atlasqueue/testing";
+import { minimalUser, tlsRedis } from "@atlasqueue/harness";
 import { startSystem } from "../system/system.ts";
 import { coreSuite } from "./harness/core-suite.ts";
 import { redisIs } from "./harness/redis-state.ts";

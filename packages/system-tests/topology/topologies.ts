@@ -1,4 +1,4 @@
-import type { ProgramName } from "@atlasqueue/testing/programs";
+import type { ProgramName } from "@atlasqueue/harness/programs";
 
 type Place = {
   what: string;

@@ -1,6 +1,6 @@
 import { startRedis } from "@atlasqueue/embedded";
 import { Redis } from "ioredis";
-import { findProgram } from "@atlasqueue/testing";
+import { findProgram } from "@atlasqueue/harness";
 import { startSystem } from "../system/system.ts";
 import { coreSuite } from "./harness/core-suite.ts";
 import { redisIs } from "./harness/redis-state.ts";

@@ -2,7 +2,7 @@ import { startOperation } from "@atlasqueue/contract";
 import { openTelemetry } from "@atlasqueue/contract/opentelemetry";
 import type { TelemetryConfig } from "@atlasqueue/program";
 import { createLogger } from "@atlasqueue/core";
-import { eventually, otlpReceiver } from "@atlasqueue/testing";
+import { eventually, otlpReceiver } from "@atlasqueue/harness";
 import { ProxyTracer, trace } from "@opentelemetry/api";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { expect, onTestFinished, test, vi } from "vitest";

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { createLogger, createQueue, type AtlasEvent } from "@atlasqueue/core";
-import { eventually, redisUrl, spawnProcess, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, redisUrl, spawnProcess, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createWorker, type WorkerOptions } from "./create-worker.ts";

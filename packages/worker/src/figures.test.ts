@@ -1,6 +1,6 @@
 import { createLogger, createQueue, memorySignal } from "@atlasqueue/core";
 import { readSeries } from "@atlasqueue/core/internal";
-import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler } from "./handler.ts";

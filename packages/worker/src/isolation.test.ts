@@ -3,7 +3,7 @@ import { queueLimits } from "@atlasqueue/contract";
 import { connectDatabase, createLogger, createQueue, memorySignal } from "@atlasqueue/core";
 import { claim, complete, findJob, requirePostgres, setLimits, submit, type Deps } from "@atlasqueue/core/internal";
 import { enqueue } from "@atlasqueue/core/internal/tools";
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler } from "./handler.ts";

@@ -1,7 +1,7 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
 import { redisSignal, type Signal } from "@atlasqueue/core";
 import { fleetSignal, setLimits } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";

@@ -1,6 +1,6 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { setLimits, submit } from "@atlasqueue/core/internal";
-import { eventually, submission } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/harness";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { workerHarness } from "../test/harness.ts";

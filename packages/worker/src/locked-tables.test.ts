@@ -1,7 +1,7 @@
 // @module-tag slow
 import { setTimeout as delay } from "node:timers/promises";
 import { connectDatabase, memorySignal, type Database } from "@atlasqueue/core";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "../test/harness.ts";

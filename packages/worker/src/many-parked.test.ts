@@ -1,4 +1,4 @@
-import { eventually, steppingDatabase } from "@atlasqueue/testing";
+import { eventually, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { workerHarness } from "../test/harness.ts";

@@ -1,6 +1,6 @@
 import { redisSignal, type Signal } from "@atlasqueue/core";
 import { claim, pauseQueue, resumeQueue } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { drivers, gate, workerHarness } from "../test/harness.ts";

@@ -1,5 +1,5 @@
 import { listAttempts } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "../test/harness.ts";

@@ -1,5 +1,5 @@
 import { redisSignal, type SignalKeys } from "@atlasqueue/core";
-import { eventually, ownRedis, tcpProxy, uniqueKeys, type TcpProxy } from "@atlasqueue/testing";
+import { eventually, ownRedis, tcpProxy, uniqueKeys, type TcpProxy } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";

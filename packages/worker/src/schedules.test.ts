@@ -14,7 +14,7 @@ import {
   testDatabase,
   type SimulatedClock,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineHandler } from "./handler.ts";

@@ -1,5 +1,5 @@
 import { connectDatabase } from "@atlasqueue/core";
-import { eventually, postgresUrl } from "@atlasqueue/testing";
+import { eventually, postgresUrl } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "../test/harness.ts";

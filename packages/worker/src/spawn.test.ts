@@ -1,7 +1,7 @@
 import { flowOf } from "@atlasqueue/core/internal";
 import { submitFlow } from "@atlasqueue/core/internal/tools";
 import { submitBatch, type SubmitBatchInput } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "../test/harness.ts";

@@ -1,4 +1,4 @@
-import { eventually, ownRedis } from "@atlasqueue/testing";
+import { eventually, ownRedis } from "@atlasqueue/harness";
 import { redisSignal } from "@atlasqueue/core";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,6 +1,6 @@
 import { connectDatabase } from "@atlasqueue/core";
 import { claim, complete, recoverExpired } from "@atlasqueue/core/internal";
-import { eventually, steppingDatabase } from "@atlasqueue/testing";
+import { eventually, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "../test/harness.ts";

@@ -1,4 +1,4 @@
-import { brokenConnection, steppingDatabase } from "@atlasqueue/testing";
+import { brokenConnection, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "../test/harness.ts";

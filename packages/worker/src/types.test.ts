@@ -1,7 +1,7 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { redisSignal, type Signal } from "@atlasqueue/core";
 import { setLimits } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { drivers, workerHarness } from "../test/harness.ts";

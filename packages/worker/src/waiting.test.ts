@@ -1,6 +1,6 @@
 import { queueLimits, type Json } from "@atlasqueue/contract";
 import { createFollowUps, promoteAll, sendSignal, setLimits, type FollowUps } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { isolatedHandlers } from "../test/isolated-handlers.ts";

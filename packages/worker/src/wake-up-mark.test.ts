@@ -1,7 +1,7 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { redisSignal, type Signal } from "@atlasqueue/core";
 import { setLimits } from "@atlasqueue/core/internal";
-import { eventually, ownRedis, steppingDatabase } from "@atlasqueue/testing";
+import { eventually, ownRedis, steppingDatabase } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";

@@ -3,7 +3,7 @@ import { memorySignal } from "@atlasqueue/core";
 import { claim } from "@atlasqueue/core/internal";
 import { enqueue } from "@atlasqueue/core/internal/tools";
 import { firstIdAt } from "../../core/src/maintenance/retention.ts";
-import { eventually, submission } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { drivers, gate, workerHarness } from "../test/harness.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { redisSignal } from "@atlasqueue/core";
 import { claim } from "@atlasqueue/core/internal";
-import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { workerHarness } from "./harness.ts";

@@ -9,7 +9,7 @@ import {
   testDatabase,
   uniqueKeys,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { WorkerDeps } from "../src/deps.ts";
 import type { Handler } from "../src/handler.ts";

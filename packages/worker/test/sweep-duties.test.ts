@@ -1,7 +1,7 @@
 import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
 import { enqueue } from "@atlasqueue/core/internal/tools";
 import { createDuties } from "../../core/src/maintenance/sweep/duties.ts";
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { workerHarness } from "./harness.ts";
 

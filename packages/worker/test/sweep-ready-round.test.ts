@@ -2,7 +2,7 @@ import { redisSignal, type Signal } from "@atlasqueue/core";
 import { enqueue } from "@atlasqueue/core/internal/tools";
 import { queueKeys } from "../../core/src/signal/keys.ts";
 import { createReadyRound } from "../../core/src/maintenance/sweep/ready-round.ts";
-import { eventually, redisUrl, submission, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, redisUrl, submission, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";

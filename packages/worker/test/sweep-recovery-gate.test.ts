@@ -1,7 +1,7 @@
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
 import { claim, createFollowUps, createLeaseReturns } from "@atlasqueue/core/internal";
 import { createDuties } from "../../core/src/maintenance/sweep/duties.ts";
-import { brokenConnection, eventually, steppingDatabase, tcpProxy } from "@atlasqueue/testing";
+import { brokenConnection, eventually, steppingDatabase, tcpProxy } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "./harness.ts";

@@ -1,6 +1,6 @@
 import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
 import { recoverAll } from "../../core/src/maintenance/sweep/recovery.ts";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { workerHarness } from "./harness.ts";
 

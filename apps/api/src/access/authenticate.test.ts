@@ -1,7 +1,7 @@
 import { connectDatabase } from "@atlasqueue/core";
 import { createToken, defaultTenant } from "@atlasqueue/core/internal";
 import { newToken } from "../../../../packages/core/src/tokens/token.ts";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { submission, testApp } from "../../test/test-app.ts";

@@ -1,4 +1,4 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { requireTokens } from "./authenticate.ts";

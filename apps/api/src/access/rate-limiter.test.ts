@@ -1,6 +1,6 @@
 import { memorySignal, redisSignal, type Signal } from "@atlasqueue/core";
 import { SignalUnavailableError } from "@atlasqueue/core/internal";
-import { redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";

@@ -1,6 +1,6 @@
 import { replay, replayPage, replayPreview } from "@atlasqueue/contract";
 import { createLogger, memorySignal } from "@atlasqueue/core";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { testApp } from "../../test/test-app.ts";

@@ -1,7 +1,7 @@
 // @module-tag slow
 import { bulkAnswer, jobPage, type BulkAnswer } from "@atlasqueue/contract";
 import { createLogger, redisSignal, type Signal } from "@atlasqueue/core";
-import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import { DoNotRetryError, defineHandler, startWorker, type Worker } from "@atlasqueue/worker";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -6,7 +6,7 @@ import {
   type FlowGraph,
   type SubmitBatchInput,
 } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 

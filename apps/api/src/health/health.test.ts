@@ -1,7 +1,7 @@
 import { memorySignal, connectDatabase } from "@atlasqueue/core";
 import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import type { SignalState } from "../../../../packages/core/src/signal/signal.ts";
-import { testDatabase } from "@atlasqueue/testing";
+import { testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 

@@ -1,7 +1,7 @@
 import { job, operation, operationPage, operationPreview, type Operation } from "@atlasqueue/contract";
 import { createSweeper } from "@atlasqueue/core/internal";
 import { createLogger } from "@atlasqueue/core";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 

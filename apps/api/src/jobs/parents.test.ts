@@ -7,7 +7,7 @@ import {
   type Json,
   type SubmitBatchInput,
 } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 

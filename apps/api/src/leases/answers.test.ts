@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { submit } from "@atlasqueue/core/internal";
-import { eventually, submission } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 import { startServer, type RunningServer } from "../server.ts";

@@ -1,6 +1,6 @@
 import { flowGraph, job, jobWithParents, leaseAnswer, type Problem } from "@atlasqueue/contract";
 import { createStorageQuota } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { startServer, type RunningServer } from "../server.ts";

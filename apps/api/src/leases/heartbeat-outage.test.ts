@@ -1,5 +1,5 @@
 import { DatabaseTimeoutError, type Database } from "@atlasqueue/core";
-import { brokenConnection, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { brokenConnection, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp } from "../../test/test-app.ts";

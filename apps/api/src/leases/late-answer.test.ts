@@ -1,6 +1,6 @@
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 

@@ -1,4 +1,4 @@
-import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { brokenConnection, eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp, type Changes } from "../../test/test-app.ts";

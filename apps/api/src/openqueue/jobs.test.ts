@@ -1,6 +1,6 @@
 import { cancel, claim, complete, fail, listAttempts } from "@atlasqueue/core/internal";
 import { job, type OpenQueueStatus } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { revokeToken, rotateToken } from "@atlasqueue/core/internal";
-import { steppingDatabase } from "@atlasqueue/testing";
+import { steppingDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { own, sessionCalls, setCookie, who } from "../../test/sessions.ts";

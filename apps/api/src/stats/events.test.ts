@@ -1,6 +1,6 @@
 import { liveEvent, problem, type LiveEvent } from "@atlasqueue/contract";
 import { revokeToken, type LiveEventText } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { foldAll } from "../../../../packages/core/src/counts/fold.ts";

@@ -1,6 +1,6 @@
 import { createdToken, tokenList, type CreatedToken } from "@atlasqueue/contract";
 import { findTokens, hashToken, listTokens, defaultTenant } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeToken } from "../../test/guarded-app.ts";
 import { testApp } from "../../test/test-app.ts";

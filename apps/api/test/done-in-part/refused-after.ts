@@ -1,4 +1,4 @@
-import { changerOf, digestOf } from "@atlasqueue/testing";
+import { changerOf, digestOf } from "@atlasqueue/harness";
 import { vi } from "vitest";
 import type { Call } from "../checked-request.ts";
 import type { Stage } from "./stage.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { cpuSeconds, parentOf, residentMb, treeCpuSeconds, treePrivateMb } from "./process-usage.ts";
 
 const node = (script: string) => spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });

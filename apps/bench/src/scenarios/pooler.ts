@@ -1,4 +1,4 @@
-import { findProgram, pgBouncer } from "@atlasqueue/testing/programs";
+import { findProgram, pgBouncer } from "@atlasqueue/harness/programs";
 import type { ServerUrls } from "../variants/variant.ts";
 import { measureAdds } from "./add.ts";
 import { measureProcess } from "./process.ts";

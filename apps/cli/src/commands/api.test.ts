@@ -9,7 +9,7 @@ import {
   testDatabase,
   uniqueKeys,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";
 

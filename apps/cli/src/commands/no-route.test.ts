@@ -1,6 +1,6 @@
 // @module-tag slow
 import { fileURLToPath } from "node:url";
-import { eventually, redisUrl, spawnProcess, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, redisUrl, spawnProcess, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { island } from "../../test/island.ts";
 import { mainFile } from "../../test/run-start.ts";

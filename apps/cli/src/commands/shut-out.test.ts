@@ -1,5 +1,5 @@
 // @module-tag slow
-import { redisUrl, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { redisUrl, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";
 

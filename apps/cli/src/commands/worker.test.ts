@@ -10,7 +10,7 @@ import {
   submission,
   testDatabase,
   uniqueKeys,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";
 

@@ -1,4 +1,4 @@
-import { httpReceiver, type Answer } from "@atlasqueue/testing";
+import { httpReceiver, type Answer } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { runCli } from "../../test/run-cli.ts";
 

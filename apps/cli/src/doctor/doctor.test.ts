@@ -9,7 +9,7 @@ import {
   testDatabase,
   uniqueKeys,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { runCli, type Said } from "../../test/run-cli.ts";

@@ -3,7 +3,7 @@ import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createClient } from "@atlasqueue/client";
 import type { FlowJob } from "@atlasqueue/contract";
 import { createLogger } from "@atlasqueue/core";
-import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";
 import { treeOf } from "./tree.ts";

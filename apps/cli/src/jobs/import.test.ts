@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createLogger } from "@atlasqueue/core";
-import { eventually, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { namedPipe, socketPair } from "../../test/inputs.ts";
 import { dataFolder, mainFile } from "../../test/run-start.ts";

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { cliSystem, type CliSystem } from "../../test/run-cli.ts";
 import { mainFile } from "../../test/run-start.ts";

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { schedule } from "@atlasqueue/contract";
 import { createLogger } from "@atlasqueue/core";
-import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";
 

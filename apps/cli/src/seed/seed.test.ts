@@ -1,4 +1,4 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { jobStatuses } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memorySignal, type Signal } from "@atlasqueue/core";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "@atlasqueue/embedded";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dataFolder, runStart, startEnv, succeeds, type Started } from "../../test/run-start.ts";
 

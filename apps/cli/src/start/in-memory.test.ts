@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { dataFolder, mainFile, runStart, startEnv, succeeds } from "../../test/run-start.ts";
-import { spawnProcess } from "@atlasqueue/testing";
+import { spawnProcess } from "@atlasqueue/harness";
 
 /** A PATH with what the embedded PostgreSQL needs and no Redis. */
 function pathWithoutRedis(folder: string): string {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { mainFile, startEnv } from "../../test/run-start.ts";
 

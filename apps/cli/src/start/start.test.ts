@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Explanation, Job, OpenQueueProvisioned, SubmitJobInput, WorkerList } from "@atlasqueue/contract";
 import { connectDatabase } from "@atlasqueue/core";
-import { createDatabase, eventually, postgresUrl, spawnProcess } from "@atlasqueue/testing";
+import { createDatabase, eventually, postgresUrl, spawnProcess } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { runCli } from "../../test/run-cli.ts";
 import { dataFolder, mainFile, runStart, startEnv, succeeds } from "../../test/run-start.ts";

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
-import { createDatabase, redisUrl, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { createDatabase, redisUrl, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { dataFolder, mainFile, startEnv } from "../../test/run-start.ts";
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { eventually, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runStart, startEnv, succeeds, type Started } from "../../test/run-start.ts";
 

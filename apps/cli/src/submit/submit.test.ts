@@ -11,7 +11,7 @@ import {
   testDatabase,
   type Answer,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { namedPipe, socketPair } from "../../test/inputs.ts";
 import { dataFolder, mainFile } from "../../test/run-start.ts";

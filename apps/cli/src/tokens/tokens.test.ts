@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createdToken, tokenList } from "@atlasqueue/contract";
 import { findTokens, hashToken } from "@atlasqueue/core/internal";
-import { createDatabase, postgresUrl, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { createDatabase, postgresUrl, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";
 

@@ -1,5 +1,5 @@
 import type { FlowGraph } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { submitFlow } from "../submit-flow.ts";
 import { becomes, visit, type World } from "../world.ts";

@@ -1,6 +1,6 @@
 import { claim, complete, fail, recoverExpired, type Deps, type Lease } from "@atlasqueue/core/internal";
 import { enqueue } from "@atlasqueue/core/internal/tools";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installAudit } from "./install-audit.ts";
 import { readAudit, type Moved } from "./read-audit.ts";

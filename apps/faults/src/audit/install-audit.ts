@@ -1,4 +1,4 @@
-import { addJobChecks } from "@atlasqueue/testing";
+import { addJobChecks } from "@atlasqueue/harness";
 import type { Sql } from "postgres";
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { TcpProxy } from "@atlasqueue/testing/servers";
+import type { TcpProxy } from "@atlasqueue/harness/servers";
 import { lease_ms, linksOf, type Part } from "../rig/cast.ts";
 import type { Card } from "./card.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { eventually } from "@atlasqueue/testing/servers";
+import { eventually } from "@atlasqueue/harness/servers";
 import { lease_ms, type Part } from "../rig/cast.ts";
 import type { Rig } from "../rig/rig.ts";
 import type { Card } from "./card.ts";

@@ -1,4 +1,4 @@
-import { between, chance, shuffled } from "@atlasqueue/testing/servers";
+import { between, chance, shuffled } from "@atlasqueue/harness/servers";
 import type { Part } from "../rig/cast.ts";
 import { heldBy, type Card, type Draw } from "./card.ts";
 import { linkCards } from "./of-links.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { chance as numbers } from "@atlasqueue/testing/servers";
+import { chance as numbers } from "@atlasqueue/harness/servers";
 
-export { between } from "@atlasqueue/testing/servers";
+export { between } from "@atlasqueue/harness/servers";
 
 /** Numbers from 0 to 1, always the same ones for the same names. */
 export type Chance = () => number;

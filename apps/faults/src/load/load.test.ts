@@ -11,7 +11,7 @@ import {
   spawnProcess,
   type Servers,
   type SpawnedProcess,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrateDatabase } from "@atlasqueue/core";
-import { createDatabase } from "@atlasqueue/testing/servers";
+import { createDatabase } from "@atlasqueue/harness/servers";
 import postgres from "postgres";
 import { installAudit } from "../audit/install-audit.ts";
 import { judge } from "../report/judge.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { testDatabase } from "@atlasqueue/testing";
+import { testDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { madeUpRun } from "../../test/made-up-run.ts";
 import { installAudit } from "../audit/install-audit.ts";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { commandFile } from "@atlasqueue/testing/servers";
+import { commandFile } from "@atlasqueue/harness/servers";
 import { queueNames } from "../load/kinds.ts";
 import { linkName } from "./links.ts";
 import type { Role } from "./processes.ts";

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { eventually } from "@atlasqueue/testing/servers";
+import { eventually } from "@atlasqueue/harness/servers";
 
 export type Disk = {
   readonly folder: string;

@@ -1,4 +1,4 @@
-import { tcpProxy, type TcpProxy } from "@atlasqueue/testing/servers";
+import { tcpProxy, type TcpProxy } from "@atlasqueue/harness/servers";
 
 export type Links = {
   /** The way from a process to a server, by name: made at the first call, and the same ever after. */

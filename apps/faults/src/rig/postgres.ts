@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { startPostgres, type EmbeddedPostgres } from "@atlasqueue/embedded";
-import { eventually, startPair, type Pair } from "@atlasqueue/testing/servers";
+import { eventually, startPair, type Pair } from "@atlasqueue/harness/servers";
 import postgres, { type Sql } from "postgres";
 import { alive } from "./alive.ts";
 

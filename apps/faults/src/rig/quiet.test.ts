@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { eventually } from "@atlasqueue/testing/servers";
+import { eventually } from "@atlasqueue/harness/servers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openHistory, type History } from "../history/open-history.ts";
 import { alive } from "./alive.ts";

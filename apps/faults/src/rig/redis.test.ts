@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "@atlasqueue/testing/servers";
+import { eventually } from "@atlasqueue/harness/servers";
 import { expect, test } from "vitest";
 import { startRedisRig } from "./redis.ts";
 

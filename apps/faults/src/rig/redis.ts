@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startRedis, type EmbeddedRedis } from "@atlasqueue/embedded";
-import { eventually, tcpProxy, type TcpProxy } from "@atlasqueue/testing/servers";
+import { eventually, tcpProxy, type TcpProxy } from "@atlasqueue/harness/servers";
 import { Redis } from "ioredis";
 
 export type RedisRig = {

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { migrateDatabase } from "@atlasqueue/core";
 import { freePort } from "@atlasqueue/embedded";
-import { eventually } from "@atlasqueue/testing/servers";
+import { eventually } from "@atlasqueue/harness/servers";
 import { installAudit } from "../audit/install-audit.ts";
 import type { History } from "../history/open-history.ts";
 import { apiNames, lease_ms, parts, tenants, type Part } from "./cast.ts";

@@ -1,7 +1,7 @@
 // @module-tag slow
 import { fileURLToPath } from "node:url";
 import { createLogger, createQueue } from "@atlasqueue/core";
-import { eventually, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { readWorkerConfig } from "../config.ts";
 import { startWorkerProcesses } from "./start-workers.ts";

@@ -8,7 +8,7 @@ import {
   testDatabase,
   type HttpReceiver,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";

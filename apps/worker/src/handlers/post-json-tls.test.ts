@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer as createPlainServer, type AddressInfo } from "node:net";
 import { createServer, getCACertificates, setDefaultCACertificates, type TlsOptions, type TLSSocket } from "node:tls";
-import { certificateAuthority } from "@atlasqueue/testing";
+import { certificateAuthority } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { lookupOf } from "./lookup.ts";
 import { postJson } from "./post-json.ts";

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createMetrics } from "@atlasqueue/core";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { statusFor } from "../../test/status-for.ts";
 import { readWorkerConfig } from "../config.ts";

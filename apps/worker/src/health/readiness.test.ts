@@ -1,5 +1,5 @@
 import { memorySignal } from "@atlasqueue/core";
-import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { workerReadiness } from "./readiness.ts";
 

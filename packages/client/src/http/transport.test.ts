@@ -1,4 +1,4 @@
-import { httpReceiver, type Answer, type ReceivedRequest } from "@atlasqueue/testing";
+import { httpReceiver, type Answer, type ReceivedRequest } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import {
   AuthError,

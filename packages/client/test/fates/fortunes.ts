@@ -1,4 +1,4 @@
-import { between, oneOf, shuffled } from "@atlasqueue/testing/servers";
+import { between, oneOf, shuffled } from "@atlasqueue/harness/servers";
 import type { ModelApi } from "./model-api.ts";
 import { fates, type Fate } from "./network.ts";
 

@@ -1,4 +1,4 @@
-import { between, chance, oneOf } from "@atlasqueue/testing/servers";
+import { between, chance, oneOf } from "@atlasqueue/harness/servers";
 import { vi } from "vitest";
 import { createClient, type RemoteContext } from "../../src/index.ts";
 import type { Fortune, World } from "./fortunes.ts";

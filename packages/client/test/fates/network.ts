@@ -1,4 +1,4 @@
-import { between, oneOf } from "@atlasqueue/testing/servers";
+import { between, oneOf } from "@atlasqueue/harness/servers";
 import { problemAnswer, type Answer, type ModelApi } from "./model-api.ts";
 
 /** What may become of a call besides a prompt answer. `after`: the API has done what it asks. */

@@ -1,4 +1,4 @@
-import { postgresUrl } from "@atlasqueue/testing";
+import { postgresUrl } from "@atlasqueue/harness";
 import { afterEach, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allStatements } from "../../test/all-statements.ts";
 

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { eventually, ownServers, type Servers } from "@atlasqueue/testing";
+import { eventually, ownServers, type Servers } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";

@@ -1,4 +1,4 @@
-import { createDatabase, postgresUrl, tcpProxy, type CreatedDatabase, type TcpProxy } from "@atlasqueue/testing";
+import { createDatabase, postgresUrl, tcpProxy, type CreatedDatabase, type TcpProxy } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { eventually, postgresUrl, spawnProcess, tcpProxy } from "@atlasqueue/testing";
+import { eventually, postgresUrl, spawnProcess, tcpProxy } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "./connect.ts";
 import { isUnavailable } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { eventually, ownServers, tcpProxy, type Servers, type TcpProxy } from "@atlasqueue/testing";
+import { eventually, ownServers, tcpProxy, type Servers, type TcpProxy } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { createDatabase, eventually, postgresUrl, testDatabase } from "@atlasqueue/testing";
+import { createDatabase, eventually, postgresUrl, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import postgres from "./driver.ts";
 import { applyMissing } from "./migrating/apply-missing.ts";

@@ -1,4 +1,4 @@
-import { tcpProxy } from "@atlasqueue/testing";
+import { tcpProxy } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase } from "./connect.ts";

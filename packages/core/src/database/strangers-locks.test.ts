@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { countDrift } from "../counts/drift.ts";
 import { foldCounts } from "../counts/fold.ts";

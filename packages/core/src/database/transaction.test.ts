@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createDatabase, eventually, postgresUrl, type CreatedDatabase } from "@atlasqueue/testing";
+import { createDatabase, eventually, postgresUrl, type CreatedDatabase } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "./connect.ts";
 import { DatabaseTimeoutError, outcomeUnknown } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { recordEvents, redisUrl, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, redisUrl, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";

@@ -1,4 +1,4 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { advanceAndAdmit, closeEdges, releaseChildren } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";

@@ -1,4 +1,4 @@
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { addFlow } from "../../test/add-flow.ts";
 import { advanceAndAdmit, closeEdges, releaseChildren } from "../../test/advance.ts";

@@ -1,5 +1,5 @@
 import { limits } from "@atlasqueue/contract";
-import { steppingDatabase, submission } from "@atlasqueue/testing";
+import { steppingDatabase, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { isUnavailable } from "../database/errors.ts";

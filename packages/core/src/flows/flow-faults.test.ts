@@ -1,5 +1,5 @@
 import { limits } from "@atlasqueue/contract";
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { flowFaults } from "./flow-faults.ts";
 import type { FlowJob } from "./flow.ts";

@@ -1,4 +1,4 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { runFlowModel, type Mutant } from "../../test/flow-model.ts";
 import { countDrift } from "../counts/drift.ts";

@@ -1,5 +1,5 @@
 import { jobStatuses } from "@atlasqueue/contract";
-import { inTime } from "@atlasqueue/testing";
+import { inTime } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { addFlow, type Member } from "../../test/add-flow.ts";

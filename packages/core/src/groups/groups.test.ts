@@ -1,4 +1,4 @@
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { findJob } from "../jobs/find.ts";
 import { advanceOverdue } from "./overdue.ts";

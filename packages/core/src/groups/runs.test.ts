@@ -5,7 +5,7 @@ import {
   submission,
   testDatabase,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { queueLimits } from "@atlasqueue/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { randomFrom } from "../../test/random-from.ts";

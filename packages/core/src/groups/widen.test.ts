@@ -1,4 +1,4 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness, main, tenant } from "../../test/engine-harness.ts";
 import { createGroupWidener } from "./widen.ts";

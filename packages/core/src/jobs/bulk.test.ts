@@ -1,4 +1,4 @@
-import { tcpProxy } from "@atlasqueue/testing";
+import { tcpProxy } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";

@@ -1,4 +1,4 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rowsRead } from "../../test/rows-read.ts";
 import { uuidArray } from "../database/literals.ts";

@@ -1,4 +1,4 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { listDead, type DeadRows } from "../dead-letters/list.ts";

@@ -1,4 +1,4 @@
-import { steppingDatabase, submission } from "@atlasqueue/testing";
+import { steppingDatabase, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness, tenant } from "../../test/engine-harness.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";

@@ -1,4 +1,4 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { addFlow } from "../../test/add-flow.ts";
 import type { Deps } from "../deps.ts";

@@ -6,7 +6,7 @@ import {
   testDatabase,
   uniqueKeys,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { defaultTenant, type Deps } from "../deps.ts";
 import { createFinishedWaits, type FinishedWaits } from "./wait-finished.ts";

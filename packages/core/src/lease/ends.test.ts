@@ -1,4 +1,4 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { claim } from "./claim.ts";
 import { complete } from "../settle/complete.ts";

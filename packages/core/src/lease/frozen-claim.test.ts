@@ -1,5 +1,5 @@
 // @module-tag slow
-import { eventually, tcpProxy } from "@atlasqueue/testing";
+import { eventually, tcpProxy } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase } from "../database/connect.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { queueLimits } from "@atlasqueue/contract";
-import { brokenConnection, eventually, steppingDatabase, type Step } from "@atlasqueue/testing";
+import { brokenConnection, eventually, steppingDatabase, type Step } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";

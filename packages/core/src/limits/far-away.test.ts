@@ -1,4 +1,4 @@
-import { tcpProxy, type TcpProxy } from "@atlasqueue/testing";
+import { tcpProxy, type TcpProxy } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";

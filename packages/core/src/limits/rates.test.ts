@@ -1,5 +1,5 @@
 import { type QueueLimitsInput, type SubmitJobInput, queueLimits } from "@atlasqueue/contract";
-import { eventually, submission } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { roomIn } from "./room.ts";
 import { claim, claimReady } from "../lease/claim.ts";

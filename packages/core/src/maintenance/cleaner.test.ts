@@ -1,4 +1,4 @@
-import { brokenConnection, eventually, recordEvents, steppingDatabase, testDatabase } from "@atlasqueue/testing";
+import { brokenConnection, eventually, recordEvents, steppingDatabase, testDatabase } from "@atlasqueue/harness";
 import { expect, test, vi } from "vitest";
 import { createLogger } from "../observe/log.ts";
 import { memorySignal } from "../signal/memory/signal.ts";

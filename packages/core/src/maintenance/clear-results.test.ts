@@ -5,7 +5,7 @@ import {
   steppingDatabase,
   testDatabase,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";

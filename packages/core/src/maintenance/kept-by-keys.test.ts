@@ -1,4 +1,4 @@
-import { steppingDatabase, submission } from "@atlasqueue/testing";
+import { steppingDatabase, submission } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { admitAll } from "../../test/advance.ts";
 import { engineHarness } from "../../test/engine-harness.ts";

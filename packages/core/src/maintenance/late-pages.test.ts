@@ -1,4 +1,4 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { neverEndsAfter } from "../../test/never-ending.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";

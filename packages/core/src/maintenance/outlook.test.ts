@@ -1,5 +1,5 @@
 import { connectDatabase } from "../database/connect.ts";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { enqueue } from "../submit/enqueue.ts";
 import { outlookInTime } from "./outlook.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { eventually, steppingDatabase, submission } from "@atlasqueue/testing";
+import { eventually, steppingDatabase, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness, main } from "../../test/engine-harness.ts";
 import { createFollowUps } from "../follow-ups.ts";

@@ -1,4 +1,4 @@
-import { eventually, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { enqueue } from "../submit/enqueue.ts";

@@ -1,4 +1,4 @@
-import { type Step, brokenConnection, steppingDatabase } from "@atlasqueue/testing";
+import { type Step, brokenConnection, steppingDatabase } from "@atlasqueue/harness";
 import { type Mock, expect, test, vi } from "vitest";
 import { replayWorld, tenant } from "../../test/replay-world.ts";
 import type { Deps } from "../deps.ts";

@@ -1,5 +1,5 @@
 import type { Actor } from "@atlasqueue/contract";
-import { eventually, steppingDatabase } from "@atlasqueue/testing";
+import { eventually, steppingDatabase } from "@atlasqueue/harness";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { engineHarness, tenant } from "../../test/engine-harness.ts";
 import type { OperationRow } from "../database/schema/index.ts";

@@ -1,5 +1,5 @@
 import { type ReplayFilter, limits } from "@atlasqueue/contract";
-import { eventually, submission } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { anybody, replayWorld, tenant } from "../../test/replay-world.ts";
 import { createFollowUps } from "../follow-ups.ts";

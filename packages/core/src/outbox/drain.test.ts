@@ -1,4 +1,4 @@
-import { eventually, recordEvents, steppingDatabase } from "@atlasqueue/testing";
+import { eventually, recordEvents, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { drainPage, type Handler, type Handlers } from "./drain-page.ts";

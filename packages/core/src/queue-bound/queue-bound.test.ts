@@ -1,4 +1,4 @@
-import { eventually, submission } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { foldAll } from "../counts/fold.ts";

@@ -1,4 +1,4 @@
-import { testDatabase } from "@atlasqueue/testing";
+import { testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { pagesRead } from "../../test/rows-read.ts";
 import { readyBefore, readyJobs, readyWithPriority } from "./ready.ts";

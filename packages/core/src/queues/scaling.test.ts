@@ -1,4 +1,4 @@
-import { simulateClock, testDatabase } from "@atlasqueue/testing";
+import { simulateClock, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../database/connect.ts";
 import { rowsRead } from "../../test/rows-read.ts";

@@ -1,4 +1,4 @@
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { claimReady } from "../lease/claim.ts";

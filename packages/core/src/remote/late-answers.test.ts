@@ -1,4 +1,4 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import { onBehalfOf } from "../database/pool/on-behalf-of.ts";

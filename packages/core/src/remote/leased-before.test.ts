@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/testing";
+import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/harness";
 import { beforeEach, expect, test } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import { recoverExpired } from "../lease/recover.ts";

@@ -1,4 +1,4 @@
-import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
 import { call, longPollHarness, many, never } from "../../test/long-poll.ts";
 import { cancel } from "../jobs/cancel.ts";

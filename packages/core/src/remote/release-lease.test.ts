@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { queueLimits } from "@atlasqueue/contract";
-import { brokenConnection, steppingDatabase } from "@atlasqueue/testing";
+import { brokenConnection, steppingDatabase } from "@atlasqueue/harness";
 import { beforeEach, expect, test, vi } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import { KeysContendedError } from "../database/errors.ts";

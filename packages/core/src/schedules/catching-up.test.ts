@@ -1,6 +1,6 @@
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
-import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";

@@ -1,4 +1,4 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { page_bytes_max } from "../room/bytes.ts";
 import { listSchedules } from "./list.ts";

@@ -1,4 +1,4 @@
-import { eventually, steppingDatabase } from "@atlasqueue/testing";
+import { eventually, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { dueSchedules } from "./due.ts";

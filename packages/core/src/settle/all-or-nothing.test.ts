@@ -1,4 +1,4 @@
-import { brokenConnection, steppingDatabase } from "@atlasqueue/testing";
+import { brokenConnection, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { addFlow } from "../../test/add-flow.ts";
 import { spawnHarness } from "../../test/spawn-harness.ts";

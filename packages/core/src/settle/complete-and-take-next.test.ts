@@ -1,5 +1,5 @@
 import { queueLimits } from "@atlasqueue/contract";
-import { brokenConnection, steppingDatabase } from "@atlasqueue/testing";
+import { brokenConnection, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { countDrift } from "../counts/drift.ts";
 import type { Deps } from "../deps.ts";

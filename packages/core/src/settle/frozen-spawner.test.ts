@@ -1,4 +1,4 @@
-import { eventually, submission, tcpProxy } from "@atlasqueue/testing";
+import { eventually, submission, tcpProxy } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { addFlow } from "../../test/add-flow.ts";

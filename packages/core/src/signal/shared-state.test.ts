@@ -1,4 +1,4 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { presence_ttl_ms, workers_max, type WorkerPresence } from "./presence.ts";
 import { withEachSignal } from "../../test/signal-drivers.ts";

@@ -1,4 +1,4 @@
-import { submission, tcpProxy } from "@atlasqueue/testing";
+import { submission, tcpProxy } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase } from "../database/connect.ts";

@@ -1,4 +1,4 @@
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { DatabaseTimeoutError, outcomeUnknown } from "../database/errors.ts";
 import { NoRoomError } from "../shares.ts";

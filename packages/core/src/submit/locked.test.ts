@@ -1,5 +1,5 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { admitAll } from "../../test/advance.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";

@@ -1,4 +1,4 @@
-import { eventually, steppingDatabase, submission } from "@atlasqueue/testing";
+import { eventually, steppingDatabase, submission } from "@atlasqueue/harness";
 import type { TransactionSql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";

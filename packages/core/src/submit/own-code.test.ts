@@ -6,7 +6,7 @@ import {
   testDatabase,
   uniqueKeys,
   type TestDatabase,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { drizzle } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

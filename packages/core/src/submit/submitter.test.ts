@@ -1,4 +1,4 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { connectDatabase } from "../database/connect.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";

@@ -1,5 +1,5 @@
 import { limits } from "@atlasqueue/contract";
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { defaultTenant, type Deps } from "../deps.ts";
 import { hashToken } from "./token.ts";

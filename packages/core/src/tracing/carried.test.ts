@@ -1,5 +1,5 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { executeIn } from "../database/caller-transaction.ts";
 import type { Deps } from "../deps.ts";

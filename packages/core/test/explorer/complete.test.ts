@@ -1,5 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import { steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { keptTables } from "../kept-tables.ts";
 import { moves } from "./moves/table.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { TestDatabase } from "@atlasqueue/testing";
+import type { TestDatabase } from "@atlasqueue/harness";
 import { connectDatabase, type Database } from "../../src/database/connect.ts";
 import { keptTables } from "../kept-tables.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { steppingDatabase, type Step } from "@atlasqueue/testing";
+import { steppingDatabase, type Step } from "@atlasqueue/harness";
 import { expect } from "vitest";
 import type { Database } from "../../src/database/connect.ts";
 import type { Deps } from "../../src/deps.ts";

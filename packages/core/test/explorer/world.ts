@@ -1,6 +1,6 @@
 import { closeEdges, releaseChildren } from "../advance.ts";
 import { jobTemplate, queueLimits, submitJob, type Actor, type SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents } from "@atlasqueue/testing";
+import { recordEvents } from "@atlasqueue/harness";
 import type { Database } from "../../src/database/connect.ts";
 import type { Deps } from "../../src/deps.ts";
 import { claim } from "../../src/lease/claim.ts";

@@ -1,4 +1,4 @@
-import { testDatabase, type SimulatedClock, type TestDatabase } from "@atlasqueue/testing";
+import { testDatabase, type SimulatedClock, type TestDatabase } from "@atlasqueue/harness";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/database/connect.ts";

@@ -1,5 +1,5 @@
 import { submitJob } from "@atlasqueue/contract";
-import { recordEvents, simulateClock, type SimulatedClock } from "@atlasqueue/testing";
+import { recordEvents, simulateClock, type SimulatedClock } from "@atlasqueue/harness";
 import { connectDatabase, type Database, type Sql } from "../../src/database/connect.ts";
 import type { Deps } from "../../src/deps.ts";
 import type { Lease } from "../../src/lease/lease.ts";

@@ -1,4 +1,4 @@
-import { certificateAuthority } from "@atlasqueue/testing";
+import { certificateAuthority } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { parseDatabaseUrl } from "@atlasqueue/core/internal/program";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { certificateAuthority, type Authority, type Certificate } from "@atlasqueue/testing";
+import { certificateAuthority, type Authority, type Certificate } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { redisSettings, redisTls } from "./redis-settings.ts";

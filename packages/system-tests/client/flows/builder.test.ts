@@ -1,5 +1,5 @@
 import { defineJob } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { testApi, type TestApi } from "../test-api.ts";

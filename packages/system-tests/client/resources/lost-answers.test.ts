@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApi, type TestApi } from "../test-api.ts";
 import { ConflictError, createClient, NetworkError, type Client } from "@atlasqueue/client";

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { testApi, type TestApi } from "../test-api.ts";
 import { AtlasQueueError, createClient, ValidationError, type Client, type LiveEvent } from "@atlasqueue/client";

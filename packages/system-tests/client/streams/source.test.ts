@@ -1,4 +1,4 @@
-import { tcpProxy } from "@atlasqueue/testing";
+import { tcpProxy } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { AuthError, createClient, type StreamedJob } from "@atlasqueue/client";
 import { testApi, type TestApi } from "../test-api.ts";

@@ -1,4 +1,4 @@
-import { eventually, tcpProxy } from "@atlasqueue/testing";
+import { eventually, tcpProxy } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createClient, NetworkError, TooLargeError, ValidationError, type StreamedJob } from "@atlasqueue/client";
 import { testApi, type TestApi } from "../test-api.ts";

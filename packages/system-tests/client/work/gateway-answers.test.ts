@@ -1,4 +1,4 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { gate, recorder } from "../recorder.ts";
 import { standStill } from "../../../client/test/stand-still.ts";

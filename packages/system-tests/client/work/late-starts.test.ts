@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { recorder } from "../recorder.ts";
 import { standStill } from "../../../client/test/stand-still.ts";

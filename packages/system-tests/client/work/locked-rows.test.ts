@@ -1,4 +1,4 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { recorder } from "../recorder.ts";
 import { testApi } from "../test-api.ts";

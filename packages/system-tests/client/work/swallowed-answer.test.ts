@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { eventually, tcpProxy } from "@atlasqueue/testing";
+import { eventually, tcpProxy } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { gate, recorder } from "../recorder.ts";
 import { standStill } from "../../../client/test/stand-still.ts";

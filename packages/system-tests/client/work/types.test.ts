@@ -1,5 +1,5 @@
 import { createClient, type Client } from "@atlasqueue/client";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { testApi, type TestApi } from "../test-api.ts";
 

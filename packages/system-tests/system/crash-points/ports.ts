@@ -1,6 +1,6 @@
 import type { Database, Signal } from "@atlasqueue/core";
 import { SignalUnavailableError } from "@atlasqueue/core/internal";
-import { brokenConnection, steppingDatabase } from "@atlasqueue/testing";
+import { brokenConnection, steppingDatabase } from "@atlasqueue/harness";
 import { pointsOf, signalSeams, type Moment } from "./points.ts";
 
 /** What happens at a point: the process goes on, or does not. `lost` is what an answer that never came throws. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { redisUrl, spawnProcess, testDatabase, uniqueKeys } from "@atlasqueue/testing";
+import { redisUrl, spawnProcess, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { checkPromises, nobody, whenQuiet, type Deaths } from "./checks.ts";
 import { faultAt, type Action, type Fault } from "./faults.ts";
 import { runsTable } from "./handlers.ts";

@@ -1,5 +1,5 @@
-import { eventually, type SpawnedProcess } from "@atlasqueue/testing";
-import { between, oneOf, shuffled } from "@atlasqueue/testing/servers";
+import { eventually, type SpawnedProcess } from "@atlasqueue/harness";
+import { between, oneOf, shuffled } from "@atlasqueue/harness/servers";
 import { isQuiet, moveCount } from "./record.ts";
 import { act, startApi, startWorker, type World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import type { OnParentFailure } from "@atlasqueue/contract";
-import { between, oneOf } from "@atlasqueue/testing/servers";
+import { between, oneOf } from "@atlasqueue/harness/servers";
 
 /** Which earlier job is meant: of this flow, or of one before. */
 type PlannedParent = { flow: number; place: number };

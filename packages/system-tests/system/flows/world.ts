@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { OnParentFailure, SubmittedBatch } from "@atlasqueue/contract";
-import { eventually, type SpawnedProcess } from "@atlasqueue/testing";
+import { eventually, type SpawnedProcess } from "@atlasqueue/harness";
 import type { Api, System } from "../system.ts";
 import { max_attempts, type PlannedFlow } from "./plan.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { blockWith } from "../harness/page.ts";
 import { password, type Tour } from "./tour.ts";
 

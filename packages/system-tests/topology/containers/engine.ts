@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, findProgram } from "@atlasqueue/testing";
+import { eventually, findProgram } from "@atlasqueue/harness";
 import { mustRun, run, type RunOptions } from "../harness/run.ts";
 
 export type Engine = {

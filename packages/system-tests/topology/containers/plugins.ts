@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { unpackFromDebian } from "@atlasqueue/testing/programs";
+import { unpackFromDebian } from "@atlasqueue/harness/programs";
 import type { Engine } from "./engine.ts";
 import { run } from "../harness/run.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Job } from "@atlasqueue/contract";
 import { freePort } from "@atlasqueue/embedded";
 import { expect } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { ask, insist, type Answer } from "../harness/ask.ts";
 import { ensureBaseImages } from "./base-images.ts";
 import { composeOf, type Compose } from "./compose.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { pgBouncer } from "@atlasqueue/testing";
+import { pgBouncer } from "@atlasqueue/harness";
 import { startSystem } from "../../system/system.ts";
 import type { Outage } from "./outage.ts";
 import { startProcesses } from "./topology.ts";

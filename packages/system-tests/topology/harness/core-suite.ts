@@ -1,6 +1,6 @@
 import type { Job, Attempt } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { inParallel } from "../../system/system.ts";
 import { ask, insist } from "./ask.ts";
 import { limit, suffer, type Measures, type Outage } from "./outage.ts";

@@ -1,6 +1,6 @@
 import { startSystem } from "../../system/system.ts";
 import type { Suite } from "./core-suite.ts";
-import { startPair, type Pair, type PairOptions } from "@atlasqueue/testing/servers";
+import { startPair, type Pair, type PairOptions } from "@atlasqueue/harness/servers";
 import { startProcesses, type Topology } from "./topology.ts";
 
 type WithPair = Topology & { pair: Pair };

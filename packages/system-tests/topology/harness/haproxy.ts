@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@atlasqueue/embedded";
 import postgres from "postgres";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { blockWith } from "./page.ts";
-import type { Pair } from "@atlasqueue/testing/servers";
+import type { Pair } from "@atlasqueue/harness/servers";
 import { mustRun } from "./run.ts";
 
 const deploy = new URL("../../../deploy/", import.meta.url);

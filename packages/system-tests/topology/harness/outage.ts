@@ -1,6 +1,6 @@
 import type { Job } from "@atlasqueue/contract";
 import { expect } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { inParallel } from "../../system/system.ts";
 import { ask } from "./ask.ts";
 import { lanes, startLoad, type Accepted } from "./load.ts";

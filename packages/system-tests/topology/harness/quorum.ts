@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, startStandby, type Standby } from "@atlasqueue/testing";
+import { eventually, startStandby, type Standby } from "@atlasqueue/harness";
 import { startSystem, type System } from "../../system/system.ts";
 import { blockWith } from "./page.ts";
 import { run } from "./run.ts";

@@ -1,4 +1,4 @@
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 
 /**
  * Until an API's `/readyz` says that Redis can, or cannot, be used: it has noticed what was done to it.

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { SpawnedProcess } from "@atlasqueue/testing";
+import type { SpawnedProcess } from "@atlasqueue/harness";
 import type { Api, System } from "../../system/system.ts";
 import { readRuns, type Run } from "./runs.ts";
 

@@ -1,6 +1,6 @@
 import { noSignal, type Signal } from "@atlasqueue/core";
 import { findJob, SignalUnavailableError, submit } from "@atlasqueue/core/internal";
-import { eventually, submission } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { drivers, workerHarness } from "../../test/harness.ts";

@@ -1,5 +1,5 @@
 import { explainJob, findJob, submit } from "@atlasqueue/core/internal";
-import { eventually, submission } from "@atlasqueue/testing";
+import { eventually, submission } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { drivers, gate, workerHarness } from "../../test/harness.ts";

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Lease } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { withNode, withNodeFlags } from "../../test/node-of-children.ts";
 import { createChildPool } from "./child-pool.ts";

@@ -1,5 +1,5 @@
 import { createLogger } from "@atlasqueue/core";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { workerHarness } from "../../test/harness.ts";

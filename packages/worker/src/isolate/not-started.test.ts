@@ -1,5 +1,5 @@
 import { SignalUnavailableError } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { workerHarness } from "../../test/harness.ts";

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { readLines } from "./read-lines.ts";
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseAnswer } from "../../../test/bad-input/wire.ts";
 import { rawPost as post, rawSocket, say } from "../../../test/raw-socket.ts";

@@ -1,5 +1,5 @@
 import { createQueueBound, createStorageQuota } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { jobLine, lineTypes } from "../../../test/line-client.ts";
 import { testApp, type Changes, type Core } from "../../../test/test-app.ts";

@@ -1,4 +1,4 @@
-import { eventually, redisUrl, tcpProxy, testDatabase, uniqueKeys, type TcpProxy } from "@atlasqueue/testing";
+import { eventually, redisUrl, tcpProxy, testDatabase, uniqueKeys, type TcpProxy } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { jobLine, lineClient } from "../../../test/line-client.ts";
 import { readApiConfig } from "../../config.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { jobLine, lineClient } from "../../../test/line-client.ts";
 import { testApp } from "../../../test/test-app.ts";
 import { startServer, type RunningServer } from "../../server.ts";

@@ -1,5 +1,5 @@
 import { revokeToken } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/testing";
+import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../../test/guarded-app.ts";
 import { jobLine, lineClient } from "../../../test/line-client.ts";

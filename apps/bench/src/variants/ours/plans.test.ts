@@ -1,4 +1,4 @@
-import { testDatabase } from "@atlasqueue/testing";
+import { testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { readPlans } from "./plans.ts";
 

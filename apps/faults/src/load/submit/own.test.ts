@@ -1,4 +1,4 @@
-import { createDatabase, postgresUrl, tcpProxy } from "@atlasqueue/testing";
+import { createDatabase, postgresUrl, tcpProxy } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openOwn } from "./own.ts";
 

@@ -1,4 +1,4 @@
-import { createDatabase, eventually, postgresUrl } from "@atlasqueue/testing";
+import { createDatabase, eventually, postgresUrl } from "@atlasqueue/harness";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import postgres from "../driver.ts";
 import { applyMissing } from "./apply-missing.ts";

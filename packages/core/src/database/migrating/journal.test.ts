@@ -1,4 +1,4 @@
-import { createDatabase, postgresUrl } from "@atlasqueue/testing";
+import { createDatabase, postgresUrl } from "@atlasqueue/harness";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
 import postgres from "../driver.ts";

@@ -1,4 +1,4 @@
-import { createDatabase, eventually, ownServers, type Servers } from "@atlasqueue/testing";
+import { createDatabase, eventually, ownServers, type Servers } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import postgres from "../driver.ts";
 import { applyMissing } from "./apply-missing.ts";

@@ -1,4 +1,4 @@
-import { createDatabase, eventually, postgresUrl, tcpProxy, type CreatedDatabase } from "@atlasqueue/testing";
+import { createDatabase, eventually, postgresUrl, tcpProxy, type CreatedDatabase } from "@atlasqueue/harness";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import postgres from "../driver.ts";
 import { migrateDatabase } from "../migrate.ts";

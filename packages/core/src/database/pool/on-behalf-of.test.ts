@@ -1,4 +1,4 @@
-import { eventually, postgresUrl } from "@atlasqueue/testing";
+import { eventually, postgresUrl } from "@atlasqueue/harness";
 import { afterEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../connect.ts";
 import { CallerGoneError, outcomeUnknown } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claim } from "../../lease/claim.ts";
 import { complete } from "../../settle/complete.ts";

@@ -1,4 +1,4 @@
-import { certificateAuthority, type Authority } from "@atlasqueue/testing";
+import { certificateAuthority, type Authority } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseDatabaseUrl } from "./connection-string.ts";
 

@@ -1,4 +1,4 @@
-import { submission, tcpProxy, testDatabase } from "@atlasqueue/testing";
+import { submission, tcpProxy, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";

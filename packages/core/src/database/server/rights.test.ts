@@ -1,4 +1,4 @@
-import { testDatabase } from "@atlasqueue/testing";
+import { testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
 import { requireSchema } from "../schema-state.ts";

@@ -1,4 +1,4 @@
-import { eventually, ownServers, tcpProxy, type Servers } from "@atlasqueue/testing";
+import { eventually, ownServers, tcpProxy, type Servers } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectDatabase, type Database } from "../connect.ts";
 import { isReadOnly, isUnavailable } from "../errors.ts";

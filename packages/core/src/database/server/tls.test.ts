@@ -2,7 +2,7 @@ import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statSync } fro
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { certificateAuthority, ownServers, type Authority, type Servers } from "@atlasqueue/testing";
+import { certificateAuthority, ownServers, type Authority, type Servers } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
 import { isUnavailable } from "../errors.ts";

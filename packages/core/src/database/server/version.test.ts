@@ -1,4 +1,4 @@
-import { createDatabase, eventually, postgresUrl, tcpProxy, testDatabase } from "@atlasqueue/testing";
+import { createDatabase, eventually, postgresUrl, tcpProxy, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { createQueue } from "../../queue.ts";
 import { connectDatabase } from "../connect.ts";

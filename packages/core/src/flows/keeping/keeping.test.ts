@@ -1,4 +1,4 @@
-import { eventually, type TestDatabase } from "@atlasqueue/testing";
+import { eventually, type TestDatabase } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { advanceAndAdmit } from "../../../test/advance.ts";

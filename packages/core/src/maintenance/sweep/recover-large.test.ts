@@ -1,4 +1,4 @@
-import { eventually, steppingDatabase } from "@atlasqueue/testing";
+import { eventually, steppingDatabase } from "@atlasqueue/harness";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { createLogger } from "../../index.ts";
 import { engineHarness } from "../../../test/engine-harness.ts";

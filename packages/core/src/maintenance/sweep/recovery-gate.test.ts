@@ -1,4 +1,4 @@
-import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/testing";
+import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createLogger } from "../../index.ts";
 import { engineHarness } from "../../../test/engine-harness.ts";

@@ -1,4 +1,4 @@
-import { eventually, redisCluster, redisUrl, type RedisCluster } from "@atlasqueue/testing";
+import { eventually, redisCluster, redisUrl, type RedisCluster } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { job, main, never } from "../../../test/signal-drivers.ts";
 import { expectAllToWork, expectQueueToWork, newKeys, soon } from "../../../test/working-signal.ts";

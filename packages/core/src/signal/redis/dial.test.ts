@@ -1,4 +1,4 @@
-import { eventually, redisUrl } from "@atlasqueue/testing";
+import { eventually, redisUrl } from "@atlasqueue/harness";
 import { afterEach, expect, test } from "vitest";
 import { parseRedisUrl } from "./address.ts";
 import { dial as dialAddress, dialAnew } from "./dial.ts";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { eventually, ownRedis, postgresUrl, spawnProcess, tcpProxy, tlsRedis } from "@atlasqueue/testing";
+import { eventually, ownRedis, postgresUrl, spawnProcess, tcpProxy, tlsRedis } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { newKeys } from "../../../test/working-signal.ts";
 import { redisSignal } from "./signal.ts";

@@ -1,4 +1,4 @@
-import { eventually, ownRedis } from "@atlasqueue/testing";
+import { eventually, ownRedis } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { newKeys, soon } from "../../../test/working-signal.ts";

@@ -1,4 +1,4 @@
-import { eventually, ownRedis, redisUrl, tcpProxy, type TcpProxy } from "@atlasqueue/testing";
+import { eventually, ownRedis, redisUrl, tcpProxy, type TcpProxy } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
 import { job, main, never } from "../../../test/signal-drivers.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { minimalUser, eventually, sentinelSet, type SentinelSet } from "@atlasqueue/testing";
+import { minimalUser, eventually, sentinelSet, type SentinelSet } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { main, never } from "../../../test/signal-drivers.ts";

@@ -1,4 +1,4 @@
-import { eventually, ownRedis, redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { eventually, ownRedis, redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { turnKey, workersKey } from "../keys.ts";

@@ -6,7 +6,7 @@ import {
   sentinelSet,
   tlsRedis,
   type TlsRedis,
-} from "@atlasqueue/testing";
+} from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { job, main } from "../../../test/signal-drivers.ts";

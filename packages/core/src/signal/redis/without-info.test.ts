@@ -1,4 +1,4 @@
-import { redisUrl, uniqueKeys } from "@atlasqueue/testing";
+import { redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { redisSignal } from "./signal.ts";

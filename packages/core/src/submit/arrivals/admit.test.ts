@@ -1,4 +1,4 @@
-import { eventually, steppingDatabase, submission } from "@atlasqueue/testing";
+import { eventually, steppingDatabase, submission } from "@atlasqueue/harness";
 import type { TransactionSql } from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { admitAll, handlersFor } from "../../../test/advance.ts";

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { findProgram, submission, testDatabase } from "@atlasqueue/testing";
+import { findProgram, submission, testDatabase } from "@atlasqueue/harness";
 import createKnex from "knex";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import { Client, Pool } from "pg";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { recordEvents, spawnProcess, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, spawnProcess, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { admitAll } from "../../../test/advance.ts";
 import { waysToSubmit } from "../../../test/ways-to-submit.ts";

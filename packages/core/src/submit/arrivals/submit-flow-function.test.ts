@@ -1,4 +1,4 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { advanceAndAdmit } from "../../../test/advance.ts";
 import { countDrift } from "../../counts/drift.ts";

@@ -1,4 +1,4 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";

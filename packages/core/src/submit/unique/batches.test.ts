@@ -1,5 +1,5 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { enqueueAll } from "../enqueue-all.ts";
 import type { EnqueueOutcome } from "../outcome.ts";

@@ -1,6 +1,6 @@
 import { connectDatabase } from "../../database/connect.ts";
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/testing";
+import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Deps } from "../../deps.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";

@@ -1,4 +1,4 @@
-import { submission } from "@atlasqueue/testing";
+import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { createQueue } from "../../queue.ts";
 import { UniqueConflictError } from "../refused.ts";
