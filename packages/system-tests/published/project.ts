@@ -49,7 +49,7 @@ export async function createProject(): Promise<Project> {
     const archives = join(folder, "packed");
     mkdirSync(archives);
     // It packs no private packages.
-    const private_ones = ["harness", "system-tests", "deploy", "bench", "faults", "dashboard"].map(
+    const private_ones = ["harness", "system-tests", "deploy", "bench", "faults", "dashboard", "docs"].map(
       (name) => `!@atlasqueue/${name}`,
     );
     const filters = ["./packages/*", "./apps/*", ...private_ones];
