@@ -111,7 +111,9 @@ test("each alert says what it means, and has its section in the runbooks; every 
     expect(["critical", "warning"]).toContain(labels.severity);
     expect([alert, annotations["summary"]]).toEqual([alert, expect.stringMatching(/^[A-Z].*\.$/)]);
     const [page = "", section = ""] = annotations["runbook"]?.split("#") ?? [];
-    const headings = [...readFileSync(join(root, page), "utf8").matchAll(/^## (.+)$/gm)].map(([, title = ""]) =>
+    const headings = [
+      ...readFileSync(join(root, `${page.replace("/guide/", "apps/docs/pages/")}.md`), "utf8").matchAll(/^## (.+)$/gm),
+    ].map(([, title = ""]) =>
       title
         .toLowerCase()
         .replaceAll(/[^\w ]/g, "")

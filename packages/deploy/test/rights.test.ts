@@ -7,7 +7,7 @@ import { eventually, testDatabase } from "@atlasqueue/harness";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 
-const page = readFileSync(new URL("../rights.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../apps/docs/pages/operate/rights.md", import.meta.url), "utf8");
 const grants = /```sql\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
 
 test("the page has the lines that `migrate --grant` runs", () => {

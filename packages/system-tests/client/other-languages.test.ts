@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApi, type TestApi } from "./test-api.ts";
 
-const page = readFileSync(new URL("../../client/other-languages.md", import.meta.url), "utf8");
+const pages = new URL("../../../apps/docs/pages/clients/", import.meta.url);
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "atlasqueue-languages-"));
 
@@ -19,9 +19,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs the page's one block for a language as written, except for the port. */
-async function runBlock(language: string, command: string, args: string[], file: string): Promise<string> {
-  const blocks = [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))];
+/** Runs a page's one block for a language as written, except for the port. */
+async function runBlock(
+  page: string,
+  language: string,
+  command: string,
+  args: string[],
+  file: string,
+): Promise<string> {
+  const text = readFileSync(new URL(`${page}.md`, pages), "utf8");
+  const blocks = [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))];
   expect(blocks).toHaveLength(1);
   writeFileSync(join(folder, file), (blocks[0]?.[1] ?? "").replaceAll("http://127.0.0.1:8000", api.url));
   return (await run(command, [...args, file], { cwd: folder })).stdout;
@@ -29,17 +36,17 @@ async function runBlock(language: string, command: string, args: string[], file:
 const missing = (command: string, version: string) => spawnSync(command, [version]).status !== 0;
 
 test.skipIf(missing("curl", "--version"))("curl submits, leases, acknowledges and reads", async () => {
-  const lines = (await runBlock("sh", "sh", ["-eu"], "page.sh")).trim().split("\n");
+  const lines = (await runBlock("curl", "bash", "sh", ["-eu"], "page.sh")).trim().split("\n");
   const [submitted, done] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(submitted).toMatchObject({ status: "queued", queue: "from-curl" });
   expect(done).toMatchObject({ id: submitted?.id, status: "succeeded", result: { pages: 3 } });
 });
 
 test.skipIf(missing("python3", "--version"))("Python submits, works and waits", async () => {
-  const said = await runBlock("python", "python3", [], "page.py");
+  const said = await runBlock("python", "python", "python3", [], "page.py");
   expect(said).toBe('succeeded {"month": "2026-11", "pages": 3}\n');
 });
 
 test.skipIf(missing("go", "version"))("Go does the same, where it is installed", async () => {
-  expect(await runBlock("go", "go", ["run"], "main.go")).toBe('succeeded {"pages":3}\n');
+  expect(await runBlock("go", "go", "go", ["run"], "main.go")).toBe('succeeded {"pages":3}\n');
 });

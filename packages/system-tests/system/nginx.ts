@@ -8,10 +8,10 @@ import { eventually, findProgram } from "@atlasqueue/harness";
 
 export type Nginx = { url: string; port: number; stop(): Promise<void> };
 
-const page = new URL("../../deploy/proxy.md", import.meta.url);
+const page = new URL("../../../apps/docs/pages/operate/proxy.md", import.meta.url);
 
 /**
- * nginx with the lines of packages/deploy/proxy.md in front of an API, but without TLS. Stopping it is up to you.
+ * nginx with the lines of apps/docs/pages/operate/proxy.md in front of an API, but without TLS. Stopping it is up to you.
  *
  * @example
  * const nginx = await startNginx(new URL(api.url).host);

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
-// A base backup of the running server, put back after more has happened: packages/deploy/backup.md says what comes of it.
+// A base backup of the running server, put back after more has happened: apps/docs/pages/operate/backup.md says what comes of it.
 
 /** What `pg_basebackup` does, by the same calls, as its version must be the server's. */
 async function backUp({ sql, servers }: System): Promise<string> {

@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { eventually, ownServers } from "@atlasqueue/harness";
 import { startSystem, type Api, type System } from "./system.ts";
 
-// To another PostgreSQL by a logical replica, as packages/deploy/upgrading.md says it.
+// To another PostgreSQL by a logical replica, as apps/docs/pages/operate/upgrading.md says it.
 
-const page = readFileSync(new URL("../../deploy/upgrading.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../apps/docs/pages/operate/upgrading.md", import.meta.url), "utf8");
 
 /** What `psql` is given on the page, in order. */
 const [publish, subscribe, isCopied, isCaughtUp, takeOver] = [

@@ -22,7 +22,10 @@ export function testQuorum(): void {
     for (const standby of standbys ?? []) await standby.stop();
     await system?.stop();
   });
-  const [first = "", look = "", promote = "", doctor = ""] = blockWith("failover.md", "sh", "ANY 1").trim().split("\n");
+  const [first = "", look = "", promote = "", doctor = ""] = blockWith("failover.md", "sh", "ANY 1")
+    .replace("atlasqueue doctor", "npx -y pnpm -s atlasqueue doctor")
+    .trim()
+    .split("\n");
   /** What a command says, whatever it ends with. */
   const paste = async (command: string, database: string) => {
     const { postgres: primary, redis } = system.servers;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Redis } from "ioredis";
 
-const page = readFileSync(new URL("../../../deploy/redis.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../../apps/docs/pages/operate/redis.md", import.meta.url), "utf8");
 
 /**
  * Makes the user of the operators' page on a server or a sentinel, and gives the part of a URL that names it. With

@@ -26,6 +26,6 @@ test("a role that lacks rights on tables of ours is refused at a program's start
     REVOKE ALL ON SEQUENCE atlasqueue.job_attempts_id_seq FROM ${role}`);
   await expect(requireSchema(database)).rejects.toThrow(
     `DATABASE_URL: the role ${role} lacks SELECT on audit_log; USAGE on job_attempts_id_seq; UPDATE, DELETE on schedules, tokens. ` +
-      "Grant the rights in packages/deploy/rights.md",
+      `Run \`atlasqueue migrate --grant ${role}\` as the owner`,
   );
 });

@@ -18,7 +18,7 @@ export async function requireRights(database: Database): Promise<void> {
   const alike = Map.groupBy(rows, ({ rights }) => rights);
   const lacks = [...alike].map(([rights, of]) => `${rights} on ${of.map(({ name }) => name).join(", ")}`);
   throw new SettingError(
-    `DATABASE_URL: the role ${first.role} lacks ${lacks.join("; ")}. Grant the rights in packages/deploy/rights.md`,
+    `DATABASE_URL: the role ${first.role} lacks ${lacks.join("; ")}. Run \`atlasqueue migrate --grant ${first.role}\` as the owner`,
   );
 }
 
