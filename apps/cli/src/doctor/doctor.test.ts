@@ -46,6 +46,7 @@ const well = {
   schema: "ok",
   clocks: "ok",
   connections: "ok",
+  settings: "ok",
   sweep: "ok",
   groups: "ok",
   flows: "ok",
@@ -70,6 +71,21 @@ test("where all is well, each line says so and the exit code is 0", async () => 
   ).toEqual(Object.keys(well).map(() => "✓"));
   expect(stdout).toMatch(/^✓ connections +\d+ of the server's \d+ are open, \d+ of them busy; \d+ are AtlasQueue's$/m);
   expect(stateOf(await doctor("--json"))).toEqual(well);
+});
+
+test("a setting that may lose jobs is found, and small sizes are told", async () => {
+  const name = new URL(store.url).pathname.slice(1);
+  await store.database.sql`ALTER DATABASE ${store.database.sql(name)} SET synchronous_commit = off`;
+  onTestFinished(async () => {
+    await store.database.sql`ALTER DATABASE ${store.database.sql(name)} RESET synchronous_commit`;
+  });
+  const { code, stdout } = await doctor();
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✗ settings +synchronous_commit: off; set it to on$/m);
+  await store.database.sql`ALTER DATABASE ${store.database.sql(name)} RESET synchronous_commit`;
+  expect((await doctor()).stdout).toMatch(
+    /^✓ settings +for thousands of jobs a second, raise: shared_buffers is 128 MB/m,
+  );
 });
 
 test("signals lost by Redis are found, and rebuilt in order", async () => {
@@ -262,7 +278,7 @@ test("a right that the role lacks is reported", async () => {
   const url = Object.assign(new URL(own.url), { username: role, password: "doctored" });
   const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: url.href, REDIS_URL: "" });
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^✗ schema +DATABASE_URL: the role doctored_\d+ lacks DELETE on jobs, tokens\. Grant /m);
+  expect(stdout).toMatch(/^✗ schema +DATABASE_URL: the role doctored_\d+ lacks DELETE on jobs, tokens\. Run `atlasqueue migrate --grant /m);
   await own.database.sql.unsafe(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
   await own.drop();
 });

@@ -14,6 +14,7 @@ import {
   checkSchema,
   checkSweep,
 } from "./database-checks.ts";
+import { checkSettings } from "./server-settings.ts";
 import { checkWaiting, checkWorkers } from "./work-checks.ts";
 import { checkDeadLetters, checkOwner, checkSignals } from "./signal-checks.ts";
 
@@ -45,6 +46,7 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
   const looks: [name: string, look: () => Promise<Check>][] = [
     ["clocks", () => checkClock(deps)],
     ["connections", () => checkConnections(deps)],
+    ["settings", () => checkSettings(deps)],
     ["sweep", () => checkSweep(deps)],
     ["groups", () => checkGroups(deps)],
     ["flows", () => checkFlows(deps)],

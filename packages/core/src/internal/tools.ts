@@ -1,6 +1,6 @@
 // What `atlasqueue doctor` and the other commands of apps/cli need. It changes without notice.
 export { countDrift } from "../counts/drift.ts";
-export { serverConnections } from "../database/server/connections.ts";
+export { serverConnections, serverSettings } from "../database/server/connections.ts";
 export { schemaState } from "../database/schema-state.ts";
 export { clockSkewMs } from "../database/server/clock.ts";
 export { requireRights } from "../database/server/rights.ts";

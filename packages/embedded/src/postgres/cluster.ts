@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import { mustRunAs, writeAs } from "../process/as-user.ts";
 import { findBinaries, type Binaries } from "./binaries.ts";
@@ -21,11 +22,19 @@ export const postgresFolder: FolderKind = {
   ours: /^atlasqueue\./,
 };
 
-// What a durable store beside an application needs; fsync and synchronous_commit stay on, as PostgreSQL ships.
+/** A quarter of the memory, as PostgreSQL's manual says, from 128 MB to 1 GB: it shares the machine with an application. */
+const buffers_mb = Math.round(
+  Math.min(1_024, Math.max(128, Math.min(totalmem(), process.constrainedMemory() || Infinity) / 4 / 1_048_576)),
+);
+
+// fsync and synchronous_commit stay on, as PostgreSQL ships. With its 80 MB and 1 GB of WAL, a commit at thousands of jobs a
+// second waits each second or two for a new segment, and each minute for a checkpoint.
 const defaultSettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  shared_buffers: "128MB",
+  shared_buffers: `${buffers_mb}MB`,
+  min_wal_size: "1GB",
+  max_wal_size: "4GB",
   max_connections: "200",
   timezone: "UTC",
   log_timezone: "UTC",

@@ -9,8 +9,8 @@ export type ClusterTemplate = { readonly dataDir: string; readonly password: str
 
 // Safe here and twice as fast: the tests kill processes, and what a killed PostgreSQL wrote is still in the system's
 // cache. Only a power failure loses it. synchronous_commit stays on: switching that off would lose rows when the
-// process is killed.
-export const settings = { fsync: "off", synchronous_commit: "on" };
+// process is killed. Several servers run at once, so each has few buffers.
+export const settings = { fsync: "off", synchronous_commit: "on", shared_buffers: "128MB" };
 
 /** Once for the whole run: initdb takes two seconds of CPU, a copy of what it made a tenth of that. */
 export async function makeClusterTemplate(folder: string): Promise<ClusterTemplate> {

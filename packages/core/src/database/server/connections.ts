@@ -1,4 +1,5 @@
 import type { Deps } from "../../deps.ts";
+import { textArray } from "../literals.ts";
 import { executeOn } from "../statement.ts";
 
 /**
@@ -25,3 +26,17 @@ const count = `
     count(*) FILTER (WHERE application_name LIKE 'atlasqueue%')::int AS ours,
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS max
   FROM pg_stat_activity WHERE backend_type = 'client backend'`;
+
+/** Settings of the server, in this session; sizes in bytes. */
+export type ServerSetting = { name: string; setting: string; bytes: number | null };
+
+export async function serverSettings(
+  deps: Pick<Deps, "database">,
+  names: readonly string[],
+): Promise<readonly ServerSetting[]> {
+  return executeOn(deps.database)<ServerSetting>({ text: settings, params: [textArray(names)] });
+}
+
+const settings = `
+  SELECT name, setting, CASE WHEN unit IN ('kB', '8kB', 'MB') THEN pg_size_bytes(current_setting(name)) END::float8 AS bytes
+  FROM pg_settings WHERE name = ANY($1::text[])`;

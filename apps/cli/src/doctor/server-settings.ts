@@ -1,0 +1,30 @@
+import type { Deps } from "@atlasqueue/core/internal";
+import { serverSettings } from "@atlasqueue/core/internal/tools";
+import { ok, wrong, type Check } from "./check.ts";
+
+/** What a loss of power, or a table that is never vacuumed, would cost; and what to set instead. */
+const must_be_on = ["autovacuum", "full_page_writes", "synchronous_commit"];
+
+const mb = 1_048_576;
+/** Below these, a busy queue waits for the disk: see the guide's page on PostgreSQL. */
+const advised: Readonly<Record<string, number>> = {
+  shared_buffers: 256 * mb,
+  min_wal_size: 1_024 * mb,
+  max_wal_size: 4_096 * mb,
+};
+
+/** Settings of the server that durability and speed depend on. Small sizes are told, and are no fault. */
+export async function checkSettings(deps: Deps): Promise<Check> {
+  const names = [...must_be_on, ...Object.keys(advised)];
+  const rows = await serverSettings(deps, names);
+  const off = rows.filter(({ name, setting }) => must_be_on.includes(name) && setting === "off");
+  if (off.length > 0) return wrong("settings", `${off.map(({ name }) => name).join(" and ")}: off; set it to on`);
+  const small = rows.flatMap(({ name, bytes }) => {
+    const least = advised[name];
+    return least !== undefined && bytes !== null && bytes < least
+      ? [`${name} is ${bytes / mb} MB (${least / mb} MB or more)`]
+      : [];
+  });
+  if (small.length === 0) return ok("settings", "buffers and WAL are large enough for thousands of jobs a second");
+  return ok("settings", `for thousands of jobs a second, raise: ${small.join(", ")}`);
+}
