@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@atlasqueue/core";
 import type { HostRule } from "@atlasqueue/program/hosts";
-import { createReadiness, localPermits, type RateLimit } from "@atlasqueue/core/internal";
+import { createReadiness } from "@atlasqueue/core/internal";
+import { localPermits, type RateLimit } from "@atlasqueue/core/internal/http";
 import { Hono } from "hono";
 import type { BuiltDashboard } from "./dashboard/built.ts";
 import { addDashboard } from "./dashboard/serve.ts";

@@ -1,7 +1,7 @@
 import { limits } from "@atlasqueue/contract";
 import { SettingError, type BackoffPolicy } from "@atlasqueue/core";
 import { isLoopback, type HostRule } from "@atlasqueue/program/hosts";
-import type { RateLimit } from "@atlasqueue/core/internal";
+import type { RateLimit } from "@atlasqueue/core/internal/http";
 import {
   keptFor,
   parseSettings,

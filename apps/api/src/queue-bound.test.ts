@@ -1,4 +1,4 @@
-import { createQueueBound } from "@atlasqueue/core/internal";
+import { createQueueBound } from "@atlasqueue/core/internal/http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
 

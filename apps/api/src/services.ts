@@ -1,7 +1,7 @@
 import type { Signal } from "@atlasqueue/core";
+import { createFollowUps, type Deps } from "@atlasqueue/core/internal";
 import {
   createFinishedWaits,
-  createFollowUps,
   createLiveEvents,
   createLongPoll,
   createOverview,
@@ -9,9 +9,8 @@ import {
   createStorageQuota,
   createSubmitter,
   withinHeap,
-  type Deps,
   type EnqueueOptions,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { connection_bytes } from "@atlasqueue/program/server-limits";
 import { createUnderWay } from "./http/under-way.ts";
 import { createJobStreams } from "./jobs/stream/open-streams.ts";

@@ -12,16 +12,15 @@ import {
   type Signal,
 } from "@atlasqueue/core";
 import {
-  addFleetGauges,
   addServerGauges,
   requireOwnRedis,
   requireSignal,
-  signingKey,
   clearAway,
   createRedisOwner,
   createSweeper,
   pauseAll,
 } from "@atlasqueue/core/internal";
+import { addFleetGauges, signingKey } from "@atlasqueue/core/internal/http";
 import { loadTelemetry, endWithin } from "@atlasqueue/program";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";

@@ -1,5 +1,6 @@
 import { createSchedule } from "@atlasqueue/contract";
-import { createStorageQuota, putSchedule } from "@atlasqueue/core/internal";
+import { putSchedule } from "@atlasqueue/core/internal";
+import { createStorageQuota } from "@atlasqueue/core/internal/http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
 

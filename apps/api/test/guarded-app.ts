@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Scope } from "@atlasqueue/contract";
-import { createToken, defaultTenant, provisionTenant } from "@atlasqueue/core/internal";
+import { createToken, defaultTenant } from "@atlasqueue/core/internal";
+import { provisionTenant } from "@atlasqueue/core/internal/http";
 import { requireTokens } from "../src/access/authenticate.ts";
 import type { AppDeps } from "../src/app.ts";
 import { testApp, type Changes, type Core } from "./test-app.ts";

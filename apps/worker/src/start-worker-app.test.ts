@@ -1,5 +1,6 @@
 import { createLogger, memorySignal } from "@atlasqueue/core";
-import { findJob, resumeQueue, SignalUnavailableError, submit } from "@atlasqueue/core/internal";
+import { SignalUnavailableError, submit } from "@atlasqueue/core/internal";
+import { findJob, resumeQueue } from "@atlasqueue/core/internal/http";
 import { openTelemetry } from "@atlasqueue/core/opentelemetry";
 import {
   eventually,

@@ -11,13 +11,13 @@ import {
 } from "@atlasqueue/core";
 import {
   addServerGauges,
-  isShutOut,
   pauseAll,
   requireOwnRedis,
   requirePostgres,
   requireSchema,
   requireSignal,
 } from "@atlasqueue/core/internal";
+import { isShutOut } from "@atlasqueue/core/internal/worker";
 import { endWithin } from "@atlasqueue/program";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";

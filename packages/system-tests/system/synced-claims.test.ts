@@ -1,6 +1,8 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { connectDatabase, migrateDatabase, memorySignal, type Database } from "@atlasqueue/core";
-import { claim, extendLeases, heartbeat, recoverExpired, setLimits, submit } from "@atlasqueue/core/internal";
+import { recoverExpired, setLimits, submit } from "@atlasqueue/core/internal";
+import { heartbeat } from "@atlasqueue/core/internal/http";
+import { claim, extendLeases } from "@atlasqueue/core/internal/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownServers, submission, type Servers } from "@atlasqueue/harness";
 

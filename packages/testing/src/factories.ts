@@ -1,6 +1,7 @@
 import { submitJob, type SubmitJobInput } from "@atlasqueue/contract";
 import type { AtlasEvent, Observe } from "@atlasqueue/core";
-import { defaultTenant, type Submission } from "@atlasqueue/core/internal";
+import { defaultTenant } from "@atlasqueue/core/internal";
+import type { Submission } from "@atlasqueue/core/internal/http";
 
 /**
  * A valid submission: a `noop` in the default queue unless the test says otherwise.

@@ -10,7 +10,8 @@ import {
   type Observe,
   type QueueOptions,
 } from "@atlasqueue/core";
-import { asOption, keysOf, requirePostgres } from "@atlasqueue/core/internal";
+import { requirePostgres } from "@atlasqueue/core/internal";
+import { asOption, keysOf } from "@atlasqueue/core/internal/worker";
 import { handlersByType, newWorkerId, startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
 
 export type WorkerOptions = WorkerConfig & {

@@ -1,4 +1,4 @@
-import type { LoopDeps, SweepDeps } from "@atlasqueue/core/internal";
+import type { LoopDeps, SweepDeps } from "@atlasqueue/core/internal/worker";
 
 /** What every part of a worker is given. */
 export type WorkerDeps = LoopDeps;

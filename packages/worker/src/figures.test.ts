@@ -1,5 +1,5 @@
 import { createLogger, createQueue, memorySignal } from "@atlasqueue/core";
-import { readSeries } from "@atlasqueue/core/internal";
+import { readSeries } from "@atlasqueue/core/internal/http";
 import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";

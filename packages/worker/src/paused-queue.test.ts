@@ -1,5 +1,7 @@
 import { redisSignal, type Signal } from "@atlasqueue/core";
-import { claim, pauseQueue, resumeQueue } from "@atlasqueue/core/internal";
+import { pauseQueue } from "@atlasqueue/core/internal";
+import { resumeQueue } from "@atlasqueue/core/internal/http";
+import { claim } from "@atlasqueue/core/internal/worker";
 import { eventually } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-import { listAttempts } from "@atlasqueue/core/internal";
+import { listAttempts } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -2,21 +2,23 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { BackoffPolicy, Retention } from "@atlasqueue/core";
 import {
-  aboutLease,
-  allTenants,
-  announce,
-  type Claimer,
   clearAway,
-  createClaimSize,
   createFollowUps,
-  createLeaseReturns,
   createRedisOwner,
   createSweeper,
-  defaultRetention,
   defaultTenant,
   pause,
   sharedRedis,
 } from "@atlasqueue/core/internal";
+import {
+  aboutLease,
+  allTenants,
+  announce,
+  type Claimer,
+  createClaimSize,
+  createLeaseReturns,
+  defaultRetention,
+} from "@atlasqueue/core/internal/worker";
 import { watchConsuming } from "./consume/consume-watch.ts";
 import { consume } from "./consume/consumer.ts";
 import { reportTrouble } from "./consume/report-trouble.ts";

@@ -1,5 +1,6 @@
 import { connectDatabase } from "@atlasqueue/core";
-import { claim, complete, recoverExpired } from "@atlasqueue/core/internal";
+import { complete, recoverExpired } from "@atlasqueue/core/internal";
+import { claim } from "@atlasqueue/core/internal/worker";
 import { eventually, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";

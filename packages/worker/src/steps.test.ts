@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { findJobSteps } from "@atlasqueue/core/internal";
+import { findJobSteps } from "@atlasqueue/core/internal/worker";
 import { beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { gate, workerHarness } from "../test/harness.ts";

@@ -1,4 +1,4 @@
-import { explainJob } from "@atlasqueue/core/internal";
+import { explainJob } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,5 +1,6 @@
 import { queueLimits, type Json } from "@atlasqueue/contract";
-import { createFollowUps, promoteAll, sendSignal, setLimits, type FollowUps } from "@atlasqueue/core/internal";
+import { createFollowUps, promoteAll, setLimits, type FollowUps } from "@atlasqueue/core/internal";
+import { sendSignal } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";

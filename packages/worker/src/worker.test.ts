@@ -1,6 +1,6 @@
 import { defineJob } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { claim } from "@atlasqueue/core/internal";
+import { claim } from "@atlasqueue/core/internal/worker";
 import { enqueue } from "@atlasqueue/core/internal/tools";
 import { firstIdAt } from "../../core/src/maintenance/retention.ts";
 import { eventually, submission } from "@atlasqueue/harness";

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { redisSignal } from "@atlasqueue/core";
-import { claim } from "@atlasqueue/core/internal";
+import { claim } from "@atlasqueue/core/internal/worker";
 import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";

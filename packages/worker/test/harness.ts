@@ -1,6 +1,7 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { createLogger, memorySignal, redisSignal, type Signal } from "@atlasqueue/core";
-import { findJob, submit, type JobRow } from "@atlasqueue/core/internal";
+import { submit } from "@atlasqueue/core/internal";
+import { findJob, type JobRow } from "@atlasqueue/core/internal/http";
 import {
   eventually,
   recordEvents,

@@ -1,4 +1,5 @@
-import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
+import { createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
+import { claim } from "@atlasqueue/core/internal/worker";
 import { enqueue } from "@atlasqueue/core/internal/tools";
 import { createDuties } from "../../core/src/maintenance/sweep/duties.ts";
 import { submission } from "@atlasqueue/harness";

@@ -1,5 +1,6 @@
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
-import { claim, createFollowUps, createLeaseReturns } from "@atlasqueue/core/internal";
+import { createFollowUps } from "@atlasqueue/core/internal";
+import { claim, createLeaseReturns } from "@atlasqueue/core/internal/worker";
 import { createDuties } from "../../core/src/maintenance/sweep/duties.ts";
 import { brokenConnection, eventually, steppingDatabase, tcpProxy } from "@atlasqueue/harness";
 import { expect, test } from "vitest";

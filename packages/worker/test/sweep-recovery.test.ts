@@ -1,4 +1,5 @@
-import { claim, createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
+import { createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
+import { claim } from "@atlasqueue/core/internal/worker";
 import { recoverAll } from "../../core/src/maintenance/sweep/recovery.ts";
 import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-import { findTokens, hashToken, isTokenText, type Deps } from "@atlasqueue/core/internal";
+import type { Deps } from "@atlasqueue/core/internal";
+import { findTokens, hashToken, isTokenText } from "@atlasqueue/core/internal/http";
 import type { ApiContext, Authenticator, Caller } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import { readBearer } from "./bearer.ts";

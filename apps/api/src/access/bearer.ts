@@ -1,4 +1,4 @@
-import { isTokenText } from "@atlasqueue/core/internal";
+import { isTokenText } from "@atlasqueue/core/internal/http";
 import type { ApiContext } from "../http/context.ts";
 import { sentTwice } from "../http/input/sent-twice.ts";
 

@@ -1,5 +1,5 @@
 import type { Observe } from "@atlasqueue/core";
-import type { Permit, RateLimit } from "@atlasqueue/core/internal";
+import type { Permit, RateLimit } from "@atlasqueue/core/internal/http";
 import type { Access, ApiContext, RateLimiter } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 

@@ -1,4 +1,4 @@
-import { hashToken, isSessionText } from "@atlasqueue/core/internal";
+import { hashToken, isSessionText } from "@atlasqueue/core/internal/http";
 import { generateCookie, getCookie } from "hono/cookie";
 import type { ApiContext } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";

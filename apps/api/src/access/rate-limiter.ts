@@ -1,6 +1,7 @@
 import type { RateLimiter } from "../http/context.ts";
 import type { Observe, Signal } from "@atlasqueue/core";
-import { localPermits, SignalUnavailableError, type Permit, type RateLimit } from "@atlasqueue/core/internal";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
+import { localPermits, type Permit, type RateLimit } from "@atlasqueue/core/internal/http";
 
 type Wish = { cost: number; resolve(permit: Permit): void; reject(error: unknown): void };
 

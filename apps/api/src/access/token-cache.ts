@@ -1,5 +1,5 @@
 import type { Caller } from "../http/context.ts";
-import type { FoundToken } from "@atlasqueue/core/internal";
+import type { FoundToken } from "@atlasqueue/core/internal/http";
 
 /** A caller whose token was found, and the token's id, for noting its use. */
 export type Known = Caller & { token_id: string; token_name: string };

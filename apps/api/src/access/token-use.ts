@@ -1,4 +1,5 @@
-import { noteTokenUse, type Deps } from "@atlasqueue/core/internal";
+import type { Deps } from "@atlasqueue/core/internal";
+import { noteTokenUse } from "@atlasqueue/core/internal/http";
 
 export type TokenUses = {
   /** A request came with this token. Costs a map lookup. */

@@ -1,5 +1,5 @@
 import type { AuditAction } from "@atlasqueue/contract";
-import type { Act } from "@atlasqueue/core/internal";
+import type { Act } from "@atlasqueue/core/internal/http";
 import { actorOf } from "../access/actor.ts";
 import type { ApiContext, Caller } from "../http/context.ts";
 import type { Operation } from "../route/operation.ts";

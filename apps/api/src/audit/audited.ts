@@ -6,7 +6,7 @@ import {
   type Act,
   type ActRow,
   type BegunAct,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { ApiContext } from "../http/context.ts";
 import type { Operation } from "../route/operation.ts";

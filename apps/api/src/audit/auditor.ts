@@ -1,18 +1,17 @@
 import { isUnavailable } from "@atlasqueue/core";
+import { recordActs, type Deps } from "@atlasqueue/core/internal";
 import {
   beginActs,
   beginOnce,
   endActs,
   newId,
   onBehalfOf,
-  recordActs,
   type Act,
   type BegunAct,
   type BegunOnce,
-  type Deps,
   type EndedAct,
   type KeyedAct,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { createRefusals } from "./refusals.ts";
 
 export type Auditor = {

@@ -1,4 +1,4 @@
-import { localPermits, type Act, type RateLimit } from "@atlasqueue/core/internal";
+import { localPermits, type Act, type RateLimit } from "@atlasqueue/core/internal/http";
 
 /** Entries about one token's refused calls, in one process. */
 const entries: RateLimit = { limit: 10, period_ms: 60_000 };

@@ -1,5 +1,5 @@
 import { auditPage, listAuditQuery, type AuditEntry } from "@atlasqueue/contract";
-import { listActs, showAct } from "@atlasqueue/core/internal";
+import { listActs, showAct } from "@atlasqueue/core/internal/http";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId } from "../route/examples.ts";
 import { route } from "../route/route.ts";

@@ -1,4 +1,4 @@
-import { newId, type BegunOnce, type KeyedAct } from "@atlasqueue/core/internal";
+import { newId, type BegunOnce, type KeyedAct } from "@atlasqueue/core/internal/http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { createAuditor, type Auditor } from "./auditor.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { canonicalJson } from "@atlasqueue/contract";
-import { newId, type Act, type ActRow, type BegunAct } from "@atlasqueue/core/internal";
+import { newId, type Act, type ActRow, type BegunAct } from "@atlasqueue/core/internal/http";
 import { ProblemError, unavailable } from "../http/answers/problem.ts";
 import type { Input } from "../route/read.ts";
 import type { Auditor } from "./auditor.ts";

@@ -1,6 +1,6 @@
 import { bulkAnswer, deadGroupPage, job, jobPage, problem } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { claim, fail } from "@atlasqueue/core/internal";
+import { claim, fail } from "@atlasqueue/core/internal/worker";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 

@@ -18,7 +18,7 @@ import {
   showReplay,
   steerOperation,
   type Steering,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { actorOf } from "../access/actor.ts";
 import { ProblemError } from "../http/answers/problem.ts";

@@ -21,7 +21,7 @@ import {
   type DeadFilter,
   type DeadPlace,
   type GroupPlace,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleJob } from "../route/examples.ts";

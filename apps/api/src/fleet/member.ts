@@ -1,4 +1,4 @@
-import { mergeMetrics } from "@atlasqueue/core/internal";
+import { mergeMetrics } from "@atlasqueue/core/internal/http";
 import { runMember, type MemberParts, type RunningMember } from "@atlasqueue/program";
 import { readApiConfig } from "../config.ts";
 import { startApi } from "../start-api.ts";

@@ -8,7 +8,7 @@ import {
   type Flow,
   type FlowActAnswer,
 } from "@atlasqueue/contract";
-import { actOnFlow, afterSome, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal";
+import { actOnFlow, afterSome, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";

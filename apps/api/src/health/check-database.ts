@@ -1,5 +1,6 @@
 import { SettingError, type Database } from "@atlasqueue/core";
-import { defaultTenant, findJob, requirePostgres, requireSchema } from "@atlasqueue/core/internal";
+import { defaultTenant, requirePostgres, requireSchema } from "@atlasqueue/core/internal";
+import { findJob } from "@atlasqueue/core/internal/http";
 
 const nobody = "00000000-0000-0000-0000-000000000000";
 const undefined_table = "42P01";

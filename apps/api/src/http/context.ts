@@ -3,7 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import type { Scope } from "@atlasqueue/contract";
 import type { Observe } from "@atlasqueue/core";
-import type { Permit, RateLimit } from "@atlasqueue/core/internal";
+import type { Permit, RateLimit } from "@atlasqueue/core/internal/http";
 
 /** The sender of a request: the tenant whose jobs it may touch, and what it may do there. */
 export type Caller = {

@@ -1,5 +1,5 @@
 import { createShares } from "@atlasqueue/contract";
-import { takeOrThrow, withinHeap } from "@atlasqueue/core/internal";
+import { takeOrThrow, withinHeap } from "@atlasqueue/core/internal/http";
 
 /** `first`: a request that keeps or ends a lease, for which places are reserved. `rest`: all others. */
 export type Kind = "first" | "rest";

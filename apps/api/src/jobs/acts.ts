@@ -8,7 +8,7 @@ import {
   type BulkJobsAnswer,
   type JsonObject,
 } from "@atlasqueue/contract";
-import { bulkJobs, deleteFinished, editAndRetry, findJob, lockedError } from "@atlasqueue/core/internal";
+import { bulkJobs, deleteFinished, editAndRetry, findJob, lockedError } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";

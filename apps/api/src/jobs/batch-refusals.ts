@@ -1,5 +1,6 @@
 import { idempotencyKeyAccepts, type Fault } from "@atlasqueue/contract";
-import { isFlow, unknownParent, type Flow, type FlowOutcome } from "@atlasqueue/core/internal";
+import { unknownParent } from "@atlasqueue/core/internal";
+import { isFlow, type Flow, type FlowOutcome } from "@atlasqueue/core/internal/http";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
 
 const faults_max = 20;

@@ -1,5 +1,5 @@
 import { changedJob, jobId, type Job } from "@atlasqueue/contract";
-import { cancel as cancelJob, findJob, retry as retryJob, showJob } from "@atlasqueue/core/internal";
+import { cancel as cancelJob, findJob, retry as retryJob, showJob } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import type { RouteDeps } from "../route/deps.ts";

@@ -1,6 +1,7 @@
 import { attemptList, explanation, job, jobPage, problem, type Job } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { claim, complete, fail } from "@atlasqueue/core/internal";
+import { complete } from "@atlasqueue/core/internal";
+import { claim, fail } from "@atlasqueue/core/internal/worker";
 import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";

@@ -17,7 +17,7 @@ import {
   previewOperation,
   showOperation,
   steerOperation,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { actorOf } from "../access/actor.ts";
 import { ProblemError } from "../http/answers/problem.ts";

@@ -1,5 +1,6 @@
 import { jobId, listParentsQuery, parentPage } from "@atlasqueue/contract";
-import { findJob, parentsPage } from "@atlasqueue/core/internal";
+import { parentsPage } from "@atlasqueue/core/internal";
+import { findJob } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";

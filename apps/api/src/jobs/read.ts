@@ -11,6 +11,7 @@ import {
   type AttemptList,
   type JobWithParents,
 } from "@atlasqueue/contract";
+import { parentsOf } from "@atlasqueue/core/internal";
 import {
   ahead,
   explainJob,
@@ -18,11 +19,10 @@ import {
   findJobByKey,
   listAttempts,
   listJobs,
-  parentsOf,
   searchJobs,
   showJob,
   type PageRow,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";

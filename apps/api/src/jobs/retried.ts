@@ -1,4 +1,4 @@
-import { showJob, type JobRow } from "@atlasqueue/core/internal";
+import { showJob, type JobRow } from "@atlasqueue/core/internal/http";
 import type { RouteDeps } from "../route/deps.ts";
 
 /** What follows a retry, edited or not, and its answer: the job is signalled, and is no dead letter any more. */

@@ -1,5 +1,6 @@
 import { submitBatch as submitBatchBody, submittedBatch, type SubmitBatch } from "@atlasqueue/contract";
-import { answerOf, flowFaults, flowOf, underOneKey } from "@atlasqueue/core/internal";
+import { flowOf } from "@atlasqueue/core/internal";
+import { answerOf, flowFaults, underOneKey } from "@atlasqueue/core/internal/http";
 import { invalid } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleFlow, exampleId } from "../route/examples.ts";

@@ -1,5 +1,5 @@
 import { showValue, type Fault } from "@atlasqueue/contract";
-import { flowFaults, tiesOf, type EnqueueOutcome, type FlowJob } from "@atlasqueue/core/internal";
+import { flowFaults, tiesOf, type EnqueueOutcome, type FlowJob } from "@atlasqueue/core/internal/http";
 import { invalid } from "../http/answers/problem.ts";
 import type { RouteDeps } from "../route/deps.ts";
 

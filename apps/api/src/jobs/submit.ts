@@ -1,5 +1,5 @@
 import { changedJob, limits, submitSingle } from "@atlasqueue/contract";
-import { showJob, showKnown } from "@atlasqueue/core/internal";
+import { showJob, showKnown } from "@atlasqueue/core/internal/http";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleJob, exampleSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";

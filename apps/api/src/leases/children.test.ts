@@ -1,5 +1,5 @@
 import { flowGraph, job, jobWithParents, leaseAnswer, type Problem } from "@atlasqueue/contract";
-import { createStorageQuota } from "@atlasqueue/core/internal";
+import { createStorageQuota } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";

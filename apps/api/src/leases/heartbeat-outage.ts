@@ -1,5 +1,5 @@
 import { DatabaseTimeoutError, type Database } from "@atlasqueue/core";
-import { isOutage } from "@atlasqueue/core/internal";
+import { isOutage } from "@atlasqueue/core/internal/http";
 import { unavailable } from "../http/answers/problem.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { releaseLeaseAnswer, releaseLeaseRequest } from "@atlasqueue/contract";
-import { releaseLease as giveBack } from "@atlasqueue/core/internal";
+import { releaseLease as giveBack } from "@atlasqueue/core/internal/http";
 import { exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 

@@ -1,15 +1,13 @@
 import { limits, type Fault } from "@atlasqueue/contract";
+import { childrenFaults, unknownParent, type SpawnRefusal } from "@atlasqueue/core/internal";
 import {
   ackWithChildren,
   ahead,
-  childrenFaults,
   findJob,
-  unknownParent,
   type Ack,
   type RemoteOutcome,
   type Spawned,
-  type SpawnRefusal,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { invalid, type ProblemError } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { conflicts } from "../jobs/batch-refusals.ts";

@@ -6,7 +6,7 @@ import {
   settleRemote,
   type Held,
   type RemoteOutcome,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { invalid } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";

@@ -10,11 +10,11 @@ import {
   type AckRequest,
   type Job,
 } from "@atlasqueue/contract";
+import { flowOf } from "@atlasqueue/core/internal";
 import {
   afterSome,
   ahead,
   findJob,
-  flowOf,
   heartbeat as extend,
   releaseRemote,
   settleRemote,
@@ -22,7 +22,7 @@ import {
   type Ack,
   type Nack,
   type RemoteOutcome,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { requireScope } from "../access/guard.ts";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";

@@ -1,14 +1,14 @@
 import type { LeaseAnswer, ParentsOfJob } from "@atlasqueue/contract";
+import { parentsOf } from "@atlasqueue/core/internal";
 import {
   ahead,
   findLeasedSteps,
-  parentsOf,
   showJob,
   type Handed,
   type LeasedJob,
   type LeasedSteps,
   type LongPoll,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import type { Delivery } from "../http/answers/delivery.ts";
 import { exampleId, exampleJob, exampleLockedUntil, exampleParents, exampleToken } from "../route/examples.ts";
 import type { RouteDeps } from "../route/deps.ts";

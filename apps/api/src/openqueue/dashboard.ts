@@ -1,5 +1,5 @@
 import { openQueueQueues, type JobStatus, type OpenQueueQueues, type OpenQueueStatus } from "@atlasqueue/contract";
-import { oldestWaiting, queueStats, type QueueStats } from "@atlasqueue/core/internal";
+import { oldestWaiting, queueStats, type QueueStats } from "@atlasqueue/core/internal/http";
 import { exampleJob } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 import { statusesOf } from "./words.ts";

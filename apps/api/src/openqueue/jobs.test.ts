@@ -1,4 +1,6 @@
-import { cancel, claim, complete, fail, listAttempts } from "@atlasqueue/core/internal";
+import { complete } from "@atlasqueue/core/internal";
+import { cancel, listAttempts } from "@atlasqueue/core/internal/http";
+import { claim, fail } from "@atlasqueue/core/internal/worker";
 import { job, type OpenQueueStatus } from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -6,7 +6,7 @@ import {
   openQueueJobStatus,
   openQueueListQuery,
 } from "@atlasqueue/contract";
-import { cancel as cancelJob, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal";
+import { cancel as cancelJob, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import type { RouteDeps } from "../route/deps.ts";

@@ -10,14 +10,8 @@ import {
   queueName,
   type OpenQueueSettled,
 } from "@atlasqueue/contract";
-import {
-  ahead,
-  heartbeat as extend,
-  findJob,
-  isUuid,
-  settleRemote,
-  type RemoteOutcome,
-} from "@atlasqueue/core/internal";
+import { isUuid } from "@atlasqueue/core/internal";
+import { ahead, heartbeat as extend, findJob, settleRemote, type RemoteOutcome } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";

@@ -1,4 +1,4 @@
-import { localPermits } from "@atlasqueue/core/internal";
+import { localPermits } from "@atlasqueue/core/internal/http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { trustedProxies } from "../http/input/client-address.ts";

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { openQueueProvision, openQueueProvisioned } from "@atlasqueue/contract";
-import { provisionTenant, type RateLimit } from "@atlasqueue/core/internal";
+import { provisionTenant, type RateLimit } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import { networkOf } from "../http/input/address.ts";

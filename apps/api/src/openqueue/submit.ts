@@ -6,7 +6,7 @@ import {
   openQueueSubmittedBatch,
   type OpenQueueSubmit,
 } from "@atlasqueue/contract";
-import { enqueueAll, underOneKey, type EnqueueOutcome, type Submission } from "@atlasqueue/core/internal";
+import { enqueueAll, underOneKey, type EnqueueOutcome, type Submission } from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleOpenQueueSubmission } from "../route/examples.ts";

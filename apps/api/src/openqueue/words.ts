@@ -6,7 +6,7 @@ import {
   type OpenQueueJob,
   type OpenQueueStatus,
 } from "@atlasqueue/contract";
-import type { JobRow, PageRow } from "@atlasqueue/core/internal";
+import type { JobRow, PageRow } from "@atlasqueue/core/internal/http";
 
 const words: Record<JobStatus, OpenQueueStatus> = {
   scheduled: "pending",

@@ -11,17 +11,15 @@ import {
   type JsonObject,
   type Queue,
 } from "@atlasqueue/contract";
+import { pauseQueue, setLimits, type QueueRef } from "@atlasqueue/core/internal";
 import {
   afterSome,
   heldGroups,
-  pauseQueue,
   queueStats,
   resumeQueue,
-  setLimits,
   startsOf,
-  type QueueRef,
   type QueueStats,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";

@@ -1,5 +1,5 @@
 import { queueName, queueScaling as schema, type QueueScaling } from "@atlasqueue/contract";
-import { queueScaling } from "@atlasqueue/core/internal";
+import { queueScaling } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { route } from "../route/route.ts";
 

@@ -1,5 +1,5 @@
 import type { TraceContext } from "@atlasqueue/contract";
-import type { Act, ActRow } from "@atlasqueue/core/internal";
+import type { Act, ActRow } from "@atlasqueue/core/internal/http";
 import type { z } from "zod";
 import type { Needed } from "../access/caller.ts";
 import type { Fixed, Text } from "../http/answers/cached.ts";

@@ -1,19 +1,17 @@
 import type { Logger, Signal } from "@atlasqueue/core";
+import type { Deps, FollowUps, createReadiness } from "@atlasqueue/core/internal";
 import type {
-  Deps,
   EnqueueOptions,
   FinishedWaits,
   LiveEvents,
   OverviewReader,
-  FollowUps,
   LongPoll,
-  createReadiness,
   localPermits,
   QueueBound,
   RemoteSettlementDeps,
   StorageQuota,
   Submitter,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import type { Auditor } from "../audit/auditor.ts";
 import type { Docs } from "../docs/docs.ts";
 import type { Access } from "../http/context.ts";

@@ -1,5 +1,6 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
-import { onBehalfOf, sharedRedis, type ActRow, type Sender } from "@atlasqueue/core/internal";
+import { sharedRedis } from "@atlasqueue/core/internal";
+import { onBehalfOf, type ActRow, type Sender } from "@atlasqueue/core/internal/http";
 import type { Hono } from "hono";
 import { audited, withRefusals } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";

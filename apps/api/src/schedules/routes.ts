@@ -10,7 +10,7 @@ import {
   showSchedule,
   showSchedules,
   type SeenSchedule,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleJob } from "../route/examples.ts";

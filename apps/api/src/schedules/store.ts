@@ -6,7 +6,8 @@ import {
   type Schedule,
   type TraceContext,
 } from "@atlasqueue/contract";
-import { createSchedule, cronFault, putSchedule, showSchedule } from "@atlasqueue/core/internal";
+import { putSchedule } from "@atlasqueue/core/internal";
+import { createSchedule, cronFault, showSchedule } from "@atlasqueue/core/internal/http";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import type { RouteDeps } from "../route/deps.ts";

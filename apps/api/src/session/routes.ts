@@ -1,5 +1,6 @@
 import { openSession as openSessionBody, scopes, session, type Session } from "@atlasqueue/contract";
-import { closeSession, defaultTenant, openSession, whoIs, type RateLimit, type WhoIs } from "@atlasqueue/core/internal";
+import { defaultTenant } from "@atlasqueue/core/internal";
+import { closeSession, openSession, whoIs, type RateLimit, type WhoIs } from "@atlasqueue/core/internal/http";
 import { allows } from "../access/caller.ts";
 import { OtherCallerError } from "../access/authenticate.ts";
 import { requireOwnHeader, sessionHashOf } from "../access/cookie.ts";

@@ -1,4 +1,4 @@
-import type { LiveEventText } from "@atlasqueue/core/internal";
+import type { LiveEventText } from "@atlasqueue/core/internal/http";
 
 /** What may wait for a slow reader: beyond it, the reader is dropped, and comes back for the present. */
 const unread_bytes_max = 256 * 1_024;

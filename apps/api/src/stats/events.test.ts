@@ -1,5 +1,6 @@
 import { liveEvent, problem, type LiveEvent } from "@atlasqueue/contract";
-import { revokeToken, type LiveEventText } from "@atlasqueue/core/internal";
+import { revokeToken } from "@atlasqueue/core/internal";
+import type { LiveEventText } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";

@@ -1,5 +1,5 @@
 import { liveEventsQuery } from "@atlasqueue/contract";
-import type { LiveEventText } from "@atlasqueue/core/internal";
+import type { LiveEventText } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { route } from "../route/route.ts";
 import { createEventStream } from "./event-stream.ts";

@@ -1,5 +1,5 @@
 import { statsSeries, statsSeriesQuery, type StatsSeries } from "@atlasqueue/contract";
-import { readSeries } from "@atlasqueue/core/internal";
+import { readSeries } from "@atlasqueue/core/internal/http";
 import { route } from "../route/route.ts";
 
 const at = "2030-01-31T12:00:00.000Z";

@@ -1,5 +1,5 @@
 import { throughput, throughputQuery, type Throughput } from "@atlasqueue/contract";
-import { readThroughput } from "@atlasqueue/core/internal";
+import { readThroughput } from "@atlasqueue/core/internal/http";
 import { route } from "../route/route.ts";
 
 const example: Throughput = {

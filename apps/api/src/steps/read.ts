@@ -1,5 +1,5 @@
 import { jobId, jobSteps, type JobSteps } from "@atlasqueue/contract";
-import { findJobStepsText } from "@atlasqueue/core/internal";
+import { findJobStepsText } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
 import { exampleLockedUntil } from "../route/examples.ts";

@@ -6,7 +6,7 @@ import {
   stepName,
   type SendSignalAnswer,
 } from "@atlasqueue/contract";
-import { sendSignal } from "@atlasqueue/core/internal";
+import { sendSignal } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";

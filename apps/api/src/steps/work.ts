@@ -8,7 +8,8 @@ import {
   storeStepRequest,
   type ParkAnswer,
 } from "@atlasqueue/contract";
-import { ahead, park as parkJob, storeStep } from "@atlasqueue/core/internal";
+import { park as parkJob, storeStep } from "@atlasqueue/core/internal";
+import { ahead } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { leaseLost, ProblemError, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";

@@ -1,5 +1,6 @@
 import { createdToken, tokenList, type CreatedToken } from "@atlasqueue/contract";
-import { findTokens, hashToken, listTokens, defaultTenant } from "@atlasqueue/core/internal";
+import { listTokens, defaultTenant } from "@atlasqueue/core/internal";
+import { findTokens, hashToken } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { guardedApp, makeToken } from "../../test/guarded-app.ts";

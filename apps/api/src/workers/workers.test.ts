@@ -1,6 +1,7 @@
 import { workerList } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { SignalUnavailableError, type WorkerPresence } from "@atlasqueue/core/internal";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
+import type { WorkerPresence } from "@atlasqueue/core/internal/worker";
 import { afterEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { scopes, type LeaseAnswer } from "@atlasqueue/contract";
-import { createToken, defaultTenant, NoRoomError } from "@atlasqueue/core/internal";
+import { createToken, defaultTenant } from "@atlasqueue/core/internal";
+import { NoRoomError } from "@atlasqueue/core/internal/http";
 import { addDead, steppingDatabase, testDatabase, type Step } from "@atlasqueue/harness";
 import { expect } from "vitest";
 import { requireTokens } from "../../src/access/authenticate.ts";

@@ -1,5 +1,5 @@
 import { createQueue, redisSignal, type Queue, type Signal } from "@atlasqueue/core";
-import type { WorkerPresence } from "@atlasqueue/core/internal";
+import type { WorkerPresence } from "@atlasqueue/core/internal/worker";
 import {
   createDatabase,
   ownRedis,

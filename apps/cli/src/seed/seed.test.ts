@@ -2,7 +2,8 @@ import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harne
 import { jobStatuses } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { memorySignal, type Signal } from "@atlasqueue/core";
-import { explainJob, listFlows, listSchedules, queueStats, readSeries, type Deps } from "@atlasqueue/core/internal";
+import type { Deps } from "@atlasqueue/core/internal";
+import { explainJob, listFlows, listSchedules, queueStats, readSeries } from "@atlasqueue/core/internal/http";
 import { countDrift } from "@atlasqueue/core/internal/tools";
 import { countJobs } from "@atlasqueue/core/internal/seed";
 import { hasJobs, seedDay } from "./seed.ts";

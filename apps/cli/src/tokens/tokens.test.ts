@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createdToken, tokenList } from "@atlasqueue/contract";
-import { findTokens, hashToken } from "@atlasqueue/core/internal";
+import { findTokens, hashToken } from "@atlasqueue/core/internal/http";
 import { createDatabase, postgresUrl, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";

@@ -1,4 +1,5 @@
-import { claim, complete, fail, recoverExpired, type Deps, type Lease } from "@atlasqueue/core/internal";
+import { complete, recoverExpired, type Deps } from "@atlasqueue/core/internal";
+import { claim, fail, type Lease } from "@atlasqueue/core/internal/worker";
 import { enqueue } from "@atlasqueue/core/internal/tools";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";

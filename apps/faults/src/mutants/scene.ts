@@ -1,11 +1,13 @@
 import { submitJob, type SubmitJobInput } from "@atlasqueue/contract";
 import type * as Public from "@atlasqueue/core";
 import type * as Internal from "@atlasqueue/core/internal";
+import type * as Http from "@atlasqueue/core/internal/http";
+import type * as Worker from "@atlasqueue/core/internal/worker";
 import postgres, { type Sql } from "postgres";
 import { openHistory, type History } from "../history/open-history.ts";
 
 /** The engine, as it is or as a mutant. */
-export type Core = typeof Internal & typeof Public;
+export type Core = typeof Internal & typeof Http & typeof Worker & typeof Public;
 
 type Wish = Partial<SubmitJobInput> & { key?: string; tenant?: string };
 type Deps = Internal.Deps & { signal: Public.Signal };
@@ -18,21 +20,21 @@ export type Scene = {
   sql: Sql;
   history: History;
   /** A submission and what is written down of it. */
-  wish(nonce: string, wish?: Wish): Internal.Submission;
+  wish(nonce: string, wish?: Wish): Http.Submission;
   wanted(
     nonce: string,
     wish?: Wish,
   ): { nonce: string; kind: string; tenant: string; queue: string; ends: "any"; key?: string; group?: string };
   submit(nonce: string, wish?: Wish): Promise<string>;
   /** A claim of this one job; undefined when it was not to be had. */
-  take(id: string, worker?: string): Promise<Internal.Lease | undefined>;
+  take(id: string, worker?: string): Promise<Worker.Lease | undefined>;
   /** A handler begins; the result ends it. */
-  begin(lease: Internal.Lease): (ended?: "returned" | "threw") => void;
+  begin(lease: Worker.Lease): (ended?: "returned" | "threw") => void;
   /** A process begins to handle it, and is killed. */
-  dieWith(lease: Internal.Lease): void;
-  complete(lease: Internal.Lease): Promise<boolean>;
+  dieWith(lease: Worker.Lease): void;
+  complete(lease: Worker.Lease): Promise<boolean>;
   /** Its handler throws, and the attempt fails as the verdict says. */
-  fail(lease: Internal.Lease): Promise<void>;
+  fail(lease: Worker.Lease): Promise<void>;
   work(id: string): Promise<void>;
   /** All leases end now, and are due to be looked at. */
   endLeases(): Promise<void>;

@@ -1,5 +1,6 @@
 import { connectDatabase, isUnavailable, type Logger } from "@atlasqueue/core";
-import { endLeases, pause } from "@atlasqueue/core/internal";
+import { pause } from "@atlasqueue/core/internal";
+import { endLeases } from "@atlasqueue/core/internal/worker";
 import { endWithin } from "@atlasqueue/program";
 import type { WorkerAppConfig } from "../config.ts";
 

@@ -1,5 +1,6 @@
 import { createLogger, createQueue, memorySignal } from "@atlasqueue/core";
-import { findJob, submit } from "@atlasqueue/core/internal";
+import { submit } from "@atlasqueue/core/internal";
+import { findJob } from "@atlasqueue/core/internal/http";
 import {
   eventually,
   httpReceiver,

@@ -1,5 +1,5 @@
 import { isFinal, jobStatuses } from "@atlasqueue/contract";
-import { findJob } from "@atlasqueue/core/internal";
+import { findJob } from "@atlasqueue/core/internal/http";
 import { countDrift } from "@atlasqueue/core/internal/tools";
 import { expect } from "vitest";
 import { until, wishes, type Wish } from "./story.ts";

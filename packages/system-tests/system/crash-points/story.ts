@@ -7,29 +7,25 @@ import {
   type SubmitJobInput,
 } from "@atlasqueue/contract";
 import { isUnavailable } from "@atlasqueue/core";
+import { flowOf, setLimits, SignalUnavailableError } from "@atlasqueue/core/internal";
 import {
   cancel,
-  claim,
-  createLeaseReturns,
   createOperation,
   createReplay,
   createSchedule,
   deleteFinished,
-  endLeases,
   editAndRetry,
   findJob,
-  flowOf,
   heartbeat,
   purgeAll,
   replayAll,
   retry,
   sendSignal,
-  setLimits,
   settleRemote,
-  SignalUnavailableError,
   underOneKey,
   type JobRow,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
+import { claim, createLeaseReturns, endLeases } from "@atlasqueue/core/internal/worker";
 import type { World } from "./world.ts";
 
 const tenant = "default";

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { connectDatabase, createLogger, createQueue, redisSignal, type Database, type Signal } from "@atlasqueue/core";
-import { type Deps, createLongPoll, createFollowUps, createSubmitter } from "@atlasqueue/core/internal";
+import { type Deps, createFollowUps } from "@atlasqueue/core/internal";
+import { createLongPoll, createSubmitter } from "@atlasqueue/core/internal/http";
 import { startWorker } from "@atlasqueue/worker";
 import postgres from "postgres";
 import { storyHandlers } from "./handlers.ts";

@@ -1,13 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import {
-  claim,
-  claimReady,
-  pause,
-  SignalUnavailableError,
-  type Claimer,
-  type Lease,
-  type LeaseReturns,
-} from "@atlasqueue/core/internal";
+import { pause, SignalUnavailableError } from "@atlasqueue/core/internal";
+import { claim, claimReady, type Claimer, type Lease, type LeaseReturns } from "@atlasqueue/core/internal/worker";
 import { isUnavailable } from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
 import type { ConsumeWatch } from "./consume-watch.ts";

@@ -1,5 +1,6 @@
 import { isUnavailable } from "@atlasqueue/core";
-import { pause, workLeft } from "@atlasqueue/core/internal";
+import { pause } from "@atlasqueue/core/internal";
+import { workLeft } from "@atlasqueue/core/internal/worker";
 import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
 

@@ -1,4 +1,4 @@
-import type { Lease, TakeNext } from "@atlasqueue/core/internal";
+import type { Lease, TakeNext } from "@atlasqueue/core/internal/worker";
 import type { Outcome } from "../run/run-job.ts";
 
 /** Jobs of one group that a worker runs one after another, without a claim in between. */

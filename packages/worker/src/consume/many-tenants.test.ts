@@ -1,5 +1,6 @@
 import { noSignal, type Signal } from "@atlasqueue/core";
-import { findJob, SignalUnavailableError, submit } from "@atlasqueue/core/internal";
+import { SignalUnavailableError, submit } from "@atlasqueue/core/internal";
+import { findJob } from "@atlasqueue/core/internal/http";
 import { eventually, submission } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,5 @@
-import { pause, wakeMark, type QueueRef, type Woken } from "@atlasqueue/core/internal";
+import { pause, type QueueRef } from "@atlasqueue/core/internal";
+import { wakeMark, type Woken } from "@atlasqueue/core/internal/worker";
 import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
 import type { TenantLine } from "./tenant-line.ts";

@@ -1,4 +1,4 @@
-import { readyTenants, readyTenantsAmong, top } from "@atlasqueue/core/internal";
+import { readyTenants, readyTenantsAmong, top } from "@atlasqueue/core/internal/worker";
 import type { WorkerDeps } from "../deps.ts";
 
 /** Tenants looked for in one statement. */

@@ -1,4 +1,4 @@
-import type { Lease } from "@atlasqueue/core/internal";
+import type { Lease } from "@atlasqueue/core/internal/worker";
 import { expect, test } from "vitest";
 import { runningJobs } from "./running-jobs.ts";
 

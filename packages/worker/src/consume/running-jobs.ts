@@ -1,5 +1,5 @@
 import type { TraceSpan } from "@atlasqueue/contract";
-import type { Lease } from "@atlasqueue/core/internal";
+import type { Lease } from "@atlasqueue/core/internal/worker";
 import { newRun, type Run } from "./group-runs.ts";
 import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
 

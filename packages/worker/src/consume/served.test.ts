@@ -1,4 +1,5 @@
-import { explainJob, findJob, submit } from "@atlasqueue/core/internal";
+import { submit } from "@atlasqueue/core/internal";
+import { explainJob, findJob } from "@atlasqueue/core/internal/http";
 import { eventually, submission } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isLate, renewLate, type Lease, type LeaseReturns } from "@atlasqueue/core/internal";
+import { isLate, renewLate, type Lease, type LeaseReturns } from "@atlasqueue/core/internal/worker";
 import type { WorkerDeps } from "../deps.ts";
 
 export type StartJobs = {

@@ -1,5 +1,5 @@
 import { traceFields } from "@atlasqueue/contract";
-import { leaseEvent, type Lease, type LeaseReturns } from "@atlasqueue/core/internal";
+import { leaseEvent, type Lease, type LeaseReturns } from "@atlasqueue/core/internal/worker";
 import { beginAttempt, endAttempt, traceReceived } from "@atlasqueue/runtime";
 import type { WorkerDeps } from "../deps.ts";
 import type { Handler } from "../handler.ts";

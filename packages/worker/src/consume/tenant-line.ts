@@ -1,4 +1,4 @@
-import { readyAmong } from "@atlasqueue/core/internal";
+import { readyAmong } from "@atlasqueue/core/internal/worker";
 import type { WorkerDeps } from "../deps.ts";
 import { readyTenantsInTurn } from "./ready-tenants.ts";
 import type { Served } from "./served.ts";

@@ -1,12 +1,6 @@
 import { limits, spawnErrorOf, type Fault, type Json, type LogLine, type SpawnedJobs } from "@atlasqueue/contract";
-import {
-  childrenFaults,
-  completeWithChildren,
-  flowOf,
-  unknownParent,
-  type SpawnOutcome,
-  type SpawnRefusal,
-} from "@atlasqueue/core/internal";
+import { childrenFaults, flowOf, unknownParent, type SpawnRefusal } from "@atlasqueue/core/internal";
+import { completeWithChildren, type SpawnOutcome } from "@atlasqueue/core/internal/worker";
 import type { RunningJob } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
 

@@ -1,5 +1,6 @@
 import { DatabaseTimeoutError, isUnavailable } from "@atlasqueue/core";
-import { aboutLease, extendLeases, forgetClaims, pause, type Lease } from "@atlasqueue/core/internal";
+import { pause } from "@atlasqueue/core/internal";
+import { aboutLease, extendLeases, forgetClaims, type Lease } from "@atlasqueue/core/internal/worker";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
 

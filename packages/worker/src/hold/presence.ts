@@ -1,4 +1,5 @@
-import { hint, pause, presence_beat_ms, SignalUnavailableError, type WorkerPresence } from "@atlasqueue/core/internal";
+import { pause, SignalUnavailableError } from "@atlasqueue/core/internal";
+import { hint, presence_beat_ms, type WorkerPresence } from "@atlasqueue/core/internal/worker";
 import type { WorkerDeps } from "../deps.ts";
 
 export type PresenceConfig = {

@@ -7,7 +7,7 @@ import {
   type Failure,
   type Lease,
   type Settled,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/worker";
 import { createSettler as createOutcomeSettler, traceSettled, type Ending } from "@atlasqueue/runtime";
 import { nextOf, type GoingOn, type Run } from "../consume/group-runs.ts";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Lease } from "@atlasqueue/core/internal";
+import type { Lease } from "@atlasqueue/core/internal/worker";
 import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { withNode, withNodeFlags } from "../../test/node-of-children.ts";

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Json, TraceContext } from "@atlasqueue/contract";
 import { createLogger, type LogLevel } from "@atlasqueue/core";
-import type { Lease } from "@atlasqueue/core/internal";
+import type { Lease } from "@atlasqueue/core/internal/worker";
 import { parentChannel } from "@atlasqueue/program/process-channel";
 import { failed, succeeded, type Ending } from "@atlasqueue/runtime";
 import { Context } from "../run/context.ts";

@@ -10,7 +10,7 @@ import {
   type SignalWait,
   type TraceContext,
 } from "@atlasqueue/contract";
-import type { Lease } from "@atlasqueue/core/internal";
+import type { Lease } from "@atlasqueue/core/internal/worker";
 import { z } from "zod";
 
 /** A job for a child process. `log_level` is that of the worker's logger, `trace` the span of the attempt. */

@@ -1,6 +1,6 @@
 import { checkSpawned, errorData, spawnErrorOf, storableText, type Tracing } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
-import type { Lease } from "@atlasqueue/core/internal";
+import type { Lease } from "@atlasqueue/core/internal/worker";
 import { failed, succeeded, type Ending, type Sources } from "@atlasqueue/runtime";
 import type { Context, Sinks } from "../run/context.ts";
 import { keptResult, type Handler } from "../handler.ts";

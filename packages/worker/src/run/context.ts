@@ -12,7 +12,7 @@ import {
   type Steps,
 } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
-import type { Lease } from "@atlasqueue/core/internal";
+import type { Lease } from "@atlasqueue/core/internal/worker";
 import type { Sources } from "@atlasqueue/runtime";
 import type { JobContext } from "../handler.ts";
 import type { OutputStream } from "../output/job-output.ts";

@@ -1,5 +1,5 @@
 import { isUnavailable } from "@atlasqueue/core";
-import { reportProgress, type Lease } from "@atlasqueue/core/internal";
+import { reportProgress, type Lease } from "@atlasqueue/core/internal/worker";
 import type { Json } from "@atlasqueue/contract";
 import { createTrigger } from "@atlasqueue/runtime";
 import type { WorkerDeps } from "../deps.ts";

@@ -1,5 +1,5 @@
 import { ParkedError } from "@atlasqueue/contract";
-import type { Lease } from "@atlasqueue/core/internal";
+import type { Lease } from "@atlasqueue/core/internal/worker";
 import { runAttempt, succeeded, unknownType, type Ending } from "@atlasqueue/runtime";
 import { Context } from "./context.ts";
 import { keptResult, type Handler } from "../handler.ts";

@@ -1,16 +1,7 @@
 import { limits, showValue, StepError } from "@atlasqueue/contract";
 import { DatabaseTimeoutError, isUnavailable } from "@atlasqueue/core";
-import {
-  aboutLease,
-  findJobSteps,
-  isLocked,
-  parentsOf,
-  parentsPage,
-  park,
-  storeStep,
-  type FollowUps,
-  type Lease,
-} from "@atlasqueue/core/internal";
+import { isLocked, parentsOf, parentsPage, park, storeStep, type FollowUps } from "@atlasqueue/core/internal";
+import { aboutLease, findJobSteps, type Lease } from "@atlasqueue/core/internal/worker";
 import { sourcesOf, type Sources } from "@atlasqueue/runtime";
 import type { RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";

@@ -1,4 +1,4 @@
-import { writeJson } from "@atlasqueue/core/internal";
+import { writeJson } from "@atlasqueue/core/internal/http";
 import type { ApiContext } from "../context.ts";
 
 /** What every answer carries. */

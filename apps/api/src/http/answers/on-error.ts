@@ -1,15 +1,15 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
+import { isLocked } from "@atlasqueue/core/internal";
 import {
   CallerGoneError,
   cameAfterAPart,
   hadNoRoom,
-  isLocked,
   isReadOnly,
   LeaseTokenUsedError,
   outcomeUnknown,
   StorageFullError,
   TooManyQueuesError,
-} from "@atlasqueue/core/internal";
+} from "@atlasqueue/core/internal/http";
 import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newId } from "@atlasqueue/core/internal";
+import { newId } from "@atlasqueue/core/internal/http";
 import { testApp } from "../../../test/test-app.ts";
 
 // As nothing that parsed it would write it.

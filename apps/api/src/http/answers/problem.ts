@@ -1,5 +1,5 @@
 import { problems, problemType, type Fault, type Problem, type ProblemKind } from "@atlasqueue/contract";
-import type { NoRoomError, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal";
+import type { NoRoomError, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal/http";
 import { answerText } from "./answer.ts";
 
 export type ProblemExtras = {

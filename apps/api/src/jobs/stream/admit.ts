@@ -1,5 +1,5 @@
 import type { TraceContext } from "@atlasqueue/contract";
-import { StorageFullError, type Submission } from "@atlasqueue/core/internal";
+import { StorageFullError, type Submission } from "@atlasqueue/core/internal/http";
 import type { RouteDeps } from "../../route/deps.ts";
 import type { Asked } from "./read-line.ts";
 

@@ -1,5 +1,5 @@
 import { problems, problemType, type LastLine, type RefusedLine, type TakenLine } from "@atlasqueue/contract";
-import type { EnqueueOutcome } from "@atlasqueue/core/internal";
+import type { EnqueueOutcome } from "@atlasqueue/core/internal/http";
 import type { ProblemError } from "../../http/answers/problem.ts";
 import { keyMismatch, uniqueConflict } from "../single-refusals.ts";
 

@@ -1,4 +1,4 @@
-import { createQueueBound, createStorageQuota } from "@atlasqueue/core/internal";
+import { createQueueBound, createStorageQuota } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { jobLine, lineTypes } from "../../../test/line-client.ts";

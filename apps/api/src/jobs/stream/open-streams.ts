@@ -1,5 +1,5 @@
 import { createShares } from "@atlasqueue/contract";
-import { takeOrThrow } from "@atlasqueue/core/internal";
+import { takeOrThrow } from "@atlasqueue/core/internal/http";
 
 /** How long a stream waits for its client, and how often it looks after itself. */
 export type StreamTimes = {

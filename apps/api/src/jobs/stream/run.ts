@@ -1,6 +1,6 @@
 import { limits, type TraceContext } from "@atlasqueue/contract";
 import { isUnavailable } from "@atlasqueue/core";
-import { NoRoomError, outcomeUnknown } from "@atlasqueue/core/internal";
+import { NoRoomError, outcomeUnknown } from "@atlasqueue/core/internal/http";
 import type { Arriving } from "../../http/body/arriving.ts";
 import { createLineReader, type Line } from "../../http/body/lines.ts";
 import { ProblemError } from "../../http/answers/problem.ts";

@@ -1,5 +1,5 @@
 import { isUnavailable } from "@atlasqueue/core";
-import { outcomeUnknown, type EnqueueOutcome, type Submitter } from "@atlasqueue/core/internal";
+import { outcomeUnknown, type EnqueueOutcome, type Submitter } from "@atlasqueue/core/internal/http";
 import type { Admitted } from "./admit.ts";
 
 /** What became of a line: its outcome, or what was thrown for it. */

@@ -1,5 +1,6 @@
 import { connectDatabase } from "@atlasqueue/core";
-import { defaultTenant, queueStats } from "@atlasqueue/core/internal";
+import { defaultTenant } from "@atlasqueue/core/internal";
+import { queueStats } from "@atlasqueue/core/internal/http";
 import type { Ours } from "../ours.ts";
 
 /** Asks for the counts of the default tenant's queues, over one connection. */

@@ -1,5 +1,6 @@
 import { connectDatabase, observeAll, redisSignal } from "@atlasqueue/core";
-import { createFollowUps, createSubmitter, defaultKeys, defaultTenant } from "@atlasqueue/core/internal";
+import { createFollowUps, defaultKeys, defaultTenant } from "@atlasqueue/core/internal";
+import { createSubmitter } from "@atlasqueue/core/internal/http";
 import { submitJob } from "@atlasqueue/contract";
 import { startAtlasWorker } from "../atlas-worker.ts";
 import { productionObservers } from "../observers.ts";

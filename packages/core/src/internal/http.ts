@@ -1,0 +1,104 @@
+// What apps/api needs to answer requests. It changes without notice.
+export { listActs, showAct } from "../audit/list.ts";
+export { newId } from "../ids.ts";
+export { beginOnce, type BegunOnce, type KeyedAct } from "../audit/once.ts";
+export { beginActs, endActs, type Act, type BegunAct, type EndedAct } from "../audit/record.ts";
+export {
+  afterSome,
+  CallerGoneError,
+  cameAfterAPart,
+  hadNoRoom,
+  isReadOnly,
+  lockedError,
+  isOutage,
+  outcomeUnknown,
+} from "../database/errors.ts";
+export { ahead, onBehalfOf } from "../database/pool/on-behalf-of.ts";
+export type { Sender } from "../database/connect.ts";
+export type { ActRow, JobRow } from "../database/schema/index.ts";
+export { purgeAll, replayAll } from "../dead-letters/bulk.ts";
+export { listDeadGroups, type GroupPlace } from "../dead-letters/groups.ts";
+export { listDead } from "../dead-letters/list.ts";
+export type { DeadFilter, DeadPlace } from "../dead-letters/pages.ts";
+export { createOperation, createReplay, previewOperation, previewReplay } from "../operations/create.ts";
+export { findOperation, listOperations } from "../operations/find.ts";
+export { showOperation, showReplay } from "../operations/rows.ts";
+export { steerOperation, type Steering } from "../operations/steer.ts";
+export { actOnFlow } from "../flows/act-on-flow.ts";
+export { listFlows } from "../flows/list-flows.ts";
+export { findFlow, viewFlow } from "../flows/show-flow.ts";
+export { answerOf, isFlow, type Flow, type FlowJob } from "../flows/flow.ts";
+export { flowFaults } from "../flows/flow-faults.ts";
+export type { FlowOutcome } from "../flows/submit-flow.ts";
+export { tiesOf, underOneKey } from "../flows/under-one-key.ts";
+export { listAttempts } from "../jobs/attempts.ts";
+export { heldGroups } from "../groups/held.ts";
+export { startsOf } from "../limits/starts.ts";
+export { readThroughput } from "../rollups/throughput.ts";
+export { bulkJobs } from "../jobs/bulk.ts";
+export { deleteFinished } from "../jobs/delete.ts";
+export { editAndRetry } from "../jobs/edit-and-retry.ts";
+export { cancel } from "../jobs/cancel.ts";
+export { explainJob } from "../jobs/explain.ts";
+export { findJob, findJobText } from "../jobs/find.ts";
+export { listJobsAt } from "../jobs/list-at.ts";
+export { findJobByKey } from "../jobs/find-by-key.ts";
+export { searchJobs } from "../jobs/search.ts";
+export { listJobs } from "../jobs/list.ts";
+export type { PageRow } from "../jobs/page-row.ts";
+export { retry } from "../jobs/retry.ts";
+export { showJob } from "../jobs/show.ts";
+export { showKnown } from "../jobs/show-known.ts";
+export { createFinishedWaits, type FinishedWaits } from "../jobs/wait-finished.ts";
+export { heartbeat } from "../lease/heartbeat.ts";
+export type { LeasedJob } from "../lease/lease.ts";
+export { createLiveEvents, type LiveEvents } from "../live/live-events.ts";
+export type { LiveEventText } from "../live/listener.ts";
+export { createOverview, type OverviewReader } from "../overview/overview.ts";
+export { readSeries } from "../rollups/series.ts";
+export { addFleetGauges } from "../observe/gauges.ts";
+export { mergeMetrics } from "../observe/merge-metrics.ts";
+export { createQueueBound, TooManyQueuesError, type QueueBound } from "../queue-bound/queue-bound.ts";
+export { createStorageQuota, StorageFullError, type StorageQuota } from "../quota/storage-quota.ts";
+export { oldestWaiting } from "../queues/oldest-waiting.ts";
+export { resumeQueue } from "../queues/pause.ts";
+export { queueScaling } from "../queues/scaling.ts";
+export { queueStats, type QueueStats } from "../queues/stats.ts";
+export { inParts } from "../remote/in-parts.ts";
+export { createLongPoll, type LongPoll } from "../remote/long-poll.ts";
+export { LeaseTokenUsedError, type Handed } from "../remote/leased-before.ts";
+export { ackWithChildren } from "../remote/ack-with-children.ts";
+export { releaseLease } from "../remote/release-lease.ts";
+export { releaseRemote } from "../remote/release.ts";
+export {
+  settleRemote,
+  type Ack,
+  type Held,
+  type Nack,
+  type RemoteOutcome,
+  type RemoteSettlementDeps,
+} from "../remote/settle.ts";
+export { cronFault } from "../schedules/cron/cron.ts";
+export { deleteSchedule } from "../schedules/delete.ts";
+export { findSchedule, type SeenSchedule } from "../schedules/find.ts";
+export { listSchedules } from "../schedules/list.ts";
+export { pauseSchedule, resumeSchedule } from "../schedules/pause.ts";
+export { showSchedule, showSchedules } from "../schedules/show.ts";
+export { createSchedule } from "../schedules/store.ts";
+export { findJobStepsText, findLeasedSteps, type LeasedSteps } from "../steps/find.ts";
+export { sendSignal } from "../steps/signal.ts";
+export type { Spawned } from "../settle/complete-with-children.ts";
+export { NoRoomError, takeOrThrow } from "../shares.ts";
+export { writeJson } from "../room/json-text.ts";
+export { withinHeap } from "../room/bytes.ts";
+export { localPermits, type Permit, type RateLimit } from "../signal/token-bucket.ts";
+export { enqueueAll } from "../submit/enqueue-all.ts";
+export type { EnqueueOptions } from "../submit/enqueue.ts";
+export type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
+export { createSubmitter, type Submitter } from "../submit/submitter.ts";
+export { findTokens, type FoundToken } from "../tokens/find.ts";
+export { noteTokenUse } from "../tokens/note-use.ts";
+export { provisionTenant } from "../tokens/provision-tenant.ts";
+export { signingKey } from "../tokens/signing-key.ts";
+export { closeSession, openSession, whoIs, type WhoIs } from "../tokens/session.ts";
+export { hashToken, isSessionText, isTokenText } from "../tokens/token.ts";

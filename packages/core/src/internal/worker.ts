@@ -1,0 +1,26 @@
+// What packages/worker and apps/worker need to lease, run and settle jobs in process. It changes without notice.
+export { isBadRow, isShutOut } from "../database/errors.ts";
+export { asOption } from "../database/server/require-postgres.ts";
+export type { Settled } from "../follow-ups.ts";
+export { claim, claimReady } from "../lease/claim.ts";
+export { createClaimSize } from "../lease/claim-size.ts";
+export { endLeases } from "../lease/end-leases.ts";
+export { extendLeases } from "../lease/extend.ts";
+export { forgetClaims } from "../lease/forget-claims.ts";
+export { aboutLease, leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
+export { isLate, renewLate } from "../lease/renew-late.ts";
+export { reportProgress } from "../lease/report-progress.ts";
+export { createLeaseReturns, type LeaseReturns } from "../lease/returns.ts";
+export { defaultRetention } from "../maintenance/retention.ts";
+export { readyAmong, readyTenants, readyTenantsAmong, top } from "../queues/ready-queues.ts";
+export { workLeft } from "../queues/work-left.ts";
+export { findJobSteps } from "../steps/find.ts";
+export { completeAndTakeNext, type TakeNext } from "../settle/complete-and-take-next.ts";
+export { completeWithChildren, type SpawnOutcome } from "../settle/complete-with-children.ts";
+export { fail, type Failure } from "../settle/fail.ts";
+export { verdictAfterFailure } from "../settle/verdict.ts";
+export { announce, hint } from "../signal/announce.ts";
+export { keysOf } from "../signal/keys.ts";
+export { allTenants, presence_beat_ms, type WorkerPresence } from "../signal/presence.ts";
+export { wakeMark, type Woken } from "../signal/signal.ts";
+export type { LoopDeps, SweepDeps } from "../maintenance/loop-deps.ts";
