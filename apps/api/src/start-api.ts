@@ -6,7 +6,6 @@ import {
   noSignal,
   observeAll,
   redisSignal,
-  SettingError,
   type DestinationStream,
   type Logger,
   type Signal,
@@ -21,7 +20,7 @@ import {
   pauseAll,
 } from "@atlasqueue/core/internal";
 import { addFleetGauges, signingKey } from "@atlasqueue/core/internal/http";
-import { loadTelemetry, endWithin } from "@atlasqueue/program";
+import { endWithin, listenError, loadTelemetry } from "@atlasqueue/program";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { readDashboard } from "./dashboard/built.ts";
@@ -158,8 +157,6 @@ async function listen(app: ReturnType<typeof createApp>, config: ApiConfig, logg
   try {
     return await startServer(app, { ...config.listen, keep_alive_ms: config.keep_alive_ms, logger });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "EADDRNOTAVAIL" && code !== "ENOTFOUND") throw error;
-    throw new SettingError(`API_HOST must be an address of this machine; got ${JSON.stringify(config.listen.host)}`);
+    throw listenError(error, "API", config.listen);
   }
 }

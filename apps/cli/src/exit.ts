@@ -42,17 +42,3 @@ async function lineOf(error: unknown): Promise<string | undefined> {
   const { troubleLine } = await import("@atlasqueue/program/process");
   return troubleLine(error);
 }
-
-type Listening = { host: string; port: number };
-
-/** A failure to listen, as a line that names the variable to change (`<prefix>_PORT`); other errors unchanged. */
-export function listenTrouble(error: unknown, prefix: "API" | "WORKER_METRICS", { host, port }: Listening): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  const where = `${host}:${port}`;
-  if (code === "EADDRINUSE")
-    return new Trouble(`${where} is in use; stop what listens there, or set ${prefix}_PORT to another port`);
-  if (code === "EACCES") return new Trouble(`${where} may not be listened on; set ${prefix}_PORT to one above 1023`);
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return new Trouble(`${prefix}_HOST must be an address of this machine; got ${JSON.stringify(host)}`);
-  return error;
-}

@@ -18,7 +18,7 @@ import {
   requireSignal,
 } from "@atlasqueue/core/internal";
 import { isShutOut } from "@atlasqueue/core/internal/worker";
-import { endWithin } from "@atlasqueue/program";
+import { endWithin, listenError } from "@atlasqueue/program";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers, noopHandler } from "./handlers/demo.ts";
@@ -66,7 +66,7 @@ export async function startWorkerApp(
   const address = { ...config.metrics, allowed_hosts: config.allowed_hosts, hang_ms: config.hang_ms };
   const health = await startHealthServer(metrics, ready, address).catch(async (error: unknown) => {
     await Promise.all([telemetry?.stop(), database.close(), parts.signal ? undefined : signal.close()]);
-    throw error;
+    throw listenError(error, "WORKER_METRICS", config.metrics);
   });
   const ended = (part: string, ending: Promise<unknown>) => endWithin(logger, part, ending);
   const closeParts = async () => {

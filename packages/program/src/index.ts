@@ -5,7 +5,7 @@ export { heldLog } from "./fleet/held-log.ts";
 export { apart, sharingPorts } from "./fleet/launch.ts";
 export { runMember, type MemberParts, type RunningMember } from "./fleet/member.ts";
 export { loadTelemetry, type LoadedTelemetry } from "./load-telemetry.ts";
-export { troubleLine } from "./process.ts";
+export { listenError, troubleLine } from "./process.ts";
 export {
   keptFor,
   retentionSettings,

@@ -5,8 +5,6 @@ import type { Duplex } from "node:stream";
 const channel_fd = 3;
 /** For one message. Payloads and results are far smaller; ten thousand job ids fit. */
 const message_chars_max = 16 * 1024 * 1024;
-/** Messages that have waited for the other end to read are written together, until they are as long as this. */
-const joined_chars = 64 * 1024;
 /** With this many waiting, offers are dropped. */
 const offered_max = 1_000;
 
@@ -23,11 +21,9 @@ export type Channel = {
 };
 
 export type ChannelEnds = {
-  /** A JSON value, and nothing more is known about it: the other end may send anything. */
+  /** A JSON value, or undefined for a line that is none. Nothing more is known: the other end may send anything. */
   hear(message: unknown): void;
-  /** What came is not a message; more may follow. */
-  junk?(): void;
-  /** Nothing more will come. Called once. */
+  /** Nothing more will come, or a message was too long. Called once. */
   closed?(): void;
 };
 
@@ -39,60 +35,37 @@ export type ChannelEnds = {
  * const child = spawn(process.execPath, [file], { stdio: ["ignore", "inherit", "inherit", "pipe"] });
  * const channel = openChannel(child.stdio[3] as Duplex, { hear: (message) => console.log(message) });
  */
-export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): Channel {
+export function openChannel(pipe: Duplex, { hear, closed }: ChannelEnds): Channel {
   let parts: string[] = [];
   let chars = 0;
-  let skipping = false;
-  const end = (line: string): void => {
-    if (skipping) return void (skipping = false);
-    if (line === "") return;
-    let message: unknown;
-    try {
-      message = JSON.parse(line);
-    } catch {
-      return junk?.();
-    }
-    hear(message);
-  };
-  const keep = (part: string): void => {
-    if (skipping || part === "") return;
-    chars += part.length;
-    parts.push(part);
-    if (chars <= message_chars_max) return;
-    [parts, chars, skipping] = [[], 0, true];
-    junk?.();
-  };
   pipe.setEncoding("utf8");
   pipe.on("data", (text: string) => {
-    const lines = text.split("\n");
-    const last = lines.pop() ?? "";
+    const [first = "", ...lines] = text.split("\n");
+    parts.push(first);
     for (const line of lines) {
-      keep(line);
       const whole = parts.join("");
-      [parts, chars] = [[], 0];
-      end(whole);
+      if (whole !== "") hear(parse(whole));
+      parts = [line];
+      chars = 0;
     }
-    keep(last);
+    chars += parts.at(-1)?.length ?? 0;
+    if (chars > message_chars_max) pipe.destroy();
   });
   // Reset, broken, closed under our feet: it is gone either way, and `close` follows.
   pipe.on("error", () => {});
   pipe.once("close", () => closed?.());
   pipe.once("end", () => pipe.destroy());
-  // Node cannot write a million pieces at once, which is what it would make of those that wait.
-  const waiting: string[] = [];
-  const takeSome = (): string => {
-    let count = 0;
-    for (let long = 0; count < waiting.length && long < joined_chars; count += 1) long += waiting[count]?.length ?? 0;
-    return waiting.splice(0, count).join("");
+  // Node cannot write a million pieces at once: those that wait for the other end to read are written as one.
+  let waiting: string[] = [];
+  const writeAll = (): void => {
+    if (waiting.length > 0 && pipe.writable) pipe.write(waiting.join(""));
+    waiting = [];
   };
-  const write = (): void => {
-    while (waiting.length > 0 && pipe.writable && !pipe.writableNeedDrain) pipe.write(takeSome());
-  };
-  pipe.on("drain", write);
+  pipe.on("drain", writeAll);
   const send = (message: unknown): void => {
     if (!pipe.writable) return;
     waiting.push(`${JSON.stringify(message)}\n`);
-    write();
+    if (!pipe.writableNeedDrain) writeAll();
   };
   return {
     send,
@@ -100,10 +73,18 @@ export function openChannel(pipe: Duplex, { hear, junk, closed }: ChannelEnds): 
     ref: () => void (pipe instanceof Socket && pipe.ref()),
     unref: () => void (pipe instanceof Socket && pipe.unref()),
     async end() {
-      while (waiting.length > 0 && pipe.writable) pipe.write(takeSome());
+      writeAll();
       await new Promise<void>((resolve) => (pipe.writable ? pipe.end(resolve) : resolve()));
     },
   };
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

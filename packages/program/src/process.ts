@@ -1,7 +1,7 @@
 import { isShutOut, isTlsFault, isUnavailable, SettingError } from "@atlasqueue/core/internal/program";
 
 /**
- * Run a program's start. What a person can fix (a setting, a port in use, a database that is away) ends the process
+ * Run a program's start. What a person can fix (a setting, a database that is away) ends the process
  * with one line on stderr and exit code 1; anything else is a bug and keeps its stack.
  *
  * @example
@@ -22,11 +22,7 @@ export async function exitOnTrouble<T>(start: () => Promise<T>): Promise<T> {
 export function troubleLine(error: unknown): string | undefined {
   if (error instanceof SettingError) return error.message;
   if (!(error instanceof Error)) return undefined;
-  const { code, address, port, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (code === "EADDRINUSE")
-    return `${address ?? "the address"}:${port ?? "?"} is in use; stop what listens there or choose another port`;
-  if (code === "EACCES" && syscall === "listen")
-    return `no permission to listen on port ${port ?? "?"}; choose one above 1023`;
+  const { code } = error as NodeJS.ErrnoException;
   if (code === "28P01" || code === "28000") return `the database refused the login in DATABASE_URL: ${error.message}`;
   if (code === "3D000") return `the database in DATABASE_URL does not exist: ${error.message}`;
   if (code === "42501") return `the role in DATABASE_URL lacks a right: ${error.message}`;
@@ -38,6 +34,26 @@ export function troubleLine(error: unknown): string | undefined {
   if (isUnavailable(error)) return `the database in DATABASE_URL cannot be reached: ${error.message || code}`;
   return undefined;
 }
+
+/**
+ * A failure to listen, as a `SettingError` that names the variable to change; other errors unchanged.
+ *
+ * @example
+ * await startServer(app, listen).catch((error: unknown) => { throw listenError(error, "API", listen); });
+ */
+export function listenError(error: unknown, prefix: "API" | "WORKER_METRICS", { host, port }: Listening): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  const where = `${host}:${port}`;
+  if (code === "EADDRINUSE")
+    return new SettingError(`${where} is in use; stop what listens there, or set ${prefix}_PORT to another port`);
+  if (code === "EACCES")
+    return new SettingError(`${where} may not be listened on; set ${prefix}_PORT to one above 1023`);
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return new SettingError(`${prefix}_HOST must be an address of this machine; got ${JSON.stringify(host)}`);
+  return error;
+}
+
+type Listening = { host: string; port: number };
 
 /**
  * Stop on the first SIGINT, SIGTERM or SIGHUP (a closed terminal) and exit with the number it resolves to, or 0. A

@@ -1,7 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { serveUntilStopped } from "@atlasqueue/program/process";
 import type { Env } from "../config.ts";
-import { listenTrouble, orExit } from "../exit.ts";
+import { orExit } from "../exit.ts";
 import { integer } from "../submit/job-fields.ts";
 
 export function defineApi(command: Command, env: Env): void {
@@ -12,9 +12,7 @@ export function defineApi(command: Command, env: Env): void {
       const { readApiConfig, startApis } = await import("@atlasqueue/api");
       await serveUntilStopped(async (stop) => {
         const config = readApiConfig(set);
-        const apis = await startApis(config, set, { stop }).catch((error: unknown) => {
-          throw listenTrouble(error, "API", config.listen);
-        });
+        const apis = await startApis(config, set, { stop });
         apis.speak();
         return apis;
       }, orExit);

@@ -1,7 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import { serveUntilStopped } from "@atlasqueue/program/process";
 import type { Env } from "../config.ts";
-import { listenTrouble, orExit } from "../exit.ts";
+import { orExit } from "../exit.ts";
 import { integer } from "../submit/job-fields.ts";
 
 export function defineWorker(command: Command, env: Env): void {
@@ -19,11 +19,6 @@ export function defineWorker(command: Command, env: Env): void {
         ...(concurrency !== undefined && { WORKER_CONCURRENCY: String(concurrency) }),
       };
       const { readWorkerConfig, startWorkers } = await import("@atlasqueue/worker-app");
-      await serveUntilStopped(async (stop) => {
-        const config = readWorkerConfig(set);
-        return await startWorkers(config, set, stop).catch((error: unknown) => {
-          throw listenTrouble(error, "WORKER_METRICS", config.metrics);
-        });
-      }, orExit);
+      await serveUntilStopped(async (stop) => startWorkers(readWorkerConfig(set), set, stop), orExit);
     });
 }

@@ -5,7 +5,6 @@ import { fleetSignal } from "@atlasqueue/core/internal";
 import { heldLog } from "@atlasqueue/program";
 import { readWorkerConfig, startWorkerProcesses, type WorkerProcesses } from "@atlasqueue/worker-app";
 import { readServerSettings, type Env } from "../config.ts";
-import { listenTrouble } from "../exit.ts";
 import { banner } from "./banner.ts";
 import { databaseServer, redisServer } from "./servers.ts";
 import { undoStack } from "./undo.ts";
@@ -71,17 +70,11 @@ export async function startSystem(given: Env, { stdout, stop }: StartOptions): P
     // The API starts first, so that a taken port is not found after jobs were claimed, and also stops first.
     let worker: WorkerProcesses | undefined;
     undo.add(async () => void (await worker?.stop()));
-    const api = await startApis(api_config, { ...env, ...urls }, { ...shared, log: output, stop }).catch(
-      (error: unknown) => {
-        throw listenTrouble(error, "API", api_config.listen);
-      },
-    );
+    const api = await startApis(api_config, { ...env, ...urls }, { ...shared, log: output, stop });
     undo.add(() => api.stop());
     // In separate processes: a handler that throws late, exits, runs out of memory or blocks leaves the API alone.
     const parts = { ...shared, logger: createLogger(api_config.log_level, "atlasqueue-worker", output), stop };
-    worker = await startWorkerProcesses(worker_config, { ...env, ...urls }, parts).catch((error: unknown) => {
-      throw listenTrouble(error, "WORKER_METRICS", worker_config.metrics);
-    });
+    worker = await startWorkerProcesses(worker_config, { ...env, ...urls }, parts);
     const { metrics_url } = worker;
     const dlq_key = api_config.redis?.keys.deadLetters;
     stdout.write(

@@ -96,8 +96,8 @@ export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
         case "started":
           return begin(message.about);
         case "trouble":
-          if (!ready) return first.reject(troubleOf(message));
-          return logger.error({ event: "process_failed", number, error: message.message }, "process_failed");
+          if (!ready) return first.reject(new SettingError(message.line));
+          return logger.error({ event: "process_failed", number, error: message.line }, "process_failed");
         case "asks": {
           const asker = member;
           const { id } = message;
@@ -200,10 +200,4 @@ export async function whenStarted<About>(fleet: Fleet<About>, stop?: AbortSignal
   } finally {
     stop?.removeEventListener("abort", end);
   }
-}
-
-/** What the process would have thrown here: the fleet's caller knows how to report it. */
-function troubleOf(trouble: Extract<FromMember, { member: "trouble" }>): Error {
-  const { message, setting, code, address, port, syscall } = trouble;
-  return Object.assign(setting ? new SettingError(message) : new Error(message), { code, address, port, syscall });
 }

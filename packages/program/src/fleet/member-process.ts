@@ -30,7 +30,8 @@ export function openMember({ launch, number, env, hear, signal }: MemberProcessO
     child = launch([String(number), ...(signal ? [sharedSignal] : [])], env);
   } catch (error) {
     // When memory or processes run out, some failures are thrown at once instead of emitted.
-    return neverStarted(error instanceof Error ? error : new Error(String(error)));
+    const ended = { code: 1, by: null, error: error instanceof Error ? error : new Error(String(error)) };
+    return { pid: undefined, send: () => {}, kill: () => {}, ended: Promise.resolve(ended) };
   }
   // There is no pipe if the system had no room for it.
   const pipe = (child.stdio as (Duplex | null)[] | undefined)?.[3];
@@ -58,9 +59,4 @@ export function openMember({ launch, number, env, hear, signal }: MemberProcessO
     kill: () => void child.kill("SIGKILL"),
     ended,
   };
-}
-
-function neverStarted(error: Error): MemberProcess {
-  const ended = async (): Promise<Ended> => ({ code: 1, by: null, error });
-  return { pid: undefined, send: () => {}, kill: () => {}, ended: ended() };
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Signal } from "@atlasqueue/core";
 import { fleetSignal, logDestination } from "@atlasqueue/core/internal";
-import { SettingError } from "@atlasqueue/core/internal/program";
 import { parentChannel } from "../process-channel.ts";
 import { exitOnTrouble, troubleLine } from "../process.ts";
 import { beatMs } from "./hang-watch.ts";
@@ -116,10 +115,9 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
       await stop();
     } catch (error) {
       log.drop();
-      if (troubleLine(error) === undefined || !(error instanceof Error)) throw error;
-      const { code, address, port, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-      const setting = error instanceof SettingError;
-      say({ member: "trouble", message: error.message, setting, code, address, port, syscall });
+      const line = troubleLine(error);
+      if (line === undefined) throw error;
+      say({ member: "trouble", line });
       await fleet.end();
       process.exit(1);
     }

@@ -6,16 +6,8 @@ export const fromMember = z.union([
   z.object({ member: z.literal("started"), about: z.unknown() }),
   /** Its event loop turns. */
   z.object({ member: z.literal("beat") }),
-  /** It cannot start, for a reason a person can fix: the relevant parts of the error. */
-  z.object({
-    member: z.literal("trouble"),
-    message: z.string(),
-    setting: z.boolean(),
-    code: z.string().optional(),
-    address: z.string().optional(),
-    port: z.number().optional(),
-    syscall: z.string().optional(),
-  }),
+  /** It cannot start, for a reason a person can fix, in one line. */
+  z.object({ member: z.literal("trouble"), line: z.string() }),
   /** It wants to know what all of them say. */
   z.object({ member: z.literal("asks"), id: z.int() }),
   z.object({ member: z.literal("says"), id: z.int(), text: z.string() }),

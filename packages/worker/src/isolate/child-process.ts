@@ -127,7 +127,6 @@ export function openChild(execArgv: readonly string[], hooks: ChildHooks): Child
         else if ("up" in message.data) up();
         else ears?.hear(message.data);
       },
-      junk: foul,
       closed() {
         const give = () => kill("the handler's process closed its worker's channel");
         leaving ??= setTimeout(give, exit_ms_max);
