@@ -4,6 +4,7 @@ import type { HostRule } from "@atlasqueue/program/hosts";
 import { createReadiness } from "@atlasqueue/core/internal";
 import { localPermits, type RateLimit } from "@atlasqueue/core/internal/http";
 import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
 import type { BuiltDashboard } from "./dashboard/built.ts";
 import { addDashboard } from "./dashboard/serve.ts";
 import { createDocs } from "./docs/docs.ts";
@@ -25,7 +26,6 @@ import { identify } from "./middleware/identify.ts";
 import { traceRequests } from "./middleware/trace.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { RouteDeps, Services } from "./route/deps.ts";
-import { KnownPaths } from "./route/known-paths.ts";
 import { addRoutes } from "./route/serve.ts";
 import { operations, routes } from "./routes.ts";
 
@@ -53,7 +53,8 @@ export type AppDeps = Services & {
  * const response = await createApp(deps).request("/health");
  */
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>({ router: new KnownPaths() });
+  // Its faster one takes no `:id` beside a word.
+  const app = new Hono<ApiEnv>({ router: new TrieRouter() });
   app.onError(answerErrors({ ...deps, asHeartbeat: createHeartbeatOutage(deps) }));
   app.notFound(answerUnmatched(app));
   app.use(identify(deps.trusted_proxies ?? (() => false)));

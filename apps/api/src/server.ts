@@ -61,15 +61,8 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     if (fault === undefined) void listener(incoming, outgoing);
     else refuse(incoming, outgoing, fault.kind, fault.detail);
   };
-  const inTurn = oneAtATime(serve);
-  const server = createServer(
-    {
-      ...limits.options,
-      // Refused by the listener, which answers in our format.
-      requireHostHeader: false,
-    },
-    inTurn,
-  );
+  // A request without a Host is refused by the listener, which answers in our format.
+  const server = createServer({ ...limits.options, requireHostHeader: false }, serve);
   server.timeout = limits.stalled_ms;
   server.maxConnections = limits.connections_max;
   // Otherwise the primary of a cluster would offer the connection again and again.
@@ -78,7 +71,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   const connections = createUnderWay();
   server.on("connection", (socket) => connections.add(new Promise((resolve) => socket.once("close", resolve))));
   server.on("clientError", answerClientError);
-  server.on("checkExpectation", inTurn);
+  server.on("checkExpectation", serve);
   server.on("connect", refuseConnect);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
@@ -90,23 +83,6 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
       // A server counts a connection as gone before its requests are told.
       await connections.over();
     },
-  };
-}
-
-type Serve = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-
-/** Begins the requests of a connection one after another, as each may change something that the next builds on. */
-function oneAtATime(serve: Serve): Serve {
-  const last = new WeakMap<Socket, ServerResponse>();
-  return (incoming, outgoing) => {
-    const { socket } = incoming;
-    const before = last.get(socket);
-    last.set(socket, outgoing);
-    outgoing.once("close", () => {
-      if (last.get(socket) === outgoing) last.delete(socket);
-    });
-    if (before) before.once("close", () => serve(incoming, outgoing));
-    else serve(incoming, outgoing);
   };
 }
 

@@ -2,7 +2,7 @@ import type { Deps } from "@atlasqueue/core/internal";
 import { findTokens, hashToken, isTokenText } from "@atlasqueue/core/internal/http";
 import type { ApiContext, Authenticator, Caller } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import { readBearer } from "./bearer.ts";
+import { sentTwice } from "../http/input/sent-twice.ts";
 import { anybody } from "./caller.ts";
 import { meansToken, requireOwnHeader, sessionHashOf } from "./cookie.ts";
 import { createTokenCache, type Known } from "./token-cache.ts";
@@ -96,4 +96,17 @@ function unauthorized(reason: Exclude<Refusal, "other">): ProblemError {
   return new ProblemError("unauthorized", detail, {
     headers: { "www-authenticate": `${challenge}, error="invalid_token"` },
   });
+}
+
+type Bearer = { kind: "token"; token: string } | { kind: "missing" } | { kind: "malformed" };
+
+/**
+ * What the Authorization header says. Two of them count for nothing: a proxy and we might each believe a different one.
+ */
+function readBearer(c: ApiContext): Bearer {
+  const header = c.req.header("authorization");
+  if (header === undefined) return { kind: "missing" };
+  const token = /^bearer +(\S+)$/i.exec(header)?.[1];
+  if (token === undefined || !isTokenText(token) || sentTwice(c, "authorization")) return { kind: "malformed" };
+  return { kind: "token", token };
 }

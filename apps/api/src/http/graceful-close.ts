@@ -1,10 +1,7 @@
 import { Server as NetServer, type Socket } from "node:net";
 import type { Server, ServerResponse } from "node:http";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 
-/** Node has let in what the system had accepted once no connection has come for so long. */
-const quiet_ms = 50;
-const connects_ms_max = 1_000;
 /** For requests that are on their way on idle connections. */
 const requests_ms = 500;
 const look_ms = 100;
@@ -26,11 +23,9 @@ export type GracefulClose = {
  */
 export function createGracefulClose(server: Server): GracefulClose {
   let ending = false;
-  let connects = 0;
   const unanswered = new Set<ServerResponse>();
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
-    connects += 1;
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
@@ -51,7 +46,8 @@ export function createGracefulClose(server: Server): GracefulClose {
     async close(deadline_ms) {
       const cutOff = setTimeout(() => server.closeAllConnections(), deadline_ms);
       const closed = new Promise((resolve) => server.once("close", resolve));
-      await untilNoneComes(() => connects, Math.min(connects_ms_max, deadline_ms / 2));
+      // Node lets in what the system had accepted.
+      await nextTurn();
       // Node's own `close` would close idle connections too.
       NetServer.prototype.close.call(server);
       ending = true;
@@ -65,13 +61,4 @@ export function createGracefulClose(server: Server): GracefulClose {
       clearTimeout(cutOff);
     },
   };
-}
-
-/** Resolves when what is counted has been the same for a moment, or after `ms_max`. */
-async function untilNoneComes(count: () => number, ms_max: number): Promise<void> {
-  const began = performance.now();
-  for (let before = -1; before !== count() && performance.now() - began < ms_max;) {
-    before = count();
-    await delay(quiet_ms);
-  }
 }

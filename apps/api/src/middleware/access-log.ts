@@ -2,9 +2,7 @@ import type { Observe } from "@atlasqueue/core";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
 import { senderOf } from "../http/sender.ts";
-import { rawPath } from "../http/input/raw-path.ts";
-import { templateOf } from "../http/input/template.ts";
-import { isProbe } from "../http/probes.ts";
+import { isProbe, rawPath, templateOf } from "../http/input/path.ts";
 
 const path_chars_max = 200;
 

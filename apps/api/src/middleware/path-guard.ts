@@ -1,8 +1,7 @@
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
-import { isText } from "../http/input/percent.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import { rawPath } from "../http/input/raw-path.ts";
+import { isText, rawPath } from "../http/input/path.ts";
 
 /**
  * 400 for a path whose escapes are not UTF-8, or hide a NUL: hono would pass them on, and the database would refuse

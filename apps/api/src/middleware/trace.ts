@@ -1,8 +1,7 @@
 import { readTraceContext, type Tracing } from "@atlasqueue/contract";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
-import { templateOf } from "../http/input/template.ts";
-import { isProbe } from "../http/probes.ts";
+import { isProbe, templateOf } from "../http/input/path.ts";
 
 const path_chars_max = 200;
 

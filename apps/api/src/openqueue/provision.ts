@@ -45,7 +45,7 @@ export const provision = route(
     answers: { 200: { description: "The token; no other answer shows it again.", schema: openQueueProvisioned } },
     problems: ["forbidden", "too_many_tokens", "unavailable"],
   },
-  async ({ deps, body: { email }, visitor }) => {
+  async ({ deps, body: { email }, context }) => {
     const { tenant, created, token } = await provisionTenant(deps, email);
     if (token.kind !== "created") throw new ProblemError("too_many_tokens", "The tenant has as many tokens as it may");
     const actor = { kind: "operator", token_id: null, name: null } as const;
@@ -58,7 +58,8 @@ export const provision = route(
       count: null,
       detail,
       refused: null,
-      ...visitor.request(),
+      request_id: context.get("api_request_id"),
+      address: context.get("client_address"),
     });
     return { token: token.token, email, created };
   },

@@ -4,8 +4,7 @@ import { answerEmpty, answerJson, answerText } from "../http/answers/answer.ts";
 import { answerFixed, type Fixed, type Text } from "../http/answers/cached.ts";
 import { answerStream, type Stream } from "../http/answers/stream.ts";
 import type { ApiContext } from "../http/context.ts";
-import { resultKindOf } from "./call.ts";
-import type { Operation } from "./operation.ts";
+import type { Answer, Operation } from "./operation.ts";
 
 const receipt = jobReceipt.strip();
 
@@ -24,32 +23,23 @@ function shownOf({ answers }: Operation): (c: ApiContext, body: unknown) => unkn
 
 type Chosen = { status: number; body: unknown; headers?: Record<string, string> };
 
-/** How the value an operation's handler returns becomes an answer. */
+/** How the value an operation's handler returns becomes an answer: the distinctions of `Result`. */
 export function answererOf(operation: Operation): (c: ApiContext, result: unknown) => Response {
-  const kind = resultKindOf(operation);
   const shown = shownOf(operation);
-  switch (kind) {
-    case "body": {
-      const [status] = Object.keys(operation.answers).map(Number) as [number];
-      return (c, body) => answerJson(c, status, shown(c, body));
-    }
-    case "chosen":
-      return (c, result) => {
-        const { status, body, headers } = result as Chosen;
-        return answerJson(c, status, shown(c, body), headers);
-      };
-    case "empty":
-      return answerEmpty;
-    case "text":
+  const [[status, only], ...others] = Object.entries(operation.answers) as [[string, Answer], ...[string, Answer][]];
+  if (304 in operation.answers) return (c, result) => answerFixed(c, result as Fixed);
+  if (others.length === 0) {
+    if (status === "204") return answerEmpty;
+    if (only.stream) return (c, result) => answerStream(c, result as Stream);
+    if (only.content_type !== undefined)
       return (c, result) => {
         const { body, content_type, headers } = result as Text;
         return answerText(c.get("request_id"), 200, body, content_type, { ...c.get("limit_headers"), ...headers });
       };
-    case "stream":
-      return (c, result) => answerStream(c, result as Stream);
-    case "fixed":
-      return (c, result) => answerFixed(c, result as Fixed);
-    default:
-      return kind satisfies never;
+    if (!only.headers && !only.some_headers) return (c, body) => answerJson(c, Number(status), shown(c, body));
   }
+  return (c, result) => {
+    const { status: chosen, body, headers } = result as Chosen;
+    return answerJson(c, chosen, shown(c, body), headers);
+  };
 }

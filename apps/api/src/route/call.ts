@@ -1,15 +1,15 @@
 import type { TraceContext } from "@atlasqueue/contract";
-import type { Act, ActRow } from "@atlasqueue/core/internal/http";
+import type { ActRow } from "@atlasqueue/core/internal/http";
 import type { z } from "zod";
 import type { Needed } from "../access/caller.ts";
 import type { Fixed, Text } from "../http/answers/cached.ts";
 import type { ProblemError } from "../http/answers/problem.ts";
 import type { Stream } from "../http/answers/stream.ts";
 import type { Arriving } from "../http/body/arriving.ts";
-import type { Caller } from "../http/context.ts";
+import type { ApiContext, Caller } from "../http/context.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Itself } from "./itself.ts";
-import type { Answer, Operation } from "./operation.ts";
+import type { Operation } from "./operation.ts";
 
 /** A request as its handler sees it: let in, and checked against its operation. */
 export type Call<O extends Operation> = {
@@ -28,8 +28,8 @@ export type Call<O extends Operation> = {
   idempotency_key: KeyOf<Requested<O>>;
   /** This very request was carried out before, under this key: that. It must not be done again, only answered. */
   repeated: ActRow | undefined;
-  /** Who is at the other end, for the routes of the session. */
-  visitor: Visitor;
+  /** The request itself, for routes that ask who is at the other end. */
+  context: ApiContext;
   /** This very app, for a route that is built on others. */
   itself: Itself;
   /** Aborts when the caller hangs up before its whole answer is on its way, or when their token ends. What waits ends then. */
@@ -41,20 +41,6 @@ export type Call<O extends Operation> = {
   /** Work counted among the requests in flight, for an operation whose gate is its "own". */
   hold<T>(work: () => Promise<T>): Promise<T>;
 } & (O extends { scope: Needed } ? Known : unknown);
-
-/** What a request says of its sender beyond what it asks for. */
-export type Visitor = {
-  /** Whose token this is; undefined when it is no valid one. */
-  holderOf(token: string): Promise<Caller | undefined>;
-  /** From now on the request is this caller's: it takes a permit of their tenant's, and with what is returned also its turns. */
-  actAs(caller: Caller): Promise<RouteDeps>;
-  network(): string;
-  /** As the audit trail names the request. */
-  request(): Pick<Act, "request_id" | "address">;
-  session_hash(): string | undefined;
-  /** The Set-Cookie of a new session, or of the end of one. */
-  cookie(session: { text: string; ends_in_ms: number } | undefined): string;
-};
 
 /** For a request that showed what it may do. */
 type Known = {
@@ -105,16 +91,3 @@ type HeadersOf<A> = A extends { headers: infer H }
     : { headers?: never };
 
 type IsOne<T, All = T> = T extends unknown ? ([All] extends [T] ? true : false) : never;
-
-/** How an operation's results become answers: the same distinction at run time. */
-export type ResultKind = "fixed" | "stream" | "text" | "empty" | "body" | "chosen";
-
-export function resultKindOf({ answers }: Operation): ResultKind {
-  const [[status, only], ...others] = Object.entries(answers) as [[string, Answer], ...[string, Answer][]];
-  if (304 in answers) return "fixed";
-  if (others.length > 0) return "chosen";
-  if (status === "204") return "empty";
-  if (only.stream) return "stream";
-  if (only.content_type !== undefined) return "text";
-  return only.headers || only.some_headers ? "chosen" : "body";
-}

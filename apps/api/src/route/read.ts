@@ -4,9 +4,8 @@ import type { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
 import { arrivingBody } from "../http/body/arriving.ts";
 import { requireMedia } from "../http/body/media.ts";
-import { readJson } from "../http/body/body.ts";
-import { discardBody, requireNoBody } from "../http/body/no-body.ts";
-import type { ApiContext } from "../http/context.ts";
+import { bringsBody, readJson, readJsonOrNothing } from "../http/body/body.ts";
+import { incomingOf, type ApiContext } from "../http/context.ts";
 import type { Memory } from "../http/gate.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery, refuseQuery } from "../http/input/query.ts";
@@ -97,4 +96,21 @@ function keyOf(
   if (wanted === undefined) return undefined;
   if (wanted === "optional" && c.req.header("idempotency-key") === undefined) return undefined;
   return readIdempotencyKey(c);
+}
+
+const no_body_bytes_max = 1_024;
+
+/** For a route whose path says everything: no body, or an empty JSON object, as many clients send one. */
+async function requireNoBody(c: ApiContext, memory: Memory): Promise<void> {
+  const body = await readJsonOrNothing(c, no_body_bytes_max, memory);
+  if (body === undefined) return;
+  const { value } = body;
+  if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0) return;
+  throw invalid([{ pointer: "", message: "must be empty, or an empty JSON object" }]);
+}
+
+/** For a route that takes none: what is sent nevertheless is thrown away as it comes, however long the answer takes. */
+function discardBody(c: ApiContext): void {
+  const incoming = incomingOf(c);
+  if (incoming && bringsBody(incoming.headers)) incoming.resume();
 }

@@ -4,8 +4,7 @@ import { onBehalfOf, type ActRow, type Sender } from "@atlasqueue/core/internal/
 import type { Hono } from "hono";
 import { audited, withRefusals } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
-import { charge, chargeMore } from "../access/charge.ts";
-import { sessionCookie, sessionHashOf } from "../access/cookie.ts";
+import { chargeMore } from "../access/charge.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
 import { unavailable } from "../http/answers/problem.ts";
@@ -13,9 +12,8 @@ import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
 import type { Kind } from "../http/gate.ts";
 import type { Stream } from "../http/answers/stream.ts";
 import { networkOf } from "../http/input/address.ts";
-import { holderOf } from "../http/input/holder.ts";
 import { answererOf } from "./answerer.ts";
-import { resultKindOf, type Call, type Visitor } from "./call.ts";
+import type { Call } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
 import { kindOf, probeTag, type Operation } from "./operation.ts";
@@ -41,7 +39,7 @@ function serve(
   const letIn = guard ?? guardOf(operation);
   const read = readerOf(operation, deps);
   const answer = answererOf(operation);
-  const goes_on = resultKindOf(operation) === "stream";
+  const goes_on = Object.values(operation.answers).some((one) => one?.stream);
   const kind = kindOf(operation);
   const reads = operation.method === "get";
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
@@ -127,10 +125,8 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, kind, a
     },
     idempotency_key: input.idempotency_key as Call<Operation>["idempotency_key"],
     repeated: undefined,
+    context: c,
     // Only a few routes ask, so nothing is made for the others.
-    get visitor() {
-      return visitorOf(c, deps);
-    },
     get itself() {
       return itselfOf(c, app, { trace: call.trace, whole: delivery });
     },
@@ -149,18 +145,7 @@ function traceOf(c: ApiContext, { tracing }: RouteDeps): TraceContext | undefine
   return traceparent === undefined ? undefined : readTraceContext(traceparent, c.req.header("tracestate"));
 }
 
-function visitorOf(c: ApiContext, deps: RouteDeps): Visitor {
-  const { authenticator, limiter, observe } = deps.access;
-  return {
-    holderOf: authenticator.holderOf,
-    async actAs(caller) {
-      if (limiter) await charge(c, limiter, observe, caller.tenant, 1);
-      c.set("caller", caller);
-      return depsFor(c, deps);
-    },
-    network: () => networkOf(c),
-    request: () => ({ request_id: c.get("api_request_id"), address: c.get("client_address") }),
-    session_hash: () => sessionHashOf(c),
-    cookie: (session) => sessionCookie(c, session),
-  };
+/** Whose share a request takes: its tenant's, and until that is known, its network's. */
+function holderOf(c: ApiContext): string {
+  return c.get("caller")?.tenant ?? `network ${networkOf(c)}`;
 }

@@ -1,15 +1,23 @@
 import { openSession as openSessionBody, scopes, session, type Session } from "@atlasqueue/contract";
 import { defaultTenant } from "@atlasqueue/core/internal";
-import { closeSession, openSession, whoIs, type RateLimit, type WhoIs } from "@atlasqueue/core/internal/http";
+import {
+  closeSession,
+  onBehalfOf,
+  openSession,
+  whoIs,
+  type RateLimit,
+  type WhoIs,
+} from "@atlasqueue/core/internal/http";
 import { allows } from "../access/caller.ts";
 import { OtherCallerError } from "../access/authenticate.ts";
-import { requireOwnHeader, sessionHashOf } from "../access/cookie.ts";
+import { charge } from "../access/charge.ts";
+import { requireOwnHeader, sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import type { Told } from "../audit/told.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import type { Caller } from "../http/context.ts";
+import type { ApiContext, Caller } from "../http/context.ts";
+import { networkOf } from "../http/input/address.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId } from "../route/examples.ts";
-import type { Visitor } from "../route/call.ts";
 import { route, type Guard } from "../route/route.ts";
 import { version } from "../docs/version.ts";
 
@@ -97,27 +105,29 @@ const open = route(
     answers: { 200: { description: "The session that was started.", schema: session, example, some_headers: cookie } },
     problems: ["unauthorized", "rate_limited", "unavailable"],
   },
-  async ({ deps, body, visitor }) => {
-    if (!deps.access.authenticator.required) return { status: 200, body: await describe(deps, undefined) };
-    const shown = await visitor.holderOf(body.token);
+  async ({ deps, body, context: c }) => {
+    const { authenticator, limiter, observe } = deps.access;
+    if (!authenticator.required) return { status: 200, body: await describe(deps, undefined) };
+    const shown = await authenticator.holderOf(body.token);
     // A token for monitoring is for machines: no page may show it anything.
     const holder = shown && allows(shown, ["submit", "read", "work"]) ? shown : undefined;
-    const own = holder && (await visitor.actAs(holder));
-    const { token_id } = holder ?? {};
+    const { tenant = "", token_id } = holder ?? {};
+    // From now on the request is this caller's: it takes a permit of their tenant's, and its turns.
+    if (holder && limiter) await charge(c, limiter, observe, tenant, 1);
+    c.set("caller", holder);
+    const own = { database: onBehalfOf(deps.database, { tenant }) };
     // It replaces the one this browser had.
-    const had = visitor.session_hash();
+    const had = sessionHashOf(c);
     const opened =
-      holder && own && token_id !== undefined
-        ? await openSession(own, { tenant: holder.tenant, token_id }, had)
-        : undefined;
+      token_id === undefined ? undefined : await openSession({ ...deps, ...own }, { tenant, token_id }, had);
     if (!holder || token_id === undefined || !opened) {
-      spendAttempt(deps, visitor.network());
+      spendAttempt(deps, networkOf(c));
       throw notSignedIn();
     }
-    if (had !== undefined) deps.access.authenticator.forgetSession(had);
+    if (had !== undefined) authenticator.forgetSession(had);
     const { session: text, expires_in_ms: ends_in_ms } = opened;
     const said = signedIn(holder, token_id, opened);
-    return { status: 200, body: said, headers: { "set-cookie": visitor.cookie({ text, ends_in_ms }) } };
+    return { status: 200, body: said, headers: { "set-cookie": sessionCookie(c, { text, ends_in_ms }) } };
   },
 );
 
@@ -146,10 +156,14 @@ const close = route(
     },
     problems: ["validation", "forbidden", "unavailable", "no_room", "share_used"],
   },
-  async ({ deps, visitor, caller }: Visited & { visitor: Visitor }) => {
+  async ({ deps, context: c, caller }: Visited & { context: ApiContext }) => {
     // Only one that was found: anybody can make one up.
     await end(deps, caller?.session_hash);
-    return { status: 200, body: await describe(deps, undefined), headers: { "set-cookie": visitor.cookie(undefined) } };
+    return {
+      status: 200,
+      body: await describe(deps, undefined),
+      headers: { "set-cookie": sessionCookie(c, undefined) },
+    };
   },
   requiresOwnPage,
 );

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { isUtf16 } from "@atlasqueue/contract";
 import { incomingOf, type ApiContext } from "../context.ts";
 import type { Memory } from "../gate.ts";
 import { measureJson } from "./json-size.ts";
 import { countKeys, refuseRepeatedKeys } from "./repeated-keys.ts";
-import { parseJson } from "./parse-json.ts";
+import { ProblemError } from "../answers/problem.ts";
 import { readBytes } from "./read-bytes.ts";
 import { requireMedia } from "./media.ts";
 
@@ -71,4 +72,27 @@ function hasBody(c: ApiContext): boolean {
 /** Whether a body follows the headers of a request. */
 export function bringsBody(headers: IncomingHttpHeaders): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** JSON in UTF-8, as text and as what it says. Throws `malformed_json`; `what` it is said of, such as "The body". */
+function parseJson(bytes: Uint8Array, what = "The body"): { text: string; value: unknown } {
+  const text = decode(bytes, what);
+  try {
+    return { text, value: JSON.parse(text) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ProblemError("malformed_json", text === "" ? `${what} is empty` : reason.slice(0, 200).toWellFormed());
+  }
+}
+
+function decode(bytes: Uint8Array, what: string): string {
+  if (isUtf16(bytes)) throw new ProblemError("malformed_json", `${what} is UTF-16, not UTF-8`);
+  try {
+    // A byte order mark is skipped, as RFC 8259 allows.
+    return decoder.decode(bytes);
+  } catch {
+    throw new ProblemError("malformed_json", `${what} is not valid UTF-8`);
+  }
 }

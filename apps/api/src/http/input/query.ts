@@ -1,7 +1,7 @@
 import { pointerSegment, validate, type Fault } from "@atlasqueue/contract";
 import type { z } from "zod";
 import type { ApiContext } from "../context.ts";
-import { isText } from "./percent.ts";
+import { isText } from "./path.ts";
 import { invalid, ProblemError } from "../answers/problem.ts";
 
 /** More than any route has; each of them is looked at, and named when it is wrong. */

@@ -1,20 +1,19 @@
 import { limits, type TraceContext } from "@atlasqueue/contract";
 import { isUnavailable } from "@atlasqueue/core";
+import { pause } from "@atlasqueue/core/internal";
 import { NoRoomError, outcomeUnknown } from "@atlasqueue/core/internal/http";
 import type { Arriving } from "../../http/body/arriving.ts";
 import { createLineReader, type Line } from "../../http/body/lines.ts";
 import { ProblemError } from "../../http/answers/problem.ts";
+import type { Access } from "../../http/context.ts";
 import type { RouteDeps } from "../../route/deps.ts";
 import { admitLines, type Refusals } from "./admit.ts";
 import { ended, refused, takenOrRefused, type Ending } from "./answers.ts";
-import { createFlights } from "./flights.ts";
-import { waitForPermits } from "./permits.ts";
 import { readLines, type Asked } from "./read-line.ts";
 import { storeLines, type Stored } from "./store.ts";
 
-/** Lines stored together, and how many such batches are under way at once: what may be unanswered. */
+/** Lines stored together. Two such batches may be unanswered. */
 const lines_max = 500;
-const flights_max = 2;
 
 /** Answers to the lines of a batch; `failed` when those after them have none. */
 type Answered = { text: string; lines: number; failed?: ProblemError };
@@ -34,13 +33,13 @@ export type Run = {
   end(ending: Ending): void;
   /** Reads no more, and nobody wants the answers. */
   abandon(): void;
-  /** Since when answers wait to be asked for; undefined when none do. */
+  /** Since when no answers are asked for; undefined while they are. */
   waitsSince(): number | undefined;
 };
 
 /**
  * Has the lines of a body stored while it arrives: batch after batch, as fast as they commit and their answers are
- * asked for.
+ * asked for. While the answers of one batch are waited for, the next is read and stored.
  *
  * @example
  * const run = runStream(call);
@@ -49,13 +48,15 @@ export type Run = {
 export function runStream(call: StreamCall): Run {
   const { deps, tenant, body } = call;
   const stop = new AbortController();
-  const flights = createFlights<Answered>(flights_max);
   const line_bytes_max = deps.payload_bytes_max + limits.line_envelope_bytes_max;
   const { idle_ms } = deps.jobStreams.times;
   const reader = createLineReader(body, { line_bytes_max, lines_max, idle_ms });
   let ending: Ending | undefined;
   let answered = 0;
   let over = false;
+  let asked_until: number | undefined;
+  let reading: Promise<unknown> = Promise.resolve();
+  let last: Promise<Answered> | undefined;
 
   const end = (with_: Ending) => {
     ending ??= with_;
@@ -63,50 +64,74 @@ export function runStream(call: StreamCall): Run {
   };
   const failed = (thrown: unknown) => end({ end: "failed", problem: call.problemOf(thrown) });
 
-  const read = async (): Promise<void> => {
-    let before: Promise<Answered> | undefined;
-    while (!stop.signal.aborted) {
-      await flights.room(stop.signal);
+  /** The next lines; none when there will be no more. */
+  const read = async (): Promise<Line[]> => {
+    if (!stop.signal.aborted) {
       const { lines, over: why } = await reader.take(stop.signal);
       await waitForPermits(deps.access, tenant, lines.length, stop.signal);
-      if (stop.signal.aborted) return;
-      if (lines.length > 0) {
-        const flight = answerBatch(call, lines, before);
-        before = flight;
-        deps.underWay.add(flight);
-        flights.add(flight);
-      }
-      if (typeof why === "string" && why !== "stopped") end({ end: why });
-      else if (typeof why === "object") failed(tooLong(why.too_long, line_bytes_max));
+      if (lines.length > 0 && !stop.signal.aborted) return lines;
+      if (typeof why === "object") failed(tooLong(why.too_long, line_bytes_max));
+      else if (why !== undefined && why !== "stopped") end({ end: why });
     }
+    return [];
   };
-  void read()
-    .catch(failed)
-    .finally(() => {
-      flights.close();
-      body.leave();
+  const readOrEnd = (): Promise<Line[]> =>
+    read().catch((thrown: unknown) => {
+      failed(thrown);
+      return [];
     });
+  const begin = (): Promise<Answered> => {
+    const before = last;
+    const lines = reading.then(readOrEnd);
+    reading = lines;
+    last = lines.then((taken) => {
+      if (taken.length === 0) return nothing;
+      const flight = answerBatch(call, taken, before);
+      deps.underWay.add(flight);
+      return flight;
+    });
+    return last;
+  };
+  const leave = () => {
+    if (!over) body.leave();
+    over = true;
+    stop.abort();
+  };
+  let ahead = begin();
 
   return {
     async next() {
       if (over) return undefined;
-      const landed = await flights.next();
-      if (landed) {
-        answered += landed.lines;
-        if (!landed.failed) return landed.text;
-        ending = { end: "failed", problem: landed.failed };
-        stop.abort();
-      }
-      over = true;
-      return (landed?.text ?? "") + ended(ending ?? { end: "complete" }, answered);
+      asked_until = undefined;
+      const flight = ahead;
+      ahead = begin();
+      const landed = await flight;
+      asked_until = performance.now();
+      answered += landed.lines;
+      if (landed.failed) ending = { end: "failed", problem: landed.failed };
+      else if (landed.lines > 0) return landed.text;
+      leave();
+      return landed.text + ended(ending ?? { end: "complete" }, answered);
     },
     end,
-    abandon() {
-      over = true;
-      stop.abort();
-    },
-    waitsSince: flights.waitsSince,
+    abandon: leave,
+    waitsSince: () => asked_until,
   };
+}
+
+const nothing: Answered = { text: "", lines: 0 };
+
+/**
+ * Waits until the tenant's rate limit allows so many lines, or `stop` aborts. A request is refused when there are no
+ * permits left; a stream is read more slowly.
+ */
+async function waitForPermits({ limiter, observe }: Access, tenant: string, lines: number, stop: AbortSignal) {
+  while (limiter && lines > 0 && !stop.aborted) {
+    const permit = await limiter.take(tenant, lines);
+    if (permit.allowed) return;
+    observe({ event: "rate_limited", tenant });
+    await pause(permit.retry_after_ms, stop);
+  }
 }
 
 /** Never rejects: what cannot be done for any line is the end of the stream. */
