@@ -2,6 +2,8 @@ export { failed, succeeded, unknownType, type Ending } from "./attempt/outcome.t
 export { runAttempt } from "./attempt/run-attempt.ts";
 export { sourcesOf, type Sources } from "./attempt/sources.ts";
 export { beginAttempt, endAttempt, traceReceived, traceSettled } from "./attempt/traces.ts";
+export { newRun, nextOf, shouldGoOn, type Run } from "./run/group-run.ts";
+export { createHeldJobs, type Held } from "./run/held-jobs.ts";
 export { createSettler } from "./settle/settler.ts";
 export { pause } from "./waiting/pause.ts";
 export { createSemaphore } from "./waiting/semaphore.ts";

@@ -64,7 +64,7 @@ const figures: Figure[] = [
   {
     name: "lines of client, worker and their runtime",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker", "packages/runtime")),
-    limit: 7_420,
+    limit: 7_385,
     budget: 6_000,
   },
   { name: "lines of tests", is: () => linesOf(files.filter(isTest)), limit: 69_900, budget: 36_000 },

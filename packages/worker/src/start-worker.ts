@@ -180,7 +180,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
         queues: names,
         handlers: [...handlers.keys()],
         concurrency,
-        active: running.handlingCount(),
+        active: running.handling(),
         state: draining.signal.aborted ? "draining" : stuckForMs() + withoutProcessForMs() > 0 ? "stuck" : "running",
         lease_seconds,
       }),
@@ -210,7 +210,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     let late = false;
     const deadline = pause(deadline_ms, over.signal).then(() => (late = true));
     await Promise.race([consuming, deadline]);
-    while (running.handlingCount() > 0 && !late) await Promise.race([running.change(), deadline]);
+    while (running.handling() > 0 && !late) await Promise.race([running.change(), deadline]);
     const abandoned = running.all().filter((job) => job.phase === "handling");
     for (const job of abandoned) running.abandon(job, "the worker shuts down");
     // A process that stood still gets here long after its deadline.

@@ -1,3 +1,4 @@
+import { newRun } from "@atlasqueue/runtime";
 import { expect, test, vi } from "vitest";
 import { fakeClock } from "../../test/fake-clock.ts";
 import { problemOf } from "../../test/problems.ts";
@@ -6,7 +7,6 @@ import { UnavailableError } from "../errors.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { heldJobs } from "./held-jobs.ts";
 import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
-import { newRun } from "./runs.ts";
 
 const problem = problemOf("unavailable");
 

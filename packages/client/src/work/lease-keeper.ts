@@ -60,7 +60,7 @@ export async function renewBeforeStart(deps: KeeperDeps, job: HeldJob): Promise<
   const lease_ms = lease_seconds * 1_000;
   const asked_ms = performance.now();
   const retryMaxMs = Math.max(leftMs(job), lease_ms / 2);
-  const isOurs = () => held.holds(job) && job.phase === "handling";
+  const isOurs = () => job.phase === "handling";
   try {
     const call = { timeoutMs: tryMs(retryMaxMs), retryMaxMs, signal: job.stop.signal };
     await calls.heartbeat(job.leased, { leaseSeconds: lease_seconds }, call);
@@ -93,7 +93,7 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
 
   const lose = () => {
     // An outcome on its way may still be in time; its settlement will show.
-    if (job.phase === "settling" || !held.holds(job)) return;
+    if (job.phase !== "handling") return;
     held.abandon(job, new LeaseLostError(`job ${job.leased.job.id} is not held any more`));
     observe({ event: "lease_lost", job: job.leased.job, during: "handling" });
   };

@@ -1,12 +1,11 @@
 import { limits, type Tracing } from "@atlasqueue/contract";
-import { createSettler, traceReceived, traceSettled, type Ending } from "@atlasqueue/runtime";
+import { createSettler, newRun, nextOf, traceReceived, traceSettled, type Ending, type Run } from "@atlasqueue/runtime";
 import { AtlasQueueError, isDatabaseAway } from "../errors.ts";
 import { randomToken } from "../idempotency-key.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { isFinal, isLost, isRefusal, isRefusalToAdd } from "./answers.ts";
 import type { Observe, WorkEvent } from "./events.ts";
 import { holdOn, type HeldJob, type HeldJobs } from "./held-jobs.ts";
-import { runOf, type Run } from "./runs.ts";
 
 /** It goes back with no attempt counted: its handler was not let finish, or (`later`) there is none. */
 type Released = { kind: "released"; later?: true };
@@ -137,8 +136,7 @@ export function createRemoteSettler(
   const judge = (error: unknown, batch: readonly Settlement[]): "again" | "refused" => {
     if (areRefused(batch, error)) {
       // Both halves go under one token: the second would have the next jobs of the first once more.
-      if (batch.length > 1) for (const { job } of batch) job.goes_on = false;
-      held.tell();
+      if (batch.length > 1) for (const { job } of batch) held.endRun(job);
       return "refused";
     }
     observe({ event: "api_unavailable", during: "settle", error });
@@ -155,8 +153,7 @@ export function createRemoteSettler(
     const { job, outcome } = item;
     // The `next` that goes with it may be what is refused.
     if (job.goes_on) {
-      job.goes_on = false;
-      held.tell();
+      held.endRun(job);
       return item;
     }
     observe({ event: "settlement_refused", job: job.leased.job, error });
@@ -207,6 +204,12 @@ const fits = (first: Settlement, item: Settlement): boolean =>
 
 const addsJobs = (item: Settlement): item is Success =>
   item.outcome.kind === "succeeded" && item.outcome.spawned !== undefined;
+
+/** The run that a job belongs to which was leased as these were acked. */
+function runOf({ job }: LeasedJob, acked: readonly HeldJob[]): Run {
+  const before = acked.find(({ leased }) => leased.job.group === job.group && leased.job.queue === job.queue);
+  return before ? nextOf(before.run) : newRun();
+}
 
 const heldFields = ({ leased }: HeldJob) => ({ id: leased.job.id, lease_token: leased.lease_token });
 

@@ -10,12 +10,15 @@ import {
 import {
   beginAttempt,
   endAttempt,
+  newRun,
   pause,
   runAttempt,
+  shouldGoOn,
   succeeded,
   traceReceived,
   unknownType,
   type Ending,
+  type Run,
 } from "@atlasqueue/runtime";
 import { randomKey } from "../idempotency-key.ts";
 import type { JobCalls } from "../resources/jobs.ts";
@@ -26,7 +29,6 @@ import type { Handler, HandlerFunction } from "./handler.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
 import { isLate, keepLease, renewBeforeStart, type KeeperDeps } from "./lease-keeper.ts";
 import { keepLeasing } from "./leasing.ts";
-import { newRun, shouldGoOn, type Run } from "./runs.ts";
 import { createRemoteSettler } from "./settler.ts";
 import { remoteSources } from "./sources.ts";
 
@@ -115,14 +117,14 @@ export function startRemoteWorker(
       return giveBack(mine, "no handler", true);
     }
     if (isLate(mine, lease_seconds) && !(await renewBeforeStart(keeping, mine))) {
-      if (held.holds(mine) && mine.phase === "handling") giveBack(mine, "the lease could not be renewed");
+      if (mine.phase === "handling") giveBack(mine, "the lease could not be renewed");
       return;
     }
     void keepLease(keeping, mine);
     const span = (mine.span = beginAttempt(tracing, { ...job, delayed: job.run_at !== job.created_at }));
     observe({ event: "handler_start", job });
     const progress = (value: Json): void => {
-      if (mine.phase === "settling") return;
+      if (mine.phase !== "handling") return;
       mine.progress = { value };
       mine.wake();
     };
@@ -143,8 +145,8 @@ export function startRemoteWorker(
     if (mine.stop.signal.reason instanceof ParkedError) span?.end();
     else if (span) endAttempt(span, outcome);
     // Lost meanwhile, parked, or given back.
-    if (!held.holds(mine) || mine.phase === "settling") return;
-    held.handlerEnded(mine, shouldGoOn(mine, outcome, runMax));
+    if (mine.phase !== "handling") return;
+    held.handlerEnded(mine, job.group !== null && shouldGoOn(mine.run, outcome, runMax));
     settler.settle(mine, outcome);
   };
   const goingOn = {

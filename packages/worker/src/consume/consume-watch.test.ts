@@ -7,7 +7,7 @@ let watch: ConsumeWatch;
 beforeEach(() => {
   now = 0;
   handling = 0;
-  watch = watchConsuming({ concurrency: 2, handlingCount: () => handling }, 5, () => now);
+  watch = watchConsuming({ concurrency: 2, handling: () => handling }, 5, () => now);
 });
 
 test("a consumer whose loop turns is not stuck, one whose loop does not is", () => {

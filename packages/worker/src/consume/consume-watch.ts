@@ -20,7 +20,7 @@ const late_ms_max = 10_000;
  * another: others may have taken all jobs.
  */
 export function watchConsuming(
-  running: Pick<RunningJobs, "concurrency" | "handlingCount">,
+  running: Pick<RunningJobs, "concurrency" | "handling">,
   poll_timeout_seconds: number,
   now: () => number = () => performance.now(),
 ): ConsumeWatch {
@@ -37,7 +37,7 @@ export function watchConsuming(
     stuckForMs() {
       const keeps_failing = failing !== undefined && failing.last - failing.since > late_ms_max;
       const failing_ms = keeps_failing ? now() - (failingSince() ?? now()) : 0;
-      const still_ms = running.handlingCount() < running.concurrency ? now() - turned_at : 0;
+      const still_ms = running.handling() < running.concurrency ? now() - turned_at : 0;
       return Math.max(failing_ms, still_ms > turn_ms_max ? still_ms : 0);
     },
   };

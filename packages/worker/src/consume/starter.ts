@@ -1,18 +1,20 @@
 import { traceFields } from "@atlasqueue/contract";
 import { leaseEvent, type Lease, type LeaseReturns } from "@atlasqueue/core/internal/worker";
-import { beginAttempt, endAttempt, traceReceived } from "@atlasqueue/runtime";
+import { beginAttempt, endAttempt, shouldGoOn, traceReceived, type Run } from "@atlasqueue/runtime";
 import type { WorkerDeps } from "../deps.ts";
 import type { Handler } from "../handler.ts";
 import type { Settler } from "../hold/settler.ts";
 import type { Runtime } from "../isolate/run-isolated.ts";
 import { runJob } from "../run/run-job.ts";
-import { shouldGoOn, type Run } from "./group-runs.ts";
 import type { RunningJob, RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
 import { startJobs } from "./start-jobs.ts";
 
 /** Start the handlers of jobs leased by one statement, which was sent at `asked_at`; `runs` are those they go on with. */
 export type Starter = (leases: Lease[], asked_at: number, runs?: ReadonlyMap<Lease, Run>) => Promise<void>;
+
+/** After as many jobs of a group one after another, others have their turn. */
+const run_jobs_max = 100;
 
 export type StarterParts = {
   deps: WorkerDeps;
@@ -82,7 +84,10 @@ async function start(parts: StarterParts, job: RunningJob): Promise<void> {
   else deps.observe({ ...about("handler_error"), duration_ms, error: outcome.error });
   if (!running.holds(job)) return;
   if (outcome.kind === "not_started") return giveBack(parts, job);
-  running.handlerEnded(job, duration_ms, shouldGoOn(lease, job.run, outcome));
+  job.ran_ms = duration_ms;
+  // The next of its group may take its slot: others wait behind it, and its queue has no limits.
+  const goes_on = lease.followed === true && !lease.limited && shouldGoOn(job.run, outcome, run_jobs_max);
+  running.handlerEnded(job, goes_on);
   settler.settle(job, outcome);
 }
 

@@ -7,9 +7,15 @@ import {
   type Failure,
   type Lease,
   type Settled,
+  type TakeNext,
 } from "@atlasqueue/core/internal/worker";
-import { createSettler as createOutcomeSettler, traceSettled, type Ending } from "@atlasqueue/runtime";
-import { nextOf, type GoingOn, type Run } from "../consume/group-runs.ts";
+import {
+  createSettler as createOutcomeSettler,
+  nextOf,
+  traceSettled,
+  type Ending,
+  type Run,
+} from "@atlasqueue/runtime";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
 import type { MovingDeps } from "../deps.ts";
 import { addChildren } from "./add-children.ts";
@@ -18,6 +24,15 @@ import { addChildren } from "./add-children.ts";
 type Settlement<E extends Ending = Ending> = { job: RunningJob; outcome: E };
 type Success = Settlement<Extract<Ending, { kind: "succeeded" }>>;
 type Fault = Settlement<Extract<Ending, { kind: "failed" }>>;
+
+/** How a worker goes on with the groups of its jobs. */
+type GoingOn = {
+  claimer: Omit<TakeNext, "after">;
+  /** From then on it takes no jobs. */
+  stop: AbortSignal;
+  /** Start what was taken by a settlement sent at `asked_at`, in the same turn. */
+  start(next: ReadonlyMap<Lease, Run>, asked_at: number): void;
+};
 
 const flights_max = 2;
 const batch_max = 500;
