@@ -23,20 +23,19 @@ export function createEvents(own: TransportOptions): OpenEvents {
   const hide = hiderOf(own);
   return async function* open(call, { signal, timeoutMs = own.timeoutMs } = {}) {
     const what = `${call.method} ${call.path}`;
-    const gone = new AbortController();
-    const abort = () => gone.abort(signal?.reason);
     if (signal?.aborted) return;
-    signal?.addEventListener("abort", abort, { once: true });
+    const gone = new AbortController();
+    const ending = signal ? AbortSignal.any([signal, gone.signal]) : gone.signal;
     const late = (ms: number) => () => new TimeoutError(`${what}: nothing was heard for ${ms} ms`);
     try {
       const headers = { ...call.headers, accept: "text/event-stream" };
-      const asked = () => openAnswer(own, { ...call, headers }, gone.signal);
-      const response = await within(timeoutMs, gone.signal, asked, late(timeoutMs));
+      const asked = () => openAnswer(own, { ...call, headers }, ending);
+      const response = await within(timeoutMs, ending, asked, late(timeoutMs));
       const reader = response.body?.getReader();
       if (!reader) return;
       const decoder = new TextDecoder();
       for (let rest = ""; ;) {
-        const { value, done } = await within(silence_ms_max, gone.signal, () => reader.read(), late(silence_ms_max));
+        const { value, done } = await within(silence_ms_max, ending, () => reader.read(), late(silence_ms_max));
         if (done) return;
         const parts = (rest + decoder.decode(value, { stream: true })).split("\n\n");
         rest = parts.pop() ?? "";
@@ -47,7 +46,6 @@ export function createEvents(own: TransportOptions): OpenEvents {
       if (signal?.aborted) return;
       throw thrown instanceof AtlasQueueError ? thrown : networkError(what, thrown, hide);
     } finally {
-      signal?.removeEventListener("abort", abort);
       // However it ends, the connection must not stay.
       gone.abort();
     }

@@ -25,13 +25,12 @@ export async function gather(
   handles: Handles,
   { timeoutMs, signal, returnErrors = false }: WaitOptions & { returnErrors?: boolean } = {},
 ): Promise<unknown[]> {
-  return whileWaiting(signal, async (ending, stop) => {
-    const results = handles.map((handle) => handle.result({ timeoutMs, signal: ending }));
-    if (!returnErrors) return Promise.all(results).finally(stop);
-    const settled = await Promise.allSettled(results);
-    signal?.throwIfAborted();
-    return settled.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : outcome.reason));
-  });
+  const { ending, stop } = endingOf(signal);
+  const results = handles.map((handle) => handle.result({ timeoutMs, signal: ending }));
+  if (!returnErrors) return Promise.all(results).finally(stop);
+  const settled = await Promise.allSettled(results);
+  signal?.throwIfAborted();
+  return settled.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : outcome.reason));
 }
 
 /** What became of one of many; pending if the wait ended first. */
@@ -63,41 +62,31 @@ export async function waitAll<H extends Handle<unknown>>(
 ): Promise<WaitedFor<H>> {
   const { timeoutMs = 60_000, signal, returnWhen = "all" } = options;
   const slots: Slot<H>[] = handles.map((handle) => ({ kind: "pending", handle }));
-  await whileWaiting(signal, async (ending, stop) => {
-    if (timeoutMs < Infinity) void pause(timeoutMs, ending).then(stop);
-    const follow = async (handle: H, at: number): Promise<void> => {
-      try {
-        // One clock for all: a job that is not final when it runs out is pending, not failed.
-        const result = (await handle.result({ timeoutMs: Infinity, signal: ending })) as ResultOf<H>;
-        slots[at] = { kind: "succeeded", handle, result };
-        if (returnWhen === "first") stop();
-      } catch (error) {
-        if (ending.aborted) return;
-        slots[at] = { kind: "failed", handle, error };
-        if (returnWhen !== "all") stop();
-      }
-    };
-    await Promise.all(handles.map(follow));
-    // Ends the pause.
-    stop();
-  });
+  const { ending, stop } = endingOf(signal);
+  if (timeoutMs < Infinity) void pause(timeoutMs, ending).then(stop);
+  const follow = async (handle: H, at: number): Promise<void> => {
+    try {
+      // One clock for all: a job that is not final when it runs out is pending, not failed.
+      const result = (await handle.result({ timeoutMs: Infinity, signal: ending })) as ResultOf<H>;
+      slots[at] = { kind: "succeeded", handle, result };
+      if (returnWhen === "first") stop();
+    } catch (error) {
+      if (ending.aborted) return;
+      slots[at] = { kind: "failed", handle, error };
+      if (returnWhen !== "all") stop();
+    }
+  };
+  await Promise.all(handles.map(follow));
+  // Ends the pause.
+  stop();
   signal?.throwIfAborted();
   const of = (kinds: Slot["kind"][]) => slots.filter(({ kind }) => kinds.includes(kind)).map(({ handle }) => handle);
   return { slots, done: of(["succeeded", "failed"]), pending: of(["pending"]) };
 }
 
-/** Do something with a signal that aborts when the caller's does, or when stopped. */
-async function whileWaiting<T>(
-  outer: AbortSignal | undefined,
-  act: (signal: AbortSignal, stop: () => void) => Promise<T>,
-): Promise<T> {
+/** A signal that aborts when the caller's does, or when stopped. */
+function endingOf(outer: AbortSignal | undefined) {
   outer?.throwIfAborted();
-  const controller = new AbortController();
-  const forward = () => controller.abort(outer?.reason);
-  outer?.addEventListener("abort", forward, { once: true });
-  try {
-    return await act(controller.signal, () => controller.abort());
-  } finally {
-    outer?.removeEventListener("abort", forward);
-  }
+  const own = new AbortController();
+  return { ending: outer ? AbortSignal.any([outer, own.signal]) : own.signal, stop: () => own.abort() };
 }

@@ -49,7 +49,7 @@ async function* submitStream(
       signal?.throwIfAborted();
       // Not before there is something to send: a stream without lines is ended by the server.
       if (outbox.unanswered.length === 0) {
-        await orAborted(outbox.more(), signal);
+        await within(Infinity, signal, outbox.more, () => new TimeoutError(what));
         // What broke before is not what holds this up.
         tries = 0;
       }
@@ -95,8 +95,7 @@ async function* answersOf(
   timeoutMs: number,
 ): AsyncGenerator<StreamedJob, void, undefined> {
   const over = new AbortController();
-  const forward = () => over.abort(signal?.reason);
-  signal?.addEventListener("abort", forward, { once: true });
+  const ending = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
   const answerOldest = (became: { error: AtlasQueueError } | Omit<TakenLine, "line">): StreamedJob => {
     const [oldest] = outbox.unanswered;
     if (!oldest) throw new UnexpectedAnswerError(`${what}: an answer to nothing`, {});
@@ -105,7 +104,7 @@ async function* answersOf(
     return about;
   };
   try {
-    for await (const answer of connectStream(own, outbox, { signal: over.signal, timeoutMs })) {
+    for await (const answer of connectStream(own, outbox, { signal: ending, timeoutMs })) {
       if ("end" in answer) {
         const error = answer.error && errorOf(answer);
         // The line that ended it is the oldest: those after it are sent again.
@@ -118,7 +117,6 @@ async function* answersOf(
       }
     }
   } finally {
-    signal?.removeEventListener("abort", forward);
     // However it ends, the connection must not stay.
     over.abort();
   }
@@ -136,17 +134,5 @@ async function leave(outbox: Outbox, signal: AbortSignal | undefined, timeoutMs:
   } catch (error) {
     closed.catch(() => {});
     if (!signal?.aborted) throw error;
-  }
-}
-
-async function orAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (!signal) return work;
-  const gone = Promise.withResolvers<never>();
-  const abort = () => gone.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await Promise.race([work, gone.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }
