@@ -1,5 +1,5 @@
 import { idempotencyKeyAccepts, type Fault } from "@atlasqueue/contract";
-import { unknownParent } from "@atlasqueue/core/internal";
+import { refusalFaults } from "@atlasqueue/core/internal";
 import { isFlow, type Flow, type FlowOutcome } from "@atlasqueue/core/internal/http";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
 
@@ -34,13 +34,9 @@ export function refusalOf(
     case "mismatch":
       return key === undefined ? mismatches(outcome.places) : mismatch(flow);
     case "conflict":
-      return conflicts(outcome.places.map(({ at, job_id }) => ({ pointer: pointerAt(flow, at), job_id })));
+      return conflicts(refusalFaults(outcome, (at) => pointerAt(flow, at)));
     case "unknown_parents":
-      return invalid(
-        outcome.places.slice(0, faults_max).map(({ at, nth, id }) => {
-          return { pointer: `${pointerAt(flow, at)}/depends_on/${nth}`, message: unknownParent(id) };
-        }),
-      );
+      return invalid(refusalFaults(outcome, (at) => pointerAt(flow, at)));
     default:
       return outcome satisfies never;
   }
@@ -64,11 +60,7 @@ function mismatches(places: readonly number[]): ProblemError {
 }
 
 /** Nothing was stored, as jobs with the unique keys at these places exist. */
-export function conflicts(held: readonly { pointer: string; job_id: string }[]): ProblemError {
-  const errors = held.slice(0, faults_max).map(({ pointer, job_id }) => ({
-    pointer: `${pointer}/unique`,
-    message: `is held by the job ${job_id}`,
-  }));
+export function conflicts(errors: Fault[]): ProblemError {
   const [first] = errors;
   return new ProblemError("unique_conflict", `Nothing was stored: ${first?.pointer} ${first?.message}`, { errors });
 }

@@ -38,7 +38,7 @@ export type Spawned = {
 
 /** Why they cannot be added. Nothing was stored, and the job still runs under its lease. */
 export type SpawnRefusal =
-  | Exclude<FlowOutcome, { kind: "stored" }>
+  | Exclude<FlowOutcome, { kind: "stored" | "mismatch" }>
   /** Its dependants would have to wait for more jobs than they may. */
   | { kind: "too_many_waits"; dependants: number }
   /** One of the children waits, directly or over others, for this dependant, which is to wait for it. */
@@ -85,6 +85,7 @@ export async function completeWithChildren(
       }
       case "stored": {
         const answer = answerFlow(deps, written.drafted, written.stored);
+        if (answer.kind === "mismatch") throw new Error("children have no idempotency keys");
         if (answer.kind !== "stored") return { kind: "refused", refusal: answer };
         const { has_children, through } = written;
         await tellSettled(deps, [completion], undefined);
