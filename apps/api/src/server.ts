@@ -9,7 +9,6 @@ import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
 import { addressOldRequest } from "./http/input/no-host.ts";
 import { createGracefulClose } from "./http/graceful-close.ts";
-import { createUnderWay } from "./http/under-way.ts";
 import { isRefused, refuse, wireFaultOf } from "./http/wire-faults.ts";
 import type { Hono } from "hono";
 
@@ -68,8 +67,6 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   // Otherwise the primary of a cluster would offer the connection again and again.
   Object.assign(server, { dropMaxConnection: true });
   const closing = createGracefulClose(server);
-  const connections = createUnderWay();
-  server.on("connection", (socket) => connections.add(new Promise((resolve) => socket.once("close", resolve))));
   server.on("clientError", answerClientError);
   server.on("checkExpectation", serve);
   server.on("connect", refuseConnect);
@@ -78,11 +75,7 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   return {
     url: `http://${shownHost(options.host)}:${port}`,
     port,
-    async stop(deadline_ms) {
-      await closing.close(deadline_ms);
-      // A server counts a connection as gone before its requests are told.
-      await connections.over();
-    },
+    stop: closing.close,
   };
 }
 

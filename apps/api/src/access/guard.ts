@@ -9,27 +9,15 @@ type Guard = (c: ApiContext, deps: { access: Access }) => void | Promise<void>;
 /** What an operation requires of its callers: nothing, a token with its scope, or the operator's token. */
 export function guardOf({ scope, all_tenants }: { scope?: Needed; all_tenants?: true }): Guard {
   if (scope === undefined) return () => {};
-  if (all_tenants) return letOperatorIn(scope);
-  return (c, { access }) => {
-    const caller = access.authenticator.callerOf(c);
-    // Most requests know at once, and need not wait for a turn of the promise queue.
-    if (caller instanceof Promise || access.limiter) return letInLater(c, access, scope, caller);
+  return async (c, { access: { authenticator, limiter, observe } }) => {
+    const caller = await authenticator.callerOf(c);
+    // Before it may be refused: the log has the caller all the same.
     c.set("caller", caller);
+    // It takes no permit: monitoring must go on when its tenant has none left.
+    if (all_tenants) return requireOperator(caller, scope);
+    if (limiter) await charge(c, limiter, observe, caller.tenant, 1);
     requireScope(caller, scope);
   };
-}
-
-async function letInLater(
-  c: ApiContext,
-  { limiter, observe }: Access,
-  scope: Needed,
-  asked: Caller | Promise<Caller>,
-): Promise<void> {
-  const caller = await asked;
-  // Before it may be refused: the log has the caller all the same.
-  c.set("caller", caller);
-  if (limiter) await charge(c, limiter, observe, caller.tenant, 1);
-  requireScope(caller, scope);
 }
 
 /** Throws `forbidden` when the caller's token does not have it. */
@@ -43,17 +31,11 @@ const shown = (scope: Needed) =>
     .map((one) => JSON.stringify(one))
     .join(" or ");
 
-/**
- * For operations that show all tenants. It takes no permit: monitoring must go on when its tenant has none left.
- */
-function letOperatorIn(scope: Needed): Guard {
-  return async (c, { access }) => {
-    const caller = await access.authenticator.callerOf(c);
-    c.set("caller", caller);
-    if (caller.tenant !== defaultTenant || !allows(caller, scope))
-      throw new ProblemError(
-        "forbidden",
-        `This shows all tenants: it needs a token of the default tenant with the scope ${shown(scope)}`,
-      );
-  };
+/** For operations that show all tenants. */
+function requireOperator(caller: Caller, scope: Needed): void {
+  if (caller.tenant === defaultTenant && allows(caller, scope)) return;
+  throw new ProblemError(
+    "forbidden",
+    `This shows all tenants: it needs a token of the default tenant with the scope ${shown(scope)}`,
+  );
 }

@@ -57,6 +57,8 @@ export function createGracefulClose(server: Server): GracefulClose {
       // A connection whose answer had begun before the end is idle only when that is over.
       const idle = setInterval(closeIdle, look_ms);
       await closed;
+      // A server counts a connection as gone before its requests are told.
+      while (sockets.size > 0) await nextTurn();
       clearInterval(idle);
       clearTimeout(cutOff);
     },

@@ -1,5 +1,4 @@
 import type { ApiContext, Watch, Whole } from "../context.ts";
-import { hangUpOf, type HangUp } from "../input/hang-up.ts";
 import { ProblemError } from "./problem.ts";
 
 export type Delivery = Whole & {
@@ -29,16 +28,41 @@ export type Delivery = Whole & {
  * return delivery.made(answerJson(c, 200, jobs));
  */
 export function createDelivery(c: ApiContext, watch: Watch): Delivery {
-  let hangUp: HangUp | undefined;
-  let undo: (() => void) | undefined;
   // hono's own default is undefined, whatever the type of `env` says.
-  const whole = (c.env as ApiContext["env"] | undefined)?.part_of;
+  const { outgoing, incoming, given_up, part_of: whole } = (c.env as ApiContext["env"] | undefined) ?? {};
+  let gone: AbortController | undefined;
+  let undo: (() => void) | undefined;
+  /** The answer is made: from now on only a caller who hangs up matters, not one whose token ends. */
+  let answered = () => {};
+
+  const giveUp = () => gone?.abort();
+  const look = () => {
+    answered();
+    if (outgoing && !outgoing.writableFinished) giveUp();
+  };
   // Most requests never ask.
-  const hungUp = () => (hangUp ??= hangUpOf(c, watch)).signal;
+  const hungUp = (): AbortSignal => {
+    if (gone) return gone.signal;
+    const { signal } = (gone = new AbortController());
+    answered = watch(c, (refusal) => gone?.abort(refusal));
+    // It may have hung up before. An answer that waits behind another one's on its connection is not told.
+    if (outgoing?.destroyed || incoming?.socket.destroyed) look();
+    else outgoing?.once("close", look);
+    if (given_up?.aborted) giveUp();
+    else given_up?.addEventListener("abort", giveUp, { once: true });
+    return signal;
+  };
+  /** It no longer matters: the connection, or the call that asks, may go on for long. */
+  const forget = () => {
+    answered();
+    outgoing?.off("close", look);
+    given_up?.removeEventListener("abort", giveUp);
+  };
+
   return {
     hungUp,
     refusal() {
-      const reason: unknown = hangUp?.signal.reason;
+      const reason: unknown = gone?.signal.reason;
       return reason instanceof ProblemError ? reason : undefined;
     },
     ifUndelivered(work, { repeatable = false } = {}) {
@@ -49,9 +73,9 @@ export function createDelivery(c: ApiContext, watch: Watch): Delivery {
       undo = before ? () => (before(), work()) : work;
     },
     made(answer) {
-      hangUp?.answered();
+      answered();
       if (!undo) {
-        hangUp?.forget();
+        forget();
         return answer;
       }
       whole?.includes(undo);
@@ -60,7 +84,7 @@ export function createDelivery(c: ApiContext, watch: Watch): Delivery {
       return answer;
     },
     failed() {
-      hangUp?.forget();
+      forget();
       undo?.();
     },
   };
