@@ -1,13 +1,4 @@
-import {
-  idempotencyKeyAccepts,
-  isIdempotencyKey,
-  submitJob,
-  validate,
-  type JobStatus,
-  type Json,
-  type SubmitJobInput,
-  type Tracing,
-} from "@atlasqueue/contract";
+import type { JobStatus, Json, SubmitJobInput, Tracing } from "@atlasqueue/contract";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
 import { requiredAtFirstUse } from "./database/server/require-postgres.ts";
@@ -25,6 +16,7 @@ import { redisSignal } from "./signal/redis/signal.ts";
 import type { Signal } from "./signal/signal.ts";
 import { sendAll, sendInside } from "./tracing/send.ts";
 import { queueSignal, type SignalSent } from "./steps/queue-signal.ts";
+import { ownSubmission } from "./submit/own-submission.ts";
 import { createSubmitter } from "./submit/submitter.ts";
 import { createAnnouncements } from "./submit/arrivals/announcements.ts";
 import { insideFaults, submitFlowInside } from "./submit/arrivals/submit-flow-inside.ts";
@@ -157,13 +149,7 @@ export function createQueue(options: QueueOptions): Queue {
   const submitter = createSubmitter({ ...deps, followUps }, enqueueOptions);
   const announcements = createAnnouncements(deps, followUps);
 
-  const submissionOf = ({ idempotency_key, ...job }: QueueJob): Submission => {
-    const checked = validate(submitJob, job);
-    if (checked.kind === "invalid") throw new InvalidJobError(checked.faults);
-    if (idempotency_key !== undefined && !isIdempotencyKey(idempotency_key))
-      throw new InvalidJobError([{ pointer: "/idempotency_key", message: `must be ${idempotencyKeyAccepts}` }]);
-    return { tenant, request: checked.value, idempotency_key };
-  };
+  const submissionOf = (job: QueueJob) => ownSubmission(tenant, job);
 
   return {
     schedules: createScheduleBook(deps, tenant),

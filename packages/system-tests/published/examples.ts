@@ -17,6 +17,7 @@ const readmes = {
   "packages/core/README.md": ["queue"],
   "packages/embedded/README.md": ["embedded"],
   "packages/telemetry/README.md": ["traces"],
+  "packages/test-kit/README.md": ["testing"],
   "packages/worker/README.md": ["worker", "steps"],
   "apps/cli/README.md": [],
   "apps/worker/README.md": [],

@@ -21,7 +21,7 @@ afterAll(() => (project as Project | undefined)?.remove());
 
 const names = [
   "atlasqueue",
-  ...["contract", "core", "client", "program", "runtime", "worker", "telemetry"].map(scoped),
+  ...["contract", "core", "client", "program", "runtime", "worker", "telemetry", "testing"].map(scoped),
   ...["embedded", "mcp", "api", "worker-app"].map(scoped),
 ];
 function scoped(name: string): string {
@@ -174,6 +174,7 @@ test.each(Object.entries(nodes))(
     }
 
     // Your own worker.
+    await example("testing").then(({ stdout }) => expect(stdout).toContain("succeeded [ 'ada@example.org' ]"));
     await example("contract").then(({ stderr }) => expect(stderr).toContain("/max_attempts"));
     const worker = spawn("node", ["built/worker.js"], { cwd: folder, env: usersEnvironment(options), stdio: "pipe" });
     onTestFinished(() => void worker.kill("SIGKILL"));

@@ -18,6 +18,7 @@ const names = [
   "program",
   "runtime",
   "telemetry",
+  "testing",
   "worker",
   "worker-app",
 ].map((name) => `@atlasqueue/${name}`);

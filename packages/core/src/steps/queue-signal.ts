@@ -10,15 +10,20 @@ import { sendSignal } from "./signal.ts";
  */
 export type SignalSent = SendSignalAnswer["outcome"] | "finished" | "unknown" | "full";
 
-/** How a queue in your own code sends signals. Throws a TypeError for a name or a payload that cannot be stored. */
+/** A signal's payload as it is stored. Throws a TypeError for a name or a payload that cannot be. */
+export function ownSignal(name: string, payload: Json | undefined): Json {
+  if (!stepName.safeParse(name).success) throw new TypeError(`the name of a signal must be ${stepName.description}`);
+  const checked = storableResult(payload);
+  if (checked.kind === "refused")
+    throw new TypeError("the payload of a signal must be JSON", { cause: checked.reason });
+  return checked.result;
+}
+
+/** How a queue in your own code sends signals. Throws as `ownSignal` does. */
 export const queueSignal =
   (deps: Deps, followUps: { woken(job: ReadyJob): Promise<void> }, tenant: string) =>
   async (id: string, name: string, payload?: Json): Promise<SignalSent> => {
-    if (!stepName.safeParse(name).success) throw new TypeError(`the name of a signal must be ${stepName.description}`);
-    const checked = storableResult(payload);
-    if (checked.kind === "refused")
-      throw new TypeError("the payload of a signal must be JSON", { cause: checked.reason });
-    const outcome = await sendSignal(deps, tenant, id, name, checked.result);
+    const outcome = await sendSignal(deps, tenant, id, name, ownSignal(name, payload));
     if (outcome.kind === "sent" && outcome.woken) await followUps.woken(outcome.job);
     return outcome.kind;
   };

@@ -1,0 +1,152 @@
+import { isFinal, type JobDefinition } from "@atlasqueue/contract";
+import {
+  createLogger,
+  InvalidJobError,
+  type BackoffPolicy,
+  type Queue,
+  type QueueFlow,
+  type QueueJob,
+  type SubmittedFlow,
+} from "@atlasqueue/core";
+import { isFlow, newId, unknownParent } from "@atlasqueue/core/internal";
+import { ownFlow, ownSignal, ownSubmission } from "@atlasqueue/core/internal/tools";
+import { createClock, type TestClock } from "./clock.ts";
+import { insertFlow, runJob, type TestHandler } from "./run-job.ts";
+import { createTestSchedules } from "./schedules.ts";
+import { createStore, type Kept, type TestJob } from "./store.ts";
+
+export type TestQueueOptions = {
+  /** What `drain` runs. Jobs of other types stay where they are. Default: none. */
+  handlers?: readonly TestHandler[];
+  /** Where the clock starts. Default: the real time. */
+  now?: Date;
+  /** When a failed job runs again. Default: 5 s, doubled with each attempt up to an hour, without jitter. */
+  backoff?: BackoffPolicy;
+};
+
+export type DrainOptions = {
+  /** Move the clock to each next due job and end of a wait, until nothing is left to run. Default false. */
+  untilFinished?: boolean;
+  /** Reject after so many attempts: a job may add itself anew for ever. Default 10,000. */
+  attemptsMax?: number;
+};
+
+/** A queue as `createQueue` returns it, and what a test does with it. */
+export type TestQueue = Queue & {
+  readonly clock: TestClock;
+  /** What was submitted, in order, as it is now: all jobs, or those of a type. */
+  submitted(type?: string | Pick<JobDefinition, "type">): TestJob[];
+  /** Run the jobs that are ready, and those that they add. Resolves with each attempt's job, as the attempt left it. */
+  drain(options?: DrainOptions): Promise<TestJob[]>;
+  /** Add handlers, which replace those of the same types. */
+  handle(...handlers: TestHandler[]): void;
+  /** From now on, each submission runs what is ready before it resolves. `false` ends that. */
+  runInline(on?: boolean): void;
+};
+
+/**
+ * A queue in memory, for tests: no PostgreSQL, no Redis, no waiting. Submissions are checked as those of `createQueue` are,
+ * and throw the same errors. A transaction given to `submitIn` is ignored: what you roll back stays submitted.
+ *
+ * @example
+ * const queue = createTestQueue({ handlers: [sendEmail] });
+ * await signUp(queue, "ada@example.org").then(() => queue.drain());
+ */
+export function createTestQueue(options: TestQueueOptions = {}): TestQueue {
+  const { backoff = { baseSeconds: 5, maxSeconds: 3_600, jitterMaxSeconds: 0 } } = options;
+  const logger = createLogger("error", "atlasqueue-test", { write: () => {} });
+  const handlers = new Map<string, TestHandler>();
+  const handle = (...added: TestHandler[]) => added.forEach((handler) => handlers.set(handler.type, handler));
+  handle(...(options.handlers ?? []));
+  const clock = createClock(options.now ?? new Date(), () => schedules.fire());
+  const store = createStore(clock);
+  const schedules = createTestSchedules(store, clock);
+  let inline = false;
+
+  const may = (one: Kept) => handlers.has(one.job.type);
+  const nextReady = () =>
+    store
+      .all()
+      .filter((one) => one.job.status === "queued" && may(one))
+      .reduce<Kept | undefined>((best, one) => (best && best.job.priority >= one.job.priority ? best : one), undefined);
+
+  async function drain({ untilFinished = false, attemptsMax = 10_000 }: DrainOptions = {}): Promise<TestJob[]> {
+    const ran: TestJob[] = [];
+    for (;;) {
+      const one = nextReady();
+      const handler = one && handlers.get(one.job.type);
+      if (one && handler) {
+        if (ran.length >= attemptsMax) throw new Error(`drain() ran ${attemptsMax} attempts, and jobs are left`);
+        await runJob({ store, clock, backoff, logger }, one, handler);
+        store.all();
+        ran.push(structuredClone(one.job));
+        continue;
+      }
+      const due = store.all().filter((other) => may(other) && /^(scheduled|failed)$/.test(other.job.status));
+      if (!untilFinished || due.length === 0) return ran;
+      clock.advanceTo(new Date(Math.min(...due.map(({ job }) => Date.parse(job.run_at)))));
+    }
+  }
+
+  const runIfInline = async () => void (inline && (await drain()));
+  const submit = async (job: QueueJob) => {
+    const submitted = store.insert(ownSubmission("default", job));
+    await runIfInline();
+    return submitted;
+  };
+  const submitFlow = async (asked: QueueFlow): Promise<SubmittedFlow> => {
+    const flow = ownFlow("default", asked);
+    const refs = new Set(flow.jobs.map(({ ref }) => ref));
+    const faults = flow.jobs.flatMap(({ depends_on = [] }, at) =>
+      [...depends_on.entries()]
+        .filter(([, parent]) => !refs.has(parent) && !store.get(parent))
+        .map(([nth, parent]) => ({ pointer: `/jobs/${at}/depends_on/${nth}`, message: unknownParent(parent) })),
+    );
+    if (faults.length > 0) throw new InvalidJobError(faults);
+    const flow_id = isFlow(flow) ? newId() : null;
+    const jobs = insertFlow(store, flow.jobs, { flow_id });
+    const parents = jobs.map(({ id }, at) => ({ ref: flow.jobs[at]?.ref ?? id, id }));
+    const then = flow.then && store.insert({ ...flow.then, parents, on_parent_failure: "run", flow_id });
+    await runIfInline();
+    return { jobs, flow_id: store.get(jobs[0]?.id ?? "")?.job.flow_id ?? null, ...(then && { then }) };
+  };
+
+  return {
+    clock,
+    drain,
+    handle,
+    schedules: schedules.book,
+    submit,
+    submitIn: (_tx, job) => submit(job),
+    submitFlow,
+    async submitFlowIn(_tx, flow) {
+      const { jobs, then } = await submitFlow(flow);
+      return [...jobs, ...(then ? [then] : [])].map(({ id }) => ({ id }));
+    },
+    async submitMany(jobs) {
+      const submitted = jobs.map((job) => ownSubmission("default", job)).map((one) => store.insert(one));
+      await runIfInline();
+      return submitted;
+    },
+    announce: async () => {},
+    async signal(id, name, payload) {
+      const value = ownSignal(name, payload);
+      const one = store.get(id);
+      if (!one) return "unknown";
+      if (isFinal(one.job.status)) return "finished";
+      if (one.signals.has(name)) return "sent_before";
+      if ((one.waits.get(name) ?? Infinity) <= clock.now().getTime()) return "too_late";
+      one.signals.set(name, value);
+      if (one.job.waits_for === name) Object.assign(one.job, { waits_for: null, run_at: clock.now().toISOString() });
+      await runIfInline();
+      return "sent";
+    },
+    submitted(type) {
+      const wanted = typeof type === "object" ? type.type : type;
+      const jobs = store.all().map(({ job }) => job);
+      return structuredClone(wanted === undefined ? jobs : jobs.filter((job) => job.type === wanted));
+    },
+    runInline: (on = true) => void (inline = on),
+    close: async () => {},
+  };
+}
