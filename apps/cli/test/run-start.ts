@@ -41,8 +41,8 @@ export type Started = {
 };
 
 /** `atlasqueue start` in its own process, once it has printed its banner. */
-export async function runStart(env: Record<string, string | undefined>): Promise<Started> {
-  const process = await spawnProcess(mainFile, { args: ["start"], env });
+export async function runStart(env: Record<string, string | undefined>, ...options: string[]): Promise<Started> {
+  const process = await spawnProcess(mainFile, { args: ["start", ...options], env });
   const line = await process.waitForLine(/^AtlasQueue runs at /, start_ms_max);
   await process.waitForLine("worker_started");
   const api_url = line.replace("AtlasQueue runs at ", "");
