@@ -1,6 +1,6 @@
 export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
 
-/** For --help; the README has them in a table. */
+/** For --help; the guide has them in a table. */
 export const exitCodesText =
   "Exit codes: 0 done; 1 failed (one line on stderr says why), refused by the API, not confirmed, or, of `doctor`,\n" +
   "something is wrong; 2 wrong usage.";
