@@ -6,6 +6,7 @@ import { localPermits, type RateLimit } from "@atlasqueue/core/internal/http";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import type { BuiltDashboard } from "./dashboard/built.ts";
+import { addGuide, type BuiltGuide } from "./dashboard/guide.ts";
 import { addDashboard } from "./dashboard/serve.ts";
 import { createDocs } from "./docs/docs.ts";
 import { createAuditor } from "./audit/auditor.ts";
@@ -44,6 +45,8 @@ export type AppDeps = Services & {
   rate_limit?: RateLimit | undefined;
   /** The page at `/`; default: none. */
   dashboard?: BuiltDashboard | undefined;
+  /** The documentation at `/guide`; default: none. */
+  guide?: BuiltGuide | undefined;
 } & Partial<OwnParts>;
 
 /**
@@ -63,6 +66,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.use(hostGuard(deps.allowed_hosts), originGuard(deps.allowed_hosts));
   addRoutes(app, routes, routeDeps(deps));
   if (deps.dashboard) addDashboard(app, deps.dashboard);
+  if (deps.guide) addGuide(app, deps.guide);
   return app;
 }
 

@@ -41,6 +41,7 @@ export const apiSettings = z.object({
     .refine(areRanges)
     .optional(),
   DASHBOARD: setting.flag().default(true),
+  DOCS: setting.flag().default(true),
   API_HOST: setting.address().default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
   // As long as the proxy keeps an idle connection, and a little more: then the proxy is the one to close it.
@@ -85,6 +86,8 @@ export type ApiConfig = ServerConfig &
     trusted_proxies: Trusts | undefined;
     /** Whether the page is served at `/`. */
     with_dashboard: boolean;
+    /** Whether the documentation is served at `/guide`. */
+    with_docs: boolean;
     body_bytes_max: number;
     payload_bytes_max: number;
     queues_per_tenant_max: number;
@@ -124,6 +127,7 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     allowed_hosts: hostRule(set.ALLOWED_HOSTS, open, set.ALLOW_UNAUTHENTICATED),
     trusted_proxies: set.TRUSTED_PROXIES && trustedProxies(set.TRUSTED_PROXIES),
     with_dashboard: set.DASHBOARD,
+    with_docs: set.DOCS,
     body_bytes_max: set.BODY_BYTES_MAX,
     payload_bytes_max: set.PAYLOAD_BYTES_MAX,
     queues_per_tenant_max: set.QUEUES_PER_TENANT_MAX,

@@ -24,6 +24,7 @@ import { endWithin, listenError, loadTelemetry } from "@atlasqueue/program";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
 import { createApp } from "./app.ts";
 import { readDashboard } from "./dashboard/built.ts";
+import { readGuide } from "./dashboard/guide.ts";
 import { requireDatabase } from "./health/check-database.ts";
 import type { ApiConfig } from "./config.ts";
 import { createServices } from "./services.ts";
@@ -101,6 +102,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       authenticator,
       cursor_key,
       dashboard,
+      guide: config.with_docs ? readGuide() : undefined,
     });
     const server = await listen(app, config, logger);
     // So that remote workers' jobs are recovered, retried and signalled again where none of our workers runs.

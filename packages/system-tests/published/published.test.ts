@@ -62,7 +62,8 @@ test("migrations, the fixed driver and the dashboard are in the packages that ne
     expect(readFileSync(installed(name, "dist/driver/src/connection.js"), "utf8")).toContain("notBefore");
   }
   for (const file of ["index.html", "index.html.br", "index.html.gz"])
-    expect(existsSync(installed("@atlasqueue/api", `dist/dashboard-dist/${file}`)), file).toBe(true);
+    for (const app of ["dashboard", "docs"])
+      expect(existsSync(installed("@atlasqueue/api", `dist/${app}-dist/${file}`)), `${app} ${file}`).toBe(true);
   for (const name of names) {
     const files = readdirSync(installed(name, "."), { recursive: true, encoding: "utf8" });
     expect(files.filter((file) => /\.test\.|^src|[^d]\.ts$|tsbuildinfo/.test(file))).toEqual([]);

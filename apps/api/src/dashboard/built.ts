@@ -16,12 +16,15 @@ const types: Record<string, string> = {
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
   ".woff2": "font/woff2",
+  ".md": "text/markdown; charset=utf-8",
+  ".txt": "text/plain; charset=utf-8",
 };
 
-/** In the published package it is a copy beside the code; in the repository, where the page's own build leaves it. */
-const places = ["../dashboard-dist", "../../../dashboard/dist"].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-);
+export const isServed = (name: string): boolean => Object.hasOwn(types, extname(name));
+
+/** In the published package it is a copy next to the code; in the repository, where the app's own build leaves it. */
+export const placesOf = (app: "dashboard" | "docs"): string[] =>
+  [`../${app}-dist`, `../../../${app}/dist`].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 /**
  * The built page, or undefined where it was not built. All of it is read at once (1.5 MB): a later build in the same
@@ -30,17 +33,17 @@ const places = ["../dashboard-dist", "../../../dashboard/dist"].map((path) =>
  * @example
  * const dashboard = readDashboard();
  */
-export function readDashboard(folders: readonly string[] = places): BuiltDashboard | undefined {
+export function readDashboard(folders: readonly string[] = placesOf("dashboard")): BuiltDashboard | undefined {
   const folder = folders.find((each) => existsSync(join(each, "index.html")));
   if (folder === undefined) return undefined;
-  const names = readdirSync(join(folder, "assets")).filter((name) => Object.hasOwn(types, extname(name)));
+  const names = readdirSync(join(folder, "assets")).filter(isServed);
   return {
     index: readBuilt(join(folder, "index.html")),
     assets: new Map(names.map((name) => [name, readBuilt(join(folder, "assets", name))])),
   };
 }
 
-function readBuilt(path: string): BuiltFile {
+export function readBuilt(path: string): BuiltFile {
   const plain = new Uint8Array(readFileSync(path));
   const smaller = (suffix: string) =>
     existsSync(path + suffix) ? new Uint8Array(readFileSync(path + suffix)) : undefined;

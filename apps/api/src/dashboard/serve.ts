@@ -28,7 +28,7 @@ const guards = {
 };
 
 /** A hashed name never has another content. */
-const for_ever = "public, max-age=31536000, immutable";
+export const for_ever = "public, max-age=31536000, immutable";
 
 /**
  * Serve the page at `/` and below `/ui`. Only there: an address that is neither ours nor the page's stays a 404, so that
@@ -48,12 +48,12 @@ export function addDashboard(app: Hono<ApiEnv>, dashboard: BuiltDashboard): void
   });
 }
 
-function answerFile(c: ApiContext, file: BuiltFile, cache: string): Response {
+export function answerFile(c: ApiContext, file: BuiltFile, cache: string, status = 200): Response {
   const { body, encoding } = encode(file, c.req.header("accept-encoding"));
   const etag = `"${file.etag}${encoding === undefined ? "" : `-${encoding}`}"`;
-  const same = namesTag(c.req.header("if-none-match"), etag);
+  const same = status === 200 && namesTag(c.req.header("if-none-match"), etag);
   return new Response(same ? null : body, {
-    status: same ? 304 : 200,
+    status: same ? 304 : status,
     headers: {
       "content-type": file.content_type,
       "cache-control": cache,

@@ -1,27 +1,34 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fixed, type Fixed } from "../http/answers/cached.ts";
-import { isDocsFile, readDocsFile } from "./files.ts";
-import { docsPage, docsPolicy } from "./page.ts";
+import { docsPage, docsPolicy, icon, startScript } from "./page.ts";
 
-/** The API's description as it is served: made once, and the same for everyone. */
-export type Docs = {
-  document: Fixed;
-  page: Fixed;
-  /** One of the files that the page names. */
-  file(name: string): Promise<Fixed | undefined>;
-};
+const require = createRequire(import.meta.url);
+const read = (path: string) => readFileSync(path, "utf8");
+const javascript = "text/javascript; charset=utf-8";
+
+/** Everything below /docs: the files the page names. A name is looked up here and is never a path. */
+const sources = new Map<string, () => Fixed>([
+  ["swagger-ui-bundle.js", () => fixed(read(require.resolve("swagger-ui-dist/swagger-ui-bundle.js")), javascript)],
+  ["swagger-ui.css", () => fixed(read(require.resolve("swagger-ui-dist/swagger-ui.css")), "text/css; charset=utf-8")],
+  ["start.js", () => fixed(startScript, javascript)],
+  ["icon.svg", () => fixed(icon, "image/svg+xml")],
+]);
+export const docsFileNames = [...sources.keys()];
+
+/** The API's description as it is served: made once, and the same for everyone. `file` is one that the page names. */
+export type Docs = { document: Fixed; page: Fixed; file(name: string): Fixed | undefined };
 
 /** @example const docs = createDocs(openApiDocument(operations)); */
 export function createDocs(document: object): Docs {
   // Read when first asked for: most processes never are.
-  const files = new Map<string, Fixed>();
+  const files = new Map<string, Fixed | undefined>();
   return {
     document: fixed(JSON.stringify(document), "application/json"),
     page: fixed(docsPage, "text/html; charset=utf-8", { "content-security-policy": docsPolicy }),
-    async file(name) {
-      if (!isDocsFile(name)) return undefined;
-      const found = files.get(name) ?? (await readDocsFile(name));
-      files.set(name, found);
-      return found;
+    file(name) {
+      if (!files.has(name) && sources.has(name)) files.set(name, sources.get(name)?.());
+      return files.get(name);
     },
   };
 }

@@ -21,6 +21,7 @@ export const docsPage = `<!doctype html>
     <link rel="icon" type="image/svg+xml" href="docs/icon.svg" />
   </head>
   <body style="margin: 0">
+    <p style="margin: 1em 20px; font-family: sans-serif"><a href="guide/">Guides and reference</a></p>
     <div id="api"></div>
     <noscript>This page needs JavaScript; <a href="openapi.json">openapi.json</a> says the same without.</noscript>
     <script src="docs/swagger-ui-bundle.js"></script>

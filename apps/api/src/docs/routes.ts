@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import { route } from "../route/route.ts";
-import { docsFileNames } from "./files.ts";
+import { docsFileNames } from "./docs.ts";
 
 const about = { method: "get", tag: "This document", gate: "own", any_query: true } as const;
 const cached = { ETag: "Changes with the content; send it back as `If-None-Match`." };
@@ -60,8 +60,8 @@ const file = route(
     },
     problems: ["not_found"],
   },
-  async ({ deps, path }) => {
-    const found = await deps.docs.file(path.file);
+  ({ deps, path }) => {
+    const found = deps.docs.file(path.file);
     if (!found) throw new ProblemError("not_found", "The documentation has no such file");
     return found;
   },

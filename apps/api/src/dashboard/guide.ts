@@ -1,0 +1,38 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Hono } from "hono";
+import { docsPolicy } from "../docs/page.ts";
+import type { ApiEnv } from "../http/context.ts";
+import { isServed, placesOf, readBuilt, type BuiltFile } from "./built.ts";
+import { answerFile, for_ever } from "./serve.ts";
+
+/** A file of the built documentation by its path, such as `guides/retries.html`. */
+export type BuiltGuide = (path: string) => BuiltFile | undefined;
+
+/** The documentation, or undefined if it is not built. A file is read at its first request: most never are. */
+export function readGuide(folders: readonly string[] = placesOf("docs")): BuiltGuide | undefined {
+  const folder = folders.find((each) => existsSync(join(each, "index.html")));
+  if (folder === undefined) return undefined;
+  // A path is looked up here and never joined as it was sent.
+  const names = new Set(readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(isServed));
+  const read = new Map<string, BuiltFile>();
+  return (name) => {
+    if (!read.has(name) && names.has(name)) read.set(name, readBuilt(join(folder, name)));
+    return read.get(name);
+  };
+}
+
+/** Serve the documentation at `/guide/`: pages without `.html`, and as Markdown with `.md`. */
+export function addGuide(app: Hono<ApiEnv>, guide: BuiltGuide): void {
+  app.on("GET", "/guide/*", (c) => {
+    // Relative, as a proxy may add a prefix.
+    if (c.req.path === "/guide") return c.redirect("guide/", 308);
+    const path = c.req.path.slice("/guide/".length).replace(/(^|\/)$/, "$1index");
+    const file = guide(path) ?? guide(`${path}.html`);
+    const found = file ?? guide("404.html");
+    if (!found) return c.notFound();
+    const response = answerFile(c, found, path.startsWith("assets/") ? for_ever : "no-cache", file ? 200 : 404);
+    response.headers.set("content-security-policy", docsPolicy);
+    return response;
+  });
+}
