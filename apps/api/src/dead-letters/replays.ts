@@ -9,6 +9,7 @@ import {
   replayPreview,
   type JsonObject,
   type Replay,
+  describeFields,
 } from "@atlasqueue/contract";
 import {
   createReplay,
@@ -28,7 +29,7 @@ import { exampleId } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 
-const path = z.strictObject({ id: jobId });
+const path = describeFields(z.strictObject({ id: jobId }), { id: "The replay's id." });
 /** A thousand ids and a patch as large as a payload. */
 const body_bytes_max = 524_288;
 

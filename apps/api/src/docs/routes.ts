@@ -1,3 +1,4 @@
+import { describeFields } from "@atlasqueue/contract";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import { route } from "../route/route.ts";
@@ -16,7 +17,14 @@ const openApi = route(
     answers: {
       200: {
         description: "OpenAPI 3.1.",
-        schema: z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) }),
+        schema: describeFields(
+          z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) }),
+          {
+            openapi: "The version of OpenAPI.",
+            info: "What is described.",
+            paths: "The operations, by path and method.",
+          },
+        ),
         headers: cached,
       },
       304: unchanged,
@@ -50,9 +58,10 @@ const file = route(
     summary: "A script, style sheet or picture of that page",
     request: {
       // Any text: a name that is none of these is a file that does not exist.
-      path: z.strictObject({
-        file: z.string().meta({ description: "a file that the page names", enum: docsFileNames }),
-      }),
+      path: describeFields(
+        z.strictObject({ file: z.string().meta({ description: "a file that the page names", enum: docsFileNames }) }),
+        { file: "The file's name." },
+      ),
     },
     answers: {
       200: { description: "The file.", schema: z.string(), content_type: "*/*", headers: cached },

@@ -7,6 +7,7 @@ import {
   listFlowsQuery,
   type Flow,
   type FlowActAnswer,
+  describeFields,
 } from "@atlasqueue/contract";
 import { actOnFlow, afterSome, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
@@ -17,7 +18,7 @@ import type { RouteDeps } from "../route/deps.ts";
 import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 
-const path = z.strictObject({ id: jobId });
+const path = describeFields(z.strictObject({ id: jobId }), { id: "The flow's id." });
 
 const created_at = "2030-01-26T12:00:00.000Z";
 const exampleFlow: Flow = {

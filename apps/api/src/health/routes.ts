@@ -1,3 +1,4 @@
+import { describeFields, overview } from "@atlasqueue/contract";
 import { sharedRedis, signalTrouble } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { probeTag, type Operation } from "../route/operation.ts";
@@ -13,8 +14,11 @@ const health = route(
     summary: "Whether the process runs",
     answers: {
       200: {
-        description: "It does.",
-        schema: z.strictObject({ status: z.literal("ok"), service: z.literal("atlasqueue-api") }),
+        description: "The process is running.",
+        schema: describeFields(z.strictObject({ status: z.literal("ok"), service: z.literal("atlasqueue-api") }), {
+          status: "Always `ok`.",
+          service: "The name of this program.",
+        }),
         example: { status: "ok", service: "atlasqueue-api" },
       },
     },
@@ -29,28 +33,35 @@ const liveness = route(
     id: "getLiveness",
     summary: "Whether the process runs, for orchestrators",
     answers: {
-      200: { description: "It does.", schema: z.strictObject({ status: z.literal("ok") }), example: { status: "ok" } },
+      200: {
+        description: "The process is running.",
+        schema: describeFields(z.strictObject({ status: z.literal("ok") }), { status: "Always `ok`." }),
+        example: { status: "ok" },
+      },
     },
   },
   () => ({ status: "ok" }),
 );
 
-const readiness = z.strictObject({
-  status: z.enum(["ok", "degraded", "unavailable"]),
-  checks: z.strictObject({
-    postgres: z.enum(["up", "read_only", "down"]),
-    redis: z.enum(["up", "refusing", "down"]),
+const readiness = describeFields(
+  z.strictObject({
+    status: z.enum(["ok", "degraded", "unavailable"]),
+    checks: overview.shape.checks,
+    connections: describeFields(z.strictObject({ open: z.int(), busy: z.int(), max: z.int(), waiting: z.int() }), {
+      open: "How many are open.",
+      busy: "How many of those have a statement or a transaction under way.",
+      max: "How many may be open.",
+      waiting: "How many statements wait for a free one.",
+    }),
+    reason: z.string().optional(),
   }),
-  connections: z
-    .strictObject({ open: z.int(), busy: z.int(), max: z.int(), waiting: z.int() })
-    .describe(
-      "This process's connections to PostgreSQL: how many are open, how many of those have a statement or a transaction under way, how many may be open, and how many statements are waiting for a free one. If all are busy and PostgreSQL is `down`, perhaps only this process has too much to do.",
-    ),
-  reason: z
-    .string()
-    .optional()
-    .describe("Why Redis can't be used, if it can't, in words: its last error, or that another database uses it."),
-});
+  {
+    status: "`degraded` works without Redis. `unavailable` can't do its work.",
+    connections:
+      "This process's connections to PostgreSQL. If all are busy and PostgreSQL is `down`, perhaps only this process has too much to do.",
+    reason: "Why Redis can't be used: its last error, or that another database uses it.",
+  },
+);
 
 const readyAnswers = {
   200: {

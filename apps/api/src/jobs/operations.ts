@@ -9,6 +9,7 @@ import {
   type CreateOperation,
   type JsonObject,
   type Operation,
+  describeFields,
 } from "@atlasqueue/contract";
 import {
   createOperation,
@@ -26,7 +27,7 @@ import { exampleId } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 
-const path = z.strictObject({ id: jobId });
+const path = describeFields(z.strictObject({ id: jobId }), { id: "The operation's id." });
 
 const example: Operation = {
   id: exampleId,

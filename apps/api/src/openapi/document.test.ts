@@ -59,19 +59,35 @@ test.each(operations)("the examples of $id are valid", ({ path, method, request 
         expect(schemaAt("paths", path, method, ...keys, "content", media, "schema")(value)).toEqual([]);
 });
 
-test("descriptions are sentences, and no field of a request is without one", () => {
-  const bodies = operations.flatMap(({ path, method, request }) =>
-    request?.body ? [schemaOf(documented({ path, method }).requestBody)] : [],
+/** A text that begins so says what a value is like, not what it is for. */
+const restated =
+  /^(an? (integer|number|string|text|list|object|JSON|UUID)|a? ?string|any JSON|one of|true or false|null|".*" or|the \w+\.$)/i;
+
+test("every field and parameter says what it does, in sentences", () => {
+  const wrong = fieldsIn(document, "").filter(
+    ({ description = "" }) => !/^[`"A-Z\d].*[.!]$/.test(description) || restated.test(description),
   );
-  for (const { properties = {} } of bodies)
-    for (const [name, { description }] of Object.entries(properties))
-      expect(description, name).toMatch(/^["A-Z\d].*[.!]$/);
+  expect(wrong.map(({ at, description }) => `${at}: ${description}`)).toEqual([]);
 });
 
-type Shown = { $ref?: string; properties?: Record<string, { description?: string }> };
+type Shown = { $ref?: string; description?: string; properties?: Record<string, Shown> };
 
-function schemaOf(requestBody: unknown): Shown {
-  const { schema } = onlyOf((requestBody as { content: Record<string, { schema: Shown }> }).content) ?? {};
-  const component = schema?.$ref?.replace("#/components/schemas/", "");
-  return (component ? (document.components?.schemas?.[component] as Shown) : schema) ?? {};
+/** Every property of a schema, and every parameter, by where it is; one that refers to a component with that one's text. */
+function fieldsIn(value: unknown, at: string): { at: string; description: string | undefined }[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
+    if (["example", "examples", "dependentSchemas"].includes(key)) return [];
+    const inside = fieldsIn(inner, `${at}/${key}`);
+    if (key !== "properties" && key !== "parameters") return inside;
+    const fields = Object.entries(inner as Record<string, Shown | false>);
+    return [
+      ...fields.flatMap(([name, field]) => (field ? [{ at: `${at}/${name}`, description: textOf(field) }] : [])),
+      ...inside,
+    ];
+  });
+}
+
+function textOf({ description, $ref }: Shown): string | undefined {
+  const component = $ref?.replace("#/components/schemas/", "") ?? "";
+  return description ?? (document.components?.schemas?.[component] as Shown | undefined)?.description;
 }

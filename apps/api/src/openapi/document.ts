@@ -16,7 +16,7 @@ import { z } from "zod";
 import { idempotencyKey, lineTypes, tags, type Answer, isOncePerKey, type Operation } from "../route/operation.ts";
 import { problemAnswers } from "./problems.ts";
 import { version } from "../docs/version.ts";
-import { sentence, showSchema } from "./show-schema.ts";
+import { showSchema } from "./show-schema.ts";
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
@@ -72,9 +72,9 @@ export function openApiDocument(operations: readonly Operation[]): OpenApiDocume
   return document;
 }
 
-/** Parameters come with their schema's description twice. */
+/** Parameters come with their schema's description, and as `describe` has it. */
 function sayOnce(parameter: { description?: string; schema?: { description?: string } }): void {
-  if (parameter.description) parameter.description = sentence(parameter.description);
+  if (parameter.schema?.description) parameter.description = parameter.schema.description;
   delete parameter.schema?.description;
 }
 

@@ -1,8 +1,9 @@
+import { fieldText, sentence } from "@atlasqueue/contract";
 import { z } from "zod";
 import type { ZodOpenApiOverride } from "zod-openapi";
 
 /**
- * How zod's JSON Schema is tidied up for people who read it: descriptions become sentences, a format is enough where
+ * How zod's JSON Schema is tidied up for people who read it: descriptions say what a field does and takes, a format is enough where
  * zod adds a pattern of three lines, and a number in the query is shown as the number its text becomes.
  */
 export const showSchema: ZodOpenApiOverride = ({ zodSchema, jsonSchema, io }) => {
@@ -18,11 +19,6 @@ export const showSchema: ZodOpenApiOverride = ({ zodSchema, jsonSchema, io }) =>
   // What every integer in JSON is held to.
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-  if (jsonSchema.description) jsonSchema.description = sentence(jsonSchema.description);
+  const text = fieldText(zodSchema) ?? (jsonSchema.description && sentence(jsonSchema.description));
+  if (text) jsonSchema.description = text;
 };
-
-/** "an integer from 1 to 25" → "An integer from 1 to 25." */
-export function sentence(description: string): string {
-  const text = description.charAt(0).toUpperCase() + description.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}

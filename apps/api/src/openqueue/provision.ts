@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import { openQueueProvision, openQueueProvisioned } from "@atlasqueue/contract";
+import { openQueueProvision, openQueueProvisioned, describeFields } from "@atlasqueue/contract";
 import { provisionTenant, type RateLimit } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
@@ -39,7 +39,12 @@ export const provision = route(
     summary: "Make a tenant and a token for an email address",
     description: "The same address again gets another token of the same tenant. Off unless ADMIN_SECRET is set.",
     request: {
-      headers: z.strictObject({ "X-Admin-Secret": z.string().describe("the ADMIN_SECRET of the server") }),
+      headers: describeFields(
+        z.strictObject({ "X-Admin-Secret": z.string().describe("the ADMIN_SECRET of the server") }),
+        {
+          "X-Admin-Secret": "Shows that the caller may create tenants.",
+        },
+      ),
       body: { schema: openQueueProvision, example: { email: "a@b.example" } },
     },
     answers: { 200: { description: "The token; no other answer shows it again.", schema: openQueueProvisioned } },

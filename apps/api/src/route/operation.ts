@@ -1,4 +1,4 @@
-import { idempotencyKeyAccepts, type AuditAction, type ProblemKind } from "@atlasqueue/contract";
+import { describeValue, idempotencyKeyAccepts, type AuditAction, type ProblemKind } from "@atlasqueue/contract";
 import { z } from "zod";
 import type { Needed } from "../access/caller.ts";
 import type { Asked, Told } from "../audit/told.ts";
@@ -91,10 +91,13 @@ export const noBody = {
 } as const;
 
 /** The header of a request that may have to be sent twice. */
-export const idempotencyKey = z
-  .string()
-  .regex(/^ *[!-~][ -~]*$/)
-  .describe(`${idempotencyKeyAccepts}; "in quotes", as a structured field, it is the same key`);
+export const idempotencyKey = describeValue(
+  z
+    .string()
+    .regex(/^ *[!-~][ -~]*$/)
+    .describe(`${idempotencyKeyAccepts}; "in quotes", as a structured field, it is the same key`),
+  "Makes the request safe to repeat: with the same key it is carried out once.",
+);
 
 /** Whether it comes first where others leave it room. */
 export const kindOf = ({ gate }: Operation): Kind => (gate === "lease" ? "first" : "rest");

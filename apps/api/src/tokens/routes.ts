@@ -6,6 +6,7 @@ import {
   scopes,
   tokenList,
   type CreatedToken,
+  describeFields,
 } from "@atlasqueue/contract";
 import {
   createToken,
@@ -22,7 +23,7 @@ import type { Caller } from "../http/context.ts";
 import { exampleId } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 
-const path = z.strictObject({ id: jobId });
+const path = describeFields(z.strictObject({ id: jobId }), { id: "The token's id." });
 
 const created: CreatedToken = {
   id: exampleId,

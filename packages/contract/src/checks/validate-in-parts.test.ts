@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { submitBatch } from "../wire/job.ts";
+import { submitBatch } from "../wire/submit/submission.ts";
 import { validateInParts } from "./validate-in-parts.ts";
 import { validate } from "./validate.ts";
 

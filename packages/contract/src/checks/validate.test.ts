@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { expect, test } from "vitest";
-import { submitJob } from "../wire/job.ts";
+import { submitJob } from "../wire/submit/submission.ts";
 import { validate } from "./validate.ts";
 
 const faultsOf = (input: unknown) => {

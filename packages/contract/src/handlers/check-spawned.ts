@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { validate, type Checked } from "../checks/validate.ts";
-import { spawnedJob, type SpawnedJob, type SpawnedJobInput } from "../wire/job.ts";
+import { spawnedJob, type SpawnedJob, type SpawnedJobInput } from "../wire/submit/submission.ts";
 
 const request = z.strictObject({ children: z.array(spawnedJob) });
 

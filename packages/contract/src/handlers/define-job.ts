@@ -2,7 +2,8 @@ import { z } from "zod";
 import { heedChecks } from "./heed-checks.ts";
 import { mayWait } from "./may-wait.ts";
 import { PayloadError, ResultError } from "./handler-errors.ts";
-import { jobType, type SubmitJobInput } from "../wire/job.ts";
+import { jobType } from "../wire/job.ts";
+import type { SubmitJobInput } from "../wire/submit/submission.ts";
 import type { Json, JsonObject } from "../checks/json.ts";
 
 /** What a submission says besides type and payload; with its own key it is safe to submit again. */

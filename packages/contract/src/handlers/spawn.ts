@@ -1,7 +1,7 @@
 import type { Fault } from "../checks/json.ts";
 import { limits } from "../checks/limits.ts";
 import type { Checked } from "../checks/validate.ts";
-import type { SpawnedJob, SpawnedJobInput } from "../wire/job.ts";
+import type { SpawnedJob, SpawnedJobInput } from "../wire/submit/submission.ts";
 
 export type Spawn = {
   /**

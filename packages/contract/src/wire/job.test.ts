@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { jobId, submitJob } from "./job.ts";
+import { jobId } from "./job.ts";
+import { submitJob } from "./submit/submission.ts";
 import { problems, problemType } from "./problem.ts";
 import { isFinal, jobStatuses } from "./status.ts";
 

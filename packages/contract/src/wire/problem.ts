@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../checks/field-texts.ts";
 
 /** Every error the API can answer with. The key, with dashes, is the last part of the problem's `type`. */
 export const problems = {
@@ -46,15 +47,33 @@ export type ProblemKind = keyof typeof problems;
  * The body of every error on /v1 (RFC 9457, application/problem+json). `instance` is the request id. With
  * `maybe_done` the request, or a part of it, may have been carried out: sent again, it may be done twice.
  */
-export const problem = z.strictObject({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  instance: z.string(),
-  errors: z.array(z.strictObject({ pointer: z.string(), message: z.string() })).optional(),
-  maybe_done: z.literal(true).optional(),
-});
+export const problem = describeFields(
+  z.strictObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    errors: z
+      .array(
+        describeFields(z.strictObject({ pointer: z.string(), message: z.string() }), {
+          pointer: "Where the value is: a JSON pointer, or `query:` or `path:` and a name.",
+          message: "What is wrong, and what is accepted.",
+        }),
+      )
+      .optional(),
+    maybe_done: z.literal(true).optional(),
+  }),
+  {
+    type: "The kind of the problem, as the address of a page about it.",
+    title: "The kind of the problem in words.",
+    status: "The HTTP status of the response.",
+    detail: "What happened, and what to do.",
+    instance: "The request's id. The server's log has it.",
+    errors: "Each part of the request that is invalid.",
+    maybe_done: "True if the request may have been carried out, at least in part.",
+  },
+);
 export type Problem = z.infer<typeof problem>;
 
 /** @example problemType("idempotency_mismatch"); // "/problems/idempotency-mismatch" */

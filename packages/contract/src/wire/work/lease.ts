@@ -1,8 +1,10 @@
 import { z } from "zod";
-import { anyJson, job, jobId, jobType, spawnedJob } from "../job.ts";
+import { anyJson, job, jobType } from "../job.ts";
+import { spawnedJob } from "../submit/submission.ts";
 import { anyParents } from "../flows/parents.ts";
 import { limits } from "../../checks/limits.ts";
 import { plainText, plainTextAccepts } from "../../checks/plain-text.ts";
+import { describeFields } from "../../checks/field-texts.ts";
 
 export const workerId = z
   .string()
@@ -41,185 +43,178 @@ const retryDelay = z
 const errorText = z.string().describe(`a string, of which ${limits.error_chars_max} characters are kept`);
 
 /** The body of `POST /v1/queues/{queue}/lease`. */
-export const leaseRequest = z.strictObject({
-  worker_id: workerId,
-  lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
-  max_jobs: z
-    .int()
-    .min(1)
-    .max(limits.lease_jobs_max)
-    .default(1)
-    .describe(`an integer from 1 to ${limits.lease_jobs_max}`),
-  wait_seconds: z
-    .number()
-    .min(0)
-    .max(limits.wait_seconds_max)
-    .default(0)
-    .describe(`a number of seconds from 0 to ${limits.wait_seconds_max}; at most a third of lease_seconds is waited`),
-  lease_token: ownLeaseToken,
-  types: takenTypes,
-});
+export const leaseRequest = describeFields(
+  z.strictObject({
+    worker_id: workerId,
+    lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
+    max_jobs: z
+      .int()
+      .min(1)
+      .max(limits.lease_jobs_max)
+      .default(1)
+      .describe(`an integer from 1 to ${limits.lease_jobs_max}`),
+    wait_seconds: z
+      .number()
+      .min(0)
+      .max(limits.wait_seconds_max)
+      .default(0)
+      .describe(`a number of seconds from 0 to ${limits.wait_seconds_max}; at most a third of lease_seconds is waited`),
+    lease_token: ownLeaseToken,
+    types: takenTypes,
+  }),
+  {
+    worker_id: "A name for the worker. People see it as the holder of the job.",
+    lease_seconds: "How long the jobs are leased for. Send heartbeats to extend it.",
+    max_jobs: "How many jobs to lease at most.",
+    wait_seconds: "How long to wait for a job if none is ready.",
+    lease_token: "Makes the request safe to repeat after a lost response.",
+    types: "Only lease jobs of these types.",
+  },
+);
 export type LeaseRequestInput = z.input<typeof leaseRequest>;
 export type LeaseRequest = z.output<typeof leaseRequest>;
 
 /** Until when leases hold by the worker's own clock, however late the response comes. */
-const holds = {
-  waited_ms: z
-    .int()
-    .min(0)
-    .describe("how long the request had waited, in milliseconds, when its lease was taken or looked up"),
-  remaining_ms: z
-    .int()
-    .min(0)
-    .describe(
-      "how long the jobs were leased for then, in milliseconds; 0 without jobs. They are held until waited_ms plus " +
-        "remaining_ms after the worker sent the request",
-    ),
-  repeated: z
-    .boolean()
-    .describe("true if an earlier request leased with the same lease_token: jobs are those still leased under it"),
-};
+const holds = describeFields(
+  z.strictObject({ waited_ms: z.int().min(0), remaining_ms: z.int().min(0), repeated: z.boolean() }),
+  {
+    waited_ms: "How long the request had waited, in milliseconds, when its lease was taken or looked up.",
+    remaining_ms:
+      "How long the jobs were leased for then, in milliseconds. They are held until `waited_ms` plus `remaining_ms` after the worker sent the request. 0 without jobs.",
+    repeated:
+      "True if an earlier request leased with the same `lease_token`. The jobs are those that are still leased under it.",
+  },
+).shape;
 
 /** What was leased; empty when no job was ready in time. */
-export const leaseAnswer = z.strictObject({
-  jobs: z.array(
-    z.strictObject({
-      job,
-      lease_token: z.uuid(),
-      locked_until: z.iso.datetime(),
-      /** Results of steps that earlier attempts have done, by their names. */
-      steps: z.record(z.string(), anyJson),
-      /** Payloads of the signals it was sent, by their names. */
-      signals: z.record(z.string(), anyJson),
-      /** False when there are more than come with a lease. */
-      steps_complete: z.boolean(),
-      ...anyParents,
-    }),
-  ),
-  ...holds,
-});
+export const leaseAnswer = describeFields(
+  z.strictObject({
+    jobs: z.array(
+      describeFields(
+        z.strictObject({
+          job,
+          lease_token: z.uuid(),
+          locked_until: z.iso.datetime(),
+          steps: z.record(z.string(), anyJson),
+          signals: z.record(z.string(), anyJson),
+          steps_complete: z.boolean(),
+          ...anyParents,
+        }),
+        {
+          job: "The leased job.",
+          lease_token: "The secret of this lease. Every later request for the job needs it.",
+          locked_until: "When the lease ends, unless it is extended.",
+          steps: "Results of the steps that earlier attempts finished, by name.",
+          signals: "Payloads of the signals that the job was sent, by name.",
+          steps_complete: "False if there are more steps or signals. `GET /v1/jobs/{id}/steps` has all.",
+        },
+      ),
+    ),
+    ...holds,
+  }),
+  {
+    jobs: "The leased jobs. Empty if none was ready in time.",
+  },
+);
 export type LeaseAnswer = z.infer<typeof leaseAnswer>;
 
-const ackFields = z.strictObject({
-  lease_token: leaseToken,
-  result: anyJson.optional().describe("any JSON value"),
-});
-
 /** The body of `POST /v1/jobs/{id}/ack`. The `children` are stored with it, or neither is. */
-export const ackRequest = ackFields.extend({
-  children: z
-    .array(spawnedJob)
-    .max(limits.batch_items_max)
-    .optional()
-    .describe(`a list of at most ${limits.batch_items_max} jobs`),
-  dependants_wait: z
-    .boolean()
-    .optional()
-    .describe("true or false; with true, the jobs that wait for this one wait for its children too"),
-});
+export const ackRequest = describeFields(
+  z.strictObject({
+    lease_token: leaseToken,
+    result: anyJson.optional().describe("any JSON value"),
+    children: z
+      .array(spawnedJob)
+      .max(limits.batch_items_max)
+      .optional()
+      .describe(`a list of at most ${limits.batch_items_max} jobs`),
+    dependants_wait: z
+      .boolean()
+      .optional()
+      .describe("true or false; with true, the jobs that wait for this one wait for its children too"),
+  }),
+  {
+    lease_token: "The secret of the job's lease.",
+    result: "The handler's result. It is kept with the job.",
+    children: "Jobs to submit together with the result.",
+    dependants_wait: "Whether jobs that depend on this job wait for its children too.",
+  },
+);
 export type AckRequest = z.output<typeof ackRequest>;
 
 /** The body of `POST /v1/jobs/{id}/nack`. */
-export const nackRequest = z.strictObject({
-  lease_token: leaseToken,
-  error: errorText,
-  retry: z.boolean().default(true).describe("true or false; false makes the job a dead letter at once"),
-  delay_seconds: retryDelay,
-  error_data: anyJson
-    .optional()
-    .describe("any JSON value, kept as the result {error_data} of a job that becomes a dead letter by it"),
-});
+export const nackRequest = describeFields(
+  z.strictObject({
+    lease_token: leaseToken,
+    error: errorText,
+    retry: z.boolean().default(true).describe("true or false; false makes the job a dead letter at once"),
+    delay_seconds: retryDelay,
+    error_data: anyJson
+      .optional()
+      .describe("any JSON value, kept as the result {error_data} of a job that becomes a dead letter by it"),
+  }),
+  {
+    lease_token: "The secret of the job's lease.",
+    error: "Why the attempt failed.",
+    retry: "Whether the job may be retried.",
+    delay_seconds: "How long to wait before the retry. By the job's backoff if left out.",
+    error_data: "Details of the error for programs.",
+  },
+);
 export type NackRequestInput = z.input<typeof nackRequest>;
 export type NackRequest = z.output<typeof nackRequest>;
 
 /** The body of `POST /v1/jobs/{id}/release`. */
-export const releaseRequest = z.strictObject({
-  lease_token: leaseToken,
-  later: z
-    .boolean()
-    .optional()
-    .describe("true or false; with true the job is offered again later, after 1 to 30 seconds, as for another worker"),
-});
+export const releaseRequest = describeFields(
+  z.strictObject({
+    lease_token: leaseToken,
+    later: z
+      .boolean()
+      .optional()
+      .describe(
+        "true or false; with true the job is offered again later, after 1 to 30 seconds, as for another worker",
+      ),
+  }),
+  {
+    lease_token: "The secret of the job's lease.",
+    later: "Whether to wait before the job is leased again.",
+  },
+);
 
 /** The body of `POST /v1/leases/release`. */
-export const releaseLeaseRequest = z.strictObject({
-  lease_token: leaseToken.describe("the lease_token that was sent with the lease, or came with its jobs, a UUID"),
-});
+export const releaseLeaseRequest = describeFields(
+  z.strictObject({
+    lease_token: leaseToken.describe("the lease_token that was sent with the lease, or came with its jobs, a UUID"),
+  }),
+  {
+    lease_token: "The lease whose jobs are released.",
+  },
+);
 /** How many jobs went back now. */
-export const releaseLeaseAnswer = z.strictObject({ released: z.int().min(0) });
+export const releaseLeaseAnswer = describeFields(z.strictObject({ released: z.int().min(0) }), {
+  released: "How many jobs were released by this request.",
+});
 export type ReleaseLeaseAnswer = z.infer<typeof releaseLeaseAnswer>;
 
 /** The body of `POST /v1/jobs/{id}/heartbeat`. */
-export const heartbeatRequest = z.strictObject({
-  lease_token: leaseToken,
-  lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
-  progress: anyJson.optional().describe("any JSON value"),
-});
+export const heartbeatRequest = describeFields(
+  z.strictObject({
+    lease_token: leaseToken,
+    lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
+    progress: anyJson.optional().describe("any JSON value"),
+  }),
+  {
+    lease_token: "The secret of the job's lease.",
+    lease_seconds: "How long the lease holds from now on.",
+    progress: "The handler's progress. People see it while the job runs.",
+  },
+);
 export type HeartbeatRequestInput = z.input<typeof heartbeatRequest>;
 export type HeartbeatRequest = z.output<typeof heartbeatRequest>;
-export const heartbeatAnswer = z.strictObject({ locked_until: z.iso.datetime() });
-export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
-
-/** The body of `POST /v1/leases/settle`: acks, nacks and releases of many jobs at once, of any queues. */
-export const settleRequest = z
-  .strictObject({
-    acks: z
-      .array(ackFields.extend({ id: jobId }))
-      .max(limits.batch_items_max)
-      .default([])
-      .describe(`a list of at most ${limits.batch_items_max} acks`),
-    nacks: z
-      .array(nackRequest.extend({ id: jobId }))
-      .max(limits.batch_items_max)
-      .default([])
-      .describe(`a list of at most ${limits.batch_items_max} nacks`),
-    releases: z
-      .array(releaseRequest.extend({ id: jobId }))
-      .max(limits.batch_items_max)
-      .optional()
-      .describe(`a list of at most ${limits.batch_items_max} releases`),
-    /** Of each group whose job was acked, the next job is leased in the same move. */
-    next: z
-      .strictObject({
-        worker_id: workerId,
-        lease_seconds: leaseSeconds.default(limits.lease_seconds_default).describe(leaseSecondsAccepts),
-        lease_token: ownLeaseToken,
-        types: takenTypes,
-      })
-      .optional()
-      .describe(
-        "the worker that takes the next job of each group: an object with worker_id, and perhaps lease_seconds, lease_token and types",
-      ),
-  })
-  .refine(({ acks, nacks, releases = [] }) => acks.length + nacks.length + releases.length <= limits.batch_items_max, {
-    error: `must not have more than ${limits.batch_items_max} acks, nacks and releases together`,
-  });
-export type SettleRequestInput = z.input<typeof settleRequest>;
-export type SettleRequest = z.output<typeof settleRequest>;
-
-/** `lease_lost` and `not_found` changed nothing; the others say the job's new status. */
-export const settleOutcomes = [
-  "succeeded",
-  "failed",
-  "dead",
-  "queued",
-  "scheduled",
-  "lease_lost",
-  "not_found",
-] as const;
-const settled = z.array(z.strictObject({ id: jobId, outcome: z.enum(settleOutcomes) }));
-
-/** One outcome for each ack, nack and release, in order; and what was leased, and for how long, if it was asked for. */
-export const settleAnswer = z.strictObject({
-  acks: settled,
-  nacks: settled,
-  releases: settled.optional(),
-  next: leaseAnswer.shape.jobs.optional(),
-  waited_ms: holds.waited_ms.optional(),
-  remaining_ms: holds.remaining_ms.optional(),
-  repeated: holds.repeated.optional(),
+export const heartbeatAnswer = describeFields(z.strictObject({ locked_until: z.iso.datetime() }), {
+  locked_until: "When the lease ends now.",
 });
-export type SettleAnswer = z.infer<typeof settleAnswer>;
+export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
 
 /**
  * For how long an answer `unavailable` to a heartbeat holds the job for its holder, in milliseconds, even beyond the end of
