@@ -9,7 +9,9 @@ import {
   type ParentCounts,
 } from "@atlasqueue/contract";
 import type { BackoffPolicy, Logger } from "@atlasqueue/core";
-import { childrenFaults, flowOf, newId, verdictAfterFailure, type Flow } from "@atlasqueue/core/internal";
+import { childrenFaults, flowOf } from "@atlasqueue/core/internal";
+import { newId, type Flow } from "@atlasqueue/core/internal/http";
+import { verdictAfterFailure } from "@atlasqueue/core/internal/worker";
 import { runAttempt, succeeded, type Ending } from "@atlasqueue/runtime";
 import type { TestClock } from "./clock.ts";
 import type { Kept, Store } from "./store.ts";

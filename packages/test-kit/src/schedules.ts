@@ -1,6 +1,6 @@
 import { createSchedule, validate, type Schedule } from "@atlasqueue/contract";
 import { InvalidScheduleError, type Schedules } from "@atlasqueue/core";
-import { cronFault } from "@atlasqueue/core/internal";
+import { cronFault } from "@atlasqueue/core/internal/http";
 import { readCron } from "@atlasqueue/core/internal/tools";
 import type { TestClock } from "./clock.ts";
 import type { Store } from "./store.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isFinal, type Job, type Json, type OnParentFailure, type SubmitJob } from "@atlasqueue/contract";
 import { IdempotencyMismatchError, UniqueConflictError, type Submitted } from "@atlasqueue/core";
-import { newId } from "@atlasqueue/core/internal";
+import { newId } from "@atlasqueue/core/internal/http";
 import type { TestClock } from "./clock.ts";
 
 /** A job as the API shows it, with its key and the lines that its handler logged with `log`. */

@@ -8,7 +8,8 @@ import {
   type QueueJob,
   type SubmittedFlow,
 } from "@atlasqueue/core";
-import { isFlow, newId, unknownParent } from "@atlasqueue/core/internal";
+import { isFlow, newId } from "@atlasqueue/core/internal/http";
+import { unknownParent } from "@atlasqueue/core/internal";
 import { ownFlow, ownSignal, ownSubmission } from "@atlasqueue/core/internal/tools";
 import { createClock, type TestClock } from "./clock.ts";
 import { insertFlow, runJob, type TestHandler } from "./run-job.ts";

@@ -278,7 +278,9 @@ test("a right that the role lacks is reported", async () => {
   const url = Object.assign(new URL(own.url), { username: role, password: "doctored" });
   const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: url.href, REDIS_URL: "" });
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^✗ schema +DATABASE_URL: the role doctored_\d+ lacks DELETE on jobs, tokens\. Run `atlasqueue migrate --grant /m);
+  expect(stdout).toMatch(
+    /^✗ schema +DATABASE_URL: the role doctored_\d+ lacks DELETE on jobs, tokens\. Run `atlasqueue migrate --grant /m,
+  );
   await own.database.sql.unsafe(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
   await own.drop();
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createClient, type Client } from "@atlasqueue/client";
 import * as errors from "@atlasqueue/client";
-import { httpReceiver, type Answer, type ReceivedRequest } from "@atlasqueue/testing";
+import { httpReceiver, type Answer, type ReceivedRequest } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 
 // What each client of the API must do: packages/python/tests runs the same table.
