@@ -10,7 +10,7 @@ export { createFollowUps, type FollowUps } from "./follow-ups.ts";
 export { parentsOf, parentsPage } from "./flows/parents.ts";
 export { jobChecks } from "./counts/job-checks.ts";
 export { flowOf } from "./flows/flow.ts";
-export { childrenFaults } from "./flows/flow-faults.ts";
+export { childrenFaults, unknownParent } from "./flows/flow-faults.ts";
 export { recoverExpired } from "./lease/recover.ts";
 export { setLimits } from "./limits/set.ts";
 export { promoteAll } from "./maintenance/promote.ts";
