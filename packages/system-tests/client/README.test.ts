@@ -17,16 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test("the README's examples run as written, one after the other", async () => {
-  const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = ""]) => block);
-  expect(blocks).toHaveLength(4);
-  const program = blocks.join("\n").replaceAll("http://127.0.0.1:8000", api.url);
+test("the README's example runs as written", async () => {
+  const [block = "", ...others] = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text = ""]) => text);
+  expect(others).toEqual([]);
+  const program = block.replaceAll("http://127.0.0.1:8000", api.url);
   // From here, where the client and zod can be imported by name.
   const said = await run(process.execPath, ["--input-type=module-typescript", "--eval", program], { cwd: here });
   const lines = said.stdout.trim().split("\n");
-  expect(lines[0]).toBe("true");
-  expect(lines.filter((line) => /^[0-9a-f-]{36} queued$/.test(line))).toHaveLength(2);
-  expect(lines.slice(3).join(" ").replaceAll(/\s+/g, " ")).toBe("succeeded { sent: 'ada@example.org', attempt: 1 } 2");
+  expect(lines).toEqual(["true", "{ sent: 'ada@example.org', attempts: 1 }", "2"]);
 });
 
 test("every link in the README leads somewhere", () => {

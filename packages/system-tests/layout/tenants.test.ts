@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// Guarantee 12: the tenant is in every WHERE. PostgreSQL does not check it: see apps/api/README.md.
+// Guarantee 12: the tenant is in every WHERE. PostgreSQL does not check it: see the API's README.
 const core = fileURLToPath(new URL("../../core/src", import.meta.url));
 
 const aboutTheServer = "asks about the server or the schema, not about jobs";

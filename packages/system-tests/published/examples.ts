@@ -10,15 +10,15 @@ export const root = fileURLToPath(new URL("../../..", import.meta.url));
  */
 const readmes = {
   "README.md": ["own-worker", "own-app"],
-  "apps/cli/tour.md": ["handlers", "remote"],
-  // One program, in four parts.
-  "packages/client/README.md": ["client", "client", "client", "client"],
+  "apps/docs/pages/start/quickstart.md": ["handlers"],
+  "apps/docs/pages/start/tour.md": ["remote"],
+  "packages/client/README.md": ["client"],
   "packages/contract/README.md": ["contract"],
   "packages/core/README.md": ["queue"],
   "packages/embedded/README.md": ["embedded"],
   "packages/telemetry/README.md": ["traces"],
   "packages/test-kit/README.md": ["testing"],
-  "packages/worker/README.md": ["worker", "steps"],
+  "packages/worker/README.md": ["worker"],
   "apps/cli/README.md": [],
   "apps/worker/README.md": [],
 } as const;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { executeIn, type CallerTransaction } from "../../database/caller-transaction.ts";
 import { submitInside } from "./submit-inside.ts";
 
-// The drivers that the README names, each with the function that it gives there.
+// The drivers that the guide names, each with the function that it gives there.
 let own: Awaited<ReturnType<typeof testDatabase>>;
 beforeAll(async () => {
   own = await testDatabase();
@@ -98,8 +98,8 @@ test("a transaction of the form that Prisma documents", async () => {
   await client.end();
 });
 
-test("psql runs the SQL of the README", async () => {
-  const page = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+test("psql runs the SQL of the guide", async () => {
+  const page = readFileSync(new URL("../../../../../apps/docs/pages/guides/transactions.md", import.meta.url), "utf8");
   const examples = [...page.matchAll(/```sql\n(.*?)```/gs)].map(([, text = ""]) => text);
   expect(examples).toHaveLength(3);
   const input = ["CREATE TABLE orders (id integer);", ...examples, "INSERT INTO orders VALUES (17);"].join("\n");
