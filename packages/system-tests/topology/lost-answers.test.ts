@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@atlasqueue/client";
-import { eventually } from "@atlasqueue/harness";
+import { eventually, findProgram } from "@atlasqueue/harness";
 import { chance } from "@atlasqueue/harness/servers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startSystem, type System } from "../system/system.ts";
@@ -25,19 +25,21 @@ type Start = { worker: string; job: string; at: number };
 type Change = { job: string; worker: string | null; token: string | null; at: number };
 
 test(
-  "workers in curl, Python and ours, behind proxies that lose answers: none starts another's job, and none is lost",
+  "workers in curl, Python, its package and ours, behind proxies that lose answers: none starts another's job, and none is lost",
   { timeout: minutes * 60_000 + 180_000 },
   async () => {
     const api = await system.startApi({ LOG_LEVEL: "error" });
     await recordHolders();
     const starts: Start[] = [];
-    const proxies = await Promise.all([1, 2, 3].map((seed) => unreliableProxy(api.url, chance(seed))));
+    const proxies = await Promise.all([1, 2, 3, 4].map((seed) => unreliableProxy(api.url, chance(seed))));
     onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.close()))));
-    const [curl, python, own] = proxies as [UnreliableProxy, UnreliableProxy, UnreliableProxy];
+    const [curl, python, sdk, own] = proxies as [UnreliableProxy, UnreliableProxy, UnreliableProxy, UnreliableProxy];
+    const python3 = findProgram("python_tools") ?? "python3";
     for (const at of [1, 2]) {
       startProgram("sh", "worker.sh", curl.url, `curl-${at}`, starts);
-      startProgram("python3", "worker.py", python.url, `python-${at}`, starts);
+      startProgram(python3, "worker.py", python.url, `python-${at}`, starts);
     }
+    startProgram(python3, "worker_sdk.py", sdk.url, "package", starts);
     startOurs(own.url, "ours", starts);
 
     const ids: string[] = [];
@@ -69,7 +71,7 @@ test(
       "not asked for again",
     ).toEqual([]);
     const lost = proxies.reduce((sum, { fates }) => sum + fates.cut + fates.swallowed, 0);
-    const by = ["curl", "python", "ours"].map(
+    const by = ["curl", "python", "package", "ours"].map(
       (kind) => `${kind} ${starts.filter(({ worker }) => worker.startsWith(kind)).length}`,
     );
     process.stdout.write(

@@ -50,8 +50,8 @@ export const topologies: Readonly<Record<string, Place>> = {
     programs: ["pgbouncer"],
   },
   "lost-answers": {
-    what: "workers in curl, Python and ours behind proxies that lose their responses (five minutes; not in `all`)",
-    programs: ["curl", "python3"],
+    what: "workers in curl, Python, its package and ours behind proxies that lose their responses (five minutes; not in `all`)",
+    programs: ["curl", "python_tools"],
     long: true,
   },
   containers: {

@@ -28,7 +28,7 @@ if (missing().length > 0) {
 }
 
 function install(names: readonly ProgramName[]): void {
-  const packages: string[] = names.map((name) => programs[name].package.debian);
+  const packages = names.flatMap((name) => programs[name].package.debian.split(" "));
   console.log(`No ${called(names)} here: installing ${packages.join(" ")} with apt-get.`);
   // A stale list names packages gone from the mirror; after a failed update it may still be good enough.
   aptGet("update");

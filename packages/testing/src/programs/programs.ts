@@ -23,6 +23,15 @@ export function keepsStatements(program: string): boolean {
   return Number(major) > 1 || Number(minor) >= 21;
 }
 
+/** Whether a Python has what the tests of the Python package import. */
+function hasPythonTools(program: string): boolean {
+  const test =
+    "import sys, httpx, pytest, pydantic, mypy, coverage, build, venv, ensurepip; assert sys.version_info >= (3, 10)";
+  return spawnSync(program, ["-c", test]).status === 0;
+}
+const pythonModules =
+  "python3-httpx python3-pytest python3-pydantic python3-setuptools python3-wheel python3-build python3-coverage";
+
 /** What the tests need besides Redis, which `start` needs too. */
 export const programs = {
   chromium: {
@@ -94,6 +103,18 @@ export const programs = {
     names: ["python3"],
     paths: [],
     package: { debian: "python3", fedora: "python3", mac: "python" },
+  },
+  // As the Python package's tests need it.
+  python_tools: {
+    what: "Python 3.10 or newer with httpx, pytest, pydantic, mypy, coverage, build and venv",
+    names: ["python3"],
+    paths: ["/usr/bin/python3"],
+    package: {
+      debian: `${pythonModules} python3-venv mypy`,
+      fedora: `${pythonModules} python3-mypy`,
+      mac: "python",
+    },
+    accepts: hasPythonTools,
   },
   // With promtool.
   prometheus: {

@@ -1,0 +1,121 @@
+"""The Python client and worker of AtlasQueue. Importing it opens nothing and loads no HTTP library."""
+
+from __future__ import annotations
+
+from ._app import App, JobFunction
+from ._async.client import AsyncClient
+from ._async.handle import AsyncHandle
+from ._context import context, sync_context
+from ._errors import (
+    AtlasQueueError,
+    AuthError,
+    ConflictError,
+    DeadlineError,
+    DoNotRetry,
+    IdempotencyMismatchError,
+    JobCancelledError,
+    JobFailedError,
+    JobFinishedError,
+    LeaseLostError,
+    NetworkError,
+    NotFoundError,
+    NotRetryableError,
+    PayloadError,
+    Problem,
+    RateLimitError,
+    RetryAfter,
+    StepError,
+    TooLargeError,
+    UnavailableError,
+    UnderWayError,
+    UnexpectedAnswerError,
+    ValidationError,
+)
+from ._http import HttpRequest, HttpResponse, TransportError
+from ._log import JsonFormatter
+from ._models import (
+    Attempt,
+    BulkAnswer,
+    DeadGroup,
+    Explanation,
+    Flow,
+    Job,
+    JobStatus,
+    LeasedJob,
+    Page,
+    Parked,
+    Queue,
+    Reason,
+    Schedule,
+    Streamed,
+    Token,
+    WorkerInfo,
+)
+from ._submission import Backoff, Submission, Unique
+from ._sync.client import Client
+from ._sync.handle import Handle
+from ._transports import AsyncHttpxTransport, AsyncTransport, HttpClientTransport, HttpxTransport, Transport
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "App",
+    "AsyncClient",
+    "AsyncHandle",
+    "AsyncHttpxTransport",
+    "AsyncTransport",
+    "AtlasQueueError",
+    "Attempt",
+    "AuthError",
+    "Backoff",
+    "BulkAnswer",
+    "Client",
+    "ConflictError",
+    "context",
+    "DeadGroup",
+    "DeadlineError",
+    "DoNotRetry",
+    "Explanation",
+    "Flow",
+    "Handle",
+    "HttpClientTransport",
+    "HttpRequest",
+    "HttpResponse",
+    "HttpxTransport",
+    "IdempotencyMismatchError",
+    "Job",
+    "JobCancelledError",
+    "JobFailedError",
+    "JobFinishedError",
+    "JobFunction",
+    "JobStatus",
+    "JsonFormatter",
+    "LeasedJob",
+    "LeaseLostError",
+    "NetworkError",
+    "NotFoundError",
+    "NotRetryableError",
+    "Page",
+    "Parked",
+    "PayloadError",
+    "Problem",
+    "Queue",
+    "RateLimitError",
+    "Reason",
+    "RetryAfter",
+    "Schedule",
+    "StepError",
+    "Streamed",
+    "Submission",
+    "sync_context",
+    "Token",
+    "TooLargeError",
+    "Transport",
+    "TransportError",
+    "UnavailableError",
+    "UnderWayError",
+    "UnexpectedAnswerError",
+    "Unique",
+    "ValidationError",
+    "WorkerInfo",
+]

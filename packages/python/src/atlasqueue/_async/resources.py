@@ -1,0 +1,242 @@
+"""Queues, schedules, dead letters, tokens and flows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, AsyncIterator, List, Mapping, Sequence
+
+from .._models import BulkAnswer, DeadGroup, Flow, Job, Page, Queue, Schedule, Token, read
+from .._submission import Submission
+from .jobs import pages
+from .send import AsyncSender
+
+
+class AsyncQueues:
+    def __init__(self, sender: AsyncSender) -> None:
+        self._sender = sender
+
+    async def list(self) -> AsyncIterator[Queue]:
+        """All queues, by name."""
+        async for item in pages(self._sender, ("queues",), {}, size=1_000):
+            yield read(Queue, item)
+
+    async def get(self, queue: str) -> Queue:
+        return read(Queue, await self._sender.ask("GET", "queues", queue))
+
+    async def pause(self, queue: str) -> Queue:
+        """Its jobs stay, and none starts until `resume`. Safe to repeat."""
+        return read(Queue, await self._sender.ask("POST", "queues", queue, "pause"))
+
+    async def resume(self, queue: str) -> Queue:
+        return read(Queue, await self._sender.ask("POST", "queues", queue, "resume"))
+
+    async def set_limits(
+        self,
+        queue: str,
+        *,
+        concurrency: int | None = None,
+        group_concurrency: int | None = None,
+        rate: tuple[int, float] | None = None,
+        group_rate: tuple[int, float] | None = None,
+        fair_by: str | None = None,
+    ) -> Queue:
+        """Replaces all limits. None is unlimited, but one job at once for a group. A rate is (starts, seconds).
+
+        With `fair_by="group"` groups take turns. Safe to repeat.
+        """
+        body = {
+            "concurrency": concurrency,
+            "group_concurrency": group_concurrency,
+            "rate": _rate(rate),
+            "group_rate": _rate(group_rate),
+            "fair_by": fair_by,
+        }
+        return read(Queue, await self._sender.ask("PUT", "queues", queue, "limits", body=body))
+
+
+def _rate(given: tuple[int, float] | None) -> dict[str, float] | None:
+    return None if given is None else {"limit": given[0], "period_seconds": given[1]}
+
+
+class AsyncSchedules:
+    """Jobs that recur by cron. Raises NotFoundError for an unknown name."""
+
+    def __init__(self, sender: AsyncSender) -> None:
+        self._sender = sender
+
+    async def put(
+        self, name: str, *, cron: str, job: Submission, timezone: str | None = None, catch_up: str | None = None
+    ) -> Schedule:
+        """Creates a schedule or replaces it; safe to repeat, as at the start of a program.
+
+        `cron` has five fields; `timezone` is an IANA name, by default UTC. `catch_up` says what becomes of times that
+        passed while nothing ran: none, one (default) or all.
+        """
+        return read(
+            Schedule, await self._sender.ask("PUT", "schedules", name, body=_schedule(cron, job, timezone, catch_up))
+        )
+
+    async def create(
+        self, name: str, *, cron: str, job: Submission, timezone: str | None = None, catch_up: str | None = None
+    ) -> Schedule:
+        """Like `put`, and raises ConflictError if the name is taken."""
+        body = {"name": name, **_schedule(cron, job, timezone, catch_up)}
+        return read(Schedule, await self._sender.ask("POST", "schedules", body=body, safe=False))
+
+    async def get(self, name: str) -> Schedule:
+        return read(Schedule, await self._sender.ask("GET", "schedules", name))
+
+    async def list(self) -> AsyncIterator[Schedule]:
+        """All schedules, by name."""
+        async for item in pages(self._sender, ("schedules",), {}):
+            yield read(Schedule, item)
+
+    async def pause(self, name: str) -> Schedule:
+        return read(Schedule, await self._sender.ask("POST", "schedules", name, "pause"))
+
+    async def resume(self, name: str) -> Schedule:
+        return read(Schedule, await self._sender.ask("POST", "schedules", name, "resume"))
+
+    async def run(self, name: str) -> Job:
+        """Submits its job now, besides its times."""
+        return read(Job, await self._sender.ask("POST", "schedules", name, "run", safe=False))
+
+    async def delete(self, name: str) -> None:
+        """The jobs that it made stay."""
+        await self._sender.ask("DELETE", "schedules", name, safe=False)
+
+
+def _schedule(cron: str, job: Submission, timezone: str | None, catch_up: str | None) -> dict[str, Any]:
+    return {"cron": cron, "timezone": timezone, "catch_up": catch_up, "job": job.to_wire()}
+
+
+class AsyncDeadLetters:
+    """Jobs that failed for good."""
+
+    def __init__(self, sender: AsyncSender) -> None:
+        self._sender = sender
+
+    async def list(
+        self,
+        *,
+        queue: str | None = None,
+        type: str | None = None,
+        fingerprint: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[Job]:
+        """The most recently dead first, fetched a page at a time."""
+        query = {"queue": queue, "type": type, "fingerprint": fingerprint}
+        async for item in pages(self._sender, ("dlq",), query, limit):
+            yield read(Job, item)
+
+    async def groups(self, *, type: str | None = None, cursor: str | None = None) -> Page[DeadGroup]:
+        """Grouped by type and error, a page at a time."""
+        answer = await self._sender.ask("GET", "dlq", "groups", query={"type": type, "cursor": cursor})
+        return Page([read(DeadGroup, item) for item in answer["items"]], answer["next_cursor"])
+
+    async def replay(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        queue: str | None = None,
+        type: str | None = None,
+        fingerprint: str | None = None,
+        died_after: datetime | None = None,
+        died_before: datetime | None = None,
+        all: bool = False,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+    ) -> BulkAnswer:
+        """Queues dead letters again, with all their attempts: by id, by what they have in common, or `all=True`."""
+        which = _which(ids, queue, type, fingerprint, died_after, died_before, all)
+        return await self._change("replay", which, dry_run, idempotency_key)
+
+    async def purge(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        queue: str | None = None,
+        type: str | None = None,
+        fingerprint: str | None = None,
+        died_after: datetime | None = None,
+        died_before: datetime | None = None,
+        all: bool = False,
+        dry_run: bool = False,
+    ) -> BulkAnswer:
+        """Deletes dead letters for good. Otherwise like `replay`."""
+        return await self._change(
+            "purge", _which(ids, queue, type, fingerprint, died_after, died_before, all), dry_run, None
+        )
+
+    async def _change(self, verb: str, which: Mapping[str, Any], dry_run: bool, key: str | None) -> BulkAnswer:
+        # Not after a lost response: by then a job may have died again.
+        body = {**which, "dry_run": dry_run}
+        return read(BulkAnswer, await self._sender.ask("POST", "dlq", verb, body=body, safe=dry_run, key=key))
+
+
+def _which(
+    ids: Sequence[str] | None,
+    queue: str | None,
+    type: str | None,
+    fingerprint: str | None,
+    died_after: datetime | None,
+    died_before: datetime | None,
+    all: bool,
+) -> dict[str, Any]:
+    return {
+        "ids": list(ids) if ids is not None else None,
+        "queue": queue,
+        "type": type,
+        "fingerprint": fingerprint,
+        "died_after": died_after and died_after.isoformat(),
+        "died_before": died_before and died_before.isoformat(),
+        "all": True if all else None,
+    }
+
+
+class AsyncTokens:
+    """API tokens. All calls but `revoke` of your own token need the scope `admin`."""
+
+    def __init__(self, sender: AsyncSender) -> None:
+        self._sender = sender
+
+    async def list(self) -> List[Token]:
+        return [read(Token, item) for item in (await self._sender.ask("GET", "tokens"))["items"]]
+
+    async def create(self, name: str, scopes: Sequence[str], *, expires_in_seconds: int | None = None) -> Token:
+        """Makes a token of the scopes submit, read, work, metrics or admin. Only this response has the token itself."""
+        body = {"name": name, "scopes": list(scopes), "expires_in_seconds": expires_in_seconds}
+        # Not after a lost response: the token in it would be lost, and another one made.
+        return read(Token, await self._sender.ask("POST", "tokens", body=body, safe=False))
+
+    async def rotate(self, id: str, *, overlap_seconds: int | None = None) -> Token:
+        """A successor with the same name and scopes; the old one works for `overlap_seconds` more, by default a day."""
+        body = {"overlap_seconds": overlap_seconds}
+        return read(Token, await self._sender.ask("POST", "tokens", id, "rotate", body=body, safe=False))
+
+    async def revoke(self, id: str) -> None:
+        """Ends a token. Raises NotFoundError if it is not valid any more."""
+        await self._sender.ask("DELETE", "tokens", id, safe=False)
+
+
+class AsyncFlows:
+    """Flows as a whole."""
+
+    def __init__(self, sender: AsyncSender) -> None:
+        self._sender = sender
+
+    async def get(self, id: str) -> Flow:
+        return read(Flow, await self._sender.ask("GET", "flows", id))
+
+    async def list(self, *, state: str | None = None, limit: int | None = None) -> AsyncIterator[Flow]:
+        """Newest first. `state` is running, held, succeeded, failed or cancelled."""
+        async for item in pages(self._sender, ("flows",), {"state": state}, limit):
+            yield read(Flow, item)
+
+    async def cancel(self, id: str) -> int:
+        """Cancels its jobs that are not final; returns how many."""
+        return int((await self._sender.ask("POST", "flows", id, "cancel", safe=False))["changed"])
+
+    async def retry(self, id: str) -> int:
+        """Queues again what failed; returns how many jobs."""
+        return int((await self._sender.ask("POST", "flows", id, "retry", safe=False))["changed"])

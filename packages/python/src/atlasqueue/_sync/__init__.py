@@ -1,0 +1,2 @@
+# Written by scripts/unasync.py from _async. Do not edit.
+# pyright: reportUnnecessaryIsInstance=false

@@ -1,0 +1,63 @@
+// @module-tag slow
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { commandFile, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
+import { folder, python, run } from "./python.ts";
+
+const temporary = () => {
+  const made = mkdtempSync(join(tmpdir(), "atlasqueue-python-"));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+};
+
+test("the Python package's tests pass against the real API, and cover 90 % of its lines", async () => {
+  const { url, drop } = await testDatabase();
+  onTestFinished(drop);
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const env = {
+    COVERAGE_FILE: join(temporary(), "coverage"),
+    ATLASQUEUE_SERVER_COMMAND: `${process.execPath} ${commandFile} api`,
+    DATABASE_URL: url,
+    REDIS_URL: redisUrl(),
+    JOB_QUEUE_KEY: jobsKey,
+    DLQ_KEY: dlqKey,
+    RETRY_BASE_DELAY_SECONDS: "0",
+    RETRY_JITTER_MAX_SECONDS: "0",
+    LOG_LEVEL: "error",
+  };
+  const said = await run(python(), ["-m", "coverage", "run", "-m", "pytest", "-q"], env);
+  expect(said).not.toMatch(/\d+ skipped/);
+  await run(python(), ["-m", "coverage", "combine"], env);
+  const report = await run(python(), ["-m", "coverage", "report", "--skip-covered", "--fail-under=90"], env);
+  process.stdout.write(`${said.trim().split("\n").at(-1)}\n${/^TOTAL.*/m.exec(report)?.[0]}\n`);
+});
+
+test("mypy and pyright accept the package, its examples and its tests, both in strict mode", async () => {
+  const cache = temporary();
+  await run(python(), ["-m", "mypy", "--strict", `--cache-dir=${cache}`, "src", "examples", "tests", "scripts"]);
+  const pyright = fileURLToPath(new URL("../../node_modules/.bin/pyright", import.meta.url));
+  await run(pyright, ["--pythonpath", python()]);
+});
+
+test("the wheel and the sdist install into a new environment, and the worker's command runs there", async () => {
+  const dist = temporary();
+  await run(python(), ["-m", "build", "--no-isolation", "--outdir", dist], {});
+  const files = readdirSync(dist);
+  expect(files).toHaveLength(2);
+  for (const [at, file] of files.entries()) {
+    const place = join(dist, `venv-${at}`);
+    await run(python(), ["-m", "venv", "--system-site-packages", place]);
+    const own = join(place, "bin", "python");
+    // Outside of the source folder, and without it on the path.
+    const alone = { PYTHONPATH: "" };
+    await run(own, ["-m", "pip", "install", "--no-index", "--no-build-isolation", join(dist, file)], alone);
+    const where = await run(own, ["-c", "import atlasqueue; print(atlasqueue.__file__)"], alone);
+    expect(where).toContain(place);
+    expect(readdirSync(join(where.trim(), ".."))).toContain("py.typed");
+    expect(await run(join(place, "bin", "atlasqueue-worker"), ["--help"], alone)).toContain("--concurrency");
+  }
+  rmSync(join(folder, "src", "atlasqueue.egg-info"), { recursive: true, force: true });
+});
