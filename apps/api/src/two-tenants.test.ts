@@ -31,6 +31,7 @@ const open = [
   "getOpenApi",
   "getDocs",
   "getDocsFile",
+  "getProblem",
   "openQueueProvision",
   "openSession",
   "getSession",
@@ -114,8 +115,10 @@ test("only what is meant to be open is, and only what is meant for the operator 
 test.each(operations.filter(({ id, method }) => open.includes(id) && method === "get"))(
   "$path needs no token",
   async (operation) => {
-    // The documentation has no file with the name requested here.
-    expect((await send(operation, theirs)).status).toBe(operation.id === "getDocsFile" ? 404 : 200);
+    // The documentation has no file, and no problem, with the name requested here.
+    expect((await send(operation, theirs)).status).toBe(
+      ["getDocsFile", "getProblem"].includes(operation.id) ? 404 : 200,
+    );
   },
 );
 

@@ -39,6 +39,8 @@ export async function tourItself(call: Called): Promise<void> {
   }
   await call("getDocsFile", 200, { params: { file: "start.js" } });
   await call("getDocsFile", 404, { params: { file: "other.js" } });
+  await call("getProblem", 200, { params: { kind: "lease-lost" } });
+  await call("getProblem", 404, { params: { kind: "constructor" } });
 }
 
 /** What the dashboard's first page asks. */

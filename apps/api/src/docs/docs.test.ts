@@ -1,3 +1,4 @@
+import { problemPage, problems, problemType, type ProblemKind } from "@atlasqueue/contract";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBrowser } from "../../test/browser.ts";
@@ -76,6 +77,7 @@ test.each([
   ["/docs/start.js", "text/javascript; charset=utf-8"],
   ["/docs/icon.svg", "image/svg+xml"],
   ["/openapi.json", "application/json"],
+  ["/problems/lease-lost", "application/json"],
 ])("%s is %s, and is not sent again to a client that has it", async (path, type) => {
   const first = await api.get(path);
   expect(first.status).toBe(200);
@@ -99,3 +101,22 @@ test.each(["package.json", "index.html", "..%2Fpackage.json", "..%2f..%2f..%2fpa
     expect(response.headers.get("content-type")).toBe("application/problem+json");
   },
 );
+
+test("every problem's type leads to a page about it: JSON, and HTML for browsers", async () => {
+  for (const kind of Object.keys(problems) as ProblemKind[]) {
+    const json = await api.get(problemType(kind));
+    expect(await json.json()).toEqual(problemPage(kind));
+    const html = await api.get(problemType(kind), { accept: "text/html,*/*;q=0.8" });
+    expect([html.status, html.headers.get("content-type"), html.headers.get("vary")], kind).toEqual([
+      200,
+      "text/html; charset=utf-8",
+      "accept",
+    ]);
+    expect(html.headers.get("etag")).not.toBe(json.headers.get("etag"));
+    const text = await html.text();
+    expect(text).toContain(`<h1>${problems[kind].title}</h1>`);
+    expect(text, "a backtick without its partner").not.toMatch(/`|undefined/);
+  }
+  for (const other of ["lease_lost", "constructor", "..%2Fdocs"])
+    expect((await api.get(`/problems/${other}`)).status, other).toBe(404);
+});

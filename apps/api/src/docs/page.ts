@@ -1,3 +1,6 @@
+import { problemHtml, problemPage, problems, type ProblemKind } from "@atlasqueue/contract";
+import { fixed } from "../http/answers/cached.ts";
+
 /** Nothing from elsewhere and no script in the page. Swagger UI sets styles and draws icons from data: URLs. */
 export const docsPolicy = [
   "default-src 'none'",
@@ -45,3 +48,11 @@ export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"
   <path d="M4 5h8M4 8h8M4 11h5" stroke="#fff" stroke-width="1.6" stroke-linecap="round" />
 </svg>
 `;
+
+/** What each problem means, by the last part of its `type`. */
+export const problemPageNamed = new Map(
+  (Object.keys(problems) as ProblemKind[]).map((kind) => {
+    const html = fixed(problemHtml(kind), "text/html; charset=utf-8", { "content-security-policy": docsPolicy });
+    return [kind.replaceAll("_", "-"), { ...fixed(JSON.stringify(problemPage(kind)), "application/json"), html }];
+  }),
+);

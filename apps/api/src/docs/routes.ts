@@ -1,10 +1,11 @@
-import { describeFields } from "@atlasqueue/contract";
+import { describeFields, problemPageShown } from "@atlasqueue/contract";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import { route } from "../route/route.ts";
 import { docsFileNames } from "./docs.ts";
+import { problemPageNamed } from "./page.ts";
 
-const about = { method: "get", tag: "This document", gate: "own", any_query: true } as const;
+const about = { method: "get", tag: "API description", gate: "own", any_query: true } as const;
 const cached = { ETag: "Changes with the content; send it back as `If-None-Match`." };
 const unchanged = { description: "What the request's `If-None-Match` names is still current." };
 
@@ -13,18 +14,11 @@ const openApi = route(
     ...about,
     path: "/openapi.json",
     id: "getOpenApi",
-    summary: "This document",
+    summary: "Get the OpenAPI document",
     answers: {
       200: {
         description: "OpenAPI 3.1.",
-        schema: describeFields(
-          z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) }),
-          {
-            openapi: "The version of OpenAPI.",
-            info: "What is described.",
-            paths: "The operations, by path and method.",
-          },
-        ),
+        schema: z.looseObject({}),
         headers: cached,
       },
       304: unchanged,
@@ -39,8 +33,8 @@ const page = route(
     ...about,
     path: "/docs",
     id: "getDocs",
-    summary: "This document for people",
-    description: "A page that shows every operation and can try it. It loads nothing from elsewhere.",
+    summary: "Open the API reference",
+    description: "A page that shows every operation and can try it. It loads nothing from other servers.",
     answers: {
       200: { description: "A page.", schema: z.string(), content_type: "text/html", headers: cached },
       304: unchanged,
@@ -55,7 +49,7 @@ const file = route(
     ...about,
     path: "/docs/{file}",
     id: "getDocsFile",
-    summary: "A script, style sheet or picture of that page",
+    summary: "Get a file of the API reference",
     request: {
       // Any text: a name that is none of these is a file that does not exist.
       path: describeFields(
@@ -76,5 +70,26 @@ const file = route(
   },
 );
 
+const problem = route(
+  {
+    ...about,
+    path: "/problems/{kind}",
+    id: "getProblem",
+    summary: "Explain a problem",
+    description: "The `type` of every problem leads here. Browsers get a page.",
+    request: { path: describeFields(z.strictObject({ kind: z.string() }), { kind: "The last part of the `type`." }) },
+    answers: {
+      200: { description: "Its meaning and what to do.", schema: problemPageShown, headers: cached },
+      304: unchanged,
+    },
+    problems: ["not_found"],
+  },
+  ({ path }) => {
+    const found = problemPageNamed.get(path.kind);
+    if (!found) throw new ProblemError("not_found", "There is no problem of this kind");
+    return found;
+  },
+);
+
 /** The description of the API itself, for programs and for people. */
-export const docsRoutes = [openApi, page, file];
+export const docsRoutes = [openApi, page, file, problem];

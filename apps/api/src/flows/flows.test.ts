@@ -107,7 +107,7 @@ test("a job that others wait for is not deleted before they are cancelled", asyn
   // What follows the failure, and then the cancellation, may have them locked for a moment.
   await eventually(async () => {
     const refused = await remove(0);
-    expect([refused.status, await refused.json()]).toMatchObject([409, { title: "Other jobs wait for this one" }]);
+    expect([refused.status, await refused.json()]).toMatchObject([409, { title: "Other jobs depend on this job" }]);
   });
   await api.send("POST", `/v1/jobs/${ids[1]}/cancel`);
   for (const at of [1, 0]) await eventually(async () => expect((await remove(at)).status).toBe(204));

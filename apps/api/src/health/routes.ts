@@ -1,4 +1,4 @@
-import { describeFields, overview } from "@atlasqueue/contract";
+import { describeFields, readiness } from "@atlasqueue/contract";
 import { sharedRedis, signalTrouble } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { probeTag, type Operation } from "../route/operation.ts";
@@ -41,26 +41,6 @@ const liveness = route(
     },
   },
   () => ({ status: "ok" }),
-);
-
-const readiness = describeFields(
-  z.strictObject({
-    status: z.enum(["ok", "degraded", "unavailable"]),
-    checks: overview.shape.checks,
-    connections: describeFields(z.strictObject({ open: z.int(), busy: z.int(), max: z.int(), waiting: z.int() }), {
-      open: "How many are open.",
-      busy: "How many of those have a statement or a transaction under way.",
-      max: "How many may be open.",
-      waiting: "How many statements wait for a free one.",
-    }),
-    reason: z.string().optional(),
-  }),
-  {
-    status: "`degraded` works without Redis. `unavailable` can't do its work.",
-    connections:
-      "This process's connections to PostgreSQL. If all are busy and PostgreSQL is `down`, perhaps only this process has too much to do.",
-    reason: "Why Redis can't be used: its last error, or that another database uses it.",
-  },
 );
 
 const readyAnswers = {

@@ -181,7 +181,7 @@ test("a job explains why it is not running", async () => {
   const why = async (id: string) =>
     explanation.parse(await (await api.get(`/v1/jobs/${id}/explain`)).json()).reasons.map(({ code }) => code);
   expect(await why(first.id)).toEqual(["no_worker", "waiting_for_worker"]);
-  expect(await why(second.id)).toEqual(["no_worker", "jobs_ahead"]);
+  expect(await why(second.id)).toEqual(["no_worker", "waiting_in_queue"]);
   expect(await why(later.id)).toEqual(["scheduled"]);
   const held = await lease(first.id, "why");
   expect(await why(first.id)).toEqual(["running"]);
@@ -196,7 +196,7 @@ test("a blocked job names the one in its group it waits for, and goes when that 
   const second = await submit({ queue: "grouped", group: "order-17" });
   expect([first.status, second.status, second.group]).toEqual(["queued", "blocked", "order-17"]);
   const { reasons } = explanation.parse(await (await api.get(`/v1/jobs/${second.id}/explain`)).json());
-  expect(reasons).toEqual([{ code: "blocked", detail: `The job ${first.id} comes first in its group` }]);
+  expect(reasons).toEqual([{ code: "blocked", detail: `The job ${first.id} of the same group must finish first.` }]);
   const page = jobPage.parse(await (await api.get("/v1/jobs?group=order-17&status=blocked")).json());
   expect(page.items.map(({ id }) => id)).toEqual([second.id]);
   await act(`${first.id}/cancel`);

@@ -111,7 +111,7 @@ test("503 and 500: the causes go to the log, and the client learns when to try a
 
   const broken = await testApp({ gate: { ...createGate(), hold: () => Promise.reject(new Error("secret")) } });
   const failed = await openQueueClient(broken).send("GET", `/jobs/${nobody}`);
-  expect(await client.errorOf(failed, 500)).toBe("The log has more under this request id");
+  expect(await client.errorOf(failed, 500)).toBe("Internal error. Search the server log for this request id.");
   expect(broken.logLines().join("\n")).toContain("secret");
   await broken.stop();
 });

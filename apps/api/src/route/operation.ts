@@ -135,7 +135,7 @@ export const tags = {
   OpenQueue: 'The wire format of OpenQueue, whose clients work unchanged. Errors are `{"detail": …}`.',
   "Health and metrics":
     "For load balancers, orchestrators and Prometheus. The health checks need no token; with `AUTH=required` `/metrics` does.",
-  "This document": "The description of the API, for programs and for people.",
+  "API description": "OpenAPI, its reference page, and what each problem means.",
 } as const;
 type Tag = keyof typeof tags;
 

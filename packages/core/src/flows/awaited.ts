@@ -21,17 +21,17 @@ export const awaitedParents = `
  *
  * @example
  * describeAwaited(1, [{ id: "0192…", status: "running", on_parent_failure: "cancel" }]);
- * // "It waits for the job 0192… (running)"
+ * // "It waits for the job 0192… (running)."
  */
 export function describeAwaited(count: number, parents: readonly AwaitedParent[]): string {
-  if (parents.length === 0) return "What it waited for is over, and it is released in a moment";
+  if (parents.length === 0) return "Its dependencies have finished. It will be queued shortly.";
   const shown = parents.map(
     ({ id, status, on_parent_failure }) => `${id} (${status}${needsReplay(status, on_parent_failure)})`,
   );
-  if (count === 1) return `It waits for the job ${shown[0]}`;
+  if (count === 1) return `It waits for the job ${shown[0]}.`;
   const total = count === awaited_counted_max ? `${count} or more` : String(count);
   const more = count > shown.length ? " and others" : "";
-  return `It waits for ${total} jobs: ${shown.join(", ")}${more}`;
+  return `It waits for ${total} jobs: ${shown.join(", ")}${more}.`;
 }
 
 const needsReplay = (status: JobStatus, policy: AwaitedParent["on_parent_failure"]): string =>

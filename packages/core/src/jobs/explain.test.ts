@@ -20,9 +20,9 @@ test("the jobs ahead are those of higher priority, and older ones of the same", 
   const [first = "", second = "", urgent = "", late = ""] = await add({}, {}, { priority: 5 }, { priority: -5 });
   await add({ queue: "other", priority: 9 });
   expect(await codeOf(urgent)).toEqual(["waiting_for_worker"]);
-  expect(await codeOf(first)).toEqual(["jobs_ahead 1"]);
-  expect(await codeOf(second)).toEqual(["jobs_ahead 2"]);
-  expect(await codeOf(late)).toEqual(["jobs_ahead 3"]);
+  expect(await codeOf(first)).toEqual(["waiting_in_queue 1"]);
+  expect(await codeOf(second)).toEqual(["waiting_in_queue 2"]);
+  expect(await codeOf(late)).toEqual(["waiting_in_queue 3"]);
 });
 
 test("the jobs behind it are not read, however many there are", async () => {
@@ -44,7 +44,7 @@ test("a job that its queue's limits keep waiting says which, how far they are us
   const limited = async (queue: string, limits: QueueLimitsInput, group?: string) => {
     await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(limits));
     const [first = "", second = ""] = await add({ queue, ...(group && { group }) }, { queue });
-    expect(await codeOf(second)).toEqual(["jobs_ahead 1"]);
+    expect(await codeOf(second)).toEqual(["waiting_in_queue 1"]);
     await claim(deps, [first], { tenant: "default", queues: [queue], worker_id: "w1", lease_seconds: 30 });
     return { queue, second };
   };
@@ -53,8 +53,7 @@ test("a job that its queue's limits keep waiting says which, how far they are us
   expect(await reasonsOf(full)).toEqual([
     {
       code: "queue_full",
-      detail:
-        'The queue "narrow" runs as many jobs at once as it may (1); wait for one to end, or raise its concurrency',
+      detail: 'Queue "narrow" is at its concurrency limit (1). Wait for a job to finish, or raise `concurrency`.',
     },
     { code: "waiting_for_worker", detail: expect.any(String) as string },
   ]);
@@ -63,7 +62,7 @@ test("a job that its queue's limits keep waiting says which, how far they are us
     {
       code: "rate_reached",
       detail: expect.stringMatching(
-        /^The queue "slow" has started as many jobs as it may in 60 s \(1\); wait until \S+Z, or raise its rate$/,
+        /^Queue "slow" is at its rate limit \(1 starts in 60 s\)\. Wait until \S+Z, or raise `rate`\.$/,
       ) as string,
     },
     { code: "waiting_for_worker" },
@@ -77,9 +76,9 @@ test("a job that its queue's limits keep waiting says which, how far they are us
     {
       code: "group_rate_reached",
       detail: expect.stringMatching(
-        /^The group "g" has started as many jobs as it may in 60 s \(1\); wait until \S+Z, or raise the queue's group rate$/,
+        /^Group "g" is at its rate limit \(1 starts in 60 s\)\. Wait until \S+Z, or raise `group_rate`\.$/,
       ) as string,
     },
-    { code: "jobs_ahead" },
+    { code: "waiting_in_queue" },
   ]);
 });

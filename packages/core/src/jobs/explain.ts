@@ -74,9 +74,9 @@ async function missingWorker(signal: Signal, tenant: string, { queue, type }: Fa
   if (!serving || serving.some(({ handlers }) => handlers.includes(type) || handlers.length >= handlers_max)) return [];
   const lacks =
     serving.length === 0
-      ? `No worker that runs serves the queue ${JSON.stringify(queue)}`
-      : `No worker of the queue ${JSON.stringify(queue)} has a handler for the type ${JSON.stringify(type)}`;
-  return [{ code: "no_worker", detail: `${lacks}; one that leases over HTTP may` }];
+      ? `No running worker serves queue ${JSON.stringify(queue)}`
+      : `No running worker of queue ${JSON.stringify(queue)} has a handler for type ${JSON.stringify(type)}`;
+  return [{ code: "no_worker", detail: `${lacks} (HTTP workers aren't listed).` }];
 }
 
 const wasReleased = ({ status, waits_for, run_at, due_at }: Facts): boolean =>
@@ -91,12 +91,12 @@ function reasonsOf(job: Facts): Reason[] {
           ? {
               code: "scheduled",
               detail: wasReleased(job)
-                ? `A worker without a handler for its type released it; it is offered again at ${at(job.due_at)}`
-                : `It may run from ${at(job.run_at)} on`,
+                ? `A worker without a handler for its type released it. It can be leased again at ${at(job.due_at)}.`
+                : `It can run from ${at(job.run_at)}.`,
             }
           : {
               code: "waiting_for_signal",
-              detail: `It waits for the signal ${JSON.stringify(job.waits_for)} until ${at(job.run_at)}`,
+              detail: `It waits for the signal ${JSON.stringify(job.waits_for)} until ${at(job.run_at)}.`,
             },
         ...pausedQueue(job),
       ];
@@ -106,7 +106,7 @@ function reasonsOf(job: Facts): Reason[] {
       return [...pausedQueue(job), ...limitsReached(job.queue, job.group_key, job), waiting(job)];
     case "failed": {
       const attempts = `Attempt ${job.attempts} of ${job.max_attempts} failed`;
-      const detail = `${attempts}; the next is due at ${at(job.run_at)}. The error was: ${job.last_error ?? ""}`;
+      const detail = `${attempts}. The next is due at ${at(job.run_at)}. The error was: ${job.last_error ?? ""}`;
       return [{ code: "waiting_for_retry", detail }, ...pausedQueue(job)];
     }
     case "running":
@@ -114,10 +114,10 @@ function reasonsOf(job: Facts): Reason[] {
         ? [
             {
               code: "lease_expired",
-              detail: `${job.worker_id} stopped renewing its lease; the next sweep takes the job back`,
+              detail: `${job.worker_id} stopped renewing its lease. Another worker gets the job in a few seconds.`,
             },
           ]
-        : [{ code: "running", detail: `${job.worker_id} runs it, with a lease until ${at(job.locked_until)}` }];
+        : [{ code: "running", detail: `${job.worker_id} runs it, with a lease until ${at(job.locked_until)}.` }];
     case "cancelled":
       if (job.cancelled_by !== null)
         return [
@@ -129,9 +129,9 @@ function reasonsOf(job: Facts): Reason[] {
       // Another job is the answer to it: `admit` says which.
       if (job.attempts === 0 && job.last_error !== null)
         return [{ code: "superseded", detail: `It ended at ${at(job.finished_at)} and never ran. ${job.last_error}` }];
-      return [{ code: job.status, detail: `It finished at ${at(job.finished_at)}` }];
+      return [{ code: job.status, detail: `It finished at ${at(job.finished_at)}.` }];
     case "succeeded":
-      return [{ code: job.status, detail: `It finished at ${at(job.finished_at)}` }];
+      return [{ code: job.status, detail: `It finished at ${at(job.finished_at)}.` }];
     case "dead":
       return [
         {
@@ -149,14 +149,14 @@ function pausedQueue({ queue, paused_at }: Facts): Reason[] {
   return [
     {
       code: "queue_paused",
-      detail: `The queue ${JSON.stringify(queue)} has been paused since ${paused_at.toISOString()}`,
+      detail: `Queue ${JSON.stringify(queue)} has been paused since ${paused_at.toISOString()}.`,
     },
   ];
 }
 
 const pending: Reason = {
-  code: "arrived",
-  detail: "It gets its keys and its place in its group in a moment, after the jobs that were submitted before it",
+  code: "pending_commit",
+  detail: "It was submitted inside a transaction, and is queued within about a second of the commit.",
 };
 
 function blockedBy(job: Facts): Reason {
@@ -166,16 +166,19 @@ function blockedBy(job: Facts): Reason {
 }
 
 function behind({ head }: Facts): Reason {
-  const first = head === null ? "A job that has just finished" : `The job ${head}`;
-  return { code: "blocked", detail: `${first} comes first in its group` };
+  const detail =
+    head === null
+      ? "The job before it in its group has just finished. It is queued in a moment."
+      : `The job ${head} of the same group must finish first.`;
+  return { code: "blocked", detail };
 }
 
 function waiting({ queue, ahead }: Facts): Reason {
   const name = JSON.stringify(queue);
   if (ahead === 0)
-    return { code: "waiting_for_worker", detail: `It is next in the queue ${name}; no worker has taken it yet` };
+    return { code: "waiting_for_worker", detail: `It is next in queue ${name}, and no worker has leased it yet.` };
   const many = ahead === ahead_max ? `${ahead_max} or more` : String(ahead);
-  return { code: "jobs_ahead", detail: `${many} jobs of the queue ${name} come before it` };
+  return { code: "waiting_in_queue", detail: `${many} jobs of queue ${name} come first.` };
 }
 
 /** Jobs that run before this one: a range of the index of ready jobs in index order, so that it ends at its bound. */

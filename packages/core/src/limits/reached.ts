@@ -11,16 +11,16 @@ type Reached = { code: ExplanationCode; detail: string };
  */
 export function limitsReached(queue: string, group: string | null, use: LimitUse): Reached[] {
   const { concurrency, running: taken, rate, group_rate } = use;
-  const name = `The queue ${JSON.stringify(queue)}`;
+  const name = `Queue ${JSON.stringify(queue)}`;
   const reached: Reached[] = [];
   if (concurrency !== null && taken !== null && taken >= concurrency) {
-    const detail = `${name} runs as many jobs at once as it may (${concurrency}); wait for one to end, or raise its concurrency`;
+    const detail = `${name} is at its concurrency limit (${concurrency}). Wait for a job to finish, or raise \`concurrency\`.`;
     reached.push({ code: "queue_full", detail });
   }
   if (rate && rate.started >= rate.limit)
-    reached.push({ code: "rate_reached", detail: `${name} ${used(rate)}, or raise its rate` });
+    reached.push({ code: "rate_reached", detail: `${name} ${used(rate)}, or raise \`rate\`.` });
   if (group !== null && group_rate && group_rate.started >= group_rate.limit) {
-    const detail = `The group ${JSON.stringify(group)} ${used(group_rate)}, or raise the queue's group rate`;
+    const detail = `Group ${JSON.stringify(group)} ${used(group_rate)}, or raise \`group_rate\`.`;
     reached.push({ code: "group_rate_reached", detail });
   }
   return reached;
@@ -28,5 +28,5 @@ export function limitsReached(queue: string, group: string | null, use: LimitUse
 
 function used({ limit, period_seconds, free_at_ms }: RateUse): string {
   const until = free_at_ms === null ? "its window moves on" : new Date(free_at_ms).toISOString();
-  return `has started as many jobs as it may in ${period_seconds} s (${limit}); wait until ${until}`;
+  return `is at its rate limit (${limit} starts in ${period_seconds} s). Wait until ${until}`;
 }

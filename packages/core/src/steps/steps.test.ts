@@ -164,7 +164,7 @@ test("explain says which signal a job waits for, and until when", async () => {
   const lease = await started();
   await park(deps, lease, 'it\'s "go"', 60);
   const job = await read(lease.id);
-  const detail = `It waits for the signal "it's \\"go\\"" until ${job?.run_at.toISOString()}`;
+  const detail = `It waits for the signal "it's \\"go\\"" until ${job?.run_at.toISOString()}.`;
   expect(await explainJob({ ...deps, signal: memorySignal() }, tenant, lease.id)).toMatchObject({
     reasons: [{ code: "waiting_for_signal", detail }],
   });

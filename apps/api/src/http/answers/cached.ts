@@ -5,8 +5,8 @@ import type { ApiContext } from "../context.ts";
 /** An answer that is not our JSON. */
 export type Text = { body: string; content_type: string; headers?: Record<string, string> };
 
-/** Content that is the same for everyone until the program changes: all answers share its bytes, however slowly they are read. */
-export type Fixed = Omit<Text, "body"> & { bytes: Uint8Array; etag: string };
+/** Content that is the same for everyone until the program changes: all answers share its bytes, however slowly they are read. Browsers get `html`. */
+export type Fixed = Omit<Text, "body"> & { bytes: Uint8Array; etag: string; html?: Fixed };
 
 /** @example const page = fixed("<!doctype html>…", "text/html; charset=utf-8"); */
 export function fixed(body: string, content_type: string, headers: Record<string, string> = {}): Fixed {
@@ -18,10 +18,13 @@ export function fixed(body: string, content_type: string, headers: Record<string
  * The content with its ETag, or 304 when the client has it. `no-cache`: it is stored but revalidated each time, so that
  * no browser mixes the files of two versions.
  */
-export function answerFixed(c: ApiContext, { bytes, content_type, headers, etag }: Fixed): Response {
+export function answerFixed(c: ApiContext, found: Fixed): Response {
+  const is_page = found.html !== undefined && c.req.header("accept")?.includes("text/html");
+  const { bytes, content_type, headers, etag } = (is_page && found.html) || found;
   const same = namesTag(c.req.header("if-none-match"), etag);
   return answerText(c.get("request_id"), same ? 304 : 200, same ? null : bytes, content_type, {
     ...headers,
+    ...(found.html && { vary: "accept" }),
     "cache-control": "no-cache",
     etag,
   });

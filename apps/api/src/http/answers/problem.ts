@@ -44,7 +44,7 @@ export function leaseLost(): ProblemError {
   );
 }
 
-/** The database is away: try again soon. */
+/** The database is unavailable: try again soon. */
 export function unavailable(detail: string, maybe_done = false): ProblemError {
   return new ProblemError("unavailable", detail, { maybe_done, headers: { "retry-after": "1" } });
 }
@@ -66,7 +66,7 @@ export function storageFull({ message }: StorageFullError): ProblemError {
 
 /** Our own mistake. Log the cause under the request id: the client learns nothing else. */
 export function internal(): ProblemError {
-  return new ProblemError("internal", "The log has more under this request id");
+  return new ProblemError("internal", "Internal error. Search the server log for this request id.");
 }
 
 export function problemBody(kind: ProblemKind, detail: string, request_id: string): Problem {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "@tanstack/react-router";
-import { isFinal, type Explanation, type ExplanationCode, type Job } from "@atlasqueue/contract";
+import { explanationLink, isFinal, type Explanation, type ExplanationCode, type Job } from "@atlasqueue/contract";
 import { Icon } from "../../components/icon.tsx";
 import { visible } from "../../lib/visible.ts";
 
@@ -17,6 +17,7 @@ export function Explain({ of, job }: { of: Explanation | undefined; job: Job }) 
             <strong>Not running:</strong> {visible(detail)}
           </span>
           {Object.hasOwn(remedies, code) && remedies[code as ExplanationCode]?.(job)}
+          <a href={explanationLink(code)}>What this means</a>
         </div>
       ))}
     </section>
@@ -39,7 +40,7 @@ const queue = ({ queue: name }: Job) => (
 /** Where something can be done about it; null where there is nothing to do but wait. A newer server's codes have none. */
 const remedies: Record<ExplanationCode, ((job: Job) => ReactNode) | null> = {
   scheduled: null,
-  arrived: null,
+  pending_commit: null,
   blocked: group,
   waiting_for_parents: null,
   queue_paused: queue,
@@ -48,7 +49,7 @@ const remedies: Record<ExplanationCode, ((job: Job) => ReactNode) | null> = {
   group_rate_reached: queue,
   no_worker: workers,
   waiting_for_worker: workers,
-  jobs_ahead: queue,
+  waiting_in_queue: queue,
   waiting_for_retry: null,
   waiting_for_signal: null,
   running: null,

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { Overview } from "@atlasqueue/contract";
+import { runbookLink, type Overview } from "@atlasqueue/contract";
 import { Icon } from "../../components/icon.tsx";
 import { Time } from "../../components/time.tsx";
 
@@ -31,6 +31,7 @@ export function Problems({ of }: { of: readonly Problem[] }) {
             )}
           </span>
           <Remedy {...problem} />
+          <a href={runbookLink(problem.code)}>What to do</a>
         </div>
       ))}
     </section>

@@ -156,8 +156,8 @@ const stepOf = (draft: Draft, role: Step["role"], key_ttl_seconds: number, reaso
 /** Why a job ends when another one is the answer to it, as its `last_error` says. */
 function reasonOf({ joins }: Plan, { draft, names }: Step): string {
   const replaces = joins.find((one) => one.draft === draft)?.replaces ?? false;
-  if (replaces) return `UniqueReplaced: the job ${names} has the same unique key and does what the newest request said`;
-  return `UniqueConflict: the job ${names} has the same unique key and stands for this one`;
+  if (replaces) return `Duplicate: job ${names} already holds this unique key, and was replaced by the newest request.`;
+  return `Duplicate: job ${names} already holds this unique key.`;
 }
 
 function refusalOf(key: string | null, outcome: EnqueueOutcome): string {
