@@ -16,6 +16,8 @@ const linesOf = (found: readonly string[]) =>
   found.reduce((lines, file) => lines + read(file).split("\n").length - 1, 0);
 
 const isTest = (file: string) => /\.tsx?$/.test(file) && (/\.test\.tsx?$|\/test\//.test(file) || inSystemTests(file));
+/** Packages that came after the budget of tests was set. */
+const later = /^(?:apps\/docs|packages\/(?:nestjs|python|test-kit))\//;
 const inSystemTests = (file: string) => file.startsWith("packages/system-tests/");
 const sourcesOf = (...folders: string[]) =>
   files.filter(
@@ -67,7 +69,7 @@ const figures: Figure[] = [
     limit: 7_385,
     budget: 6_000,
   },
-  { name: "lines of tests", is: () => linesOf(files.filter(isTest)), limit: 69_900, budget: 36_000 },
+  { name: "lines of tests", is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))), limit: 69_900, budget: 36_000 },
 ];
 
 /** A limit further above its figure lets what has gone come back unseen. */
