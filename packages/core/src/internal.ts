@@ -24,7 +24,7 @@ export { putSchedule } from "./schedules/store.ts";
 export { park } from "./steps/park.ts";
 export { storeStep } from "./steps/store.ts";
 export { complete } from "./settle/complete.ts";
-export { refusalFaults } from "./settle/refusal-faults.ts";
+export { refusalFaults } from "./settle/complete-with-children.ts";
 export { fleetSignal, type FleetSignal } from "./signal/fleet.ts";
 export { defaultKeys } from "./signal/keys.ts";
 export type { SeenWorker } from "./signal/presence.ts";

@@ -1,9 +1,10 @@
 import { changedJob, limits, submitSingle } from "@atlasqueue/contract";
-import { showJob, showKnown } from "@atlasqueue/core/internal/http";
+import { showJob } from "@atlasqueue/core/internal/http";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleJob, exampleSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 import { keyMismatch, uniqueConflict } from "./single-refusals.ts";
+import { showKnown } from "./show-known.ts";
 import { submitDependent } from "./submit-dependent.ts";
 
 export const submit = route(

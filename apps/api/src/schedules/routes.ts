@@ -6,13 +6,13 @@ import {
   pauseSchedule,
   resumeSchedule,
   showJob,
-  showKnown,
   showSchedule,
   showSchedules,
   type SeenSchedule,
 } from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
+import { showKnown } from "../jobs/show-known.ts";
 import { exampleJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";

@@ -6,7 +6,7 @@ import {
   noFigures,
   writeRollups,
   type Rollup,
-} from "@atlasqueue/core/internal/seed";
+} from "@atlasqueue/core/internal/tools";
 import { kindsOf } from "./kinds.ts";
 import type { DayShape } from "./jobs.ts";
 

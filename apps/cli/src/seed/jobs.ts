@@ -1,5 +1,5 @@
 import { defaultTenant, type Deps } from "@atlasqueue/core/internal";
-import { countMixedMoves, executeOn, fingerprintOf, numberArray, textArray } from "@atlasqueue/core/internal/seed";
+import { countMixedMoves, executeOn, fingerprintOf, numberArray, textArray } from "@atlasqueue/core/internal/tools";
 import { kindsOf, namedQueues, type Kind } from "./kinds.ts";
 
 /** How many jobs of each class, and in how many queues. */

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { memorySignal, type Signal } from "@atlasqueue/core";
 import type { Deps } from "@atlasqueue/core/internal";
 import { explainJob, listFlows, listSchedules, queueStats, readSeries } from "@atlasqueue/core/internal/http";
-import { countDrift } from "@atlasqueue/core/internal/tools";
-import { countJobs } from "@atlasqueue/core/internal/seed";
+import { countDrift, countJobs } from "@atlasqueue/core/internal/tools";
 import { hasJobs, seedDay } from "./seed.ts";
 
 let own: TestDatabase;

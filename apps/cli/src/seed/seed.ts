@@ -6,8 +6,7 @@ import {
   type SubmitJobInput,
 } from "@atlasqueue/contract";
 import { defaultTenant, flowOf, pauseQueue, putSchedule, setLimits, type Deps } from "@atlasqueue/core/internal";
-import { enqueue, submitFlow } from "@atlasqueue/core/internal/tools";
-import { countJobs, foldCounts, refreshStatistics } from "@atlasqueue/core/internal/seed";
+import { countJobs, enqueue, foldCounts, refreshStatistics, submitFlow } from "@atlasqueue/core/internal/tools";
 import { seedHistory } from "./history.ts";
 import { seedJobs } from "./jobs.ts";
 import { namedQueues } from "./kinds.ts";

@@ -48,7 +48,6 @@ export { listJobs } from "../jobs/list.ts";
 export type { PageRow } from "../jobs/page-row.ts";
 export { retry } from "../jobs/retry.ts";
 export { showJob } from "../jobs/show.ts";
-export { showKnown } from "../jobs/show-known.ts";
 export { createFinishedWaits, type FinishedWaits } from "../jobs/wait-finished.ts";
 export { heartbeat } from "../lease/heartbeat.ts";
 export type { LeasedJob } from "../lease/lease.ts";

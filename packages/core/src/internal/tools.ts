@@ -1,4 +1,4 @@
-// What `atlasqueue doctor` and the other commands of apps/cli need, and a queue in memory for tests. It changes without notice.
+// What the commands of apps/cli need, and a queue in memory for tests. It changes without notice.
 export { countDrift } from "../counts/drift.ts";
 export { serverConnections, serverSettings } from "../database/server/connections.ts";
 export { schemaState } from "../database/schema-state.ts";
@@ -20,3 +20,13 @@ export { enqueue } from "../submit/enqueue.ts";
 export { ownSubmission } from "../submit/own-submission.ts";
 export type { TokenWish } from "../tokens/create.ts";
 export { grantStatements, grantSubmitStatements, migrationScript } from "../database/migrating/script.ts";
+export { countMixedMoves } from "../counts/changes.ts";
+export { foldCounts } from "../counts/fold.ts";
+export { countJobs } from "../counts/total.ts";
+export { numberArray, textArray } from "../database/literals.ts";
+export { refreshStatistics } from "../database/server/refresh-statistics.ts";
+export { executeOn } from "../database/statement.ts";
+export { fingerprintOf } from "../dead-letters/fingerprint.ts";
+export { foldMinutes } from "../rollups/fold.ts";
+export { addFigures, createTally, noFigures, type Rollup } from "../rollups/tally.ts";
+export { writeRollups } from "../rollups/write.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isLate, renewLate, type Lease, type LeaseReturns } from "@atlasqueue/core/internal/worker";
+import { aboutLease, extendLeases, type Lease, type LeaseReturns } from "@atlasqueue/core/internal/worker";
 import type { WorkerDeps } from "../deps.ts";
 
 export type StartJobs = {
@@ -19,7 +19,7 @@ const turn_ms_max = 20;
  * a third of the way through is renewed first, and one that is lost, or cannot be renewed, is not started.
  */
 export async function startJobs(jobs: StartJobs, leases: Lease[], asked_at: number): Promise<void> {
-  const { deps, returns, lease_seconds, start, stop } = jobs;
+  const { returns, lease_seconds, start, stop } = jobs;
   let renewed_at = asked_at;
   let turned_at = performance.now();
   let held = leases;
@@ -30,9 +30,9 @@ export async function startJobs(jobs: StartJobs, leases: Lease[], asked_at: numb
       return;
     }
     const now = performance.now();
-    if (isLate(renewed_at, lease_seconds, now)) {
+    if (now - renewed_at > (lease_seconds * 1_000) / 3) {
       renewed_at = now;
-      ({ held } = await renewLate({ ...deps, returns }, held.slice(at), lease_seconds));
+      held = await renewLate(jobs, held.slice(at));
       at = 0;
     } else if (now - turned_at > turn_ms_max) {
       await nextTurn();
@@ -41,5 +41,22 @@ export async function startJobs(jobs: StartJobs, leases: Lease[], asked_at: numb
       start(held[at] as Lease);
       at += 1;
     }
+  }
+}
+
+/**
+ * The jobs of late leases that are held for another lease. The lost ones are reported. All others go back with no attempt
+ * counted, which includes all of them when it throws.
+ */
+async function renewLate({ deps, returns, lease_seconds }: StartJobs, leases: Lease[]): Promise<Lease[]> {
+  try {
+    const { lost, locked } = await extendLeases(deps, leases, lease_seconds);
+    for (const lease of lost) deps.observe({ event: "lease_lost", during: "start", ...aboutLease(lease) });
+    void returns.giveBack(locked);
+    const gone = new Set([...lost, ...locked]);
+    return leases.filter((lease) => !gone.has(lease));
+  } catch (error) {
+    void returns.giveBack(leases);
+    throw error;
   }
 }

@@ -1,9 +1,6 @@
 import type { Job, SubmitJob } from "@atlasqueue/contract";
-import { afterSome } from "../database/errors.ts";
-import type { Deps } from "../deps.ts";
-import type { EnqueueOutcome } from "../submit/outcome.ts";
-import { findJob } from "./find.ts";
-import { showJob } from "./show.ts";
+import type { Deps } from "@atlasqueue/core/internal";
+import { afterSome, findJob, showJob, type EnqueueOutcome } from "@atlasqueue/core/internal/http";
 
 /** What a submission may meet. */
 type Met = Extract<EnqueueOutcome, { kind: "replayed" | "existing" | "replaced" }>;
