@@ -38,15 +38,15 @@ const well: Series = {
 
 /** What is different when an alert is due; nothing: that series is not there. */
 const ill: Record<string, Record<string, string | undefined>> = {
-  AtlasQueueFiguresMissing: {
+  AtlasQueueMetricsMissing: {
     'atlasqueue_jobs{status="queued"}': undefined,
     'atlasqueue_jobs{status="dead"}': undefined,
   },
   AtlasQueueApiErrors: { 'atlasqueue_http_requests_total{status_code="503"}': "0+30x60" },
-  AtlasQueueSweepStandsStill: { atlasqueue_sweeps_total: "100x60" },
+  AtlasQueueMaintenanceStopped: { atlasqueue_sweeps_total: "100x60" },
   AtlasQueueOldestReadyJob: { atlasqueue_oldest_ready_job_seconds: "300+60x60" },
   AtlasQueueDeadLetters: { 'atlasqueue_jobs{status="dead"}': "7+1x60" },
-  AtlasQueueRedisAway: { 'atlasqueue_redis_state{state="up"}': "0x60", 'atlasqueue_redis_state{state="down"}': "1x60" },
+  AtlasQueueRedisDown: { 'atlasqueue_redis_state{state="up"}': "0x60", 'atlasqueue_redis_state{state="down"}': "1x60" },
   AtlasQueueNoFreeSlots: {
     'atlasqueue_worker_active_jobs{instance="a"}': "10x60",
     atlasqueue_oldest_ready_job_seconds: "90x60",
@@ -69,7 +69,7 @@ function during(series: Record<string, string | undefined>, firing: string[]) {
       exp_alerts: firing.includes(alert)
         ? [
             {
-              exp_labels: { ...labels, ...(alert === "AtlasQueueFiguresMissing" && { status: "queued" }) },
+              exp_labels: { ...labels, ...(alert === "AtlasQueueMetricsMissing" && { status: "queued" }) },
               exp_annotations: annotations,
             },
           ]

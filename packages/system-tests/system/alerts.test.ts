@@ -75,13 +75,13 @@ test("an outage of Redis and one of PostgreSQL are told, and nothing before, bet
   await eventually(async () => expect(await firing()).toEqual([]), patient);
 
   await system.servers.redis.stop();
-  await eventually(async () => expect(await firing()).toEqual(["AtlasQueueRedisAway"]), patient);
+  await eventually(async () => expect(await firing()).toEqual(["AtlasQueueRedisDown"]), patient);
   await system.servers.redis.restart();
   await eventually(async () => expect(await firing()).toEqual([]), patient);
 
   await system.servers.postgres.stop();
   const calling = async () => void (await api.submit({ type: "noop" }));
-  const told = ["AtlasQueueApiErrors", "AtlasQueueFiguresMissing", "AtlasQueueSweepStandsStill"];
+  const told = ["AtlasQueueApiErrors", "AtlasQueueMaintenanceStopped", "AtlasQueueMetricsMissing"];
   await eventually(async () => {
     await calling();
     expect((await firing()).filter((name) => told.includes(name)).toSorted()).toEqual(told);
