@@ -43,8 +43,16 @@ test.skipIf(missing("curl", "--version"))("curl submits, leases, acknowledges an
 });
 
 test.skipIf(missing("python3", "--version"))("Python submits, works and waits", async () => {
-  const said = await runBlock("python", "python", "python3", [], "page.py");
+  const said = await runBlock("python-http", "python", "python3", [], "page.py");
   expect(said).toBe('succeeded {"month": "2026-11", "pages": 3}\n');
+});
+
+test("the page on Python has the examples of the package's README, which run in its tests", () => {
+  const readme = new URL("../../python/README.md", import.meta.url);
+  const [shown, tried] = [new URL("python.md", pages), readme].map((file) =>
+    [...readFileSync(file, "utf8").matchAll(/```python\n(.*?)```/gs)].map(([, block]) => block),
+  );
+  expect(shown).toEqual(tried);
 });
 
 test.skipIf(missing("go", "version"))("Go does the same, where it is installed", async () => {
