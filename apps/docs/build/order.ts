@@ -37,7 +37,7 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
   {
     folder: "clients",
     title: "Clients",
-    first: ["typescript", "remote-workers", "python", "go", "curl", "mcp", "openqueue"],
+    first: ["typescript", "remote-workers", "python", "python-http", "go", "curl", "mcp", "openqueue"],
   },
   { folder: "frameworks", title: "Frameworks", first: ["nestjs", "nextjs", "express", "fastify", "hono"] },
   {
@@ -63,6 +63,7 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
       "beyond-one-database",
       "monitoring",
       "runbooks",
+      "counts",
       "troubleshooting",
       "dashboard",
       "cli",
@@ -87,7 +88,11 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
     ],
   },
   { folder: "compare", title: "Compare", first: ["index", "bullmq", "pg-boss", "river-oban", "hatchet-temporal"] },
-  { folder: "migrate", title: "Migrate", first: ["from-bullmq", "from-pg-boss", "from-graphile-worker"] },
+  {
+    folder: "migrate",
+    title: "Migrate",
+    first: ["from-bullmq", "from-pg-boss", "from-graphile-worker", "from-celery-style"],
+  },
   {
     folder: "project",
     title: "Project",
