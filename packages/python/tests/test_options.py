@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from atlasqueue import Client, NetworkError, RetryAfter, Submission, UnavailableError
+from atlasqueue import Client, NetworkError, RetryAfter, Submission, UnavailableError, UnexpectedAnswerError
 from atlasqueue._retry import backoff_seconds, parse_retry_after
 
 
@@ -55,6 +55,16 @@ def test_the_token_is_not_in_errors(fake_server: Any) -> None:
     assert "aq_secret" not in str(raised.value) and "[token]" in str(raised.value)
 
 
+def test_a_response_of_something_else_is_an_error_of_its_own(fake_server: Any) -> None:
+    client = Client(fake_server([{"status": 200, "body": {"status": "up"}}]).url)
+    with pytest.raises(UnexpectedAnswerError, match="the response has no 'jobs'"):
+        client.lease("q", worker_id="w")
+    with pytest.raises(UnexpectedAnswerError, match="the response is no Job"):
+        client.get("1")
+    with pytest.raises(UnexpectedAnswerError, match="the response has no 'items'"):
+        list(client.list())
+
+
 def test_a_refused_connection_is_known_to_have_done_nothing(fake_server: Any) -> None:
     with pytest.raises(NetworkError) as raised:
         Client("http://127.0.0.1:1", retries=0).get("1")
@@ -74,7 +84,8 @@ def test_the_import_is_quick_and_opens_nothing() -> None:
     code = (
         "import sys, time; began = time.process_time(); import atlasqueue; took = time.process_time() - began\n"
         "import threading, os; assert threading.active_count() == 1\n"
-        "loaded = {'httpx', 'pydantic', 'opentelemetry', 'asyncio', 'http.client', 'atlasqueue.worker'} & set(sys.modules)\n"
+        "heavy = {'httpx', 'pydantic', 'opentelemetry', 'asyncio', 'http.client', 'atlasqueue.worker'}\n"
+        "loaded = heavy & set(sys.modules)\n"
         "assert not loaded, loaded\n"
         "sockets = [fd for fd in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + fd)\n"
         "           and os.readlink('/proc/self/fd/' + fd).startswith('socket:')] if os.path.exists('/proc') else []\n"

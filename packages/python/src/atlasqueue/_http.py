@@ -98,6 +98,13 @@ class Answer:
     tries: int = 1
 
 
+class Body(dict[str, Any]):
+    """The JSON of a response. A field that is missing means that something else than the API responded."""
+
+    def __missing__(self, name: str) -> Any:
+        raise UnexpectedAnswerError(f"the response has no {name!r}: is this AtlasQueue's URL?")
+
+
 def checked_options(
     url: str, token: str | None, headers: Mapping[str, str], timeout: float, retries: float, retry_max: float
 ) -> Options:
@@ -151,7 +158,8 @@ def answer_of(options: Options, call: Call, response: HttpResponse) -> Answer:
         )
         error.status = response.status
         raise error
-    return Answer(response.status, body, response.body, replayed)  # pyright: ignore[reportUnknownArgumentType]
+    found = Body(body)  # pyright: ignore[reportUnknownArgumentType]
+    return Answer(response.status, found, response.body, replayed)
 
 
 def _error_of(options: Options, call: Call, response: HttpResponse) -> AtlasQueueError:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, Mapping, TypeVar
 
+from ._errors import UnexpectedAnswerError
+
 JobStatus = Literal["scheduled", "blocked", "queued", "running", "failed", "succeeded", "dead", "cancelled"]
 FINAL = frozenset({"succeeded", "dead", "cancelled"})
 
@@ -20,7 +22,10 @@ def read(model: type[Row], given: Mapping[str, Any]) -> Row:
         if one.name in given:
             value = given[one.name]
             values[one.name] = parse_time(value) if isinstance(value, str) and "datetime" in str(one.type) else value
-    return model(**values)
+    try:
+        return model(**values)
+    except TypeError as error:
+        raise UnexpectedAnswerError(f"the response is no {model.__name__}: is this AtlasQueue's URL?") from error
 
 
 def parse_time(text: str) -> datetime:

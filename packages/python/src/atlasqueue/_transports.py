@@ -48,7 +48,10 @@ class AsyncHttpxTransport:
         loop = asyncio.get_running_loop()
         client = self._clients.get(loop)
         if client is None:
-            client = self._clients[loop] = httpx.AsyncClient(**self._options)
+            # A worker renews many leases at once.
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+            options: dict[str, Any] = {"limits": limits, **self._options}
+            client = self._clients[loop] = httpx.AsyncClient(**options)
         sending = client.request(
             request.method, request.url, headers=request.headers, content=request.body, timeout=None
         )

@@ -44,7 +44,10 @@ def start_server(command: str | None = None) -> Server:
         return Server(url, None, None)
     folder = tempfile.TemporaryDirectory(prefix="atlasqueue-test-")
     port = _free_port()
-    words = shlex.split(command or os.environ.get("ATLASQUEUE_SERVER_COMMAND") or "npx -y atlasqueue start")
+    command = command or os.environ.get("ATLASQUEUE_SERVER_COMMAND")
+    words = shlex.split(command or "npx -y atlasqueue start")
+    # By itself it must not use the database of the developer.
+    given = {name: value for name, value in os.environ.items() if command or name not in ("DATABASE_URL", "REDIS_URL")}
     own = {
         "API_PORT": str(port),
         "WORKER_METRICS_PORT": str(_free_port()),
@@ -53,7 +56,7 @@ def start_server(command: str | None = None) -> Server:
     }
     output_path = os.path.join(folder.name, "output")
     with open(output_path, "wb") as output:
-        process = subprocess.Popen(words, env={**os.environ, **own}, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(words, env={**given, **own}, stdout=output, stderr=subprocess.STDOUT)
     server = Server(f"http://127.0.0.1:{port}", process, folder)
     ends_at = time.monotonic() + _START_SECONDS_MAX
     while not _is_up(server.url):
