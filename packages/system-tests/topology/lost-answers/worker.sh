@@ -6,7 +6,10 @@ now() { date +%s%3N; }
 text() { printf '%s' "$LEASE" | sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p'; }
 number() { printf '%s' "$LEASE" | sed -n 's/.*"'"$1"'":\([0-9]*\).*/\1/p'; }
 post() {
-  curl -sS "$URL$1" -H 'Content-Type: application/json' --max-time "$2" -d "$3" "${4--f}" 2> /dev/null
+  TO=$1 WITHIN_S=$2 BODY=$3
+  shift 3
+  [ $# -gt 0 ] || set -- -f
+  curl -sS "$URL$TO" -H 'Content-Type: application/json' --max-time "$WITHIN_S" -d "$BODY" "$@" 2> /dev/null
 }
 
 while :; do
