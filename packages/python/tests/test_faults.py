@@ -66,6 +66,15 @@ def test_lost_responses_cost_no_attempt() -> None:
     assert handle.get().attempts == 1
 
 
+def test_an_ack_without_a_response_is_repeated_within_its_lease(caplog: pytest.LogCaptureFixture) -> None:
+    handle = jobs_app.add.submit_sync(6)
+    fates = [ends_with("/ack", "late")]
+    with working(lambda request: fates[0](request), lease_seconds=5, late=20):
+        assert handle.result(30) == 7
+        assert eventually(lambda: events(caplog, "job_settled"))[0]["outcome"] == "succeeded"
+    assert not events(caplog, "lease_lost")
+
+
 def test_a_late_lease_is_renewed_before_its_handler_starts(caplog: pytest.LogCaptureFixture) -> None:
     handle = jobs_app.add.submit_sync(2)
     # The response comes within the third of the lease, and its job has less than half of the lease left.

@@ -1,6 +1,7 @@
 """The Python package's worker: worker_sdk.py URL QUEUE WORKER_ID. Prints what worker.sh prints."""
 
 import asyncio
+import logging
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from atlasqueue import App, context
 
 URL, QUEUE, WORKER = sys.argv[1:]
 app = App(URL)
+logging.disable()
 
 
 def say(what: str) -> None:

@@ -22,8 +22,10 @@ _REST_SECONDS_MIN = 0.2
 Tell = Callable[..., None]
 
 
-def _try_seconds(left: float) -> float:
+def try_seconds(left: float) -> float:
     """How long one try may take: half of what the lease has left. If its response is lost, another try fits."""
+    if left <= 0:
+        return _TRY_SECONDS_MAX
     return max(0.001, min(_TRY_SECONDS_MAX, max(left / 2, min(_PATIENCE_SECONDS, left * 0.7))))
 
 
@@ -41,7 +43,7 @@ async def renew_before_start(held: HeldJob, lease_seconds: int, tell: Tell) -> b
     """Renews the lease of a job that would start late; False if it must not start: another worker may have it."""
     asked_at = monotonic()
     allowed = max(held.left(), lease_seconds / 2)
-    calls = held.calls.with_options(retries=5, timeout=_try_seconds(allowed), retry_max=allowed)
+    calls = held.calls.with_options(retries=5, timeout=try_seconds(allowed), retry_max=allowed)
     try:
         await first(calls.heartbeat(held.leased, lease_seconds=lease_seconds), held.stopped)
     except Interrupted:
@@ -81,8 +83,7 @@ async def keep_lease(held: HeldJob, lease_seconds: int, tell: Tell) -> None:
         sent, held.unsent_progress = held.unsent_progress, None
         asked_at = monotonic()
         progress_at = asked_at if sent else progress_at
-        left = held.left()
-        calls = held.calls.with_options(timeout=_try_seconds(left) if left > 0 else _TRY_SECONDS_MAX)
+        calls = held.calls.with_options(timeout=try_seconds(held.left()))
         progress: Any = sent[0] if sent else None
         try:
             await first(calls.heartbeat(held.leased, lease_seconds=lease_seconds, progress=progress), held.gone)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import Any
 
 from .._errors import AtlasQueueError
 from .._models import Job
 from .._retry import backoff_seconds
 from ._answers import is_final, is_lost, is_refusal, is_refusal_to_add
 from ._held import Failed, HeldJob, Outcome, Succeeded
-from ._keeper import Tell
+from ._keeper import Tell, try_seconds
 from ._waiting import Interrupted, first
 
 #: The last words of a worker that stops: one that gets no response leaves time for another.
@@ -59,7 +58,8 @@ async def settle(held: HeldJob, outcome: Outcome, over: asyncio.Event, tell: Tel
 
 
 async def _send(held: HeldJob, outcome: Outcome, last: bool = False) -> Job:
-    calls: Any = held.calls.with_options(timeout=_LAST_TRY_SECONDS_MAX) if last else held.calls
+    # An ack whose response was lost has the same response again, if it is repeated before the lease ends.
+    calls = held.calls.with_options(timeout=_LAST_TRY_SECONDS_MAX if last else try_seconds(held.left()))
     job: Job
     if isinstance(outcome, Succeeded):
         children = outcome.children or None

@@ -51,7 +51,8 @@ class Worker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._works: list[QueueWork] = []
         self._stops = 0
-        self._lock = threading.Lock()
+        # A signal may interrupt a `stop` of the same thread.
+        self._lock = threading.RLock()
 
     def run(self) -> None:
         """Works until SIGTERM or SIGINT, then finishes what runs; a second signal ends that at once.
