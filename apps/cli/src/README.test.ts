@@ -2,12 +2,9 @@ import { execFile } from "node:child_process";
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { apiSettings } from "@atlasqueue/api";
 import { createDatabase, eventually, postgresUrl } from "@atlasqueue/harness";
-import { workerSettings } from "@atlasqueue/worker-app";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dataFolder, mainFile, runStart, startEnv, succeeds, type Started } from "../test/run-start.ts";
-import { cliSettings } from "./config.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const read = (page: string) => readFileSync(join(root, page), "utf8");
@@ -159,16 +156,6 @@ test("the banner's line for the dead letters is the tour's", () => {
       .replace(`${folder.path}/`, ".atlasqueue/")
       .replace(/-p \d+/, "-p REDIS_PORT"),
   ).toBe(tourCommands[5]?.trim());
-});
-
-test("the tables of settings have every variable, and no other", () => {
-  const tables = read("packages/deploy/settings.md");
-  const told = [...tables.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(
-    ([, cell = ""]) => cell.match(/\b[A-Z_]{4,}\b/g) ?? [],
-  );
-  const known = [apiSettings, workerSettings, cliSettings].flatMap(({ shape }) => Object.keys(shape));
-  const elsewhere = ["ATLASQUEUE_URL", "ATLASQUEUE_TOKEN"];
-  expect(told.sort()).toEqual([...new Set(known)].filter((name) => !elsewhere.includes(name)).sort());
 });
 
 const pages = ["*.md", "apps/*/*.md", "packages/*/*.md", "packages/*/decisions/*.md", "packages/deploy/*/*.md"];

@@ -20,7 +20,7 @@ export async function createProgram(env: Env, words: readonly string[]): Promise
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage))
     .addHelpText(
       "after",
-      `\n${exitCodesText}\nSettings are environment variables: packages/deploy/settings.md lists them.`,
+      `\n${exitCodesText}\nSettings are environment variables. The API's page /guide/reference/settings lists them.`,
     );
   const asked = askedOf(words);
   const completes = asked === "completion" || asked === "complete";

@@ -56,7 +56,7 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
   const retried = plain("jobs_retried_total", "Failed jobs that were made ready again when their delay was over");
   const expired = new Counter({
     name: "atlasqueue_leases_expired_total",
-    help: "Leases that ended without a word of their worker, by what became of the job",
+    help: "Leases that expired, by what became of the job",
     labelNames: ["outcome"] as const,
     registers,
   });

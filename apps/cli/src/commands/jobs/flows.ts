@@ -51,7 +51,7 @@ export function defineFlows(flows: Command, env: Env): void {
 
   flows
     .command("show")
-    .description("Show a flow's jobs as a tree, and what its end hangs on. On a pipe: a line for each job.")
+    .description("Show a flow's jobs as a tree, and its critical path. On a pipe: a line for each job.")
     .argument("<id>", "of the flow")
     .addOption(urlOption())
     .addOption(jsonOption())
