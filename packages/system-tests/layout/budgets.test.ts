@@ -69,7 +69,12 @@ const figures: Figure[] = [
     limit: 7_385,
     budget: 6_000,
   },
-  { name: "lines of tests", is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))), limit: 69_900, budget: 36_000 },
+  {
+    name: "lines of tests",
+    is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))),
+    limit: 69_900,
+    budget: 36_000,
+  },
 ];
 
 /** A limit further above its figure lets what has gone come back unseen. */
