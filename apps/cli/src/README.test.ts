@@ -178,11 +178,3 @@ test.each(globSync(pages, { cwd: root, exclude: (name) => name.endsWith("node_mo
     }
   },
 );
-
-test("the README is short, and its tables are narrow", () => {
-  const text = read("README.md");
-  const lines = text.split("\n");
-  expect(lines.length).toBeLessThanOrEqual(201);
-  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(12_000);
-  expect(lines.filter((line) => line.startsWith("|") && line.length > 160)).toEqual([]);
-});

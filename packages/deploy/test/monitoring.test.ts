@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProgram } from "@atlasqueue/harness";
+import { explanationCodes, problemsNow } from "@atlasqueue/contract";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 
@@ -152,4 +153,14 @@ test("no two panels of the dashboard lie on each other, and each says what it sh
         taken.add(`${x},${y}`);
       }
   }
+});
+
+test.each([
+  ["Why is my job not running?", explanationCodes],
+  ["Problems of the overview", problemsNow],
+])("troubleshooting has a row for each code, under: %s", (title, codes) => {
+  const page = readFileSync(join(root, "apps/docs/pages/operate/troubleshooting.md"), "utf8");
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${title}\n`)) ?? "";
+  const rows = [...section.matchAll(/^\| (`[^|]*)\|/gm)].flatMap(([, cell = ""]) => cell.match(/\w+/g) ?? []);
+  expect(rows.toSorted()).toEqual(codes.toSorted());
 });

@@ -22,16 +22,13 @@ export function testQuorum(): void {
     for (const standby of standbys ?? []) await standby.stop();
     await system?.stop();
   });
-  const [first = "", look = "", promote = "", doctor = ""] = blockWith("failover.md", "sh", "ANY 1")
-    .replace("atlasqueue doctor", "npx -y pnpm -s atlasqueue doctor")
-    .trim()
-    .split("\n");
+  const [first = "", look = "", promote = "", doctor = ""] = blockWith("failover.md", "sh", "ANY 1").trim().split("\n");
   /** What a command says, whatever it ends with. */
   const paste = async (command: string, database: string) => {
     const { postgres: primary, redis } = system.servers;
     const servers = { DATABASE_URL: database, REDIS_URL: redis.url };
     const env = { PRIMARY: primary.url, STANDBY: standbys[1]?.postgres.url ?? "", ...servers };
-    return (await run("sh", ["-ec", command], { cwd: root, env })).stdout;
+    return (await run("sh", ["-ec", command.replace(/^atlasqueue/, "npx -y pnpm -s $&")], { cwd: root, env })).stdout;
   };
 
   test("one standby may be away, and with neither a commit waits until one is back", async () => {
