@@ -109,6 +109,13 @@ def sync_steps() -> list[Any]:
     raise AssertionError
 
 
+@app.job("submits", queue=QUEUE)
+def submits(times: int) -> int:
+    if times > 0:
+        submits.submit_sync(times - 1)
+    return times
+
+
 @app.job("unstorable", queue=QUEUE, max_attempts=1)
 async def unstorable() -> object:
     return {"not": object()}

@@ -39,6 +39,15 @@ def test_inline_jobs_have_run_when_submit_returns(atlasqueue_memory: MemoryQueue
         assert asyncio.run(story()) == 2
 
 
+def test_a_handler_may_submit(atlasqueue_memory: MemoryQueue) -> None:
+    atlasqueue_memory.attach(app)
+    jobs_app.submits.submit_sync(2)
+    assert [job.type for job in atlasqueue_memory.drain()] == ["submits", "submits", "submits"]
+    with atlasqueue_memory.run_inline():
+        assert jobs_app.submits.submit_sync(1).result() == 1
+    assert [job.status for job in atlasqueue_memory.submitted("submits")] == ["succeeded"] * 5
+
+
 def test_steps_signals_and_children(atlasqueue_memory: MemoryQueue) -> None:
     atlasqueue_memory.attach(app)
     handle = jobs_app.steps.submit_sync()

@@ -7,6 +7,7 @@ import contextlib
 import inspect
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, Coroutine, Generator, Sequence
@@ -86,7 +87,7 @@ class MemoryQueue:
 
     @contextlib.contextmanager
     def run_inline(self) -> Generator[None, None, None]:
-        """Within it a submitted job has run when `submit` returns. With `submit_sync` not within a running loop."""
+        """Within it a submitted job has run when `submit` returns."""
         self._inline = True
         try:
             yield
@@ -146,12 +147,23 @@ class MemoryQueue:
 
     async def answer(self, request: HttpRequest) -> HttpResponse:
         response = self._answer(request)
-        if self._inline and request.method == "POST" and response.status == 201:
-            await self.adrain()
-            stored = json.loads(response.body)
-            if "id" in stored:
-                return _response(201, _to_wire(self._jobs[stored["id"]]))
-        return response
+        if not self._inline or response.status != 201:
+            return response
+        await self.adrain()
+        return self._after_run(response)
+
+    def answer_sync(self, request: HttpRequest) -> HttpResponse:
+        response = self._answer(request)
+        if not self._inline or response.status != 201:
+            return response
+        # On a thread of its own: here may be a loop, such as that of the handler that submits.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(self.drain).result()
+        return self._after_run(response)
+
+    def _after_run(self, response: HttpResponse) -> HttpResponse:
+        stored = json.loads(response.body)
+        return _response(201, _to_wire(self._jobs[stored["id"]])) if "id" in stored else response
 
     def _answer(self, request: HttpRequest) -> HttpResponse:
         path = urlsplit(request.url).path
@@ -303,7 +315,7 @@ class _Memory:
         self._queue = queue
 
     def send(self, request: HttpRequest, timeout: float) -> HttpResponse:
-        return asyncio.run(self._queue.answer(request))
+        return self._queue.answer_sync(request)
 
     def close(self) -> None:
         pass
