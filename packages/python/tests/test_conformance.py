@@ -40,7 +40,11 @@ def fields(found: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(found, name) for name in names}
 
 
-async def call(client: AsyncClient, name: str, given: Any) -> Any:
+async def call(client: AsyncClient, name: str, given: Any, wait_seconds: float) -> Any:
+    if name == "wait":
+        return fields(await client.wait(given, wait_seconds), "id", "status")
+    if name == "result":
+        return await client.handle(given).result(wait_seconds)
     if name == "submit":
         return fields(await client.submit(submission(given)), "id", "created")
     if name == "submit_many":
@@ -92,7 +96,7 @@ class Blocking:
 
         def blocking(*args: Any, **kwargs: Any) -> Any:
             made = found(*args, **kwargs)
-            return _each(made) if name == "list" else _now(made)
+            return _each(made) if name == "list" else Blocking(made) if name == "handle" else _now(made)
 
         return blocking
 
@@ -122,10 +126,10 @@ def test_conformance(case: dict[str, Any], kind: str, fake_server: Any) -> None:
     ((name, given),) = case["call"].items()
     if "error" in case:
         with pytest.raises(AtlasQueueError) as raised:
-            asyncio.run(call(client, name, given))
+            asyncio.run(call(client, name, given, options.get("wait_seconds", 60)))
         expect_error(raised.value, **case["error"])
     else:
-        assert asyncio.run(call(client, name, given)) == case["result"]
+        assert asyncio.run(call(client, name, given, options.get("wait_seconds", 60))) == case["result"]
     expect_requests(server.requests, case["requests"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -80,7 +81,7 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert backoff_seconds(100, 1.0) == 10.0
 
 
-def test_the_import_is_quick_and_opens_nothing() -> None:
+def test_the_import_is_quick_and_opens_nothing(tmp_path: Path) -> None:
     code = (
         "import sys, time; began = time.process_time(); import atlasqueue; took = time.process_time() - began\n"
         "import threading, os; assert threading.active_count() == 1\n"
@@ -93,7 +94,9 @@ def test_the_import_is_quick_and_opens_nothing() -> None:
         "print(took)"
     )
     # The time of the processor, as the machine may be busy with others.
-    took = min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5))
+    # Compiled by the first of them.
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    took = min(float(subprocess.check_output([sys.executable, "-c", code], env=env)) for _ in range(5))
     assert took < 0.1
 
 

@@ -9,7 +9,7 @@ type Said = "hang_up" | "silence" | { status: number; headers?: Record<string, s
 type Case = {
   name: string;
   call: Record<string, never>;
-  options?: { timeout_seconds?: number; retries?: number };
+  options?: { timeout_seconds?: number; retries?: number; wait_seconds?: number };
   answers: Said[];
   requests: { method: string; path: string; body?: unknown; key?: string }[];
   result?: unknown;
@@ -25,11 +25,13 @@ const fields = async (answer: Promise<object>, ...names: string[]) => {
 const job = (answer: Promise<object>) => fields(answer, "id", "status");
 
 /** The calls of the table. */
-const calls: Record<string, (client: Client, given: never) => Promise<unknown>> = {
+const calls: Record<string, (client: Client, given: never, waits: { timeoutMs?: number }) => Promise<unknown>> = {
   submit: (client, given) => fields(client.submit(given), "id", "created"),
   submit_many: async (client, given) =>
     (await client.submitMany(given)).map(({ id, created }: { id: string; created: boolean }) => ({ id, created })),
   get: (client, id) => job(client.get(id)),
+  wait: (client, id, waits) => job(client.wait(id, waits)),
+  result: (client, id, waits) => client.handle(id).result(waits),
   cancel: (client, id) => job(client.cancel(id)),
   retry: (client, id) => job(client.retry(id)),
   retry_with_key: (client, { id, key }: { id: string; key: string }) => job(client.retry(id, { idempotencyKey: key })),
@@ -74,10 +76,10 @@ test.each(cases)("$name", async ({ call, options = {}, answers, requests, result
   let next = 0;
   const server = await httpReceiver(() => answerOf(answers[Math.min(next++, answers.length - 1)]));
   onTestFinished(() => server.close());
-  const { timeout_seconds = 10, retries = 5 } = options;
+  const { timeout_seconds = 10, retries = 5, wait_seconds = 60 } = options;
   const client = createClient({ url: server.url, timeoutMs: timeout_seconds * 1_000, retries });
   const [[name, given]] = Object.entries(call) as [[string, never]];
-  const run = calls[name]?.(client, given);
+  const run = calls[name]?.(client, given, { timeoutMs: wait_seconds * 1_000 });
   if (error) expectError(await run?.catch((thrown: unknown) => thrown), error);
   else expect(await run).toEqual(result);
   expect(server.requests.map(shapeOf)).toEqual(requests.map(({ method, path }) => ({ method, path: queryOf(path) })));
