@@ -3,6 +3,7 @@ import { writeForPrograms } from "../build/for-programs.ts";
 import { readPages } from "../build/pages.ts";
 import { withoutInlineScripts } from "../build/scripts.ts";
 import { sidebar } from "../build/sidebar.ts";
+import { slug } from "../build/slug.ts";
 
 /** Where the API serves the site. */
 const base = "/guide/";
@@ -21,7 +22,10 @@ export default defineConfig({
   // A test checks all links, anchors too.
   ignoreDeadLinks: true,
   head: [["link", { rel: "icon", type: "image/svg+xml", href: `${base}icon.svg` }]],
-  markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } },
+  markdown: {
+    anchor: { slugify: slug },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+  },
   themeConfig: {
     sidebar: sidebar(pages),
     outline: { level: [2, 3] },

@@ -1,5 +1,6 @@
 import { isFinal } from "@atlasqueue/contract";
 import { cliCommands, cliList } from "./cli.ts";
+import { explanationSections, problemTable } from "./codes.ts";
 import { statusTable, storedFields, submittedFields } from "./jobs.ts";
 import { limitTable } from "./limits.ts";
 import { logTable } from "./log-events.ts";
@@ -11,6 +12,8 @@ export async function blocks(): Promise<Record<string, string>> {
   return {
     ...settingTables(),
     cli: cliList(await cliCommands()),
+    "explain-codes": explanationSections(),
+    errors: problemTable(),
     "job-fields": submittedFields(),
     "stored-fields": storedFields(),
     limits: limitTable(),
