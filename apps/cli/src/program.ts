@@ -14,7 +14,7 @@ import { version } from "./version.ts";
  */
 export async function createProgram(env: Env, words: readonly string[]): Promise<Command> {
   const program = new Command("atlasqueue")
-    .description("A job queue that is durable like Postgres and wakes like Redis.")
+    .description("A background job queue for teams that run PostgreSQL.")
     .version(version())
     .showHelpAfterError("(--help says more)")
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage))
@@ -24,8 +24,8 @@ export async function createProgram(env: Env, words: readonly string[]): Promise
     );
   const asked = askedOf(words);
   const completes = asked === "completion" || asked === "complete";
-  for (const [name, { about, load }] of Object.entries(commands)) {
-    const command = program.command(name).description(about);
+  for (const [name, { group, about, load }] of Object.entries(commands)) {
+    const command = program.command(name).description(about).helpGroup(`${group}:`);
     if (completes || name === asked) (await load())(command, env);
   }
   if (completes) (await import("./commands/completion.ts")).addCompletion(program);

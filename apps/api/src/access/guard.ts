@@ -36,6 +36,6 @@ function requireOperator(caller: Caller, scope: Needed): void {
   if (caller.tenant === defaultTenant && allows(caller, scope)) return;
   throw new ProblemError(
     "forbidden",
-    `This shows all tenants: it needs a token of the default tenant with the scope ${shown(scope)}`,
+    `This endpoint returns data of all tenants. Use a token of the default tenant with the scope ${shown(scope)}.`,
   );
 }

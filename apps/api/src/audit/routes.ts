@@ -24,7 +24,7 @@ const list = route(
     path: "/v1/audit",
     id: "listAudit",
     tag: "Audit",
-    summary: "Who did what, newest first",
+    summary: "List audit log entries",
     description:
       "Everything that changes something, apart from submitting and working: who did it, to what, how many, when, from " +
       "which address, in which request. If the token did not allow it, `refused` is how many calls the entry stands for: " +

@@ -67,7 +67,7 @@ const create = route(
     id: "createReplay",
     audit: { action: "replay.create", asks: askReplay, tells: tellReplay },
     tag: "Dead letters",
-    summary: "Replay dead jobs in the background",
+    summary: "Start a replay of dead letters",
     description:
       "The jobs that are dead now and match are queued again page by page, at most `rate` a second, with `patch` merged " +
       "into their payloads; any process carries it on, also after a restart. A job that dies again is not replayed " +
@@ -128,7 +128,7 @@ const list = route(
     path: "/v1/dlq/replays",
     id: "listReplays",
     tag: "Dead letters",
-    summary: "List the replays, newest first",
+    summary: "List replays",
     description: "Those that are over are kept for 30 days. A page of large patches ends after about 4 MiB.",
     scope: "read",
     request: { query: listReplaysQuery },
@@ -148,7 +148,7 @@ const get = route(
     path: "/v1/dlq/replays/{id}",
     id: "getReplay",
     tag: "Dead letters",
-    summary: "See how far a replay has come",
+    summary: "Get a replay",
     scope: "read",
     request: { path },
     answers: { 200: { description: "The replay.", schema: replay, example } },

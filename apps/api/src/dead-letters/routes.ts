@@ -70,7 +70,7 @@ const list = route(
     path: "/v1/dlq",
     id: "listDeadLetters",
     tag: "Dead letters",
-    summary: "List dead jobs, most recently dead first",
+    summary: "List dead letters",
     description: "A page of large jobs ends after about 4 MiB.",
     scope: "read",
     request: { query: listDeadQuery },
@@ -99,7 +99,7 @@ const groups = route(
     path: "/v1/dlq/groups",
     id: "listDeadLetterGroups",
     tag: "Dead letters",
-    summary: "Group dead jobs by type and error",
+    summary: "Group dead letters by type and error",
     description:
       "Errors are alike when their first lines are, without ids, numbers, quoted texts and hexadecimal. Ordered by type " +
       "and fingerprint. The groups of a page share 50,000 jobs that it counts: of a group too large for its share, " +
@@ -139,7 +139,7 @@ const replay = route(
     path: "/v1/dlq/replay",
     id: "replayDeadLetters",
     audit: { action: "dlq.replay", asks: askBulk, tells: tellReplay },
-    summary: "Replay dead jobs",
+    summary: "Replay dead letters",
     description: `They are queued now, as if they were new, and keep their history. Sent again with the same \`Idempotency-Key\`, it changes nothing more and says what it did. ${which}`,
     request: { idempotency_key: "optional", body: { ...body, example: { queue: "mail", type: "mail.send" } } },
   },
@@ -152,8 +152,8 @@ const purge = route(
     path: "/v1/dlq/purge",
     id: "purgeDeadLetters",
     audit: { action: "dlq.purge", asks: askBulk, tells: tellBulk },
-    summary: "Remove dead jobs",
-    description: `They are gone, with their history, and their idempotency keys are free again. ${which}`,
+    summary: "Purge dead letters",
+    description: `This deletes them and their history. Their idempotency keys are free again. ${which}`,
     request: { body: { ...body, example: { queue: "mail", dry_run: true } } },
   },
   (call) => change(call, purgeAll),

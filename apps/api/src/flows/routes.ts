@@ -74,7 +74,7 @@ const get = route(
     path: "/v1/flows/{id}",
     id: "getFlow",
     tag: "Flows",
-    summary: "Read a flow with its jobs",
+    summary: "Get a flow with its jobs",
     description:
       "A page has a thousand jobs, in the order in which they were submitted; one whose jobs wait for very many others " +
       "ends after about 4 MiB. The critical path is the chain of jobs on which the end of the flow hangs: from the one " +
@@ -125,8 +125,8 @@ const cancel = route(
     id: "cancelFlow",
     audit: { action: "flow.cancel", tells: tellChanged },
     tag: "Flows",
-    summary: "Cancel all jobs of a flow that are not final",
-    description: `Running ones too: their leases end, and their handlers are aborted. ${underKey}`,
+    summary: "Cancel a flow",
+    description: `All of its jobs that are not final. Leases of running jobs end, and their handlers are aborted. ${underKey}`,
     scope: "submit",
     request: { path, idempotency_key: "optional", body: noBody },
     answers: { 200: { description: "How many it cancelled.", schema: flowActAnswer } },
@@ -142,7 +142,7 @@ const retry = route(
     id: "retryFlow",
     audit: { action: "flow.retry", tells: tellChanged },
     tag: "Flows",
-    summary: "Run the dead and cancelled jobs of a flow again",
+    summary: "Retry a flow",
     description:
       "What succeeded stays as it is. Jobs that were cancelled because of one that failed wait for it again, and are " +
       `not counted. ${underKey}`,

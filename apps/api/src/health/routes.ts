@@ -11,7 +11,7 @@ const health = route(
     ...probe,
     path: "/health",
     id: "getHealth",
-    summary: "Whether the process runs",
+    summary: "Health check",
     answers: {
       200: {
         description: "The process is running.",
@@ -31,7 +31,7 @@ const liveness = route(
     ...probe,
     path: "/livez",
     id: "getLiveness",
-    summary: "Whether the process runs, for orchestrators",
+    summary: "Liveness check",
     answers: {
       200: {
         description: "The process is running.",
@@ -46,7 +46,7 @@ const liveness = route(
 const readyAnswers = {
   200: {
     description:
-      "It can. `degraded` means that Redis is away or refuses writes: jobs are still accepted, and workers find them in PostgreSQL, about once a second.",
+      "It can do its work. `degraded` means that Redis is unavailable or refuses writes: jobs are still accepted, and workers find them in PostgreSQL, about once a second.",
     schema: readiness,
     example: {
       status: "ok",
@@ -55,7 +55,7 @@ const readyAnswers = {
     },
   },
   503: {
-    description: "PostgreSQL is away or read-only, or another database uses this Redis and had it first.",
+    description: "PostgreSQL is unavailable or read-only, or another database uses this Redis and had it first.",
     schema: readiness,
     example: {
       status: "unavailable",
@@ -75,7 +75,7 @@ const ready = (path: "/readyz" | "/ready", id: string) =>
       ...probe,
       path,
       id,
-      summary: path === "/ready" ? "The same as /readyz" : "Whether it can do its work",
+      summary: path === "/ready" ? "The same as /readyz" : "Readiness check",
       answers: readyAnswers,
     },
     async ({ deps }) => {
@@ -95,7 +95,7 @@ const metrics = route(
     ...probe,
     path: "/metrics",
     id: "getMetrics",
-    summary: "Counters and histograms; where tokens are asked for, for one of the default tenant with metrics",
+    summary: "Get metrics for Prometheus",
     scope: "metrics",
     // It shows the types of all tenants' jobs.
     all_tenants: true,

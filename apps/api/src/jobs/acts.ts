@@ -28,7 +28,7 @@ export const edit = route(
     id: "editJob",
     audit: { action: "job.edit" },
     tag: "Jobs",
-    summary: "Run a dead, cancelled or failed job again with another payload",
+    summary: "Edit and retry a job",
     description:
       "`payload` takes the place of the payload; `patch` is merged into it (RFC 7396: null removes a field). " +
       "Otherwise like retry.",
@@ -69,7 +69,7 @@ export const remove = route(
       "it is replayed, stays.",
     scope: "admin",
     request: { path, body: noBody },
-    answers: { 204: { description: "It is gone." } },
+    answers: { 204: { description: "It is deleted." } },
     problems: ["validation", "not_found", "job_not_finished", "job_awaited"],
   },
   async ({ deps, tenant, path: { id } }) => {
@@ -97,7 +97,7 @@ export const bulk = route(
     id: "bulkJobs",
     audit: { action: "jobs.bulk", asks: askBulk, tells: tellBulk },
     tag: "Jobs",
-    summary: "Cancel, retry, delete or purge all jobs that match",
+    summary: "Change many jobs at once",
     description:
       "Newest first, those to which it can be done: not final, stopped (dead, cancelled, failed), or final; " +
       "`purge` deletes whatever is not running. A call by `filter` or `all` goes on for about 3 s, one by `ids` until " +

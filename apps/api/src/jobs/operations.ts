@@ -60,7 +60,7 @@ const create = route(
     id: "createOperation",
     audit: { action: "operation.create", asks: askOperation, tells: tellOperation },
     tag: "Jobs",
-    summary: "Cancel, retry, delete or purge all jobs that match, in the background",
+    summary: "Start a bulk operation",
     description:
       "The jobs that match now and can be changed so are changed page by page, newest first. Any process carries the " +
       "operation on, also after a restart. A cancel stops running jobs first. `purge` deletes all that is not running. " +
@@ -106,7 +106,7 @@ const list = route(
     path: "/v1/operations",
     id: "listOperations",
     tag: "Jobs",
-    summary: "List bulk operations and replays, newest first",
+    summary: "List operations",
     description: "Those that are over are kept for 30 days. A page of large filters ends after about 4 MiB.",
     scope: "read",
     request: { query: listOperationsQuery },
@@ -128,7 +128,7 @@ const get = route(
     path: "/v1/operations/{id}",
     id: "getOperation",
     tag: "Jobs",
-    summary: "See how far an operation has come",
+    summary: "Get an operation",
     scope: "read",
     request: { path },
     answers: { 200: { description: "The operation.", schema: operation, example } },

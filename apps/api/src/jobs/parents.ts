@@ -15,7 +15,7 @@ export const parents = route(
     path: "/v1/jobs/{id}/parents",
     id: "listParents",
     tag: "Jobs",
-    summary: "List the jobs that a job waits or waited for",
+    summary: "List a job's parents",
     description:
       "With their results, in the order of the request. A page ends after about 1 MiB of results. One with " +
       "`result_gone` was removed, or its result was, as it was from before the flow and its time had come.",

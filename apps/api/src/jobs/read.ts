@@ -96,7 +96,7 @@ export const get = route(
     path: "/v1/jobs/{id}",
     id: "getJob",
     tag: "Jobs",
-    summary: "Read a job",
+    summary: "Get a job",
     description:
       "With `wait_seconds` it is answered as soon as the job is final, or when time is up. One that waits or waited for " +
       `others comes with the results of the first ${limits.parents_shown_max} of them, or of as many as have 256 KiB ` +
@@ -173,10 +173,10 @@ export const explain = route(
     path: "/v1/jobs/{id}/explain",
     id: "explainJob",
     tag: "Jobs",
-    summary: "Why a job is not running now",
+    summary: "Explain a job",
     scope: "read",
     request: { path },
-    answers: { 200: { description: "Reasons in words and codes.", schema: explanation } },
+    answers: { 200: { description: "Why it is not running now, in words and codes.", schema: explanation } },
     problems: ["validation", "not_found"],
   },
   async ({ deps, tenant, path: { id } }) => (await explainJob(deps, tenant, id)) ?? unknownJob(),

@@ -13,7 +13,7 @@ export const submitBatch = route(
     path: "/v1/jobs/batch",
     id: "submitJobs",
     tag: "Jobs",
-    summary: "Submit many jobs, all or none",
+    summary: "Submit a batch of jobs, or a flow",
     description:
       "Jobs of one group run in the order of the list. Either each job has its `idempotency_key`, or the header " +
       "`Idempotency-Key` stands for the whole batch: the same batch sent again under it answers the same ids.\n\n" +

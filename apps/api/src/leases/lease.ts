@@ -8,7 +8,7 @@ export const lease = route(
     method: "post",
     path: "/v1/queues/{queue}/lease",
     id: "leaseJobs",
-    tag: "Work",
+    tag: "Leases",
     summary: "Lease jobs of a queue",
     description:
       "With `wait_seconds` it waits for a job when there is none. A leased job is the worker's until `locked_until`; " +

@@ -18,15 +18,15 @@ export const settleMany = route(
     method: "post",
     path: "/v1/leases/settle",
     id: "settleLeases",
-    tag: "Work",
+    tag: "Leases",
     summary: "Settle many jobs at once",
     description:
-      "`releases` are jobs that are given back: ready again, with no attempt spent.\n\n" +
+      "`releases` are jobs to release: they are ready again, and no attempt is counted.\n\n" +
       "With `next`, the next job of each group whose job was acked is leased in the same transaction and comes with the " +
       "answer: one request and one write to the disk for each job of an ordered group. None comes when its group has no " +
-      "other that is due, or its queue is paused, has limits or takes turns, or runs several jobs of a group. With a " +
+      "other that is due, or its queue is paused, has limits or `fair_by`, or runs several jobs of a group. With a " +
       "`lease_token` in it, repeat the request unchanged if no response comes: it returns the jobs that are still leased " +
-      "under it. So that groups waiting for a worker have their turn, ask without `next` now and then.",
+      "under it. Lease without `next` now and then, so that other groups get a worker too.",
     scope: "work",
     gate: "lease",
     request: {

@@ -35,14 +35,14 @@ import { settleAdding } from "./settle-adding.ts";
 const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;
 const problems = ["not_found", "lease_lost"] as const;
-const work = { method: "post", tag: "Work", scope: "work", gate: "lease", problems } as const;
+const work = { method: "post", tag: "Leases", scope: "work", gate: "lease", problems } as const;
 
 export const ack = route(
   {
     ...work,
     path: "/v1/jobs/{id}/ack",
     id: "ackJob",
-    summary: "Settle a job as done",
+    summary: "Acknowledge a job",
     description:
       `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer.\n\n` +
       "`children` are jobs that it adds, as a batch does: they are stored with the ack, or neither is, and their faults " +
@@ -72,7 +72,7 @@ export const nack = route(
     ...work,
     path: "/v1/jobs/{id}/nack",
     id: "nackJob",
-    summary: "Settle a job as failed",
+    summary: "Report a failed attempt",
     description: "It is retried after a growing delay, or is dead after its last attempt.",
     request: {
       path,
@@ -96,7 +96,7 @@ export const release = route(
     ...work,
     path: "/v1/jobs/{id}/release",
     id: "releaseJob",
-    summary: "Give a job back",
+    summary: "Release a job",
     description:
       "For a worker that stops before the job is done: it is ready again, in its old place, and no attempt is counted. " +
       "A worker without a handler for its type sends `later: true`: the job is ready again after as long as it has been " +
@@ -117,12 +117,12 @@ export const heartbeat = route(
     ...work,
     path: "/v1/jobs/{id}/heartbeat",
     id: "heartbeat",
-    summary: "Hold a job for longer",
+    summary: "Extend a lease (heartbeat)",
     request: { path, body: { schema: heartbeatRequest, example: { lease_token, progress: { percent: 50 } } } },
     // An API that has fallen behind would renew the same leases over and over, for callers who have asked again long since.
     answers: {
       200: {
-        description: "Until when the job is held now.",
+        description: "When the lease ends now.",
         schema: heartbeatAnswer,
         example: { locked_until: exampleLockedUntil },
       },

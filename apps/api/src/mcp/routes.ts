@@ -16,7 +16,7 @@ const message = route(
     path: "/mcp",
     id: "mcp",
     tag: "MCP",
-    summary: "Speak MCP",
+    summary: "Send an MCP message",
     description:
       "One message of the Model Context Protocol, 2026-07-28, and its answer; clients of the protocols before it are " +
       "served too. There are no sessions and no streams. The tools ask the operations above in the caller's name, so what " +

@@ -78,10 +78,10 @@ function sayOnce(parameter: { description?: string; schema?: { description?: str
   delete parameter.schema?.description;
 }
 
-const about = `A job queue that is durable like PostgreSQL and wakes like Redis.
+const about = `A background job queue for teams that run PostgreSQL. Redis is optional.
 
 Times are RFC 3339, UTC, with milliseconds. Ids are UUIDs, in any case. Unknown fields and query parameters are refused.
-Every answer has \`X-Request-ID\`: the caller's own when it is well-formed, otherwise a new one. Every error is
+Every response has \`X-Request-ID\`: the caller's own when it is well-formed, otherwise a new one. Every error is
 \`application/problem+json\` with that id as its \`instance\`; OpenQueue's operations have their own format.`;
 
 function pathsOf(operations: readonly Operation[]): Record<string, Record<string, ZodOpenApiOperationObject>> {

@@ -52,7 +52,7 @@ export const getStatus = route(
     method: "get",
     path: "/jobs/{id}",
     id: "openQueueGetJobStatus",
-    summary: "Read a job's status",
+    summary: "Get a job's status",
     scope: "read",
     request: { path },
     answers: {
@@ -76,7 +76,7 @@ export const getDetail = route(
     method: "get",
     path: "/jobs/{id}/detail",
     id: "openQueueGetJob",
-    summary: "Read a job",
+    summary: "Get a job",
     scope: "read",
     request: { path },
     answers: { 200: { description: "The job.", schema: openQueueJob, example: exampleOpenQueueJob } },

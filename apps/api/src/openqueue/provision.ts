@@ -36,8 +36,9 @@ export const provision = route(
     id: "openQueueProvision",
     tag: "OpenQueue",
     surface: "openqueue",
-    summary: "Make a tenant and a token for an email address",
-    description: "The same address again gets another token of the same tenant. Off unless ADMIN_SECRET is set.",
+    summary: "Create a tenant and a token",
+    description:
+      "For an email address. The same address again gets another token of the same tenant. Off unless ADMIN_SECRET is set.",
     request: {
       headers: describeFields(
         z.strictObject({ "X-Admin-Secret": z.string().describe("the ADMIN_SECRET of the server") }),

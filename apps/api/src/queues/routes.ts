@@ -53,7 +53,7 @@ const listQueues = route(
     path: "/v1/queues",
     id: "listQueues",
     tag: "Queues",
-    summary: "List the queues",
+    summary: "List queues",
     description: "The counts are kept, not counted: this costs the same whatever the history.",
     scope: "read",
     request: { query: listQueuesQuery },
@@ -82,8 +82,8 @@ const getQueue = route(
     path: "/v1/queues/{queue}",
     id: "getQueue",
     tag: "Queues",
-    summary: "Read a queue",
-    description: "With how many of its jobs started within the period of its rate: how much of that is used up.",
+    summary: "Get a queue",
+    description: "With how many of its jobs started within the period of its rate.",
     scope: "read",
     request: { path },
     answers: { 200: { description: "The queue.", schema: oneQueue, example: { ...exampleQueue, starts: 83 } } },
@@ -106,9 +106,9 @@ const pause = route(
     id: "pauseQueue",
     audit: { action: "queue.pause" },
     tag: "Queues",
-    summary: "Hand out no more jobs of a queue",
+    summary: "Pause a queue",
     description:
-      "Running jobs go on, and jobs are still accepted. Any name may be paused: a queue comes into being with its first job. " +
+      "No more of its jobs are leased. Running jobs go on, and jobs are still accepted. You can pause any name. " +
       underKey,
     scope: "admin",
     request: { path, idempotency_key: "optional", body: noBody },
@@ -131,7 +131,7 @@ const resume = route(
     id: "resumeQueue",
     audit: { action: "queue.resume" },
     tag: "Queues",
-    summary: "Hand out jobs of a queue again",
+    summary: "Resume a queue",
     description: underKey,
     scope: "admin",
     request: { path, idempotency_key: "optional", body: noBody },
@@ -148,13 +148,13 @@ const limitQueue = route(
     id: "limitQueue",
     audit: { action: "queue.limits", asks: ({ body }: { body: JsonObject }) => ({ detail: body }) },
     tag: "Queues",
-    summary: "Set how many jobs of a queue run at once, and how often one starts",
+    summary: "Set queue limits",
     description:
       "All limits are set; one left out or null is removed. They are strict across all workers: never exceeded, " +
-      "and a dead worker's jobs count until its leases are taken back. Running jobs go on. " +
-      "`group_concurrency` is one by default; with more, jobs of a group run side by side, and its order is only " +
+      "and a dead worker's jobs count until their leases expire. Running jobs go on. " +
+      "`group_concurrency` is one by default; with more, jobs of a group run at the same time, and its order is only " +
       "the order in which they start. `rate` limits the starts within any period; `group_rate` does so for each group. " +
-      "With `fair_by` the queue's groups take turns, instead of the oldest job being next; not together with `concurrency`, " +
+      "With `fair_by` the queue serves its groups round-robin, not the oldest job first; not together with `concurrency`, " +
       "`rate` or `group_rate`.",
     scope: "admin",
     request: {
@@ -181,9 +181,9 @@ const groups = route(
     path: "/v1/queues/{queue}/groups",
     id: "listHeldGroups",
     tag: "Queues",
-    summary: "List the groups in which a job has its turn",
+    summary: "List groups in progress",
     description:
-      "By which job, since when, and how many wait behind it. Groups with `group_concurrency` over 1 are not held.",
+      "With the job whose turn it is, since when, and how many wait. Groups with `group_concurrency` over 1 are not listed.",
     scope: "read",
     request: { path, query: listHeldGroupsQuery },
     answers: {

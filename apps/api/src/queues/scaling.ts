@@ -19,7 +19,7 @@ export const scaling = route(
     path: "/v1/queues/{queue}/scaling",
     id: "getQueueScaling",
     tag: "Queues",
-    summary: "What an autoscaler of workers needs to know of a queue",
+    summary: "Get a queue's figures for autoscaling",
     description:
       "Flat, for KEDA's `metrics-api` scaler. `backlog` and `oldest_ready_seconds` leave out what more workers could not " +
       "help: both are as if nothing waited while the queue is paused or its `concurrency` or `rate` is used up. A queue " +

@@ -121,17 +121,17 @@ export type Answer = {
 
 /** The sections of the document, in order. */
 export const tags = {
-  Jobs: "Submit jobs, read them, and change their course.",
-  Flows: "Jobs that wait for one another, as a whole. They are submitted as a batch.",
-  Work: "Work from any language: lease jobs, and settle them under their lease's token.",
-  Queues: "See the state of the queues, and stop and start them.",
-  "Dead letters": "See which jobs died, replay them, or remove them.",
-  Schedules: "Jobs that recur by cron, in any time zone.",
-  Figures: "See what happens: now, and over the last month.",
-  Tokens: "Make, replace and end the tokens of your tenant.",
-  Audit: "Who did what, and when.",
+  Jobs: "Submit, read, cancel, retry and delete jobs.",
+  Flows: "Jobs that depend on one another. Submit them as a batch.",
+  Leases: "Work from any language: lease jobs, extend their leases, and report how they ended.",
+  Queues: "Read queues, pause and resume them, and set their limits.",
+  "Dead letters": "List, replay and purge jobs that failed for good.",
+  Schedules: "Submit jobs by cron, in any time zone.",
+  Statistics: "What happens now, and what happened over the last month.",
+  Tokens: "Create, rotate and revoke the tokens of your tenant.",
+  Audit: "Read the audit log.",
   MCP: "The queue as tools for assistants and editors, by the Model Context Protocol.",
-  Session: "For the dashboard: a cookie in place of a token, which pages then need not keep.",
+  Session: "For the dashboard: a cookie in place of a token.",
   OpenQueue: 'The wire format of OpenQueue, whose clients work unchanged. Errors are `{"detail": …}`.',
   "Health and metrics":
     "For load balancers, orchestrators and Prometheus. The health checks need no token; with `AUTH=required` `/metrics` does.",

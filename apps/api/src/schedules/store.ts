@@ -25,10 +25,10 @@ export const create = route(
     tag: "Schedules",
     summary: "Create a schedule",
     description:
-      "It fires from its next slot on: any worker or API process submits its job, with the key `schedule:{name}:{slot}`. Day of the month " +
-      "and day of the week: either is enough. Fixed times that the clock skips fire right after the gap, those it " +
-      "shows twice fire the first time; a `*` or a step in the minute or the hour fires whenever the clock shows it. " +
-      "`catch_up` says which slots missed in a downtime get a job: none, the latest, or all (the last 1,000).",
+      "It runs from its next time on. Any worker or API process submits its job, with the key `schedule:{name}:{time}`. Day of the month " +
+      "and day of the week: either is enough. Fixed times that the clock skips run right after the gap, those it " +
+      "shows twice run the first time. A `*` or a step in the minute or the hour runs whenever the clock shows it. " +
+      "`catch_up` chooses what happens to runs missed in a downtime: none, the latest, or all (the last 1,000).",
     scope: "admin",
     request: { body: { schema: createScheduleBody, example: { name: exampleName, ...exampleDefinition } } },
     answers: { 201: { ...answer("The new schedule."), headers: location } },
@@ -50,7 +50,7 @@ export const put = route(
     summary: "Create or replace a schedule",
     description:
       "With the same cron and time zone it keeps its position, so it may be put at every program start; with others it " +
-      "goes on with the next slot from now. A paused one stays paused.",
+      "goes on with its next time from now. A paused one stays paused.",
     scope: "admin",
     request: { path, body: { schema: putScheduleBody, example: exampleDefinition } },
     answers: { 200: answer("The schedule, replaced."), 201: { ...answer("The new schedule."), headers: location } },

@@ -72,7 +72,7 @@ const get = route(
     path: "/v1/session",
     id: "getSession",
     tag: "Session",
-    summary: "Who am I, and what may I do",
+    summary: "Get the caller",
     description:
       "By token or by cookie. Without either, or when the session has ended, `signed_in` is false. With `AUTH=disabled` " +
       "everyone is signed in.",
@@ -152,7 +152,7 @@ const close = route(
     summary: "Sign out",
     description: "The session is over, on the server too; its token stays. Without a session nothing happens.",
     answers: {
-      200: { description: "Nobody is signed in.", schema: session, example: signedOutExample(), some_headers: cookie },
+      200: { description: "Signed out.", schema: session, example: signedOutExample(), some_headers: cookie },
     },
     problems: ["validation", "forbidden", "unavailable", "no_room", "share_used"],
   },

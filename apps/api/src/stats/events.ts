@@ -21,15 +21,15 @@ export const events = route(
     method: "get",
     path: "/v1/events",
     id: "listenToEvents",
-    tag: "Figures",
-    summary: "Listen to what happens",
+    tag: "Statistics",
+    summary: "Stream events",
     description:
-      "Server-sent events, for as long as the caller listens. `counts`: how many jobs of each status there are, in all " +
+      "Server-sent events, for as long as the client reads. `counts`: how many jobs of each status there are, in all " +
       "and in the queues followed (those named in `queues`, or the first 100 by name); at first all of them, then " +
       "what has changed, once a second at most. `finished`: jobs that finished in the last second, a hundred at most; " +
       "`more` when there were others. A comment every 15 seconds shows that the connection lives. `end`: its `reason` is " +
       "`token_ended`, or `draining` when the server stops. A reader that is too slow is dropped. After any end: connect " +
-      "again, and all counts are told again.",
+      "again, and all counts are sent again.",
     scope: "read",
     request: { query: liveEventsQuery },
     gate: "own",

@@ -28,8 +28,8 @@ export const overviewRoute = route(
     method: "get",
     path: "/v1/overview",
     id: "getOverview",
-    tag: "Figures",
-    summary: "How things are, and what is wrong",
+    tag: "Statistics",
+    summary: "Get the overview",
     description:
       "The tenant's jobs by status, its oldest waiting job, its workers, and `problems`: what a person should look at " +
       "now. Without Redis `workers` is null, and a problem says so. Counts are compared with the jobs themselves once a " +

@@ -26,11 +26,11 @@ export const series = route(
     method: "get",
     path: "/v1/stats/series",
     id: "getStatsSeries",
-    tag: "Figures",
-    summary: "What happened to jobs over time",
+    tag: "Statistics",
+    summary: "Get statistics over time",
     description:
       "Of all the tenant's jobs, of a queue, of a type, or of a type in a queue: 15 or 60 steps of a minute, 96 of a " +
-      "quarter of an hour, or 180 of four hours. The last step is under way: it has lasted until `to`. Figures arrive up " +
+      "quarter of an hour, or 180 of four hours. The last step is under way: it has lasted until `to`. Numbers arrive up " +
       "to five seconds late, and a process that crashes takes those of its last five seconds with it. Percentiles come " +
       "from buckets, and are at most 9 % off. A tenant's types beyond the hundredth in an hour are counted as `other`. " +
       "Minutes are kept for two days, hours for thirty.",

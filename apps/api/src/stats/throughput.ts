@@ -15,11 +15,11 @@ export const throughputRoute = route(
     method: "get",
     path: "/v1/stats/throughput",
     id: "getThroughput",
-    tag: "Figures",
-    summary: "What became of the jobs of some queues in the last hour",
+    tag: "Statistics",
+    summary: "Get the throughput of queues in the last hour",
     description:
       "For a small chart of each: jobs that succeeded and attempts that failed, in 20 steps of three minutes, the last of " +
-      "which is under way. A queue without figures has zeros.",
+      "which is under way. A queue without jobs has zeros.",
     scope: "read",
     request: { query: throughputQuery },
     answers: { 200: { description: "The queues, in the order asked for.", schema: throughput, example } },

@@ -24,8 +24,8 @@ export const store = route(
     method: "put",
     path: "/v1/jobs/{id}/steps/{name}",
     id: "storeStep",
-    tag: "Work",
-    summary: "Keep the result of a step",
+    tag: "Leases",
+    summary: "Store the result of a step",
     description:
       "It comes with every later lease of the job, so that a retry need not do the step again. The first result of a name " +
       `stays, and is the answer. A result may have ${limits.result_bytes_max} bytes of JSON, all of a job's ` +
@@ -66,8 +66,8 @@ export const park = route(
     method: "post",
     path: "/v1/jobs/{id}/park",
     id: "parkJob",
-    tag: "Work",
-    summary: "Let a job wait for a signal",
+    tag: "Leases",
+    summary: "Park a job until a signal",
     description:
       "`parked`: the lease is over, and the attempt does not count. The job is leased again when the signal comes or the " +
       "time is over, which counts from its first wait for this signal; ask again then. `signalled`: the signal is there. " +

@@ -48,7 +48,7 @@ const list = route(
     path: "/v1/tokens",
     id: "listTokens",
     tag: "Tokens",
-    summary: "List the tokens",
+    summary: "List tokens",
     description: "Never the tokens themselves, which are kept as digests.",
     scope: "admin",
     answers: { 200: { description: "Every valid token.", schema: tokenList, example: { items: [listed] } } },
@@ -64,7 +64,7 @@ const create = route(
     id: "createToken",
     audit: { action: "token.create", tells: tellToken },
     tag: "Tokens",
-    summary: "Make a token",
+    summary: "Create a token",
     description:
       "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as there is no telling who the caller is.",
     scope: "admin",
@@ -105,7 +105,7 @@ const rotate = route(
       tells: (_input, { id, name }: CreatedToken) => ({ detail: { successor: id, name } }),
     },
     tag: "Tokens",
-    summary: "Replace a token",
+    summary: "Rotate a token",
     description:
       "The old one goes on working for `overlap_seconds`, so that no one is locked out meanwhile. A token has one " +
       "successor until that is revoked; the new one does not outlive the token that asks for it.",
@@ -142,7 +142,7 @@ const revoke = route(
     id: "revokeToken",
     audit: { action: "token.revoke" },
     tag: "Tokens",
-    summary: "End a token at once",
+    summary: "Revoke a token",
     description: "Any token may end itself; ending another one needs `admin`, otherwise it is 404.",
     scope: scopes,
     request: { path },

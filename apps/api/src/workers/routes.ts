@@ -21,7 +21,7 @@ const listWorkers = route(
     path: "/v1/workers",
     id: "listWorkers",
     tag: "Queues",
-    summary: "List the live workers",
+    summary: "List workers",
     description:
       "Those that announced themselves in Redis within the last five seconds. Workers that lease over HTTP announce nothing.",
     scope: "read",

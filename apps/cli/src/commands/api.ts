@@ -6,7 +6,7 @@ import { integer } from "../submit/job-fields.ts";
 
 export function defineApi(command: Command, env: Env): void {
   command
-    .option("-p, --processes <n>", "processes on one port (API_PROCESSES)", (text) => integer(text, 1, 256))
+    .option("-p, --processes <n>", "Processes on one port (API_PROCESSES)", (text) => integer(text, 1, 256))
     .action(async ({ processes }) => {
       const set = { ...env, ...(processes !== undefined && { API_PROCESSES: String(processes) }) };
       const { readApiConfig, startApis } = await import("@atlasqueue/api");

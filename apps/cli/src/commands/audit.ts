@@ -24,12 +24,12 @@ const columns: Columns<AuditEntry> = {
 
 export function defineAudit(command: Command, env: Env): void {
   command
-    .option("--action <name>", "of this kind, such as queue.pause")
-    .option("--token <id>", "by this token")
-    .option("--target <name>", "done to this queue, schedule or id")
-    .option("--after <time>", "from this time on (RFC 3339)")
-    .option("--before <time>", "up to this time")
-    .option("--limit <n>", "at most this many", (text) => integer(text, 1, entries_max), limits.list_items_default)
+    .option("--action <name>", "Filter by action, such as queue.pause")
+    .option("--token <id>", "Filter by token ID")
+    .option("--target <name>", "Filter by queue, schedule or ID")
+    .option("--after <time>", "Only after this time (RFC 3339)")
+    .option("--before <time>", "Only before this time (RFC 3339)")
+    .option("--limit <n>", "How many to list", (text) => integer(text, 1, entries_max), limits.list_items_default)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json, limit, ...filter }) =>
@@ -47,7 +47,7 @@ export function defineAudit(command: Command, env: Env): void {
             cursor = page.next_cursor;
           }
           if (json) return writeJson(output, { items });
-          if (items.length === 0) return output.tell("nothing of this kind was done\n");
+          if (items.length === 0) return output.tell("No matching audit entries\n");
           showTable(output, columns, items);
         }),
       ),

@@ -14,10 +14,10 @@ export function defineDlq(dlq: Command, env: Env): void {
   dlq
     .command("list")
     .description("List dead letters, most recently dead first.")
-    .option("--queue <name>", "of this queue", parseQueue)
-    .option("--type <type>", "of this type")
-    .option("--fingerprint <hex>", "whose error is this one, as groups shows it")
-    .option("--limit <n>", "at most this many", (text) => integer(text, 1, jobs_max), limits.list_items_default)
+    .option("--queue <name>", "Filter by queue", parseQueue)
+    .option("--type <type>", "Filter by type")
+    .option("--fingerprint <hex>", "Filter by error, as `dlq groups` shows it")
+    .option("--limit <n>", "How many to list", (text) => integer(text, 1, jobs_max), limits.list_items_default)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json, ...filter }) =>
@@ -27,7 +27,7 @@ export function defineDlq(dlq: Command, env: Env): void {
   dlq
     .command("groups")
     .description("Group dead letters by type and error: how many, first and last.")
-    .option("--type <type>", "of this type")
+    .option("--type <type>", "Filter by type")
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json, ...filter }) =>
@@ -41,12 +41,12 @@ export function defineDlq(dlq: Command, env: Env): void {
     const command = dlq
       .command(verb)
       .description(description)
-      .argument("[id...]", "of the jobs", parseIds)
-      .option("--queue <name>", "those of this queue", parseQueue)
-      .option("--type <type>", "those of this type")
-      .option("--fingerprint <hex>", "those whose error is this one")
-      .option("--all", "every one", false)
-      .addOption(new Option("--dry-run", "say how many there are, and change nothing").default(false))
+      .argument("[id...]", "Job IDs", parseIds)
+      .option("--queue <name>", "Filter by queue", parseQueue)
+      .option("--type <type>", "Filter by type")
+      .option("--fingerprint <hex>", "Filter by error, as `dlq groups` shows it")
+      .option("--all", "All that there are", false)
+      .addOption(new Option("--dry-run", "Count them, and change nothing").default(false))
       .addOption(yesOption())
       .addOption(urlOption())
       .addOption(jsonOption());

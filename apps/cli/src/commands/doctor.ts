@@ -6,7 +6,7 @@ import { jsonOption } from "../remote/options.ts";
 
 export function defineDoctor(command: Command, env: Env): void {
   command
-    .addOption(new Option("--rebuild-signals", "refill Redis from Postgres, with every ready job").default(false))
+    .addOption(new Option("--rebuild-signals", "Refill Redis from PostgreSQL, with every ready job").default(false))
     .addOption(jsonOption())
     .addHelpText(
       "after",

@@ -4,10 +4,10 @@ import { orExit } from "../exit.ts";
 
 export function defineMigrate(command: Command, env: Env): void {
   command
-    .option("--print", "print the SQL for a database without tables, and change nothing")
-    .option("--grant <role>", "then give this role what the API and the workers need")
-    .option("--grant-submit <role>", "then let this role submit jobs in SQL, for one tenant")
-    .option("--tenant <name>", "the tenant of --grant-submit", "default")
+    .option("--print", "Print the SQL for a database without tables, and change nothing")
+    .option("--grant <role>", "Then give this role what the API and the workers need")
+    .option("--grant-submit <role>", "Then let this role submit jobs in SQL, for one tenant")
+    .option("--tenant <name>", "Tenant of --grant-submit", "default")
     .action(({ print, grant, grantSubmit: role, tenant }) =>
       orExit(async () => {
         const { url, schema } = readDatabase(env);

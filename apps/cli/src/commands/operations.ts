@@ -44,7 +44,7 @@ export function defineOperations(command: Command, env: Env): void {
     command
       .command(verb)
       .description(description)
-      .argument("<id>", "of the operation")
+      .argument("<id>", "Operation ID")
       .addOption(urlOption())
       .addOption(jsonOption())
       .action((id, { url, json }) =>

@@ -48,8 +48,8 @@ export function defineQueues(queues: Command, env: Env): void {
 
   queues
     .command("groups")
-    .description("List the groups of a queue in which a job has its turn: which one, and how many wait.")
-    .argument("<queue>", "its name", parseQueue)
+    .description("List the groups in progress of a queue: the current job, and how many wait.")
+    .argument("<queue>", "Queue name", parseQueue)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action((queue, { url, json }) =>
@@ -66,8 +66,8 @@ export function defineQueues(queues: Command, env: Env): void {
 
   queues
     .command("scaling")
-    .description("Show what an autoscaler of a queue's workers goes by: what could start, since when, and who works.")
-    .argument("<queue>", "its name", parseQueue)
+    .description("Show a queue's figures for autoscaling: backlog, oldest ready job, workers.")
+    .argument("<queue>", "Queue name", parseQueue)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action((queue, { url, json }) =>
@@ -88,7 +88,7 @@ export function defineQueues(queues: Command, env: Env): void {
     queues
       .command(verb)
       .description(description)
-      .argument("<queue...>", "their names", parseQueues)
+      .argument("<queue...>", "Queue names", parseQueues)
       .addOption(urlOption())
       .addOption(jsonOption())
       .action((names, { url, json }) =>
@@ -108,7 +108,7 @@ export function defineQueues(queues: Command, env: Env): void {
   queues
     .command("limits")
     .description("Show a queue's limits, or change those given; the others stay.")
-    .argument("<queue>", "its name", parseQueue)
+    .argument("<queue>", "Queue name", parseQueue)
     .addOption(limitOptions.concurrency())
     .addOption(limitOptions.groupConcurrency())
     .addOption(limitOptions.rate())

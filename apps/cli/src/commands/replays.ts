@@ -24,14 +24,14 @@ const columns: Columns<Replay> = {
 export function defineReplays(command: Command, env: Env): void {
   command
     .command("start")
-    .description("Queue dead letters again in the background, at a pace and with a patch of their payloads.")
-    .option("--queue <name>", "those of this queue", parseQueue)
-    .option("--type <type>", "those of this type")
-    .option("--fingerprint <hex>", "those whose error is this one")
-    .option("--all", "every one", false)
-    .option("--patch <json>", "merged into each payload; null removes a field", parseObject)
-    .option("--rate <n>", "jobs a second", parseRate)
-    .addOption(new Option("--dry-run", "say how many there are, show one patched, and change nothing").default(false))
+    .description("Queue dead letters again in the background, with a rate and a patch of their payloads.")
+    .option("--queue <name>", "Filter by queue", parseQueue)
+    .option("--type <type>", "Filter by type")
+    .option("--fingerprint <hex>", "Filter by error, as `dlq groups` shows it")
+    .option("--all", "All that there are", false)
+    .option("--patch <json>", "JSON merged into each payload; null removes a field", parseObject)
+    .option("--rate <n>", "Jobs a second (default: as fast as possible)", parseRate)
+    .addOption(new Option("--dry-run", "Count them, show one with the patch, and change nothing").default(false))
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ queue, type, fingerprint, all, patch, rate, dryRun, url, json }) =>
@@ -76,7 +76,7 @@ export function defineReplays(command: Command, env: Env): void {
     command
       .command(verb)
       .description(description)
-      .argument("<id>", "of the replay")
+      .argument("<id>", "Replay ID")
       .addOption(urlOption())
       .addOption(jsonOption())
       .action((id, { url, json }) =>

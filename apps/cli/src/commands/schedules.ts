@@ -9,7 +9,7 @@ import { withClient } from "../remote/with-client.ts";
 import { change, create, list, remove, setPaused, show, type ScheduleFields, runNow } from "../schedules/actions.ts";
 import { jobFieldOptions, jobFields } from "../submit/job-fields.ts";
 
-const timezoneOption = () => new Option("--timezone <zone>", "the time zone that counts, such as Europe/Berlin");
+const timezoneOption = () => new Option("--timezone <zone>", "Time zone of the cron fields, such as Europe/Berlin");
 const catchUpOption = () =>
   new Option("--catch-up <which>", "of the runs missed during downtime, fire none, the latest, or all").choices(
     catchUps,
@@ -20,18 +20,18 @@ export function defineSchedules(schedules: Command, env: Env): void {
 
   schedules
     .command("list")
-    .description("Show all schedules.")
+    .description("List schedules.")
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json }) => orExit(() => withClient(env, { url }, (client) => list(client, outputOf({ json })))));
 
   schedules
     .command("create")
-    .description("Create a schedule. It fires from its next run on.")
-    .argument("<name>", "unique among the schedules")
-    .argument("<cron>", "five fields, such as '30 2 * * MON-FRI'")
-    .argument("<type>", "the jobs' type")
-    .argument("[json]", "their payload, a JSON object (default: {})", parsePayload)
+    .description("Create a schedule. It runs from its next time on.")
+    .argument("<name>", "Schedule name")
+    .argument("<cron>", "Five fields, such as '30 2 * * MON-FRI'")
+    .argument("<type>", "Type of the jobs")
+    .argument("[json]", "Payload of the jobs, a JSON object (default: {})", parsePayload)
     .addOption(timezoneOption())
     .addOption(catchUpOption())
     .addOption(jobFieldOptions.queue)
@@ -51,11 +51,11 @@ export function defineSchedules(schedules: Command, env: Env): void {
     .command("change")
     .description("Change a schedule; what is not given stays. A new cron or time zone applies from now on.")
     .argument("<name>")
-    .option("--cron <fields>", "five fields, such as '30 2 * * MON-FRI'")
+    .option("--cron <fields>", "Five fields, such as '30 2 * * MON-FRI'")
     .addOption(timezoneOption())
     .addOption(catchUpOption())
-    .option("--type <type>", "the jobs' type")
-    .option("--payload <json>", "their payload, a JSON object", parsePayload)
+    .option("--type <type>", "Type of the jobs")
+    .option("--payload <json>", "Payload of the jobs, a JSON object", parsePayload)
     .addOption(jobFieldOptions.queue)
     .addOption(jobFieldOptions.priority)
     .addOption(jobFieldOptions.maxAttempts)

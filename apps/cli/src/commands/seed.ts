@@ -13,10 +13,10 @@ const count = (text: string) => Math.round(number(text, 1, 50_000_000));
 
 export function defineSeed(command: Command, env: Env): void {
   command
-    .option("--jobs <n>", "how many, about", count, 20_000)
-    .option("--dead <n>", "of them dead letters (default: one in 40)", count)
-    .option("--queues <n>", "queues, numbered beyond the named ones", count, 8)
-    .option("--data <folder>", "of the running system (default: DATA_DIR, or .atlasqueue)")
+    .option("--jobs <n>", "How many jobs, about", count, 20_000)
+    .option("--dead <n>", "How many of them are dead letters (default: one in 40)", count)
+    .option("--queues <n>", "How many queues; those beyond the named ones are numbered", count, 8)
+    .option("--data <folder>", "Data folder of the running system (default: DATA_DIR, or .atlasqueue)")
     .addOption(yesOption())
     .addHelpText(
       "after",

@@ -15,18 +15,18 @@ const patience_ms = { one: 5_000, file: 60_000 };
 
 export function defineSubmit(submit: Command, env: Env): void {
   const command = submit
-    .argument("[type]", "the job's type, such as demo.echo")
-    .argument("[json]", "its payload, a JSON object (default: {})", parsePayload)
-    .option("--file <path>", 'jobs as NDJSON: {"type", "payload", …, "idempotency_key"?} per line; - is stdin')
+    .argument("[type]", "Type of the job, such as demo.echo")
+    .argument("[json]", "Payload of the job, a JSON object (default: {})", parsePayload)
+    .option("--file <path>", 'Jobs as NDJSON: {"type", "payload", …, "idempotency_key"?} per line; - is stdin')
     .addOption(urlOption())
-    .option("--key <key>", "the Idempotency-Key (default: a random one, printed)", parseKey)
+    .option("--key <key>", "Idempotency-Key (default: a random one, printed)", parseKey)
     .addOption(jobFieldOptions.queue)
     .addOption(jobFieldOptions.priority)
     .addOption(jobFieldOptions.delay)
     .addOption(jobFieldOptions.maxAttempts)
-    .option("--wait <seconds>", "wait for the job to end and print it; exit 1 unless it succeeded", parseWait)
-    .option("--concurrency <n>", "with --file: requests at once", (text) => integer(text, 1, 1_000), 20)
-    .option("--key-prefix <text>", "with --file: start of the keys of lines without one", parseKeyPrefix, "file")
+    .option("--wait <seconds>", "Wait for the job to finish and print it; exit 1 unless it succeeded", parseWait)
+    .option("--concurrency <n>", "With --file: how many requests at once", (text) => integer(text, 1, 1_000), 20)
+    .option("--key-prefix <text>", "With --file: start of the keys of lines without one", parseKeyPrefix, "file")
     .addOption(jsonOption())
     .addHelpText(
       "after",

@@ -10,15 +10,17 @@ import { integer } from "../submit/job-fields.ts";
 import { create, list, revoke, rotate } from "../tokens/actions.ts";
 import { withDatabase } from "../tokens/with-database.ts";
 
-const tenantOption = () => new Option("--tenant <name>", "whose tokens").default(defaultTenant);
+const tenantOption = () => new Option("--tenant <name>", "Tenant of the tokens").default(defaultTenant);
 
 export function defineTokens(tokens: Command, env: Env): void {
   tokens
     .command("create")
-    .description("Make a token and print it, just this once, on stdout.")
+    .description("Create a token and print it once, on stdout.")
     .requiredOption("--name <name>", "a name for people", parseName)
     .requiredOption("--scopes <list>", `of ${scopes.join(", ")}, separated by commas`, parseScopes)
-    .option("--expires-in-seconds <n>", "default: never", (text) => integer(text, 1, limits.token_seconds_max))
+    .option("--expires-in-seconds <n>", "Lifetime (default: never expires)", (text) =>
+      integer(text, 1, limits.token_seconds_max),
+    )
     .addOption(tenantOption())
     .addOption(jsonOption())
     .action(({ name, scopes: wanted, expiresInSeconds, tenant, json }) =>
@@ -31,7 +33,7 @@ export function defineTokens(tokens: Command, env: Env): void {
 
   tokens
     .command("list")
-    .description("Show a tenant's valid tokens, newest first.")
+    .description("List a tenant's valid tokens, newest first.")
     .addOption(tenantOption())
     .addOption(jsonOption())
     .action(({ tenant, json }) =>
@@ -40,8 +42,8 @@ export function defineTokens(tokens: Command, env: Env): void {
 
   tokens
     .command("rotate")
-    .description("Replace a token and print the new one; the old one goes on working for a while.")
-    .argument("<id>", "of the token, from `tokens list`", parseId)
+    .description("Replace a token and print the new one; the old one still works for a while.")
+    .argument("<id>", "Token ID, from `tokens list`", parseId)
     .option(
       "--overlap-seconds <n>",
       "how long the old one goes on working",
@@ -60,8 +62,8 @@ export function defineTokens(tokens: Command, env: Env): void {
 
   tokens
     .command("revoke")
-    .description("Delete a token: every API refuses it within 5 s.")
-    .argument("<id>", "of the token, from `tokens list`", parseId)
+    .description("Revoke a token. APIs refuse it within 5 s.")
+    .argument("<id>", "Token ID, from `tokens list`", parseId)
     .addOption(tenantOption())
     .action((id, { tenant }) =>
       orExit(() => withDatabase(withStarted(env), (deps) => revoke(deps, tenant, id, outputOf()))),

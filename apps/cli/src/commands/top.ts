@@ -9,7 +9,9 @@ import { number } from "../submit/job-fields.ts";
 export function defineTop(command: Command, env: Env): void {
   command
     .addOption(
-      new Option("--every <seconds>", "between two looks").argParser((text) => number(text, 0.2, 3_600)).default(1),
+      new Option("--every <seconds>", "Time between two refreshes")
+        .argParser((text) => number(text, 0.2, 3_600))
+        .default(1),
     )
     .addOption(urlOption())
     .addHelpText("after", "\nWithout a terminal it looks once.")

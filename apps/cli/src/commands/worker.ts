@@ -6,9 +6,9 @@ import { integer } from "../submit/job-fields.ts";
 
 export function defineWorker(command: Command, env: Env): void {
   command
-    .option("--drain", "exit with 0 when nothing is left to do (WORKER_DRAIN=true)", false)
-    .option("-p, --processes <n>", "child processes (WORKER_PROCESSES)", (text) => integer(text, 1, 256))
-    .option("-c, --concurrency <n>", "handlers at once in each (WORKER_CONCURRENCY)", (text) =>
+    .option("--drain", "Exit with 0 when nothing is left to do (WORKER_DRAIN=true)", false)
+    .option("-p, --processes <n>", "Child processes (WORKER_PROCESSES)", (text) => integer(text, 1, 256))
+    .option("-c, --concurrency <n>", "Handlers at once in each (WORKER_CONCURRENCY)", (text) =>
       integer(text, 1, 10_000),
     )
     .action(async ({ drain, processes, concurrency }) => {

@@ -29,7 +29,7 @@ export function defineWorkers(command: Command, env: Env): void {
           const output = outputOf({ json });
           const items = await client.workers();
           if (json) return writeJson(output, { items });
-          if (items.length === 0) return output.tell("no worker was heard of within the last seconds\n");
+          if (items.length === 0) return output.tell("No workers seen recently\n");
           showTable(output, columns, items);
         }),
       ),

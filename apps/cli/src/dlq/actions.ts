@@ -45,7 +45,7 @@ export async function list(
   const pageSize = Math.min(limit, limits.list_items_max);
   for await (const job of deadLetters.list({ ...given(filter), limit, pageSize })) items.push(job);
   if (output.json) return writeJson(output, { items });
-  if (items.length === 0) return output.tell("there are no such dead letters\n");
+  if (items.length === 0) return output.tell("No matching dead letters\n");
   showTable(output, columns, items);
 }
 
@@ -61,7 +61,7 @@ export async function groups({ deadLetters }: Client, { type }: Pick<Filter, "ty
     cursor = page.next_cursor;
   }
   if (output.json) return writeJson(output, { items });
-  if (items.length === 0) return output.tell("there are no such dead letters\n");
+  if (items.length === 0) return output.tell("No matching dead letters\n");
   showTable(output, groupColumns, items);
 }
 

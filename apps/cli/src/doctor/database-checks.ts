@@ -53,13 +53,13 @@ export const checkSweep: Look = async (deps) => {
     ...late(["leases have ended and are not recovered", lease_check_in_ms]),
   ];
   if (left.length === 0) return ok("sweep", "no lease is stale, no due job is left behind");
-  return wrong("sweep", `${left.join("; ")}: does a worker or an API run?`);
+  return wrong("sweep", `${left.join("; ")}: is a worker or API process running?`);
 };
 
 /** The sweep looks at overdue groups each second, so one seen by two looks is stuck. */
 export const checkGroups: Look = async (deps) =>
   (await readOutlook(deps)).any_overdue_groups
-    ? wrong("groups", "groups wait for the sweep to let their next job through: does a worker or an API run?")
+    ? wrong("groups", "groups wait for the sweep to let their next job through: is a worker or API process running?")
     : ok("groups", "no group waits for the sweep");
 
 export const checkFlows: Look = async (deps) => {
@@ -67,7 +67,7 @@ export const checkFlows: Look = async (deps) => {
   if (!sample) return ok("flows", "no job waits for one that has ended");
   return wrong(
     "flows",
-    `${count} waits for jobs that have ended, such as that of ${sample.child} for ${sample.parent}: does a worker or an API run?`,
+    `${count} waits for jobs that have ended, such as that of ${sample.child} for ${sample.parent}: is a worker or API process running?`,
   );
 };
 
@@ -75,11 +75,11 @@ export const checkCounts: Look = async (deps) => {
   const { jobs, places, drifted } = await countDrift(deps, counted_jobs_max);
   if (jobs > counted_jobs_max) return skipped("counts", `more than ${counted_jobs_max} jobs are too many to count`);
   const [first] = drifted;
-  if (!first) return ok("counts", `those of ${jobs} jobs are true`);
+  if (!first) return ok("counts", `Counts match (${jobs} jobs)`);
   const { tenant, queue, status, kept, real } = first;
   return wrong(
     "counts",
-    `${places} are not true, such as: queue ${queue} of ${tenant} has ${real} ${status} jobs, not ${kept}`,
+    `${places} don't match, such as: queue ${queue} of ${tenant} has ${real} ${status} jobs, not ${kept}`,
   );
 };
 

@@ -116,9 +116,9 @@ test("disagreements are named: dead letters, counts, due jobs not promoted, grou
   await sql`INSERT INTO atlasqueue.job_groups VALUES ('default', 'well', 'g', 1, 1, '{}', now())`;
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^✗ sweep +jobs are due and not promoted for 2h 0m: does a worker or an API run\?$/m);
+  expect(stdout).toMatch(/^✗ sweep +jobs are due and not promoted for 2h 0m: is a worker or API process running\?$/m);
   expect(stdout).toMatch(/^✗ groups /m);
-  expect(stdout).toMatch(/^✗ counts +1 are not true, such as: queue well of default has 0 running jobs, not 1$/m);
+  expect(stdout).toMatch(/^✗ counts +1 don't match, such as: queue well of default has 0 running jobs, not 1$/m);
   expect(stdout).toMatch(/^✗ dead letters +0 jobs are dead, Redis lists 1/m);
   expect(stdout).toMatch(/^✓ schema/m);
 });
@@ -131,7 +131,9 @@ test("a job that waits for one which has ended is found", async () => {
   await sql`UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, finished_at = now() - interval '1 hour' WHERE id = ${first?.id ?? ""}`;
   const { code, stdout } = await doctor();
   expect(code).toBe(1);
-  expect(stdout).toMatch(new RegExp(`^✗ flows +1 waits .* such as that of ${second?.id} for ${first?.id}: does`, "m"));
+  expect(stdout).toMatch(
+    new RegExp(`^✗ flows +1 waits .* such as that of ${second?.id} for ${first?.id}: is a worker`, "m"),
+  );
 });
 
 test("another database that had the same Redis first is named", async () => {

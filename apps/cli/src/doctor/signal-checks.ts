@@ -32,7 +32,7 @@ export const checkSignals: Look = async (deps) => {
   return wrong(
     "signals",
     `${where} has ${first.queued} ready jobs, ${first.count} of them without a signal` +
-      `${missing.length > 1 ? `, and ${missing.length - 1} more queues` : ""}: does a worker or an API run? --rebuild-signals makes them`,
+      `${missing.length > 1 ? `, and ${missing.length - 1} more queues` : ""}: is a worker or API process running? Run \`doctor --rebuild-signals\` to recreate them`,
   );
 };
 
@@ -42,6 +42,6 @@ export const checkDeadLetters: Look = async (deps) => {
   if (length === dead && consistent) return ok("dead letters", `${dead}, the same in Redis`);
   return wrong(
     "dead letters",
-    `${dead} jobs are dead, Redis lists ${length}: does a worker or an API run? Its sweep mends it`,
+    `${dead} jobs are dead, Redis lists ${length}: is a worker or API process running? Its sweep repairs this`,
   );
 };

@@ -10,9 +10,9 @@ import { Trouble } from "../exit.ts";
 export async function sure(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new Trouble(`${question} There is no terminal to ask on: --yes says so`);
+    throw new Trouble(`${question} Not a terminal. Re-run with --yes to confirm.`);
   const { default: confirm } = await import("@inquirer/confirm");
   // On stderr, as stdout may go into a file. Ctrl-C is a no.
   const answer = await confirm({ message: question, default: false }, { output: process.stderr }).catch(() => false);
-  if (!answer) throw new Trouble("nothing was changed");
+  if (!answer) throw new Trouble("Nothing was changed.");
 }

@@ -17,14 +17,14 @@ export type LimitFlags = {
 };
 
 export const limitOptions = {
-  concurrency: () => new Option("--concurrency <n>", "jobs at once; none for no limit").argParser(jobsAtOnce),
+  concurrency: () => new Option("--concurrency <n>", "Jobs at once; none for no limit").argParser(jobsAtOnce),
   groupConcurrency: () =>
-    new Option("--group-concurrency <n>", "jobs of one group at once; none for one").argParser(jobsAtOnce),
+    new Option("--group-concurrency <n>", "Jobs of one group at once; none for one").argParser(jobsAtOnce),
   rate: () =>
-    new Option("--rate <n/seconds>", "starts in a period, such as 100/60; none for no limit").argParser(parseRate),
-  groupRate: () => new Option("--group-rate <n/seconds>", "the same for each group").argParser(parseRate),
+    new Option("--rate <n/seconds>", "Starts in a period, such as 100/60; none for no limit").argParser(parseRate),
+  groupRate: () => new Option("--group-rate <n/seconds>", "Starts of each group in a period").argParser(parseRate),
   fairBy: () =>
-    new Option("--fair-by <whom>", "group: groups take turns; none: the oldest job is next").choices([
+    new Option("--fair-by <whom>", "group: round-robin by group; none: the oldest job first").choices([
       "group",
       none,
     ] as const),

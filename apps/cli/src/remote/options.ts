@@ -4,9 +4,11 @@ import { parseUrl } from "../arguments.ts";
 
 /** Which API a command talks to. The token is not an option: everyone on the machine can see a command line. */
 export const urlOption = () =>
-  new Option("--url <url>", "the API (default: ATLASQUEUE_URL, or http://127.0.0.1:8000)").argParser(parseUrl);
-export const jsonOption = () => new Option("--json", "print the result as one line of JSON").default(false);
-export const yesOption = () => new Option("-y, --yes", "do not ask").default(false);
+  new Option("--url <url>", "Address of the API (default: ATLASQUEUE_URL, or http://127.0.0.1:8000)").argParser(
+    parseUrl,
+  );
+export const jsonOption = () => new Option("--json", "Print the result as one line of JSON").default(false);
+export const yesOption = () => new Option("-y, --yes", "Don't ask for confirmation").default(false);
 
 /** One id of several. */
 export function parseIds(text: string, before: string[] | undefined): string[] {

@@ -34,7 +34,7 @@ test("jobs are listed newest first: on a pipe as tab-separated lines, in JSON wh
   const queued = await system.run("jobs", "list", "--status", "queued", "--type", "a");
   expect(cells(queued.stdout).map(([id]) => id)).toEqual([first]);
   const none = await system.run("jobs", "list", "--group", "nobody");
-  expect(none).toEqual({ code: 0, stdout: "", stderr: "there are no such jobs\n" });
+  expect(none).toEqual({ code: 0, stdout: "", stderr: "No matching jobs\n" });
 });
 
 test("a job is shown with its attempts and why it is not running", async () => {
@@ -100,7 +100,7 @@ test("dead letters are listed, replayed and purged", { tags: ["slow"] }, async (
   expect(await system.client.get(first)).toMatchObject({ status: "queued" });
   const purged = await system.run("dlq", "purge", "--queue", "dead", "--yes", "--json");
   expect(JSON.parse(purged.stdout)).toEqual({ matched: 1, changed: 1 });
-  expect((await system.run("dlq", "list", "--queue", "dead")).stderr).toBe("there are no such dead letters\n");
+  expect((await system.run("dlq", "list", "--queue", "dead")).stderr).toBe("No matching dead letters\n");
 });
 
 test("queues are paused, listed and resumed", async () => {
@@ -234,7 +234,7 @@ test("audit says who did what, newest first", { tags: ["slow"] }, async () => {
     items: unknown[];
   };
   expect(json.items).toHaveLength(1);
-  expect((await system.run("audit", "--target", "nothing")).stderr).toBe("nothing of this kind was done\n");
+  expect((await system.run("audit", "--target", "nothing")).stderr).toBe("No matching audit entries\n");
 });
 
 test(

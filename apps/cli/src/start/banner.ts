@@ -23,7 +23,7 @@ export function banner(facts: BannerFacts): string {
     `AtlasQueue runs at ${facts.api_url}`,
     ...(facts.dashboard ? [`Dashboard:   ${facts.api_url}/ in a browser`] : []),
     "",
-    "Submit a job (again with the same key: the same job):",
+    "Try it (re-running returns the same job):",
     `  ${curlLine(facts)}`,
     ...tokenLines(facts),
     "",
@@ -31,7 +31,7 @@ export function banner(facts: BannerFacts): string {
     ...redisLines(facts.redis, facts.dlq_key),
     `Metrics:     ${facts.api_url}/metrics and ${facts.metrics_url}`,
     ...(facts.root ? ["Warning:     this process and all handlers run as root; start it as another user"] : []),
-    "Stop:        Ctrl-C or SIGTERM; running jobs are finished or given back. The log follows.",
+    "Stop:        Ctrl-C or SIGTERM; running jobs are finished or released. The log follows.",
     "",
   ];
   return `${lines.join("\n")}\n`;
@@ -52,7 +52,7 @@ function tokenLines({ tokens, database }: BannerFacts): string[] {
     database.kind === "embedded"
       ? `DATABASE_URL_FILE=${shellWord(database.url_file)}`
       : `DATABASE_URL=${shellWord(withoutPassword(database.url))}`;
-  return ["with a token of", `  ${where} atlasqueue tokens create --name first --scopes admin`];
+  return ["Create a token first:", `  ${where} atlasqueue tokens create --name first --scopes admin`];
 }
 
 function databaseLines(database: DatabaseServer): string[] {
@@ -75,7 +75,7 @@ function redisLines(redis: RedisServer, dlq_key = ""): string[] {
         `Dead jobs:   REDISCLI_AUTH=$(cat ${shellWord(redis.password_file)}) ${redis.cli} -p ${redis.port} LRANGE ${shellWord(dlq_key)} 0 -1`,
       ];
     case "none":
-      return ["Redis:       none (no redis-server or valkey-server on PATH): signals are in-memory"];
+      return ["Redis:       not found (no redis-server or valkey-server on PATH); using in-process notifications"];
     default:
       return redis satisfies never;
   }

@@ -21,7 +21,7 @@ test("without redis-server on PATH it says in-memory, and jobs run", async () =>
   const folder = dataFolder();
   onTestFinished(folder.remove);
   const started = await runStart({ ...startEnv(folder.path), PATH: pathWithoutRedis(folder.path) });
-  expect(started.banner.join("\n")).toContain("signals are in-memory");
+  expect(started.banner.join("\n")).toContain("using in-process notifications");
   const submitted = await spawnProcess(mainFile, {
     args: ["submit", "demo.echo", '{"n":1}', "--url", started.api_url, "--json"],
   });

@@ -12,17 +12,17 @@ export type JobFieldFlags = {
 };
 
 export const jobFieldOptions = {
-  queue: new Option("--queue <name>", 'the queue (default: the API\'s, "default")'),
+  queue: new Option("--queue <name>", 'Queue of the job (default: the API\'s, "default")'),
   priority: new Option(
     "--priority <n>",
-    `from ${limits.priority_min} to ${limits.priority_max}, higher first`,
+    `Priority from ${limits.priority_min} to ${limits.priority_max}, higher first`,
   ).argParser((text) => integer(text, limits.priority_min, limits.priority_max)),
-  delay: new Option("--delay <seconds>", "run it this much later").argParser((text) =>
+  delay: new Option("--delay <seconds>", "Run the job this many seconds from now").argParser((text) =>
     number(text, 0, limits.delay_seconds_max),
   ),
   maxAttempts: new Option(
     "--max-attempts <n>",
-    `from 1 to ${limits.attempts_max}; the last failure is final`,
+    `Attempts from 1 to ${limits.attempts_max}; the last failure is final`,
   ).argParser((text) => integer(text, 1, limits.attempts_max)),
 };
 

@@ -72,7 +72,7 @@ type Done = { tenant: string; action: AuditAction; target: string; detail: JsonO
 async function note(deps: Deps, output: Output, done: Done): Promise<void> {
   const actor = { kind: "operator", token_id: null, name: null } as const;
   await recordActs(deps, [{ ...done, actor, count: null, ...not_over_http }]).catch((error: unknown) =>
-    output.tell(`this was done, but the audit log does not say so: ${String(error)}\n`),
+    output.tell(`Done, but writing the audit entry failed: ${String(error)}\n`),
   );
 }
 

@@ -61,7 +61,7 @@ function ofPostgres({ postgres }: Facts): ProblemNow | undefined {
 function ofRedis({ redis }: Facts): ProblemNow | undefined {
   if (redis === "up") return undefined;
   const [code, what] =
-    redis === "down" ? (["redis_down", "is away"] as const) : (["redis_refusing", "takes no writes"] as const);
+    redis === "down" ? (["redis_down", "is unavailable"] as const) : (["redis_refusing", "takes no writes"] as const);
   const detail = `Redis ${what}: jobs are still accepted and run, but start up to a few seconds later.`;
   return { ...nothing, code, severity: "error", detail };
 }
@@ -102,7 +102,7 @@ function ofWorkers({ workers = [] }: Facts): ProblemNow | undefined {
 function ofSweep({ sweep_late_ms }: Facts): ProblemNow | undefined {
   if (sweep_late_ms <= sweep_ms_max) return undefined;
   const seconds = Math.round(sweep_late_ms / 1_000);
-  const detail = `Due jobs or ended leases have waited for a sweep for ${seconds} s: does a worker or an API run?`;
+  const detail = `Due jobs or ended leases have waited for a sweep for ${seconds} s: is a worker or API process running?`;
   return { ...nothing, code: "sweep_behind", severity: "error", detail };
 }
 
@@ -144,6 +144,6 @@ function ofBacklog(facts: Facts): ProblemNow | undefined {
 
 function ofCounts({ summary }: Facts): ProblemNow | undefined {
   if (!summary.below_zero) return undefined;
-  const detail = "The kept counts are not those of the jobs: `atlasqueue doctor` says where.";
+  const detail = "The queue counts don't match the jobs. Run `atlasqueue doctor` to see where.";
   return { ...nothing, code: "counts_drifting", severity: "warning", detail };
 }

@@ -12,7 +12,7 @@ export const submitStream = route(
     path: "/v1/jobs/stream",
     id: "streamJobs",
     tag: "Jobs",
-    summary: "Submit any number of jobs, line by line",
+    summary: "Stream jobs, line by line",
     description:
       "The body has a job per line (NDJSON), each with its own `idempotency_key`, and may go on for as long as you like. " +
       "The answer has a line for each, in order, written when the job is durable; lines are stored many at a time and " +
@@ -21,7 +21,7 @@ export const submitStream = route(
       "The body is read only as fast as jobs are stored and answers are read: read them while you send. The last line has " +
       "`end`, why no more is said, and `answered`, how many lines have an answer: `complete`; `idle`, no line came for a " +
       "minute; `draining`, the server stops; `failed`, for the reason in `error`, such as a token that has ended, a " +
-      "database that is away, or a line that is too long. After anything but `complete`, or an answer without a last line, " +
+      "database that is unavailable, or a line that is too long. After anything but `complete`, or an answer without a last line, " +
       "send again what was not answered, or everything: what is stored is `replayed`. A client that reads no answers for " +
       "half a minute is cut off, and one that closes its side of the connection before the last line gets none.\n\n" +
       `A line may have ${limits.line_envelope_bytes_max} bytes besides its payload. The tenant's rate limit makes a stream ` +

@@ -9,7 +9,7 @@ import { withClient } from "../../remote/with-client.ts";
 
 export function defineEvents(command: Command, env: Env): void {
   command
-    .option("--queue <name...>", "whose counts (default: the first 100 by name)", parseQueues)
+    .option("--queue <name...>", "Queues to follow (default: the first 100 by name)", parseQueues)
     .addOption(urlOption())
     .addOption(jsonOption())
     .addHelpText(

@@ -27,9 +27,9 @@ const columns: Columns<StatsBucket> = {
 
 export function defineStats(command: Command, env: Env): void {
   command
-    .addOption(new Option("--window <window>", "how far back").choices(statsWindows).default("1h" as const))
-    .option("--queue <name>", "of one queue", parseQueue)
-    .option("--type <type>", "of one type of job")
+    .addOption(new Option("--window <window>", "How far back to look").choices(statsWindows).default("1h" as const))
+    .option("--queue <name>", "Filter by queue", parseQueue)
+    .option("--type <type>", "Filter by type")
     .addOption(urlOption())
     .addOption(jsonOption())
     .addHelpText("after", "\nFigures arrive up to five seconds late; the last line is under way.")

@@ -33,7 +33,7 @@ export function defineFlows(flows: Command, env: Env): void {
   flows
     .command("list")
     .description("List flows, newest first, with how far each has come.")
-    .addOption(new Option("--state <state>", "only those").choices(flowStates))
+    .addOption(new Option("--state <state>", "Filter by state").choices(flowStates))
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ state, url, json }) =>
@@ -43,7 +43,7 @@ export function defineFlows(flows: Command, env: Env): void {
           const filter = { ...(state && { state }), limit: limits.flows_listed_max };
           const page = await client.flows.list(filter);
           if (json) return writeJson(output, page);
-          if (page.items.length === 0) return output.tell("there are no such flows\n");
+          if (page.items.length === 0) return output.tell("No matching flows\n");
           showTable(output, columns, page.items);
         }),
       ),
@@ -52,7 +52,7 @@ export function defineFlows(flows: Command, env: Env): void {
   flows
     .command("show")
     .description("Show a flow's jobs as a tree, and its critical path. On a pipe: a line for each job.")
-    .argument("<id>", "of the flow")
+    .argument("<id>", "Flow ID")
     .addOption(urlOption())
     .addOption(jsonOption())
     .action((id, { url, json }) =>
@@ -66,7 +66,7 @@ export function defineFlows(flows: Command, env: Env): void {
     flows
       .command(verb)
       .description(description)
-      .argument("<id>", "of the flow")
+      .argument("<id>", "Flow ID")
       .addOption(urlOption())
       .addOption(jsonOption())
       .action((id, { url, json }) =>
@@ -96,5 +96,5 @@ async function show(client: Client, id: string, output: Output): Promise<void> {
   output.write(`\n${treeOf(items)}\n`);
   const names = new Map(items.map((job) => [job.id, job.ref ?? job.id.slice(-6)]));
   const path = first.critical_path ?? [];
-  if (path.length > 1) output.write(`\nits end hangs on ${path.map((one) => names.get(one)).join(" → ")}\n`);
+  if (path.length > 1) output.write(`\nCritical path: ${path.map((one) => names.get(one)).join(" → ")}\n`);
 }

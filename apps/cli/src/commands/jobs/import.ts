@@ -13,8 +13,8 @@ export function defineImport(jobs: Command, env: Env): void {
     .command("import")
     .description("Submit the jobs of a file, one per line, as one stream: tens of thousands a second.")
     .argument("<file>", 'NDJSON: {"type", "payload", …, "idempotency_key"?} per line; - is stdin')
-    .option("--refused <path>", "write every refused line's number and reason there, as NDJSON")
-    .option("--key-prefix <text>", "start of the keys of lines without one", parseKeyPrefix, "file")
+    .option("--refused <path>", "Write each refused line's number and reason to this file, as NDJSON")
+    .option("--key-prefix <text>", "Start of the keys of lines without one", parseKeyPrefix, "file")
     .addOption(urlOption())
     .addOption(jsonOption())
     .addHelpText(

@@ -21,14 +21,14 @@ export function defineJobs(jobs: Command, env: Env): void {
   jobs
     .command("list")
     .description("List jobs, newest first.")
-    .option("--queue <name>", "of this queue", parseQueue)
-    .option("--type <type>", "of this type")
-    .addOption(new Option("--status <status>", "with this status").choices(jobStatuses))
-    .option("--group <name>", "of this group")
-    .option("--worker <id>", "running at this worker")
-    .option("--key <key>", "that this idempotency key names")
-    .option("--search <text>", "with this text in payload, result or error")
-    .option("--limit <n>", "at most this many", (text) => integer(text, 1, jobs_max), limits.list_items_default)
+    .option("--queue <name>", "Filter by queue", parseQueue)
+    .option("--type <type>", "Filter by type")
+    .addOption(new Option("--status <status>", "Filter by status").choices(jobStatuses))
+    .option("--group <name>", "Filter by group")
+    .option("--worker <id>", "Filter by worker: only jobs that it runs")
+    .option("--key <key>", "Filter by idempotency key")
+    .option("--search <text>", "Filter by a text in payload, result or error")
+    .option("--limit <n>", "How many to list", (text) => integer(text, 1, jobs_max), limits.list_items_default)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action(({ url, json, limit, ...given }) =>
@@ -40,7 +40,7 @@ export function defineJobs(jobs: Command, env: Env): void {
           const items: Job[] = [];
           for await (const job of client.list({ ...filter, limit, pageSize })) items.push(job);
           if (json) return writeJson(output, { items });
-          if (items.length === 0) return output.tell("there are no such jobs\n");
+          if (items.length === 0) return output.tell("No matching jobs\n");
           showTable(output, jobColumns, items);
         }),
       ),
@@ -49,7 +49,7 @@ export function defineJobs(jobs: Command, env: Env): void {
   jobs
     .command("show")
     .description("Show a job: all its fields, its attempts, and why it is not running.")
-    .argument("<id>", "of the job", parseId)
+    .argument("<id>", "Job ID", parseId)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action((id, { url, json }) =>
@@ -75,7 +75,7 @@ export function defineJobs(jobs: Command, env: Env): void {
     jobs
       .command(verb)
       .description(description)
-      .argument("<id...>", "of the jobs", parseIds)
+      .argument("<id...>", "Job IDs", parseIds)
       .addOption(urlOption())
       .addOption(jsonOption())
       .action((ids, { url, json }) =>
@@ -87,9 +87,9 @@ export function defineJobs(jobs: Command, env: Env): void {
   jobs
     .command("signal")
     .description("Send a signal to a job that waits for it, or will.")
-    .argument("<id>", "of the job", parseId)
-    .argument("<name>", "of the signal", parseSignal)
-    .option("--payload <json>", "what its handler is given; any JSON", parseJson)
+    .argument("<id>", "Job ID", parseId)
+    .argument("<name>", "Signal name", parseSignal)
+    .option("--payload <json>", "Payload for the handler, any JSON", parseJson)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action((id, name, { payload, url, json }) =>
@@ -107,7 +107,7 @@ export function defineJobs(jobs: Command, env: Env): void {
   jobs
     .command("delete")
     .description("Delete finished jobs, with their attempts.")
-    .argument("<id...>", "of the jobs", parseIds)
+    .argument("<id...>", "Job IDs", parseIds)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action((ids, { url, json }) =>
@@ -126,9 +126,9 @@ export function defineJobs(jobs: Command, env: Env): void {
   jobs
     .command("edit")
     .description("Run a dead, cancelled or failed job again, with another payload.")
-    .argument("<id>", "of the job", parseId)
-    .option("--patch <json>", "merged into the payload; null removes a field", parseObject)
-    .option("--payload <json>", "the whole new payload, in which null stays", parseObject)
+    .argument("<id>", "Job ID", parseId)
+    .option("--patch <json>", "JSON merged into the payload; null removes a field", parseObject)
+    .option("--payload <json>", "The new payload, in which null stays", parseObject)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action((id, { patch, payload, url, json }) =>
@@ -144,18 +144,18 @@ export function defineJobs(jobs: Command, env: Env): void {
   jobs
     .command("bulk")
     .description(
-      "Cancel, retry, delete or purge (whatever is not running) all jobs that match. Counts them and asks first. It goes on in the background if you interrupt it.",
+      "Cancel, retry, delete or purge all matching jobs, in the background. Counts them and asks first. A purge leaves running jobs.",
     )
-    .addArgument(new Argument("<action>", "what is done").choices(["cancel", "retry", "delete", "purge"] as const))
-    .option("--queue <name>", "those of this queue", parseQueue)
-    .option("--type <type>", "those of this type")
-    .addOption(new Option("--status <status>", "those with this status").choices(jobStatuses))
-    .option("--group <name>", "those of this group")
-    .option("--worker <id>", "the running ones of this worker")
-    .option("--key <key>", "the one this idempotency key names")
-    .option("--search <text>", "those with this text in payload, result or error")
-    .option("--all", "every one", false)
-    .addOption(new Option("--dry-run", "say how many there are, and change nothing").default(false))
+    .addArgument(new Argument("<action>", "What to do").choices(["cancel", "retry", "delete", "purge"] as const))
+    .option("--queue <name>", "Filter by queue", parseQueue)
+    .option("--type <type>", "Filter by type")
+    .addOption(new Option("--status <status>", "Filter by status").choices(jobStatuses))
+    .option("--group <name>", "Filter by group")
+    .option("--worker <id>", "Filter by worker: only jobs that it runs")
+    .option("--key <key>", "Filter by idempotency key")
+    .option("--search <text>", "Filter by a text in payload, result or error")
+    .option("--all", "All that there are", false)
+    .addOption(new Option("--dry-run", "Count them, and change nothing").default(false))
     .addOption(yesOption())
     .addOption(urlOption())
     .addOption(jsonOption())

@@ -38,7 +38,7 @@ export const getFlow = tool({
   title: "Get a flow",
   description:
     `A flow and up to ${items_max} of its jobs, those that failed or run first, with what each depends on; ` +
-    "critical_path are the ids of the chain that its end hangs on.",
+    "critical_path are the ids of the longest chain, which decides when it ends.",
   input: z.strictObject({ flow_id, cursor }),
   output: z.object({
     flow: flowRow,
