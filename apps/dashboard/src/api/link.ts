@@ -10,7 +10,7 @@ export const link = createStore<Link>({ up: true });
 export function noteFailure(error: unknown): void {
   if (!isAway(error)) return;
   const before = link.get();
-  const reason = error instanceof UnavailableError ? "The database is away" : "The API does not answer";
+  const reason = error instanceof UnavailableError ? "The database is unavailable" : "The API doesn't respond";
   if (before.up || before.reason !== reason)
     link.set({ up: false, since: before.up ? Date.now() : before.since, reason });
 }
@@ -30,7 +30,7 @@ export function wordsOf(error: unknown): string {
     const faults = errors.map(({ pointer, message }) => `${pointer.replace(/^\//, "") || "it"} ${message}`);
     return faults.length > 0 ? faults.join("; ") : detail || title;
   }
-  if (error instanceof TimeoutError) return "No answer in time";
-  if (error instanceof NetworkError) return "The API does not answer";
+  if (error instanceof TimeoutError) return "No response in time";
+  if (error instanceof NetworkError) return "The API doesn't respond";
   return error instanceof Error ? error.message : String(error);
 }

@@ -12,6 +12,6 @@ export const places: readonly Place[] = [
   { to: "/ui/dead", name: "Dead letters", key: "d", icon: "dead" },
   { to: "/ui/schedules", name: "Schedules", key: "s", icon: "schedules" },
   { to: "/ui/workers", name: "Workers", key: "w", icon: "workers" },
-  { to: "/ui/activity", name: "Activity", key: "a", icon: "activity" },
+  { to: "/ui/activity", name: "Audit log", key: "a", icon: "activity" },
   { to: "/ui/settings", name: "Settings", key: "t", icon: "settings" },
 ];

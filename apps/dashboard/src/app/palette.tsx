@@ -78,7 +78,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className="palette-none soft">Nothing is called that</p>}
+      {found.length === 0 && <p className="palette-none soft">No results</p>}
     </dialog>
   );
 }

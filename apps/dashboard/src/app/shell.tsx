@@ -39,6 +39,15 @@ export function Shell() {
         <TopBar />
         <LinkBanner />
         <main id="content" tabIndex={-1}>
+          {session?.auth === "disabled" && (
+            <p className="link-banner">
+              <Icon name="warning" />
+              <span>
+                Authentication is off. Anyone who can reach this API has full access. Set <code>AUTH=required</code> to
+                require tokens.
+              </span>
+            </p>
+          )}
           {session ? (
             // For somebody else nothing stays open: a dialog would act for them on what it showed before.
             <Suspense key={session.token?.id} fallback={<Loading />}>

@@ -16,7 +16,10 @@ export function watchSession(): void {
     shown_to = token.id;
   });
   followTabs(({ token, tenant }) => {
-    toast({ tone: "bad", text: `Another tab signed in as ${token?.name} (tenant ${tenant}): this one now is, too` });
+    toast({
+      tone: "bad",
+      text: `You're now signed in as ${token?.name} of tenant ${tenant} (changed in another tab).`,
+    });
   });
 }
 

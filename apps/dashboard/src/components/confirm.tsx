@@ -7,6 +7,7 @@ import { Modal, ModalFoot } from "./modal.tsx";
 export function Confirm({
   title,
   verb,
+  keep = "Cancel",
   danger = true,
   children,
   act,
@@ -14,6 +15,8 @@ export function Confirm({
 }: {
   title: string;
   verb: string;
+  /** The button that changes nothing. */
+  keep?: string;
   danger?: boolean;
   children: ReactNode;
   act: () => Promise<unknown>;
@@ -39,7 +42,7 @@ export function Confirm({
           </p>
         )}
         <ModalFoot>
-          <Button onClick={onClose}>Leave it</Button>
+          <Button onClick={onClose}>{keep}</Button>
           <Button kind={danger ? "danger" : "main"} disabled={busy} onClick={go}>
             {verb}
           </Button>

@@ -5,19 +5,19 @@ export const statusNames: Record<JobStatus, string> = {
   blocked: "Blocked",
   queued: "Queued",
   running: "Running",
-  failed: "Retrying",
+  failed: "Failed, retrying",
   succeeded: "Succeeded",
   dead: "Dead",
   cancelled: "Cancelled",
 };
 
-/** What each means, for whoever sees the word for the first time. */
+/** What each means, for a person who sees the word for the first time. */
 const statusMeanings: Record<JobStatus, string> = {
   scheduled: "Waits for its time",
   blocked: "Waits for its turn in a group, or for jobs it depends on",
   queued: "Ready: waits for a worker",
-  running: "A worker has it",
-  failed: "Failed; will be tried again",
+  running: "A worker runs it",
+  failed: "The last attempt failed; it will be retried",
   succeeded: "Done",
   dead: "Failed for good; can be replayed",
   cancelled: "Ended by a person, or because a job it depends on failed",

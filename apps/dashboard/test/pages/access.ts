@@ -35,7 +35,7 @@ export function accessTests(world: () => World): void {
     await page.getByRole("button", { name: "New token" }).click();
     const form = page.getByRole("dialog", { name: "New token" });
     await form.getByLabel("Name").fill("nightly reports");
-    await form.getByRole("button", { name: "Make token" }).click();
+    await form.getByRole("button", { name: "Create token" }).click();
     const shown = await page.getByRole("region", { name: "Token" }).textContent();
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("cell", { name: "nightly reports" }).waitFor();
@@ -49,7 +49,7 @@ export function accessTests(world: () => World): void {
     const { token } = await world().token(["read"]);
     const { page, context } = await signedIn(token, "/ui/queues");
     await page.getByRole("link", { name: "reports" }).click();
-    await page.getByText("Jobs at once").waitFor();
+    await page.getByText("Concurrency", { exact: true }).waitFor();
     for (const name of ["Pause", "Set limits"]) expect(await page.getByRole("button", { name }).count(), name).toBe(0);
     await page.getByRole("link", { name: "Its jobs" }).click();
     await page.getByRole("table", { name: "Jobs" }).waitFor();
@@ -59,7 +59,7 @@ export function accessTests(world: () => World): void {
       { ref: "b", step: "stays", after: ["a"], on_parent_failure: "wait" },
     ]);
     await page.goto(`${world().guarded.url}/ui/flows/${flow.id}`);
-    await page.getByText("what is left waits for jobs that failed").waitFor();
+    await page.getByText("the remaining jobs depend on failed jobs").waitFor();
     for (const name of ["Cancel flow", "Retry what failed"])
       expect(await page.getByRole("button", { name }).count(), name).toBe(0);
     const reader = createClient({ url: world().guarded.url, token });
@@ -88,7 +88,7 @@ export function accessTests(world: () => World): void {
     await other.evaluate(
       `fetch("/v1/session", ${init}).then(() => new BroadcastChannel("atlasqueue-session").postMessage(""))`,
     );
-    await page.getByText("Another tab signed in as may do all").waitFor();
+    await page.getByText("You're now signed in as may do all").waitFor();
     await page.getByRole("button", { name: "Pause" }).first().waitFor();
     await context.close();
   });
@@ -106,7 +106,7 @@ export function accessTests(world: () => World): void {
     await other.evaluate(
       `fetch("/v1/session", ${init}).then(() => new BroadcastChannel("atlasqueue-session").postMessage(""))`,
     );
-    await page.getByText("Another tab signed in as after").waitFor();
+    await page.getByText("You're now signed in as after").waitFor();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await context.close();
   });
@@ -126,7 +126,7 @@ export function accessTests(world: () => World): void {
     await page.getByRole("button", { name: "Pause", exact: true }).click();
     // The banner may say the same of a refresh that was refused.
     await page.getByText("Could not pause the queue: Nothing was done: the browser is signed in with").waitFor();
-    await page.getByText("Another tab signed in as knows nothing of it").waitFor();
+    await page.getByText("You're now signed in as knows nothing of it").waitFor();
     const admin = createClient({ url: world().guarded.url, token: after.token });
     expect((await admin.queues()).find(({ queue }) => queue === "reports")?.paused).toBe(false);
     await context.close();
@@ -150,7 +150,7 @@ export function accessTests(world: () => World): void {
     await context.request.post(url, { headers, data: JSON.stringify({ token: after.token }) });
     await page.getByTitle("Signed in with signs out").click();
     clicked.resolve();
-    await page.getByText("Another tab signed in as stays").waitFor();
+    await page.getByText("You're now signed in as stays").waitFor();
     expect(await (await context.request.get(url)).json()).toMatchObject({ signed_in: true, token: { name: "stays" } });
     await context.close();
   });

@@ -133,7 +133,7 @@ export function actTests(world: () => World): void {
     await page.getByRole("link", { name: "reports" }).click();
     await page.getByRole("button", { name: "Set limits" }).click();
     const form = page.getByRole("dialog", { name: "Limits of reports" });
-    await form.getByLabel("Jobs at once").fill("7");
+    await form.getByLabel("Concurrency", { exact: true }).fill("7");
     await form.getByRole("button", { name: "Set limits" }).click();
     await page.getByText("The limits are set").waitFor();
     await page.getByRole("button", { name: "Resume" }).click();
@@ -157,7 +157,7 @@ export function actTests(world: () => World): void {
       .getByRole("row", { name: /reports/ })
       .getByRole("img", { name: /succeeded in the last hour/ })
       .waitFor();
-    await page.getByRole("link", { name: "Activity" }).click();
+    await page.getByRole("link", { name: "Audit log" }).click();
     for (const done of ["Paused a queue", "Set limits", "Resumed a queue"])
       await page.getByRole("row", { name: new RegExp(`127.0.0.1 ${done}.*reports`) }).waitFor();
     await context.close();
@@ -180,7 +180,7 @@ export function actTests(world: () => World): void {
     const dialog = page.getByRole("dialog", { name: "Replay" });
     await dialog.getByLabel("Patch of the payload").fill('{"to": "ada@example.org"}');
     await dialog.getByRole("region", { name: "After" }).getByText("ada@example.org").waitFor();
-    await dialog.getByLabel("Pace").fill("500");
+    await dialog.getByLabel("Rate (jobs per second)").fill("500");
     const [since] = await client.submitMany([
       { type: "mail.send", queue: "mails", max_attempts: 1, payload: { to: "nobody@example.org", user: 103 } },
     ]);
@@ -224,7 +224,7 @@ export function actTests(world: () => World): void {
 
   test("the overview says what comes in and goes out, and the workers page who does it", async () => {
     const { page, context, complaints } = await opened("/");
-    await page.getByRole("img", { name: "Jobs a second: in, out and failing" }).locator("canvas").waitFor();
+    await page.getByRole("img", { name: "Jobs a second: in, out and failed attempts" }).locator("canvas").waitFor();
     await page.getByText("Jobs by status").waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("w");

@@ -41,7 +41,7 @@ export function flowTests(world: () => World): void {
     await page.getByLabel("State").selectOption("held");
     await page.waitForURL(/\/ui\/flows\?state=held$/);
     await row(failed.id).waitFor({ state: "detached" });
-    await row(held.id).getByText("Held").waitFor();
+    await row(held.id).getByText("Blocked").first().waitFor();
     await page.reload();
     await row(held.id).waitFor();
     expect(await row(failed.id).count()).toBe(0);
@@ -156,7 +156,7 @@ export function flowTests(world: () => World): void {
     const { page, context } = await opened(`/ui/flows/${id}`);
     const graph = page.getByRole("region", { name: "Graph", exact: true });
     const wrong = page.getByRole("region", { name: "What is wrong" });
-    await wrong.getByText("what is left waits for jobs that failed").waitFor();
+    await wrong.getByText("the remaining jobs depend on failed jobs").waitFor();
     await graph.getByRole("link", { name: "mail Dead" }).waitFor();
     await graph.getByRole("link", { name: "report Blocked" }).waitFor();
     await client.editAndRetry(jobs[0]?.id ?? "", { payload: { to: "ada@example.org" } });
@@ -199,7 +199,7 @@ export function flowTests(world: () => World): void {
     await page.getByRole("table", { name: "Jobs of the flow" }).getByText("from-3", { exact: true }).waitFor();
     await page.getByLabel("Jobs", { exact: true }).getByText("Loading").waitFor();
     await page.clock.fastForward(8_000);
-    await page.getByText("So many lines cross").waitFor();
+    await page.getByText("Too many edges to draw").waitFor();
     await context.close();
   });
 

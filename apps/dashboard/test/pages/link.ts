@@ -12,10 +12,10 @@ export function linkTests(world: () => World): void {
     );
     await page.getByRole("link", { name: "mails" }).waitFor();
     world().postgres.refuse();
-    await leapUntil(async () => expect(await page.getByText(/The database is away since/).count()).toBe(1));
+    await leapUntil(async () => expect(await page.getByText(/The database is unavailable since/).count()).toBe(1));
     expect(await page.getByRole("link", { name: "mails" }).count()).toBe(1);
     world().postgres.heal();
-    await leapUntil(async () => expect(await page.getByText(/is away since/).count()).toBe(0));
+    await leapUntil(async () => expect(await page.getByText(/is unavailable since/).count()).toBe(0));
     await context.close();
   });
 
@@ -55,12 +55,12 @@ export function linkTests(world: () => World): void {
     await page.keyboard.press("p");
     await world().stopApi();
     await row.getByRole("button", { name: "Pause" }).click();
-    await page.getByText("Could not pause the queue: The API does not answer").waitFor();
+    await page.getByText("Could not pause the queue: The API doesn't respond").waitFor();
     await row.getByRole("button", { name: "Pause" }).waitFor();
-    await page.getByText(/The API does not answer since/).waitFor();
+    await page.getByText(/The API doesn't respond since/).waitFor();
     await world().startApi();
     await page.keyboard.press("p");
-    await page.getByText(/does not answer since/).waitFor({ state: "detached" });
+    await page.getByText(/doesn't respond since/).waitFor({ state: "detached" });
     await eventually(async () => (await row.getByRole("button", { name: "Pause" }).count()) === 1);
     await context.close();
   });

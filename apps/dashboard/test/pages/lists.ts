@@ -41,7 +41,7 @@ export function listTests(world: () => World): void {
     await group.getByRole("button", { name: "Purge this group" }).click();
     const dialog = page.getByRole("dialog", { name: "Purge" });
     await dialog.getByText("2 jobs", { exact: true }).waitFor();
-    await dialog.getByRole("button", { name: "Leave them" }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
     expect((await client.page({ status: "dead", type: last })).items).toHaveLength(2);
     await group.getByRole("button", { name: "Purge this group" }).click();

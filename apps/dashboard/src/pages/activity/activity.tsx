@@ -27,8 +27,8 @@ export function Activity() {
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <Page
-      title="Activity"
-      lead="what people and tokens did"
+      title="Audit log"
+      lead="operations by people and tokens"
       actions={
         <select
           className="select"
@@ -49,8 +49,8 @@ export function Activity() {
         <Answered to={list}>
           {() =>
             items.length === 0 ? (
-              <Empty icon="activity" title="Nothing was done yet">
-                Pauses, limits, replays, purges, cancels and new tokens are written down here.
+              <Empty icon="activity" title="No activity yet">
+                Pauses, limits, replays, purges, cancels and new tokens are listed here.
               </Empty>
             ) : (
               <AuditTable of={items} />
@@ -76,12 +76,12 @@ function AuditTable({ of }: { of: readonly AuditEntry[] }) {
         <thead>
           <tr>
             <th>When</th>
-            <th>Who</th>
+            <th>Actor</th>
             <th>From</th>
-            <th>Did</th>
-            <th>To</th>
+            <th>Action</th>
+            <th>Target</th>
             <th className="num">Jobs</th>
-            <th>How</th>
+            <th>Details</th>
           </tr>
         </thead>
         <tbody>
@@ -97,7 +97,7 @@ function AuditTable({ of }: { of: readonly AuditEntry[] }) {
               <td>
                 <strong>{actionWords(entry.action)}</strong>
                 {entry.refused && <Refused calls={entry.refused} />}
-                {!entry.finished && <span className="quiet"> begun: no telling if it was done</span>}
+                {!entry.finished && <span className="quiet"> Started; result unknown</span>}
               </td>
               <td>
                 <Target {...entry} />
@@ -124,7 +124,7 @@ function Refused({ calls }: { calls: number }) {
 }
 
 function Actor({ kind, name, token_id }: AuditEntry["actor"]) {
-  if (kind === "anybody") return <span className="quiet">anybody</span>;
+  if (kind === "anybody") return <span className="quiet">Unauthenticated</span>;
   if (kind === "operator") return <>operator</>;
   return (
     <>

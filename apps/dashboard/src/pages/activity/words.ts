@@ -20,18 +20,18 @@ const words: Record<AuditAction, string> = {
   "replay.pause": "Paused a replay",
   "replay.resume": "Resumed a replay",
   "replay.cancel": "Cancelled a replay",
-  "schedule.create": "Made a schedule",
+  "schedule.create": "Created a schedule",
   "schedule.put": "Changed a schedule",
   "schedule.delete": "Deleted a schedule",
   "schedule.pause": "Paused a schedule",
   "schedule.resume": "Resumed a schedule",
   "schedule.run": "Ran a schedule now",
-  "token.create": "Made a token",
+  "token.create": "Created a token",
   "token.rotate": "Rotated a token",
   "token.revoke": "Revoked a token",
   "session.open": "Signed in",
   "session.close": "Signed out",
-  "tenant.provision": "Made a tenant",
+  "tenant.provision": "Created a tenant",
 };
 
 /** What one can choose to see, in this order. */

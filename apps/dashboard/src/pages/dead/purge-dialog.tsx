@@ -70,10 +70,10 @@ export default function PurgeDialog({ which, onClose }: { which: Which; onClose:
           </p>
         )}
         <ModalFoot>
-          <Button onClick={onClose}>{gone === undefined ? "Leave them" : "Stop"}</Button>
+          <Button onClick={onClose}>{gone === undefined ? "Cancel" : "Stop"}</Button>
           <Button kind="danger" disabled={!found?.matched || gone !== undefined} onClick={() => void purge()}>
             {found?.matched
-              ? `Delete ${found.complete === false ? "them all" : plural(found.matched, "job")}`
+              ? `Delete ${found.complete === false ? "all of them" : plural(found.matched, "job")}`
               : "Delete"}
           </Button>
         </ModalFoot>

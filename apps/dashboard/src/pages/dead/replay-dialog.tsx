@@ -55,11 +55,11 @@ export default function ReplayDialog({ which, onClose }: { which: Which; onClose
         </p>
         <div className="fields">
           <Field
-            label="Pace"
+            label="Rate (jobs per second)"
             type="number"
             min={0.1}
             step="any"
-            hint="jobs a second; empty: as fast as it goes"
+            hint="empty: as fast as possible"
             value={rate}
             onChange={({ target }) => setRate(target.value)}
           />
@@ -128,7 +128,7 @@ function Sample({ before, after, fits, type }: NonNullable<ReplayPreview["sample
       <h3>
         A sample: <bdi>{type}</bdi>
       </h3>
-      {!fits && <p className="fault">Patched, this payload would be too large: it would stay dead.</p>}
+      {!fits && <p className="fault">The patched payload is too large; this job will be skipped.</p>}
       <div className="grid-2">
         <JsonView label="Before" value={before} />
         <JsonView label="After" value={after} />

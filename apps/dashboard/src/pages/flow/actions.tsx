@@ -38,6 +38,7 @@ export function FlowActions({ flow }: { flow: WholeFlow }) {
       {asked === "cancel" && (
         <Confirm
           title="Cancel this flow?"
+          keep="Keep flow"
           verb={`Cancel ${plural(open, "job")}`}
           act={async () => cancel.mutate(flow.id)}
           onClose={close}

@@ -21,8 +21,7 @@ export function Graph({ flow }: { flow: WholeFlow }) {
         <Loading rows={8} />
       </section>
     );
-  if (layout === "tangled")
-    return <p className="card soft">So many lines cross in this flow that a graph would show nothing.</p>;
+  if (layout === "tangled") return <p className="card soft">Too many edges to draw. Use the table.</p>;
   return <Drawing flow={flow} layout={layout} />;
 }
 
@@ -61,7 +60,7 @@ function Drawing({ flow, layout }: { flow: WholeFlow; layout: Layout }) {
       <footer className="flow-graph-foot">
         <span className="flow-graph-legend">
           <span className="flow-graph-swatch" aria-hidden="true" />
-          Critical path: the chain that its end hangs on
+          Critical path: the longest chain of jobs
         </span>
         <span className="actions">
           <Button kind="ghost" onClick={fit}>

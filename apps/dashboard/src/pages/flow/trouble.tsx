@@ -16,7 +16,7 @@ export function Trouble({ flow }: { flow: WholeFlow }) {
         <div className="notice" data-tone="warning">
           <Icon name="schedules" />
           <span>
-            <strong>Held:</strong> what is left waits for jobs that failed. Retry them, or cancel the flow.
+            <strong>Blocked:</strong> the remaining jobs depend on failed jobs. Retry them or cancel the flow.
           </span>
         </div>
       )}

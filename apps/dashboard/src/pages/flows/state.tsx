@@ -2,16 +2,16 @@ import type { FlowState, JobStatus } from "@atlasqueue/contract";
 
 export const stateNames: Record<FlowState, string> = {
   running: "Running",
-  held: "Held",
+  held: "Blocked",
   succeeded: "Succeeded",
   failed: "Failed",
   cancelled: "Cancelled",
 };
 
-/** What each means, for whoever sees the word for the first time. */
+/** What each means, for a person who sees the word for the first time. */
 const stateMeanings: Record<FlowState, string> = {
-  running: "Some of its jobs are not at their end",
-  held: "What is left waits for jobs that failed",
+  running: "Some of its jobs have not finished",
+  held: "The remaining jobs depend on failed jobs",
   succeeded: "All its jobs succeeded",
   failed: "All its jobs have ended, and at least one is dead",
   cancelled: "All its jobs have ended, and at least one was cancelled",

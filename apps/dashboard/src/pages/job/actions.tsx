@@ -88,7 +88,7 @@ export function Actions({ job }: { job: Job }) {
           }}
           onClose={() => setOpen(undefined)}
         >
-          It goes for good, with its attempts and their logs.
+          Permanently deletes the job, its attempts and their logs.
         </Confirm>
       )}
     </>

@@ -31,11 +31,7 @@ export function JobFacts({ job, trace }: { job: Job; trace: Explanation | undefi
           ],
           [
             "Timeout",
-            job.timeout_seconds === null ? (
-              <span className="quiet">as configured</span>
-            ) : (
-              span(job.timeout_seconds * 1_000)
-            ),
+            job.timeout_seconds === null ? <span className="quiet">default</span> : span(job.timeout_seconds * 1_000),
           ],
           ["Created", <Time key="c" at={job.created_at} />],
           ["Due", <Time key="r" at={job.run_at} />],

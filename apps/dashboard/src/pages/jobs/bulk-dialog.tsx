@@ -13,7 +13,7 @@ export type BulkAction = "cancel" | "retry" | "delete" | "purge";
 type Which = { ids: string[] } | { filter: JobsFilter };
 
 const words = {
-  cancel: { title: "Cancel jobs", verb: "Cancel", done: "cancelled", what: "Those that run are told to stop." },
+  cancel: { title: "Cancel jobs", verb: "Cancel", done: "cancelled", what: "Running jobs are aborted." },
   retry: {
     title: "Retry jobs",
     verb: "Retry",
@@ -24,13 +24,13 @@ const words = {
     title: "Delete jobs",
     verb: "Delete",
     done: "deleted",
-    what: "Finished jobs go for good, with their history.",
+    what: "Permanently deletes finished jobs and their history.",
   },
   purge: {
     title: "Purge jobs",
     verb: "Purge",
     done: "purged",
-    what: "What waits and what is finished goes for good, with its history. Running jobs go on.",
+    what: "Permanently deletes waiting and finished jobs and their history. Running jobs are not affected.",
   },
 } as const;
 
@@ -133,7 +133,7 @@ export function BulkDialog({
               disabled={busy || !found || (found.exact && found.total === 0)}
               onClick={() => void act()}
             >
-              {found ? `${verb} ${found.exact ? plural(found.total, "job") : "them all"}` : verb}
+              {found ? `${verb} ${found.exact ? plural(found.total, "job") : "all matching jobs"}` : verb}
             </Button>
           )}
         </ModalFoot>
@@ -161,7 +161,7 @@ function progressWords({ done, total, total_complete, created_at, updated_at }: 
 
 function countWords({ total, exact }: { total: number; exact: boolean }): string {
   if (exact && total === 0) return "No such job can be changed this way";
-  return `${exact ? "" : "At least "}${plural(total, "job")} of this choice`;
+  return `${exact ? "" : "At least "}${plural(total, "job")} selected`;
 }
 
 function chosen(filter: JobsFilter): { filter: JobsFilter } | { all: true } {

@@ -84,14 +84,7 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
               {...set("delay_seconds")}
             />
             <Field label="Priority" type="number" hint="higher first" fault={fault("priority")} {...set("priority")} />
-            <Field
-              label="Attempts"
-              type="number"
-              min={1}
-              hint="at most"
-              fault={fault("max_attempts")}
-              {...set("max_attempts")}
-            />
+            <Field label="Max attempts" type="number" min={1} fault={fault("max_attempts")} {...set("max_attempts")} />
             <Field
               label="Timeout"
               type="number"
@@ -101,20 +94,32 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
               {...set("timeout_seconds")}
             />
             <Field label="Group" hint="its jobs run in order" fault={fault("group")} {...set("group")} />
-            <Field label="Unique key" hint="one such job at a time" fault={fault("unique")} {...set("unique")} />
+            <Field
+              label="Unique key"
+              hint="only one active job with this key"
+              fault={fault("unique")}
+              {...set("unique")}
+            />
             <Field
               label="Idempotency key"
-              hint="the same key: the same job"
+              hint="submitting the same key again returns this job"
               fault={fault("idempotency_key")}
               {...set("idempotency_key")}
             />
             <SelectField label="Backoff" {...set("backoff")}>
-              <option value="">as configured</option>
-              <option value="exponential">longer each time</option>
-              <option value="fixed">the same each time</option>
+              <option value="">Default</option>
+              <option value="exponential">Exponential</option>
+              <option value="fixed">Fixed</option>
             </SelectField>
             {form.backoff !== "" && (
-              <Field label="First wait" type="number" min={0} step="any" hint="seconds" {...set("backoff_seconds")} />
+              <Field
+                label="Initial delay"
+                type="number"
+                min={0}
+                step="any"
+                hint="seconds"
+                {...set("backoff_seconds")}
+              />
             )}
           </div>
         </details>

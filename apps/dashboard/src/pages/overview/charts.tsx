@@ -27,10 +27,10 @@ export function Charts({ series }: { series: StatsSeries }) {
           of={[
             ["In", tones.blue, plural(total.submitted, "job")],
             ["Out", tones.green, plural(total.succeeded, "job")],
-            ["Failing", tones.red, plural(total.failed, "attempt")],
+            ["Failed", tones.red, plural(total.failed, "attempt")],
           ]}
         />
-        <Chart label="Jobs a second: in, out and failing" at={at} lines={flow} write={rateTick} />
+        <Chart label="Jobs a second: in, out and failed attempts" at={at} lines={flow} write={rateTick} />
       </Card>
       <div className="grid-2">
         <Percentiles title="Wait" note="from ready to running" at={at} lines={wait} total={total.wait} />
@@ -107,7 +107,7 @@ function linesOf(series: StatsSeries) {
     flow: [
       { name: "In", color: tones.blue, values: rates.submitted },
       { name: "Out", color: tones.green, values: rates.succeeded, fill: true },
-      { name: "Failing", color: tones.red, values: rates.failed },
+      { name: "Failed", color: tones.red, values: rates.failed },
     ],
     wait: percentileLines(series.items.map(({ wait }) => wait)),
     run: percentileLines(series.items.map(({ run }) => run)),

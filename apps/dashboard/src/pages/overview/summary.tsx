@@ -15,7 +15,7 @@ export function Summary({ overview, series }: { overview: Overview; series: Stat
       <div className="figures">
         <Rate name="In" value={now?.submitted} />
         <Rate name="Out" value={now?.succeeded} />
-        <Rate name="Failing" value={now?.failed} />
+        <Rate name="Failed" value={now?.failed} />
         <Link to="/ui/jobs" search={{ status: "queued" }} className="figure">
           <Figure name="Backlog" value={compact(backlog)} note={`${count(counts.queued)} ready`} />
         </Link>
@@ -30,7 +30,7 @@ export function Summary({ overview, series }: { overview: Overview; series: Stat
           <Figure
             name="Workers"
             value={workers ? count(workers.count) : "?"}
-            note={workers ? `${count(workers.active)} of ${count(workers.slots)} slots busy` : "Redis is away"}
+            note={workers ? `${count(workers.active)} of ${count(workers.slots)} slots busy` : "Redis is unavailable"}
           />
         </Link>
       </div>
@@ -50,7 +50,7 @@ function Rate({ name, value }: { name: string; value: number | undefined }) {
             <small>/s</small>
           </>
         }
-        note={name === "Failing" ? "attempts" : "jobs"}
+        note={name === "Failed" ? "attempts" : "jobs"}
       />
     </div>
   );

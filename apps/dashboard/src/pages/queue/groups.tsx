@@ -17,7 +17,7 @@ export function Groups({ queue, blocked }: { queue: string; blocked: number }) {
   });
   if (blocked === 0) return null;
   return (
-    <Card title="Groups that are held" note="their jobs run in order" flush>
+    <Card title="Groups in progress" note="their jobs run in order" flush>
       <Answered to={groups} rows={3}>
         {({ items, next_cursor }) => (
           <div className="scroll-x">
@@ -25,7 +25,7 @@ export function Groups({ queue, blocked }: { queue: string; blocked: number }) {
               <thead>
                 <tr>
                   <th>Group</th>
-                  <th>Held by</th>
+                  <th>Current job</th>
                   <th>State</th>
                   <th>Since</th>
                   <th className="num">Waiting</th>

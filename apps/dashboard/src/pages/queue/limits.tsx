@@ -31,11 +31,11 @@ export function Limits({ queue }: { queue: OneQueue }) {
       <Facts
         of={[
           [
-            "Jobs at once",
+            "Concurrency",
             concurrency === null ? none : <Meter value={queue.counts.running} max={concurrency} label="Running" />,
           ],
           [
-            "Starts",
+            "Rate",
             rate === null ? (
               none
             ) : (
@@ -45,9 +45,9 @@ export function Limits({ queue }: { queue: OneQueue }) {
               </>
             ),
           ],
-          ["At once in a group", group_concurrency === null ? "1" : count(group_concurrency)],
-          ["Starts in a group", group_rate === null ? none : rateWords(group_rate)],
-          ["Next is", fair_by === "group" ? "a job of each group in turn" : "the oldest job"],
+          ["Concurrency per group", group_concurrency === null ? "1, ordered" : count(group_concurrency)],
+          ["Rate per group", group_rate === null ? none : rateWords(group_rate)],
+          ["Scheduling", fair_by === "group" ? "round-robin by group" : "first in, first out"],
         ]}
       />
       {editing && <LimitsDialog queue={queue} onClose={() => setEditing(false)} />}
@@ -102,27 +102,23 @@ function LimitsDialog({ queue, onClose }: { queue: Queue; onClose: () => void })
     save.mutate(limits, { onSuccess: onClose });
   };
   return (
-    <Modal
-      title={`Limits of ${queue.queue}`}
-      lead="Leave a field empty for its default: no limit, and one job of a group at a time, in order."
-      onClose={onClose}
-    >
+    <Modal title={`Limits of ${queue.queue}`} lead="Leave a field empty for its default." onClose={onClose}>
       <form onSubmit={submit}>
         <div className="fields two">
-          <Field label="Jobs at once" {...set("concurrency")} />
-          <Field label="At once in a group" hint="empty: one" {...set("group_concurrency")} />
-          <Field label="Starts" {...set("rate")} />
-          <Field label="in seconds" {...set("rate_seconds")} />
-          <Field label="Starts in a group" {...set("group_rate")} />
-          <Field label="in seconds" {...set("group_rate_seconds")} />
+          <Field label="Concurrency" {...set("concurrency")} />
+          <Field label="Concurrency per group" hint="default 1, ordered" {...set("group_concurrency")} />
+          <Field label="Rate: max starts" {...set("rate")} />
+          <Field label="per (seconds)" {...set("rate_seconds")} />
+          <Field label="Rate per group: max starts" {...set("group_rate")} />
+          <Field label="per (seconds)" {...set("group_rate_seconds")} />
           <SelectField
-            label="Next is"
-            hint="in turn: without a limit on jobs at once or on starts"
+            label="Scheduling"
+            hint="Round-robin can't be combined with concurrency or rate limits"
             value={by ?? ""}
             onChange={({ target }) => setBy(target.value === "group" ? "group" : null)}
           >
-            <option value="">the oldest job</option>
-            <option value="group">a job of each group in turn</option>
+            <option value="">first in, first out</option>
+            <option value="group">round-robin by group</option>
           </SelectField>
         </div>
         <ModalFoot>

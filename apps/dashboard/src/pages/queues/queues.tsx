@@ -52,6 +52,6 @@ function Found({ all, wanted, order, onOrder }: FoundProps) {
         A queue is there as soon as it has a job. Submit one on the Jobs page.
       </Empty>
     );
-  if (found.length === 0) return <Empty icon="search" title="No queue is called that" />;
+  if (found.length === 0) return <Empty icon="search" title={`No queue matches “${wanted}”`} />;
   return <QueueRows of={inOrder(found, order)} order={order} onOrder={onOrder} />;
 }

@@ -15,7 +15,7 @@ const columns = [
   { name: "Queue", width: "minmax(10rem, 2fr)", by: "name" },
   { name: "Queued", width: "5rem", num: true },
   { name: "Running", width: "5rem", num: true },
-  { name: "Retrying", width: "5rem", num: true },
+  { name: "Failed, retrying", width: "8rem", num: true },
   { name: "Later", width: "5rem", num: true },
   { name: "Dead", width: "5rem", num: true },
   { name: "Succeeded", width: "6rem", num: true },

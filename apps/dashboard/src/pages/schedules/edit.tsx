@@ -77,11 +77,17 @@ export default function EditSchedule({ schedule, onClose }: { schedule?: Schedul
         <div className="fields">
           <Field label="Job type" required fault={fault("/job/type")} {...set("type")} />
           <Field label="Queue" required fault={fault("/job/queue")} {...set("queue")} />
-          <Field label="Attempts" type="number" min={1} fault={fault("/job/max_attempts")} {...set("max_attempts")} />
-          <SelectField label="Runs that were missed" {...set("catch_up")}>
-            <option value="one">one job for the latest</option>
-            <option value="all">a job for each</option>
-            <option value="none">nothing</option>
+          <Field
+            label="Max attempts"
+            type="number"
+            min={1}
+            fault={fault("/job/max_attempts")}
+            {...set("max_attempts")}
+          />
+          <SelectField label="Missed runs" {...set("catch_up")}>
+            <option value="one">run once</option>
+            <option value="all">run all</option>
+            <option value="none">skip</option>
           </SelectField>
           <JsonField
             label="Payload"

@@ -10,8 +10,8 @@ import { Modal, ModalFoot } from "../../components/modal.tsx";
 const meanings: Record<Scope, string> = {
   submit: "submit, cancel and retry jobs",
   read: "see everything",
-  work: "take jobs and settle them",
-  metrics: "read metrics and the figures for autoscalers",
+  work: "lease jobs and report how they ended",
+  metrics: "read metrics and queue scaling",
   admin: "everything, tokens included",
 };
 const scopes = Object.keys(meanings) as Scope[];
@@ -47,7 +47,7 @@ export function NewToken({ onMade, onClose }: { onMade: (token: CreatedToken) =>
           onChange={({ target }) => setName(target.value)}
         />
         <fieldset className="scopes">
-          <legend>May</legend>
+          <legend>Scopes</legend>
           {scopes.map((scope) => (
             <label key={scope} className="check">
               <input type="checkbox" checked={chosen.includes(scope)} onChange={() => toggle(scope)} />
@@ -55,12 +55,12 @@ export function NewToken({ onMade, onClose }: { onMade: (token: CreatedToken) =>
             </label>
           ))}
         </fieldset>
-        <SelectField label="Ends" value={days} onChange={({ target }) => setDays(target.value)}>
-          <option value="1">after a day</option>
-          <option value="30">after 30 days</option>
-          <option value="90">after 90 days</option>
-          <option value="365">after a year</option>
-          <option value="">when it is revoked</option>
+        <SelectField label="Expires" value={days} onChange={({ target }) => setDays(target.value)}>
+          <option value="1">in a day</option>
+          <option value="30">in 30 days</option>
+          <option value="90">in 90 days</option>
+          <option value="365">in a year</option>
+          <option value="">never</option>
         </SelectField>
         {fault && (
           <p className="fault" role="alert">
@@ -70,7 +70,7 @@ export function NewToken({ onMade, onClose }: { onMade: (token: CreatedToken) =>
         <ModalFoot>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="main" type="submit" disabled={busy || name.trim() === "" || chosen.length === 0}>
-            Make token
+            Create token
           </Button>
         </ModalFoot>
       </form>
@@ -81,7 +81,7 @@ export function NewToken({ onMade, onClose }: { onMade: (token: CreatedToken) =>
 /** The only time that a token is shown. */
 export function ShownOnce({ token, onClose }: { token: CreatedToken; onClose: () => void }) {
   return (
-    <Modal title={token.name} lead="Copy it now: it is shown this once, and kept nowhere." onClose={onClose}>
+    <Modal title={token.name} lead="Copy this token now. You won't see it again." onClose={onClose}>
       <div className="modal-body">
         <div className="block token">
           <pre tabIndex={0} role="region" aria-label="Token">

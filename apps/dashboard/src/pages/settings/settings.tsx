@@ -19,10 +19,10 @@ export function Settings() {
         <Card title="Signed in as">
           <Facts
             of={[
-              ["Token", token ? <bdi key="t">{clipped(token.name)}</bdi> : "none: this API asks for no token"],
+              ["Token", token ? <bdi key="t">{clipped(token.name)}</bdi> : "none: authentication is off"],
               ["Tenant", tenant ?? "–"],
-              ["May", scopes.join(", ") || "nothing"],
-              ["Until", until === null ? "no end" : <Time key="u" at={until} />],
+              ["Scopes", scopes.join(", ") || "none"],
+              ["Expires", until === null ? "never" : <Time key="u" at={until} />],
             ]}
           />
         </Card>
@@ -53,7 +53,7 @@ export function Settings() {
               [
                 "Reference",
                 <a key="r" href="/docs">
-                  The whole API
+                  API reference
                 </a>,
               ],
             ]}
@@ -61,14 +61,6 @@ export function Settings() {
         </Card>
       </div>
       {may && auth === "required" && <Tokens own={token?.id} />}
-      {auth === "disabled" && (
-        <Card title="Tokens">
-          <p className="soft">
-            Nothing checks who calls this API. With <code>AUTH=required</code> it asks for a token, and people sign in
-            here with one.
-          </p>
-        </Card>
-      )}
     </Page>
   );
 }

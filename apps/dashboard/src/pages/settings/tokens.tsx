@@ -14,7 +14,7 @@ import { NewToken, ShownOnce } from "./new-token.tsx";
 const tokensKey = ["tokens"] as const;
 type Open = { what: "new" } | { what: "shown"; token: CreatedToken } | { what: "rotate" | "revoke"; token: Token };
 
-/** Who else may call: make a token, replace it, end it. */
+/** The tenant's tokens: create, rotate and revoke them. */
 export function Tokens({ own }: { own: string | undefined }) {
   const tokens = useLive({
     key: tokensKey,
@@ -54,7 +54,7 @@ export function Tokens({ own }: { own: string | undefined }) {
           }}
           onClose={close}
         >
-          You get a new token with the same rights. The old one works beside it for a day.
+          You get a new token with the same scopes. The old one still works for a day.
         </Confirm>
       )}
       {open?.what === "revoke" && (
@@ -67,8 +67,8 @@ export function Tokens({ own }: { own: string | undefined }) {
           }}
           onClose={close}
         >
-          Whatever uses it is refused within five seconds.
-          {open.token.id === own && " It is the one you signed in with: you are signed out."}
+          Requests with this token fail within five seconds.
+          {open.token.id === own && " You signed in with this token, so you will be signed out."}
         </Confirm>
       )}
     </Card>
@@ -90,10 +90,10 @@ function TokenTable({
         <thead>
           <tr>
             <th>Name</th>
-            <th>Begins with</th>
-            <th>May</th>
+            <th>Prefix</th>
+            <th>Scopes</th>
             <th>Last used</th>
-            <th>Ends</th>
+            <th>Expires</th>
             <th>
               <span className="unseen">What to do</span>
             </th>

@@ -25,9 +25,8 @@ export function Workers() {
         <Answered to={workers}>
           {(all) =>
             all.length === 0 ? (
-              <Empty icon="workers" title="No worker is alive">
-                Jobs wait until one is. <code>atlasqueue worker</code> starts one; workers that lease over HTTP do not
-                announce themselves.
+              <Empty icon="workers" title="No workers connected">
+                Start one with <code>atlasqueue worker</code>. HTTP workers aren't shown.
               </Empty>
             ) : (
               <WorkerTable of={all} />
@@ -50,7 +49,7 @@ function WorkerTable({ of }: { of: readonly Worker[] }) {
             <th>Slots</th>
             <th>Queues</th>
             <th>Handlers</th>
-            <th>Last heard</th>
+            <th>Last seen</th>
           </tr>
         </thead>
         <tbody>
