@@ -33,7 +33,7 @@ test("a stop ends although a part of it never does, and the log says which", asy
   await waited.promise;
   await api.stop();
   expect(await (await leased).json()).toMatchObject({ jobs: [] });
-  await eventually(() => expect(lines).toContain('"event":"stop_late","part":"the waiting leases"'));
+  await eventually(() => expect(lines).toContain('"event":"shutdown_timeout","part":"the waiting leases"'));
 });
 
 test("an idle connection stays open as long as API_KEEP_ALIVE_SECONDS says, at an IPv6 address in brackets too", async () => {

@@ -52,7 +52,7 @@ export type ApiMember = { number: number; gatherMetrics(): Promise<string> };
 /**
  * Start the API: database, signal, metrics, server. Rejects when the database is away, has no tables or lacks
  * migrations, or the port is taken; once started, it outlives both Postgres and Redis going away. `stop()` finishes what is in flight first; a part that does not end in time
- * is left to itself, with a line in the log (`stop_late`).
+ * is left to itself, with a line in the log (`shutdown_timeout`).
  *
  * @example
  * const api = await startApi(readApiConfig(process.env));

@@ -101,7 +101,7 @@ async function hangUpOn(
   await waits();
   await letGo();
   await stopped;
-  expect(lines.join("")).not.toContain("stop_late");
+  expect(lines.join("")).not.toContain("shutdown_timeout");
 }
 
 const tool = { name: "lease_job", arguments: { queue_name: "q" } };
@@ -191,7 +191,7 @@ test("a submission that waits for somebody's lock is not waited for", async () =
   await lost;
   await stranger`ROLLBACK`;
   stranger.release();
-  expect(lines.join("")).not.toContain("stop_late");
+  expect(lines.join("")).not.toContain("shutdown_timeout");
 });
 
 test(
@@ -205,7 +205,7 @@ test(
     await waits();
     await api.stop();
     await lost;
-    expect(lines.join("")).toContain('"event":"stop_late","part":"what was begun"');
+    expect(lines.join("")).toContain('"event":"shutdown_timeout","part":"what was begun"');
     await letGo();
   },
 );
@@ -233,7 +233,7 @@ test.each(["stay", "hang up"])(
     const told = await Promise.allSettled(waiting);
     await stream.closed;
     await stopped;
-    expect(lines.join("")).not.toContain("stop_late");
+    expect(lines.join("")).not.toContain("shutdown_timeout");
     if (how === "hang up") return;
     expect(told.map((one) => (one.status === "fulfilled" ? one.value : ""))).toEqual([
       expect.stringContaining('"jobs":[]'),

@@ -89,7 +89,7 @@ test("a stop ends although a part of it never does, and the log says which", { t
   const logger = createLogger("error", "atlasqueue-worker", log);
   const app = await startWorkerApp(config, { signal: memorySignal(), logger, telemetry });
   await app.stop();
-  expect(lines).toContain('"event":"stop_late","part":"the telemetry"');
+  expect(lines).toContain('"event":"shutdown_timeout","part":"the telemetry"');
 });
 
 test.each([

@@ -12,7 +12,10 @@ test("a part that ends in time is waited for, and nothing is said", async () => 
 test("a part that never ends is left to itself, and named", async () => {
   const error = vi.fn();
   await endWithin({ error }, "a part", never, 5);
-  expect(error).toHaveBeenCalledExactlyOnceWith({ event: "stop_late", part: "a part", after_ms: 5 }, "stop_late");
+  expect(error).toHaveBeenCalledExactlyOnceWith(
+    { event: "shutdown_timeout", part: "a part", after_ms: 5 },
+    "shutdown_timeout",
+  );
 });
 
 test("a part that fails fails the stop", async () => {

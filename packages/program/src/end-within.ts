@@ -20,7 +20,7 @@ export async function endWithin(
   const over = new AbortController();
   try {
     const ended = await Promise.race([ending.then(() => true), pause(ms, over.signal).then(() => false)]);
-    if (!ended) logger.error({ event: "stop_late", part, after_ms: ms }, "stop_late");
+    if (!ended) logger.error({ event: "shutdown_timeout", part, after_ms: ms }, "shutdown_timeout");
   } finally {
     over.abort();
   }

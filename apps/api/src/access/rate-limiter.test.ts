@@ -104,6 +104,6 @@ test("while Redis is away each process counts on its own, and reports that once"
   const statuses: number[] = [];
   for (let at = 0; at < 5; at += 1) statuses.push((await api.get(path)).status);
   expect(statuses).toEqual([404, 404, 404, 429, 429]);
-  expect(api.events.filter(({ event }) => event === "rate_limit_unshared")).toHaveLength(1);
+  expect(api.events.filter(({ event }) => event === "rate_limit_degraded")).toHaveLength(1);
   await api.stop();
 });

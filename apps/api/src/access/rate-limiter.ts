@@ -29,7 +29,7 @@ export function createRateLimiter(deps: { signal: Signal; observe: Observe }, ra
       return permits;
     } catch (error) {
       if (!(error instanceof SignalUnavailableError)) throw error;
-      if (shared) deps.observe({ event: "rate_limit_unshared", error: error.message });
+      if (shared) deps.observe({ event: "rate_limit_degraded", error: error.message });
       shared = false;
       return drawLocally(tenant, costs, rate);
     }

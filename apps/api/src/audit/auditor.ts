@@ -84,7 +84,7 @@ function lost(deps: Deps, { actor, count, detail: _detail, ...act }: Act, error:
   const reason = isUnavailable(error) ? "the database is away" : String(error);
   deps.observe({
     ...act,
-    event: "audit_lost",
+    event: "audit_write_failed",
     by: actor.name ?? actor.kind,
     token_id: actor.token_id,
     changed: count,

@@ -167,7 +167,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
       const sets = all.map(({ options: set }) => set as { prepare: boolean });
       if (!sets.some(({ prepare }) => prepare)) return;
       for (const each of sets) each.prepare = false;
-      options.observe?.({ event: "prepared_statements_off" });
+      options.observe?.({ event: "prepared_statements_disabled" });
     },
     chooseSettings(chosen) {
       // The driver looks at these for each connection.

@@ -28,7 +28,7 @@ test("running jobs whose claim's row is gone are found, tracked again and recove
     after = step.next;
   }
   expect([found, await countStrays(deps)]).toEqual([6, 0]);
-  expect(recorded.named("leases_adopted").length).toBe(2);
+  expect(recorded.named("orphaned_leases_recovered").length).toBe(2);
   const { requeued } = await recoverExpired(deps, 50);
   expect(requeued.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, 6));
   expect((await adoptStrays(deps, firstId, 100)).adopted).toBe(0);

@@ -37,7 +37,7 @@ export async function adoptStrays(deps: Deps, after: string, jobs_max: number): 
     params: [after, jobs_max],
   });
   const { adopted, looked_at, last } = row ?? { adopted: 0, looked_at: 0, last: null };
-  if (adopted > 0) deps.observe({ event: "leases_adopted", count: adopted });
+  if (adopted > 0) deps.observe({ event: "orphaned_leases_recovered", count: adopted });
   return { adopted, next: looked_at === jobs_max ? (last ?? undefined) : undefined };
 }
 

@@ -55,7 +55,7 @@ export type AtlasEvent =
   /** `woken`: it was parked for this signal, and is queued. */
   | ({ event: "job_signalled"; signal: string; woken: boolean } & OfJob)
   /** They were running without a claim's row, so no sweep would have looked at them. */
-  | { event: "leases_adopted"; count: number }
+  | { event: "orphaned_leases_recovered"; count: number }
   | { event: "lease_return_failed"; error: string }
   | ({ event: "job_cancelled"; was: JobStatus } & OfJob)
   | ({ event: "job_retried"; was: JobStatus } & OfJob)
@@ -89,7 +89,7 @@ export type AtlasEvent =
   | { event: "follow_up_failed"; error: string }
   | { event: "promotion_failed"; error: string }
   /** Figures over time could not be written, and are lost. */
-  | { event: "figures_unwritten"; error: string }
+  | { event: "stats_write_failed"; error: string }
   | { event: "results_cleared"; jobs: number }
   | { event: "jobs_pruned"; jobs: number; keys: number }
   | { event: "dead_letters_projected"; added: number; removed: number }
@@ -106,17 +106,17 @@ export type AtlasEvent =
   | { event: "redis_shared"; reason: string }
   | { event: "database_unavailable"; during: string; error: string }
   /** A pooler between us and the server lost one: from now on this process sends none. */
-  | { event: "prepared_statements_off" }
+  | { event: "prepared_statements_disabled" }
   | { event: "database_url_parameters_ignored"; parameters: string[] }
   /** Redis is away, so each process counts on its own until it is back: reported once per outage. */
-  | { event: "rate_limit_unshared"; error: string }
+  | { event: "rate_limit_degraded"; error: string }
   | { event: "rate_limited"; tenant: string }
   /** A caller was refused: `too_many` unknown tokens were looked up a moment ago. */
   | { event: "token_refused"; reason: "missing" | "malformed" | "unknown" | "ended" | "other" }
   | { event: "session_opened" | "session_closed"; tenant: string; token_id: string }
   /** Something was done, and could not be stored in the audit trail: this line is all there is of it. */
   | {
-      event: "audit_lost";
+      event: "audit_write_failed";
       tenant: string;
       by: string;
       token_id: string | null;

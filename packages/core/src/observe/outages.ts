@@ -21,13 +21,13 @@ const activities_max = 50;
 const ofOutages: ReadonlySet<EventName> = new Set<EventName>([
   "signal_failed",
   "database_unavailable",
-  "rate_limit_unshared",
+  "rate_limit_degraded",
   "refill_failed",
   "groups_failed",
   "outbox_failed",
   "follow_up_failed",
   "promotion_failed",
-  "figures_unwritten",
+  "stats_write_failed",
   "job_type_unknown",
 ]);
 

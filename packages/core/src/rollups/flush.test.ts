@@ -160,7 +160,7 @@ test("figures that could not be written are lost; nothing is thrown at those who
   const rollups = createRollups({ database, observe: recorded.observe });
   rollups.submitted(job);
   await rollups.stop();
-  expect(recorded.named("figures_unwritten")).toHaveLength(1);
+  expect(recorded.named("stats_write_failed")).toHaveLength(1);
   away = false;
   rollups.submitted(job);
   await rollups.stop();

@@ -38,7 +38,7 @@ export function createRollups(deps: Deps): Rollups {
     for (let from = 0; from < rollups.length; from += rows_max)
       // They are counted in the minute that was halfway.
       await writeRollups(deps, rollups.slice(from, from + rows_max), (performance.now() - timer_set_at) / 2).catch(
-        (error: unknown) => deps.observe({ event: "figures_unwritten", error: String(error) }),
+        (error: unknown) => deps.observe({ event: "stats_write_failed", error: String(error) }),
       );
   };
   const flush = (): Promise<void> => {

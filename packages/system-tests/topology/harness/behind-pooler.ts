@@ -43,5 +43,5 @@ export const poolerOutages: readonly Outage<BehindPooler>[] = [
 /** How often each process said that it does without prepared statements. */
 export function timesUnprepared({ apis, workers }: BehindPooler): number[] {
   const processes = [...apis.map((api) => api.process), ...workers];
-  return processes.map(({ logs }) => logs.filter(({ event }) => event === "prepared_statements_off").length);
+  return processes.map(({ logs }) => logs.filter(({ event }) => event === "prepared_statements_disabled").length);
 }
