@@ -4,6 +4,8 @@ import { defineConfig } from "vite";
 const api = process.env["API_URL"] ?? "http://127.0.0.1:8000";
 
 export default defineConfig({
+  // Below whichever path: the API writes the way to it into the page.
+  base: "./",
   plugins: [react()],
   build: {
     // Names change with their content, so they are kept for ever; see the API's dashboard/.

@@ -37,6 +37,8 @@ export type AppDeps = Services & {
   cursor_key?: Uint8Array;
   /** Default: answers to any name. */
   allowed_hosts?: HostRule | undefined;
+  /** The origin that browsers see; default: that of the Host header. */
+  public_origin?: string | undefined;
   /** The proxies whose X-Forwarded-For counts; default: none. */
   trusted_proxies?: Trusts | undefined;
   /** Default: anyone may do anything, as the default tenant. */
@@ -63,7 +65,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.use(identify(deps.trusted_proxies ?? (() => false)));
   if (deps.tracing) app.use(traceRequests(deps.tracing));
   app.use(accessLog(deps.observe), pathGuard);
-  app.use(hostGuard(deps.allowed_hosts), originGuard(deps.allowed_hosts));
+  app.use(hostGuard(deps.allowed_hosts), originGuard(deps.allowed_hosts, deps.public_origin));
   addRoutes(app, routes, routeDeps(deps));
   if (deps.dashboard) addDashboard(app, deps.dashboard);
   if (deps.guide) addGuide(app, deps.guide);

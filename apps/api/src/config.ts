@@ -36,12 +36,14 @@ export const apiSettings = z.object({
   ALLOW_UNAUTHENTICATED: setting.flag().default(false),
   // Besides this machine's own; the default is decided below.
   ALLOWED_HOSTS: setting.hosts().optional(),
+  PUBLIC_ORIGIN: setting.origin().optional(),
   TRUSTED_PROXIES: setting
     .list("addresses and ranges of them, separated by commas, such as 10.0.0.0/8,192.0.2.1")
     .refine(areRanges)
     .optional(),
   DASHBOARD: setting.flag().default(true),
   DOCS: setting.flag().default(true),
+  BASE_PATH: setting.basePath().optional(),
   API_HOST: setting.address().default("127.0.0.1"),
   API_PORT: setting.port().default(8_000),
   // As long as the proxy keeps an idle connection, and a little more: then the proxy is the one to close it.
@@ -75,6 +77,8 @@ export type ApiConfig = ServerConfig &
     admin_secret: string | undefined;
     rate_limit: RateLimit | undefined;
     listen: { host: string; port: number };
+    /** Cut off from the paths of requests that begin with it. */
+    base_path: string | undefined;
     keep_alive_ms: number;
     /** On the same port. */
     processes: number;
@@ -82,6 +86,8 @@ export type ApiConfig = ServerConfig &
     hang_ms: number | undefined;
     /** Which names requests may use; undefined: any. */
     allowed_hosts: HostRule | undefined;
+    /** The origin that browsers see; undefined: that of the Host header. */
+    public_origin: string | undefined;
     /** The proxies whose X-Forwarded-For counts. */
     trusted_proxies: Trusts | undefined;
     /** Whether the page is served at `/`. */
@@ -121,10 +127,12 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
     admin_secret: set.ADMIN_SECRET,
     rate_limit: limit === 0 ? undefined : { limit, period_ms: set.RATE_LIMIT_SECONDS * 1_000 },
     listen: { host: set.API_HOST, port: set.API_PORT },
+    base_path: set.BASE_PATH,
     keep_alive_ms: set.API_KEEP_ALIVE_SECONDS * 1_000,
     processes: set.API_PROCESSES,
     hang_ms: set.API_HANG_SECONDS === 0 ? undefined : set.API_HANG_SECONDS * 1_000,
     allowed_hosts: hostRule(set.ALLOWED_HOSTS, open, set.ALLOW_UNAUTHENTICATED),
+    public_origin: set.PUBLIC_ORIGIN,
     trusted_proxies: set.TRUSTED_PROXIES && trustedProxies(set.TRUSTED_PROXIES),
     with_dashboard: set.DASHBOARD,
     with_docs: set.DOCS,

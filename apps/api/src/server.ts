@@ -16,6 +16,8 @@ export type ServerOptions = {
   host: string;
   port: number;
   logger: Logger;
+  /** A path that requests may begin with, and that is cut off: `/queue`. Default: none. */
+  base_path?: string | undefined;
   timeouts?: Partial<ServerTimeouts>;
   /** How long an idle connection stays open. Default 65 s. */
   keep_alive_ms?: number;
@@ -55,6 +57,9 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     // Its connection ends, or has ended, with the answer to the request before it.
     if (isOver(incoming.socket)) return void incoming.resume();
     closing.begin(outgoing);
+    const { base_path: base = "" } = options;
+    if (base && incoming.url === base) return void outgoing.writeHead(308, { location: `${base}/` }).end();
+    if (incoming.url?.startsWith(`${base}/`)) incoming.url = incoming.url.slice(base.length);
     addressOldRequest(incoming);
     const fault = wireFaultOf(incoming);
     if (fault === undefined) void listener(incoming, outgoing);

@@ -22,6 +22,7 @@ import {
 import { addFleetGauges, signingKey } from "@atlasqueue/core/internal/http";
 import { endWithin, listenError, loadTelemetry } from "@atlasqueue/program";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
+import type { Authenticator } from "./http/context.ts";
 import { createApp } from "./app.ts";
 import { readDashboard } from "./dashboard/built.ts";
 import { readGuide } from "./dashboard/guide.ts";
@@ -35,6 +36,8 @@ export type RunningApi = {
   port: number;
   /** Whether the page is served at `/`: it is wanted, and was built. */
   dashboard: boolean;
+  /** Answers a request that came another way than by the port. */
+  fetch: ReturnType<typeof createApp>["fetch"];
   /** What `/metrics` shows, of this process alone. */
   ownMetrics(): Promise<string>;
   stop(): Promise<void>;
@@ -43,8 +46,12 @@ export type RunningApi = {
 /** How long it may take to cut off the requests that are left at the deadline. */
 const cut_off_ms_max = 1_000;
 
-/** If given, they are used and left open; otherwise they are made and closed again. `log`: where its lines go. */
-export type ApiParts = { signal?: Signal; logger?: Logger; log?: DestinationStream; member?: ApiMember };
+/**
+ * If given, they are used and left open; otherwise they are made and closed again. `log`: where its lines go. `callerOf`: who
+ * sends a request, as the program says in which this API is. No port is opened then, and no maintenance runs.
+ */
+export type ApiParts = Partial<Pick<Authenticator, "callerOf">> & Parts;
+type Parts = { signal?: Signal; logger?: Logger; log?: DestinationStream; member?: ApiMember };
 
 /** One process of several: its metrics bear its number, and `/metrics` shows those of all. */
 export type ApiMember = { number: number; gatherMetrics(): Promise<string> };
@@ -89,7 +96,9 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const { isRefused } = owner;
     const core = { database, signal, observe, tracing: telemetry?.tracing, isRefused };
     const services = createServices(core, config);
-    const authenticator = config.auth === "required" ? requireTokens(core) : noAuthentication;
+    const { callerOf } = parts;
+    const own = config.auth === "required" ? requireTokens(core) : noAuthentication;
+    const authenticator = callerOf ? { ...noAuthentication, callerOf } : own;
     const cursor_key = await signingKey(core, "cursors");
     const dashboard = config.with_dashboard ? readDashboard() : undefined;
     const metricsPage = member?.gatherMetrics ?? ownMetrics;
@@ -104,15 +113,17 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       dashboard,
       guide: config.with_docs ? readGuide() : undefined,
     });
-    const server = await listen(app, config, logger);
-    // So that remote workers' jobs are recovered, retried and signalled again where none of our workers runs.
+    const server = callerOf ? undefined : await listen(app, config, logger);
     const draining = new AbortController();
     const { followUps } = services;
-    const sweeping = createSweeper({ ...core, logger, followUps }, draining.signal).run();
-    const owning = owner.run(draining.signal);
-    // In turns with the workers, and alone where all of those are remote.
-    const clearing = clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal);
-    logger.info({ event: "api_started", url: server.url, host: config.listen.host }, "api_started");
+    const keeping = server && [
+      // So that remote workers' jobs are recovered, retried and signalled again where none of our workers runs.
+      createSweeper({ ...core, logger, followUps }, draining.signal).run(),
+      // In turns with the workers, and alone where all of those are remote.
+      clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal),
+      owner.run(draining.signal),
+    ];
+    if (server) logger.info({ event: "api_started", url: server.url, host: config.listen.host }, "api_started");
     const ended = (part: string, ending: Promise<unknown>, ms?: number) => endWithin(logger, part, ending, ms);
     const stop = async () => {
       // Waiting calls are answered first, or the server would wait for them.
@@ -122,7 +133,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await ended("the waiting leases", services.longPoll.close());
       draining.abort();
       // It cuts them off by itself at the deadline.
-      await ended("the requests", server.stop(config.shutdown_ms), config.shutdown_ms + cut_off_ms_max);
+      if (server) await ended("the requests", server.stop(config.shutdown_ms), config.shutdown_ms + cut_off_ms_max);
       // The server has answered, or cut off, everyone. What was begun for those who have hung up is finished, but for
       // submissions that wait for somebody's lock; and what it leased goes back.
       await Promise.all([
@@ -132,9 +143,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       await ended("what was leased too late", services.longPoll.released());
       await Promise.all([
         ended("the tokens", authenticator.close()),
-        ended("the sweep", sweeping),
-        ended("retention", clearing),
-        ended("the look at Redis", owning),
+        ended("the sweep and retention", Promise.all(keeping ?? [])),
       ]);
       await ended("the follow-ups", services.followUps.stop());
       await ended("the connections", closeParts());
@@ -143,8 +152,9 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     };
     let stopped: Promise<void> | undefined;
     return {
-      url: server.url,
-      port: server.port,
+      url: server?.url ?? "",
+      port: server?.port ?? 0,
+      fetch: app.fetch,
       dashboard: dashboard !== undefined,
       ownMetrics,
       stop: () => (stopped ??= stop()),
@@ -157,7 +167,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
 
 async function listen(app: ReturnType<typeof createApp>, config: ApiConfig, logger: Logger): Promise<RunningServer> {
   try {
-    return await startServer(app, { ...config.listen, keep_alive_ms: config.keep_alive_ms, logger });
+    const { base_path, keep_alive_ms } = config;
+    return await startServer(app, { ...config.listen, base_path, keep_alive_ms, logger });
   } catch (error) {
     throw listenError(error, "API", config.listen);
   }

@@ -7,6 +7,7 @@ const sources = [
   "index.html",
   "vite.config.ts",
   "package.json",
+  "public/*",
   "src/**/*",
   "../../packages/{client,contract,runtime}/src/**/*",
 ];

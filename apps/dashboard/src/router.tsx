@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } from "@tanstack/react-router";
 import { Shell } from "./app/shell.tsx";
+import { base } from "./base.ts";
 import { noteMissing } from "./components/lazy-part.tsx";
 import { Empty, Failure, Loading } from "./components/states.tsx";
 import { Page } from "./components/page.tsx";
@@ -81,6 +82,7 @@ const routes = root.addChildren([
 
 export const router = createRouter({
   routeTree: routes,
+  basepath: new URL(base).pathname,
   defaultPreload: "intent",
   // The page of another job or queue is another page: what is open on it, such as a question, is about the one before.
   defaultRemountDeps: ({ params }) => params,

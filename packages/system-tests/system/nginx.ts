@@ -11,15 +11,19 @@ export type Nginx = { url: string; port: number; stop(): Promise<void> };
 const page = new URL("../../../apps/docs/pages/operate/proxy.md", import.meta.url);
 
 /**
- * nginx with the lines of apps/docs/pages/operate/proxy.md in front of an API, but without TLS. Stopping it is up to you.
+ * nginx with the lines of apps/docs/pages/operate/proxy.md in front of an API, but without TLS.
+ * `server` takes the place of what is in its server block. Stopping it is up to you.
  *
  * @example
  * const nginx = await startNginx(new URL(api.url).host);
  */
-export async function startNginx(api: string): Promise<Nginx> {
+export async function startNginx(
+  api: string,
+  { port, server }: { port?: number; server?: string } = {},
+): Promise<Nginx> {
   const program = findProgram("nginx");
   if (program === undefined) throw new Error("there is no nginx here; `pnpm test` installs it");
-  const port = await freePort();
+  port ??= await freePort();
   const folder = mkdtempSync(join(tmpdir(), "nginx-"));
   // Its workers run as nobody where it is started as root.
   chmodSync(folder, 0o755);
@@ -32,7 +36,9 @@ export async function startNginx(api: string): Promise<Nginx> {
     `http {`,
     `access_log off;`,
     ...temporary,
-    documented(api, port),
+    server === undefined
+      ? documented(api, port)
+      : `upstream atlasqueue { server ${api}; } server { listen 127.0.0.1:${port}; ${server} }`,
     `}`,
   ];
   writeFileSync(join(folder, "nginx.conf"), lines.join("\n"));
@@ -49,12 +55,19 @@ export async function startNginx(api: string): Promise<Nginx> {
   };
   const url = `http://127.0.0.1:${port}`;
   try {
-    await eventually(async () => (await fetch(`${url}/livez`)).ok);
+    await eventually(async () => (await fetch(`${url}/livez`)).status < 500);
   } catch (error) {
     await stop();
     throw new Error(`nginx did not start: ${said}`, { cause: error });
   }
   return { url, port, stop };
+}
+
+/** The page's lines for a path of its own. */
+export function subPathLines(): string {
+  const [, block] = /## A path of its own.*?```nginx\n(.*?)```/s.exec(readFileSync(page, "utf8")) ?? [];
+  if (block === undefined) throw new Error("proxy.md has no lines for a path of its own");
+  return block;
 }
 
 /** The page's lines, for these addresses. */

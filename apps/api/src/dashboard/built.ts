@@ -7,8 +7,11 @@ import { createHash } from "node:crypto";
 export type BuiltFile = { content_type: string; etag: string; plain: Bytes; br?: Bytes; gzip?: Bytes };
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** `assets` have names that change with their content; `index` is the page at every address of its own. */
-export type BuiltDashboard = { index: BuiltFile; assets: ReadonlyMap<string, BuiltFile> };
+/**
+ * `assets` have names that change with their content; `index` is the page at every address of its own, and `missing` comes
+ * in place of a script of another version.
+ */
+export type BuiltDashboard = { index: BuiltFile; missing: BuiltFile; assets: ReadonlyMap<string, BuiltFile> };
 
 const types: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -39,6 +42,7 @@ export function readDashboard(folders: readonly string[] = placesOf("dashboard")
   const names = readdirSync(join(folder, "assets")).filter(isServed);
   return {
     index: readBuilt(join(folder, "index.html")),
+    missing: readBuilt(join(folder, "missing.js")),
     assets: new Map(names.map((name) => [name, readBuilt(join(folder, "assets", name))])),
   };
 }

@@ -7,7 +7,7 @@ import { testApp } from "../../test/test-app.ts";
 import { readApiConfig } from "../config.ts";
 import { readDashboard } from "./built.ts";
 
-const page = "<!doctype html><title>AtlasQueue</title>";
+const page = '<!doctype html><title>AtlasQueue</title><script type="module" src="./assets/index-4f2a.js"></script>';
 const script = "console.log('the page');\n".repeat(50);
 
 let folder: string;
@@ -19,6 +19,7 @@ beforeAll(async () => {
   for (const [name, text] of [
     ["index.html", page],
     ["assets/index-4f2a.js", script],
+    ["missing.js", "location.reload()"],
   ] as const) {
     writeFileSync(join(folder, name), text);
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(text));
@@ -32,12 +33,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test.each(["/", "/ui/jobs?status=dead", "/ui/queues/mails", "/ui"])(
+test.each(["/", "/ui/jobs?status=dead", "/ui/queues/mails", "/ui/queues/a%2Fb", "/ui"])(
   "%s is the page, asked for anew each time",
   async (path) => {
     const response = await api.get(path);
     expect(response.status).toBe(200);
-    expect(await response.text()).toBe(page);
+    const [, source = ""] = /src="([^"]+)"/.exec(await response.text()) ?? [];
+    // Below whichever path a proxy puts it.
+    expect(new URL(source, `http://a.example/queue${path}`).pathname).toBe("/queue/assets/index-4f2a.js");
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(response.headers.get("cache-control")).toBe("no-cache");
     const etag = response.headers.get("etag") ?? "";
@@ -69,8 +72,15 @@ test.each([
   expect(Buffer.from(decode(new Uint8Array(await response.arrayBuffer()))).toString()).toBe(script);
 });
 
+test("a script of another version loads the page anew, and is not kept", async () => {
+  const response = await api.get("/assets/index-0000.js");
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  expect(await response.text()).toContain("location.reload()");
+});
+
 test.each([
-  "/assets/nothing.js",
+  "/assets/nothing.css",
   "/assets/..%2Fsecret.txt",
   "/assets/index-4f2a.js.br",
   "/v1/nothing",

@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { namesTag } from "../http/answers/cached.ts";
 import { ProblemError } from "../http/answers/problem.ts";
+import { rawPath } from "../http/input/path.ts";
 import type { BuiltDashboard, BuiltFile } from "./built.ts";
 
 /** The page's own files and nothing else: no script, style, picture or frame from elsewhere or in the page itself. */
@@ -38,13 +39,20 @@ export const for_ever = "public, max-age=31536000, immutable";
  * addDashboard(app, readDashboard());
  */
 export function addDashboard(app: Hono<ApiEnv>, dashboard: BuiltDashboard): void {
-  const page = (c: ApiContext) => answerFile(c, dashboard.index, "no-cache");
-  app.on("GET", ["/", "/ui", "/ui/*"], page);
+  app.on("GET", ["/", "/ui", "/ui/*"], (c) => {
+    // Relative, as the page may be below a path that only a proxy knows.
+    const up = "../".repeat(rawPath(c).split("/").length - 2) || "./";
+    const { plain, etag, content_type } = dashboard.index;
+    const text = Buffer.from(plain).toString().replaceAll('"./', `"${up}`);
+    const page = { content_type, etag: `${etag}-${up.length}`, plain: new TextEncoder().encode(text) };
+    return answerFile(c, page, "no-cache");
+  });
   app.on("GET", "/assets/:file", (c) => {
-    const file = dashboard.assets.get(c.req.param("file"));
-    if (!file)
-      throw new ProblemError("not_found", "The dashboard has no such file; a reload brings its newest version");
-    return answerFile(c, file, for_ever);
+    const name = c.req.param("file");
+    const file = dashboard.assets.get(name);
+    if (file) return answerFile(c, file, for_ever);
+    if (name.endsWith(".js")) return answerFile(c, dashboard.missing, "no-store");
+    throw new ProblemError("not_found", "The dashboard has no such file; a reload brings its newest version");
   });
 }
 

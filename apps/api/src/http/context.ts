@@ -59,6 +59,8 @@ export type ApiEnv = {
     part_of?: Whole;
     /** Of such a request: where the request that asks came from. */
     client_address?: string;
+    /** Inside another program: the one who sends it. */
+    caller?: Caller;
   };
   Variables: {
     /** What the answer says: the caller's if it is well-formed, otherwise our own. */

@@ -36,7 +36,7 @@ export function openApiDocument(operations: readonly Operation[]): OpenApiDocume
         description: about,
         license: { name: "MIT", identifier: "MIT" },
       },
-      servers: [{ url: "/", description: "The server this document came from." }],
+      servers: [{ url: ".", description: "The server this document came from." }],
       tags: Object.entries(tags)
         .filter(([name]) => operations.some(({ tag }) => tag === name))
         .map(([name, description]) => ({ name, description })),

@@ -43,6 +43,7 @@ export function itselfOf(c: ApiContext, app: Hono<ApiEnv>, { trace, whole }: Ask
       return app.fetch(request, {
         part_of: whole,
         client_address: c.get("client_address"),
+        ...(env?.caller && { caller: env.caller }),
         ...(env?.outgoing && { outgoing: env.outgoing }),
         ...(init?.signal && { given_up: init.signal }),
       });

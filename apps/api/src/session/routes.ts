@@ -1,5 +1,4 @@
 import { openSession as openSessionBody, scopes, session, type Session } from "@atlasqueue/contract";
-import { defaultTenant } from "@atlasqueue/core/internal";
 import {
   closeSession,
   onBehalfOf,
@@ -8,7 +7,7 @@ import {
   type RateLimit,
   type WhoIs,
 } from "@atlasqueue/core/internal/http";
-import { allows } from "../access/caller.ts";
+import { allows, anybody } from "../access/caller.ts";
 import { OtherCallerError } from "../access/authenticate.ts";
 import { charge } from "../access/charge.ts";
 import { requireOwnHeader, sessionCookie, sessionHashOf } from "../access/cookie.ts";
@@ -175,16 +174,11 @@ type Visited = { deps: RouteDeps; caller?: Caller };
 
 async function describe(deps: RouteDeps, caller: Caller | undefined): Promise<Session> {
   const { required } = deps.access.authenticator;
-  if (!required)
-    return {
-      ...example,
-      auth: "disabled",
-      version,
-      tenant: defaultTenant,
-      scopes: [...scopes],
-      token: null,
-      until: null,
-    };
+  if (!required) {
+    const { tenant, scopes: allowed } = caller ?? anybody;
+    const may = scopes.filter((scope) => allowed.has(scope));
+    return { ...example, auth: "disabled", version, tenant, scopes: may, token: null, until: null };
+  }
   const { token_id } = caller ?? {};
   const who =
     caller && token_id !== undefined

@@ -1,6 +1,7 @@
 import { createCalls } from "@atlasqueue/client";
 import type { Session } from "@atlasqueue/contract";
 import { noteServerTime } from "../lib/clock.ts";
+import { base } from "../base.ts";
 import { createStore } from "../lib/store.ts";
 
 /** Undefined until the API has said who we are. */
@@ -11,7 +12,7 @@ export const session = createStore<Session | undefined>(undefined);
  * can send, is what makes the API accept a change from a cookie. No retries: the page asks again anyway, and says so.
  */
 export const client = createCalls({
-  url: location.origin,
+  url: base,
   headers: { "x-atlasqueue-dashboard": "1" },
   retries: 0,
   fetch: async (input, init) => {

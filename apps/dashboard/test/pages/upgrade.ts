@@ -14,7 +14,8 @@ function twoBuilds(): { before: Build; after: Build } {
   const names = readdirSync(join(dist, "assets")).filter((name) => !/\.(br|gz)$/.test(name));
   const renamed = (text: string) => names.reduce((all, name) => all.replaceAll(name, `next-${name}`), text);
   const isText = (name: string) => /\.(js|css|html)$/.test(name);
-  const index = readFileSync(join(dist, "index.html"), "utf8");
+  // As the API serves it at the root.
+  const index = readFileSync(join(dist, "index.html"), "utf8").replaceAll('"./', '"/');
   const files = names.map((name) => [name, readFileSync(join(dist, "assets", name))] as const);
   return {
     before: { index, assets: new Map(files) },
@@ -110,6 +111,26 @@ export function upgradeTests(world: () => World): void {
     await page.getByRole("link", { name: "Reload" }).click();
     await page.getByRole("heading", { name: "Queues", exact: true }).waitFor();
     expect(await page.getByText(early).count()).toBe(0);
+    await context.close();
+  });
+
+  test("a page of another version than the API's loads anew by itself, once", async () => {
+    const { after } = twoBuilds();
+    const { page, context } = await visit(world().browser, "about:blank");
+    let [pages, others] = [0, 1];
+    await page.route(/\/ui\/queues$/, (route) => {
+      pages += 1;
+      if (pages > others) return route.fallback();
+      return route.fulfill({ contentType: "text/html; charset=utf-8", body: after.index });
+    });
+    await page.goto(`${world().open.url}/ui/queues`);
+    await page.getByRole("heading", { name: "Queues", exact: true }).waitFor();
+    expect(pages).toBe(2);
+    // Just now it was loaded anew: it says so instead.
+    others = Infinity;
+    await page.reload();
+    await page.getByText(early).waitFor();
+    expect(pages).toBe(3);
     await context.close();
   });
 

@@ -19,7 +19,6 @@ export function ownSignal(name: string, payload: Json | undefined): Json {
   return checked.result;
 }
 
-/** How a queue in your own code sends signals. Throws as `ownSignal` does. */
 export const queueSignal =
   (deps: Deps, followUps: { woken(job: ReadyJob): Promise<void> }, tenant: string) =>
   async (id: string, name: string, payload?: Json): Promise<SignalSent> => {

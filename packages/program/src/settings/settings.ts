@@ -68,6 +68,16 @@ export const setting = {
       z.url({ protocol: /^https?$/ }),
       "a URL that begins with http:// or https://, such as http://127.0.0.1:4318",
     ),
+  origin: () =>
+    described(
+      z.url({ protocol: /^https?$/ }).refine((text) => text === new URL(text).origin),
+      "an origin such as https://queue.example.com, without a path",
+    ),
+  basePath: () =>
+    described(
+      z.string().regex(/^(\/[A-Za-z0-9._~-]+)+$/),
+      "a path that begins with a slash and ends without one, such as /queue",
+    ),
   traceUrlTemplate: () =>
     described(
       z.string().refine(isTraceUrlTemplate),

@@ -124,7 +124,8 @@ function Refused({ calls }: { calls: number }) {
 }
 
 function Actor({ kind, name, token_id }: AuditEntry["actor"]) {
-  if (kind === "anybody") return <span className="quiet">Unauthenticated</span>;
+  // Inside another program, that has said who it is.
+  if (kind === "anybody") return name === null ? <span className="quiet">Unauthenticated</span> : <Text of={name} />;
   if (kind === "operator") return <>operator</>;
   return (
     <>

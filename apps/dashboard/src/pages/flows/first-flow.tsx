@@ -1,3 +1,4 @@
+import { base } from "../../base.ts";
 import { useSession } from "../../api/session.ts";
 import { TextBlock } from "../../components/json.tsx";
 import { Empty } from "../../components/states.tsx";
@@ -23,5 +24,5 @@ function curlOfFlow(signed_in: boolean): string {
     { type: "demo.echo", ref: "first" },
     { type: "demo.echo", ref: "second", depends_on: ["first"] },
   ];
-  return `curl -sS ${location.origin}/v1/jobs/batch${token} -H 'Content-Type: application/json' -H "Idempotency-Key: flow-$(date +%s)" -d '${JSON.stringify({ jobs })}'`;
+  return `curl -sS ${base}/v1/jobs/batch${token} -H 'Content-Type: application/json' -H "Idempotency-Key: flow-$(date +%s)" -d '${JSON.stringify({ jobs })}'`;
 }

@@ -1,4 +1,5 @@
 import type { Job, SubmitJobInput } from "@atlasqueue/contract";
+import { base } from "../../base.ts";
 
 /** The submission that makes another job like this one. */
 export function submissionOf(job: Job): SubmitJobInput {
@@ -18,7 +19,7 @@ export function submissionOf(job: Job): SubmitJobInput {
 export function curlOf(job: Job, signed_in: boolean): string {
   const token = signed_in ? ` -H "Authorization: Bearer $ATLASQUEUE_TOKEN"` : "";
   const body = JSON.stringify(submissionOf(job)).replaceAll("'", String.raw`'\''`);
-  return `curl -sS ${location.origin}/v1/jobs${token} -H 'Content-Type: application/json' -H "Idempotency-Key: again-$(date +%s)" -d '${body}'`;
+  return `curl -sS ${base}/v1/jobs${token} -H 'Content-Type: application/json' -H "Idempotency-Key: again-$(date +%s)" -d '${body}'`;
 }
 
 export function codeOf(job: Job, signed_in: boolean): string {
@@ -26,7 +27,7 @@ export function codeOf(job: Job, signed_in: boolean): string {
   return [
     'import { createClient } from "@atlasqueue/client";',
     "",
-    `const client = createClient({ url: ${JSON.stringify(location.origin)}${token} });`,
+    `const client = createClient({ url: ${JSON.stringify(base)}${token} });`,
     `await client.submit(${JSON.stringify(submissionOf(job), null, 2)});`,
     "",
   ].join("\n");

@@ -1,4 +1,5 @@
 import { useSession, useMay } from "../../api/session.ts";
+import { base } from "../../base.ts";
 import { Choice } from "../../components/button.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
@@ -32,7 +33,7 @@ export function Settings() {
               [
                 "API",
                 <span key="a" className="mono">
-                  {location.origin}
+                  {base}
                 </span>,
               ],
               ["Version", version],
@@ -52,7 +53,7 @@ export function Settings() {
               ],
               [
                 "Reference",
-                <a key="r" href="/docs">
+                <a key="r" href={`${base}/docs`}>
                   API reference
                 </a>,
               ],
