@@ -50,8 +50,8 @@ const namesIn = (file: string) =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 24_680, budget: 20_000 },
-  { name: "files of core", is: () => core.length, limit: 342, budget: 280 },
+  { name: "lines of core", is: () => linesOf(core), limit: 24_620, budget: 20_000 },
+  { name: "files of core", is: () => core.length, limit: 339, budget: 280 },
   { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 25, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 35, budget: 35 },
   { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 55, budget: 60 },
@@ -66,7 +66,7 @@ const figures: Figure[] = [
   {
     name: "lines of client, worker and their runtime",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker", "packages/runtime")),
-    limit: 7_385,
+    limit: 7_350,
     budget: 6_000,
   },
   {
