@@ -25,6 +25,8 @@ export const settingTexts: Record<string, Record<string, About>> = {
   api: {
     API_HOST: { what: "address to listen on" },
     API_PORT: { what: "0 is any free port" },
+    BASE_PATH: { what: "cut off from paths, such as `/queue`", unset: "none" },
+    PUBLIC_ORIGIN: { what: "the origin that browsers show", unset: "the Host header" },
     API_KEEP_ALIVE_SECONDS: { what: "how long idle connections stay open" },
     API_PROCESSES: { what: "processes on that port" },
     API_HANG_SECONDS: { what: "blocked that long: replaced; 0: never" },
