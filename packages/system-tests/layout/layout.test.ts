@@ -51,6 +51,7 @@ const arrows: Record<string, string[]> = {
   "packages/program": ["contract", "core"],
   "packages/telemetry": ["contract", "core", "program"],
   "packages/worker": ["contract", "core", "program", "runtime"],
+  "packages/nestjs": ["contract", "core", "worker"],
   "packages/test-kit": ["contract", "core", "runtime", "worker"],
   "packages/testing": ["contract", "core", "embedded"],
   "apps/api": ["contract", "core", "program", "telemetry", "worker", "mcp"],

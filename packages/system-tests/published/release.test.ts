@@ -15,6 +15,7 @@ const names = [
   "core",
   "embedded",
   "mcp",
+  "nestjs",
   "program",
   "runtime",
   "telemetry",

@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Queue, QueueOptions } from "@atlasqueue/core";
+import type { WorkerOptions } from "@atlasqueue/worker";
+import { Inject, type FactoryProvider, type ModuleMetadata } from "@nestjs/common";
+
+/** What `createDashboard` of `atlasqueue/dashboard` returns. */
+type Dashboard = {
+  readonly basePath: string;
+  node(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  close(): Promise<void>;
+};
+
+export type AtlasQueueOptions = (QueueOptions | { queue: Queue }) & {
+  /**
+   * How this process runs its handlers, as `createWorker` takes it. `false`: it only submits. Default: ten at once, from the
+   * queue "default". With a `queue` of your own there is no worker.
+   */
+  worker?: false | Omit<WorkerOptions, "databaseUrl" | "handlers">;
+  /** How long running handlers may go on after the application is told to stop. Default 25,000. */
+  drainMs?: number;
+  /** Served at its `basePath`, and closed with the application. */
+  dashboard?: Dashboard;
+};
+
+export type AtlasQueueAsyncOptions = Pick<ModuleMetadata, "imports"> &
+  Pick<FactoryProvider<AtlasQueueOptions>, "inject" | "useFactory">;
+
+export const optionsToken = Symbol("atlasqueue options");
+
+/** What the queue is provided as: for `overrideProvider` and `inject`. */
+export const queueToken = "atlasqueue:queue";
+
+/**
+ * Injects the queue into a constructor's parameter or a property.
+ *
+ * @example
+ * constructor(@InjectQueue() private readonly queue: Queue) {}
+ */
+export const InjectQueue = (): ReturnType<typeof Inject> => Inject(queueToken);
