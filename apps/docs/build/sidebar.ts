@@ -21,7 +21,6 @@ export function inOrder(pages: readonly Page[]): { title: string; pages: Page[] 
 export function sidebar(pages: readonly Page[]) {
   return inOrder(pages).map((section) => ({
     text: section.title,
-    collapsed: false,
     items: section.pages.map(({ path, title }) => ({ text: title, link: `/${path.replace(/(index)?\.md$/, "")}` })),
   }));
 }

@@ -1,0 +1,80 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import axe from "axe-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readGuide } from "../../api/src/dashboard/guide.ts";
+import { startServer, type RunningServer } from "../../api/src/server.ts";
+import { startBrowser } from "../../api/test/browser.ts";
+import { testApp } from "../../api/test/test-app.ts";
+
+// The built site, as the API serves it, in a real browser.
+// @module-tag slow
+let api: Awaited<ReturnType<typeof testApp>>;
+let server: RunningServer;
+let browser: Browser;
+beforeAll(async () => {
+  // In a process of its own: what is built among tests is Vue's version for development.
+  const env = { ...process.env, NODE_ENV: "production" };
+  execFileSync(process.execPath, [fileURLToPath(new URL("../build/ensure-built.ts", import.meta.url))], { env });
+  [api, browser] = await Promise.all([testApp({ guide: readGuide() }), startBrowser()]);
+  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop(100);
+  await api?.stop();
+});
+
+type Options = NonNullable<Parameters<Browser["newPage"]>[0]>;
+
+/** A page, and every complaint by the browser: a script or a style that the policy refuses is one. */
+async function open(path: string, options: Options = {}): Promise<{ page: Page; complaints: string[] }> {
+  const page = await browser.newPage(options);
+  const complaints: string[] = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("response", (response) => response.status() >= 400 && complaints.push(`${response.url()} is an error`));
+  await page.goto(`${server.url}/guide${path}`, { waitUntil: "networkidle" });
+  return { page, complaints };
+}
+
+test("search finds the retry delay, and opens its page", async () => {
+  const { page, complaints } = await open("/");
+  await page.getByRole("button", { name: "Search" }).first().click();
+  await page.locator("#localsearch-input").fill("retry delay");
+  const first = page.locator(".result").first();
+  await first.waitFor();
+  expect(await first.getAttribute("href")).toContain("/guide/guides/retries");
+  await first.click();
+  await page.waitForURL(/guides\/retries/);
+  await page.getByRole("heading", { level: 1, name: /Retries/ }).waitFor();
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+test.each([
+  ["/guides/retries", "light"],
+  ["/guides/retries", "dark"],
+  ["/reference/settings", "light"],
+  ["/", "dark"],
+] as const)("axe finds nothing serious on %s in %s", async (path, colorScheme) => {
+  const { page, complaints } = await open(path, { colorScheme });
+  expect(await page.evaluate("document.documentElement.classList.contains('dark')")).toBe(colorScheme === "dark");
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate("axe.run()")) as { violations: AxeViolation[] };
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+type AxeViolation = { id: string; impact: string; nodes: { html: string }[] };
+
+test.each(["/", "/guides/retries", "/reference/settings", "/reference/cli", "/concepts/architecture"])(
+  "%s does not scroll sideways on a phone",
+  async (path) => {
+    const { page } = await open(path, { viewport: { width: 390, height: 844 } });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    await page.close();
+  },
+);
