@@ -46,6 +46,7 @@ test("a throughput has the last hour of each queue asked for, in their order, an
   expect(new Set(quiet?.succeeded)).toEqual(new Set([0]));
   // Full steps have three minutes; the last one is under way.
   expect(busy?.succeeded.slice(0, -1)).toEqual(Array.from({ length: 19 }, () => 30));
+  expect(busy?.submitted.slice(0, -1)).toEqual(Array.from({ length: 19 }, () => 3));
   expect(busy?.failed.slice(0, -1)).toEqual(Array.from({ length: 19 }, () => 6));
   expect(busy?.succeeded.at(-1)).toBeGreaterThanOrEqual(10);
 });

@@ -1,8 +1,9 @@
 import { Modal } from "../components/modal.tsx";
 import { places } from "./nav.ts";
+import { palette_key } from "./overlays.ts";
 
 const general: readonly (readonly [string, string])[] = [
-  ["⌘ K", "Find a page, queue, job or flow"],
+  [palette_key, "Find a page, queue, job or flow"],
   ["/", "Search on this page"],
   ["p", "Pause or resume refreshing"],
   ["?", "This list"],

@@ -4,7 +4,7 @@ import { paused } from "../api/refresh.ts";
 import { queries } from "../api/queries.ts";
 import { signOut, useSession } from "../api/session.ts";
 import { useStore } from "../lib/store.ts";
-import { openOverlay } from "./overlays.ts";
+import { openOverlay, palette_key } from "./overlays.ts";
 import { chooseTheme, theme, type Theme } from "./theme.ts";
 
 const after: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
@@ -16,7 +16,7 @@ export function TopBar() {
       <button type="button" className="find" onClick={() => openOverlay("palette")}>
         <Icon name="search" />
         <span>Find a page, queue or id</span>
-        <kbd>⌘K</kbd>
+        <kbd>{palette_key}</kbd>
       </button>
       <div className="actions">
         <Refresh />

@@ -15,7 +15,8 @@ export function noteServerTime(date: string | null): void {
   if (Math.abs(seen_ms - ahead_ms) > known_within_ms) ahead_ms = seen_ms;
 }
 
-const now = () => Date.now() + ahead_ms;
+/** The time by the server's clock. */
+export const serverNow = () => Date.now() + ahead_ms;
 
 /** One timer for all the times on the page. */
 function subscribe(listener: () => void): () => void {
@@ -34,10 +35,10 @@ function subscribe(listener: () => void): () => void {
 /** How long ago, kept true. It renders again only when its words change. */
 export function useRelative(at: string): string {
   const at_ms = Date.parse(at);
-  return useSyncExternalStore(subscribe, () => relative(at_ms, now()));
+  return useSyncExternalStore(subscribe, () => relative(at_ms, serverNow()));
 }
 
 /** The time in whole steps, for spans that grow while one looks. */
 export function useNow(step_ms = tick_ms): number {
-  return useSyncExternalStore(subscribe, () => Math.floor(now() / step_ms) * step_ms);
+  return useSyncExternalStore(subscribe, () => Math.floor(serverNow() / step_ms) * step_ms);
 }

@@ -14,11 +14,32 @@ export function compact(value: number): string {
   return value < 100_000 ? whole.format(value) : short.format(value);
 }
 
-/** Jobs a second, with as many digits as mean something. */
+/** Jobs a second. */
 export function rate(per_second: number): string {
-  if (per_second === 0) return "0";
-  if (per_second < 0.1) return per_second.toFixed(3).replace(/0+$/, "");
-  return per_second < 10 ? per_second.toFixed(1) : whole.format(Math.round(per_second));
+  return few(per_second);
+}
+
+/** How fast, in a unit in which the figure is easy to read: 12 /s, 2.5 /min, 3 /h. */
+export function pace(per_second: number): readonly [figure: string, unit: "/s" | "/min" | "/h"] {
+  if (per_second === 0 || per_second >= 1) return [few(per_second), "/s"];
+  const per_minute = per_second * 60;
+  return per_minute >= 1 ? [few(per_minute), "/min"] : [few(per_minute * 60), "/h"];
+}
+
+function few(value: number): string {
+  return value < 10 ? value.toFixed(1).replace(/\.0$/, "") : whole.format(Math.round(value));
+}
+
+/** Jobs a minute, without the unit: for a column of them. */
+export function perMinute(per_second: number): string {
+  const value = per_second * 60;
+  if (value > 0 && value < 0.1) return "<0.1";
+  return value < 10 ? few(value) : compact(Math.round(value));
+}
+
+/** A part as a percentage: "0%", "<1%", "12%". */
+export function percent(part: number): string {
+  return part > 0 && part < 0.01 ? "<1%" : `${Math.floor(part * 100)}%`;
 }
 
 const second_ms = 1_000;

@@ -39,6 +39,15 @@ export function axeTests(world: () => World): void {
       await eventually(async () => (await page.locator(".loading").count()) === 0);
       await expectNoFaults(page, path);
     }
+    for (const width of [390, 720, 1_280, 1_920])
+      for (const path of ["/ui/queues", "/ui/jobs", "/ui/dead", "/ui/schedules", "/ui/workers", "/ui/activity"]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(`${url}${path}`);
+        await page.locator("main h1").waitFor();
+        await eventually(async () => (await page.locator(".loading").count()) === 0);
+        await expectNoFaults(page, `${path} at ${width}`);
+      }
+    await page.setViewportSize({ width: 1_440, height: 900 });
     await page.goto(`${url}/ui/jobs`);
     await page.getByRole("button", { name: "New job" }).click();
     await page.getByRole("dialog").waitFor();

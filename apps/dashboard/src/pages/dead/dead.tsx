@@ -36,7 +36,7 @@ export function Dead() {
         may &&
         total > 0 && (
           <>
-            <Button icon="trash" onClick={() => setOpen({ what: "purge", which })}>
+            <Button icon="trash" data-tone="bad" onClick={() => setOpen({ what: "purge", which })}>
               Purge {type ? "this type" : "all"}
             </Button>
             <Button kind="main" icon="replay" onClick={() => setOpen({ what: "replay", which })}>

@@ -45,7 +45,7 @@ export function GroupTable({ of, onAct }: Props) {
                   <Text of={group.type} />
                 </Link>
               </td>
-              <td className="num">
+              <td className="num" data-name="jobs">
                 <strong>
                   {count(group.count)}
                   {!group.count_complete && "+"}
@@ -54,10 +54,10 @@ export function GroupTable({ of, onAct }: Props) {
               <td className="wide-only" data-tone="bad">
                 <Bars values={group.per_hour} label={`Died by the hour: ${group.per_hour.join(", ")}`} />
               </td>
-              <td className="soft wide-only">
+              <td className="soft wide-only" data-name="first">
                 <Time at={group.first_seen} />
               </td>
-              <td className="soft">
+              <td className="soft" data-name="last">
                 <Time at={group.last_seen} />
               </td>
               <td>
@@ -74,10 +74,12 @@ export function GroupTable({ of, onAct }: Props) {
                     <Button
                       kind="ghost"
                       icon="trash"
+                      data-tone="bad"
                       aria-label="Purge this group"
-                      title="Purge"
                       onClick={() => onAct("purge", group)}
-                    />
+                    >
+                      Purge
+                    </Button>
                   </div>
                 )}
               </td>

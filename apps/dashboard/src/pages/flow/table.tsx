@@ -24,7 +24,7 @@ export function FlowJobs({ flow: { items, critical_path } }: { flow: WholeFlow }
   const names = useMemo(() => new Map(items.map((job) => [job.id, nameOf(job)])), [items]);
   const critical = useMemo(() => new Set(critical_path), [critical_path]);
   return (
-    <Rows label="Jobs of the flow" columns={columns} items={items} idOf={({ id }) => id} min_width="58rem">
+    <Rows label="Jobs of the flow" columns={columns} items={items} idOf={({ id }) => id} table_rem={52}>
       {(job) => <Cells job={job} parents={parentsOf(job, names)} critical={critical.has(job.id)} />}
     </Rows>
   );
@@ -33,25 +33,25 @@ export function FlowJobs({ flow: { items, critical_path } }: { flow: WholeFlow }
 const Cells = memo(function Cells({ job, parents, critical }: { job: FlowJob; parents: string; critical: boolean }) {
   return (
     <>
-      <span role="cell" className="with-tag">
+      <span role="cell" className="with-tag" data-card="title">
         <JobLink id={job.id}>
           <Text of={nameOf(job)} />
         </JobLink>
         {critical && <span className="tag">critical</span>}
       </span>
-      <span role="cell">
+      <span role="cell" data-card="end">
         <Status status={job.status} />
       </span>
       <span role="cell" className="soft">
         <Text of={job.type} />
       </span>
-      <span role="cell" className="soft">
+      <span role="cell" className="soft" data-card="none">
         <Text of={parents} />
       </span>
-      <span role="cell" className="quiet">
+      <span role="cell" className="quiet" data-card="grow">
         <Text of={job.last_error ?? ""} mono />
       </span>
-      <span role="cell" className="num soft">
+      <span role="cell" className="num soft" data-name="attempts">
         {job.attempts} / {job.max_attempts}
       </span>
       <span role="cell" className="num soft">

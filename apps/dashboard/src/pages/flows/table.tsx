@@ -35,12 +35,12 @@ export function FlowTable({ of }: { of: readonly Flow[] }) {
               <td>
                 <HowFar flow={flow} />
               </td>
-              <Count of={flow.counts.dead} bad />
-              <Count of={flow.counts.cancelled} />
-              <td className="soft">
+              <Count of={flow.counts.dead} name="dead" bad />
+              <Count of={flow.counts.cancelled} name="cancelled" />
+              <td className="soft" data-name="created">
                 <Time at={flow.created_at} />
               </td>
-              <td className="soft">
+              <td className="soft" data-name="finished">
                 <MaybeTime at={flow.finished_at} />
               </td>
             </tr>
@@ -51,6 +51,10 @@ export function FlowTable({ of }: { of: readonly Flow[] }) {
   );
 }
 
-function Count({ of, bad = false }: { of: number; bad?: boolean }) {
-  return <td className={of === 0 ? "num zero" : bad ? "num fault" : "num"}>{count(of)}</td>;
+function Count({ of, name, bad = false }: { of: number; name: string; bad?: boolean }) {
+  return (
+    <td className={of === 0 ? "num zero" : bad ? "num fault" : "num"} data-name={name}>
+      {count(of)}
+    </td>
+  );
 }

@@ -1,6 +1,7 @@
 import { useState, type FormEvent } from "react";
 import { jobStatuses } from "@atlasqueue/contract";
 import { useQueueNames } from "../../api/queues.ts";
+import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { statusNames } from "../../components/status.tsx";
 import { clipped } from "../../lib/visible.ts";
@@ -18,6 +19,8 @@ const fields = [
 export function FilterBar({ filter, onChange }: Props) {
   const queues = useQueueNames();
   const set = (change: Parameters<typeof changed>[1]) => onChange(changed(filter, change));
+  const [open, setOpen] = useState(false);
+  const used = Object.keys(filter).filter((name) => name !== "search" && name !== "status").length;
   return (
     <div className="filters">
       <div className="search">
@@ -29,38 +32,43 @@ export function FilterBar({ filter, onChange }: Props) {
           search
         />
       </div>
-      <select
-        className="select"
-        aria-label="Status"
-        value={filter.status ?? ""}
-        onChange={({ target }) => set({ status: jobStatuses.find((each) => each === target.value) })}
-      >
-        <option value="">All statuses</option>
-        {jobStatuses.map((status) => (
-          <option key={status} value={status}>
-            {statusNames[status]}
-          </option>
+      <Button className="filters-toggle" icon="settings" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {used === 0 ? "Filters" : `Filters (${used})`}
+      </Button>
+      <div className="filters-rest" data-open={open || undefined}>
+        <select
+          className="select"
+          aria-label="Status"
+          value={filter.status ?? ""}
+          onChange={({ target }) => set({ status: jobStatuses.find((each) => each === target.value) })}
+        >
+          <option value="">All statuses</option>
+          {jobStatuses.map((status) => (
+            <option key={status} value={status}>
+              {statusNames[status]}
+            </option>
+          ))}
+        </select>
+        <select
+          className="select queue-select"
+          aria-label="Queue"
+          value={filter.queue ?? ""}
+          onChange={({ target }) => set({ queue: target.value || undefined })}
+        >
+          <option value="">All queues</option>
+          {filter.queue && !queues.slice(0, 500).includes(filter.queue) && <option>{filter.queue}</option>}
+          {queues.slice(0, 500).map((queue) => (
+            <option key={queue}>{queue}</option>
+          ))}
+        </select>
+        <span className="filter-break" />
+        {fields.map(([field, name]) => (
+          <TextField key={field} name={name} value={filter[field]} onSet={(text) => set({ [field]: text })} />
         ))}
-      </select>
-      <select
-        className="select queue-select"
-        aria-label="Queue"
-        value={filter.queue ?? ""}
-        onChange={({ target }) => set({ queue: target.value || undefined })}
-      >
-        <option value="">All queues</option>
-        {filter.queue && !queues.slice(0, 500).includes(filter.queue) && <option>{filter.queue}</option>}
-        {queues.slice(0, 500).map((queue) => (
-          <option key={queue}>{queue}</option>
-        ))}
-      </select>
-      <span className="filter-break" />
-      {fields.map(([field, name]) => (
-        <TextField key={field} name={name} value={filter[field]} onSet={(text) => set({ [field]: text })} />
-      ))}
-      <TimeField name="From" value={filter.created_after} onSet={(created_after) => set({ created_after })} />
-      <TimeField name="To" value={filter.created_before} onSet={(created_before) => set({ created_before })} />
-      <Chips filter={filter} onRemove={(name) => set({ [name]: undefined })} />
+        <TimeField name="From" value={filter.created_after} onSet={(created_after) => set({ created_after })} />
+        <TimeField name="To" value={filter.created_before} onSet={(created_before) => set({ created_before })} />
+        <Chips filter={filter} onRemove={(name) => set({ [name]: undefined })} />
+      </div>
     </div>
   );
 }

@@ -25,9 +25,9 @@ export function JobRows({ items, selection }: { items: readonly Job[]; selection
       width: "1.25rem",
     },
     { name: "Status", width: "6.75rem" },
-    { name: "Type", width: "minmax(9rem, 1.4fr)" },
-    { name: "Queue", width: "minmax(6rem, 1fr)" },
-    { name: "Error or payload", width: "minmax(8rem, 1.6fr)" },
+    { name: "Type", width: "minmax(9rem, 1.2fr)" },
+    { name: "Queue", width: "minmax(6rem, 0.8fr)" },
+    { name: "Error or payload", width: "minmax(10rem, 3fr)" },
     { name: "Attempts", width: "4.5rem", num: true },
     { name: "Ran for", width: "5.5rem", num: true },
     { name: "Created", width: "6rem" },
@@ -38,7 +38,7 @@ export function JobRows({ items, selection }: { items: readonly Job[]; selection
       columns={columns}
       items={items}
       idOf={({ id }) => id}
-      min_width="54rem"
+      table_rem={48}
       current={current}
       isSelected={({ id }) => ids.has(id)}
     >
@@ -53,7 +53,7 @@ type CellsProps = { job: Job; chosen: boolean; onToggle: Selection["toggle"] };
 const Cells = memo(function Cells({ job, chosen, onToggle }: CellsProps) {
   return (
     <>
-      <span role="cell">
+      <span role="cell" data-card="first">
         <input
           type="checkbox"
           aria-label={`Select ${job.id}`}
@@ -62,10 +62,10 @@ const Cells = memo(function Cells({ job, chosen, onToggle }: CellsProps) {
           onClick={({ shiftKey }) => onToggle(job.id, shiftKey)}
         />
       </span>
-      <span role="cell">
+      <span role="cell" data-card="end">
         <Status status={job.status} />
       </span>
-      <span role="cell">
+      <span role="cell" data-card="title">
         <JobLink id={job.id}>
           <Text of={job.type} />
         </JobLink>
@@ -73,13 +73,13 @@ const Cells = memo(function Cells({ job, chosen, onToggle }: CellsProps) {
       <span role="cell" className="soft">
         <Text of={job.queue} />
       </span>
-      <span role="cell" className="quiet">
+      <span role="cell" className="quiet" data-card="grow">
         <Text of={saying(job)} mono />
       </span>
-      <span role="cell" className="num soft">
+      <span role="cell" className="num soft" data-name="attempts">
         {job.attempts} / {job.max_attempts}
       </span>
-      <span role="cell" className="num soft">
+      <span role="cell" className="num soft" data-card="none">
         {ranFor(job)}
       </span>
       <span role="cell" className="soft">

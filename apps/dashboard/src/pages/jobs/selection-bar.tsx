@@ -92,7 +92,7 @@ function AllDead({ filter: { queue, type, fingerprint }, found }: { filter: Jobs
   return (
     <div className="selection" data-quiet>
       <strong>All that match</strong>
-      <Button icon="trash" onClick={() => setAsked("purge")}>
+      <Button icon="trash" data-tone="bad" onClick={() => setAsked("purge")}>
         Purge
       </Button>
       <Button icon="replay" onClick={() => setAsked("replay")}>

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { runbookLink, type Overview } from "@atlasqueue/contract";
 import { Icon } from "../../components/icon.tsx";
-import { Time } from "../../components/time.tsx";
+import { For } from "../../components/time.tsx";
 
 type Problem = Overview["problems"][number];
 
@@ -25,8 +25,8 @@ export function Problems({ of }: { of: readonly Problem[] }) {
             {problem.detail.replace(/\.$/, "")}
             {problem.since !== null && (
               <span className="quiet">
-                {" · since "}
-                <Time at={problem.since} />
+                {" · for "}
+                <For since={problem.since} />
               </span>
             )}
           </span>
@@ -38,9 +38,16 @@ export function Problems({ of }: { of: readonly Problem[] }) {
   );
 }
 
-function Remedy({ code, queue }: Problem) {
+function Remedy({ code, queue, count }: Problem) {
   if (code === "dead_letters_rising") return <Link to="/ui/dead">Dead letters</Link>;
   if (code === "workers_stuck") return <Link to="/ui/workers">Workers</Link>;
+  // Those with trouble are the first there.
+  if (queue !== null && count !== null && count > 1)
+    return (
+      <Link to="/ui/queues" search={code === "oldest_job_waits" ? { order: "oldest" } : {}}>
+        See the {count} queues
+      </Link>
+    );
   if (queue !== null)
     return (
       <Link to="/ui/queues/$queue" params={{ queue }}>

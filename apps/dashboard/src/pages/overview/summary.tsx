@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Link } from "@tanstack/react-router";
 import type { Overview, StatsSeries } from "@atlasqueue/contract";
 import { useNow } from "../../lib/clock.ts";
-import { compact, count, rate, span } from "../../lib/format.ts";
+import { compact, count, pace, span } from "../../lib/format.ts";
 import { ratesNow } from "./figures.ts";
 
 /** The six figures one looks for first. */
@@ -39,15 +39,15 @@ export function Summary({ overview, series }: { overview: Overview; series: Stat
 }
 
 function Rate({ name, value }: { name: string; value: number | undefined }) {
-  const shown = value === undefined ? "–" : rate(value);
+  const [figure, unit] = value === undefined ? ["–", "/s"] : pace(value);
   return (
     <div className="figure">
       <Figure
         name={name}
         value={
           <>
-            {shown}
-            <small>/s</small>
+            {figure}
+            <small>{unit}</small>
           </>
         }
         note={name === "Failed" ? "attempts" : "jobs"}

@@ -6,7 +6,7 @@ import { Answered } from "../../components/states.tsx";
 import { Status } from "../../components/status.tsx";
 import { Text } from "../../components/text.tsx";
 import { MaybeTime } from "../../components/time.tsx";
-import { count } from "../../lib/format.ts";
+import { count, plural } from "../../lib/format.ts";
 
 /** Groups whose next jobs wait, and for which job. */
 export function Groups({ queue, blocked }: { queue: string; blocked: number }) {
@@ -16,6 +16,17 @@ export function Groups({ queue, blocked }: { queue: string; blocked: number }) {
     enabled: blocked > 0,
   });
   if (blocked === 0) return null;
+  if (groups.data?.items.length === 0)
+    return (
+      <Card title="Blocked jobs">
+        <p className="soft">
+          <Link to="/ui/jobs" search={{ queue, status: "blocked" }}>
+            {plural(blocked, "job")}
+          </Link>{" "}
+          {blocked === 1 ? "waits" : "wait"} for other jobs of a flow. No group of this queue is held.
+        </p>
+      </Card>
+    );
   return (
     <Card title="Groups in progress" note="their jobs run in order" flush>
       <Answered to={groups} rows={3}>
@@ -39,7 +50,7 @@ export function Groups({ queue, blocked }: { queue: string; blocked: number }) {
                         <Text of={group} />
                       </Link>
                     </td>
-                    <td>
+                    <td data-name="held by">
                       {held_by && (
                         <Link to="/ui/jobs/$id" params={{ id: held_by.id }}>
                           <Text of={held_by.type} />
@@ -50,7 +61,7 @@ export function Groups({ queue, blocked }: { queue: string; blocked: number }) {
                     <td className="soft">
                       <MaybeTime at={held_by?.since ?? null} />
                     </td>
-                    <td className="num">
+                    <td className="num" data-name="waiting">
                       {count(waiting)}
                       {!blocked_complete && "+"}
                     </td>

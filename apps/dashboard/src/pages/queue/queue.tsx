@@ -96,7 +96,7 @@ function Actions({ queue }: { queue: Queue }) {
         </Button>
       )}
       {may && (
-        <Button icon="trash" onClick={() => setAsked("purge")}>
+        <Button icon="trash" data-tone="bad" onClick={() => setAsked("purge")}>
           Purge
         </Button>
       )}

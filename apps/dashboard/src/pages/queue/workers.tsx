@@ -1,19 +1,19 @@
 import { Link } from "@tanstack/react-router";
-import { client } from "../../api/client.ts";
-import { useLive } from "../../api/queries.ts";
+import { useWorkers } from "../../api/workers.ts";
 import { Card } from "../../components/page.tsx";
 import { Meter } from "../../components/spark.tsx";
 import { Answered } from "../../components/states.tsx";
 import { clipped } from "../../lib/visible.ts";
+import { serves } from "../queues/order.ts";
 
 /** Who takes this queue's jobs. */
 export function QueueWorkers({ queue, waiting }: { queue: string; waiting: number }) {
-  const workers = useLive({ key: ["workers"], ask: (signal) => client.workers({ signal }) });
+  const workers = useWorkers();
   return (
     <Card title="Workers" actions={<Link to="/ui/workers">All workers</Link>}>
       <Answered to={workers} rows={2}>
         {(all) => {
-          const own = all.filter(({ queues }) => queues.includes(queue) || queues.includes("*"));
+          const own = all.filter((worker) => serves(worker, queue));
           if (own.length === 0)
             return (
               <p className={waiting > 0 ? "fault" : "soft"}>

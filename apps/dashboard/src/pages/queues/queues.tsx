@@ -6,16 +6,18 @@ import { Card, Page } from "../../components/page.tsx";
 import { Answered, Empty } from "../../components/states.tsx";
 import { plural } from "../../lib/format.ts";
 import { useQueues } from "../../api/queues.ts";
-import { inOrder, type Order } from "./order.ts";
+import { useWorkers } from "../../api/workers.ts";
+import { Choice } from "../../components/button.tsx";
+import { inOrder, isUnserved, orders, type Order } from "./order.ts";
 import { QueueRows } from "./rows.tsx";
 
-/** All queues, those with trouble first if one wants. */
+/** All queues, those with trouble first. */
 export function Queues() {
   const queues = useQueues();
-  const { order = "name" } = useSearch({ from: "/ui/queues" });
+  const { order = "wrong" } = useSearch({ from: "/ui/queues" });
   const navigate = useNavigate();
   const reorder = (next: Order) =>
-    void navigate({ to: "/ui/queues", search: next === "oldest" ? { order: next } : {}, replace: true });
+    void navigate({ to: "/ui/queues", search: next === "wrong" ? {} : { order: next }, replace: true });
   const [text, setText] = useState("");
   const wanted = useDeferredValue(text.trim().toLowerCase());
   return (
@@ -34,6 +36,7 @@ export function Queues() {
                 onChange={({ target }) => setText(target.value)}
               />
             </div>
+            <Choice label="Order" of={orders} value={order} onChange={reorder} />
           </div>
         </div>
         <Answered to={queues}>{(all) => <Found all={all} wanted={wanted} order={order} onOrder={reorder} />}</Answered>
@@ -45,6 +48,7 @@ export function Queues() {
 type FoundProps = { all: readonly Queue[]; wanted: string; order: Order; onOrder: (order: Order) => void };
 
 function Found({ all, wanted, order, onOrder }: FoundProps) {
+  const workers = useWorkers().data;
   const found = wanted === "" ? all : all.filter(({ queue }) => queue.toLowerCase().includes(wanted));
   if (all.length === 0)
     return (
@@ -53,5 +57,6 @@ function Found({ all, wanted, order, onOrder }: FoundProps) {
       </Empty>
     );
   if (found.length === 0) return <Empty icon="search" title={`No queue matches “${wanted}”`} />;
-  return <QueueRows of={inOrder(found, order)} order={order} onOrder={onOrder} />;
+  const unserved = new Set(found.filter((one) => isUnserved(one, workers)).map(({ queue }) => queue));
+  return <QueueRows of={inOrder(found, order, workers)} unserved={unserved} order={order} onOrder={onOrder} />;
 }

@@ -87,8 +87,10 @@ function Row({
       <td className="soft">
         <Text of={`${job.type} in ${job.queue}`} />
       </td>
-      <td className="soft">{next_runs[0] ? <Time at={next_runs[0]} /> : <span className="quiet">–</span>}</td>
-      <td>
+      <td className="soft" data-name="next">
+        {next_runs[0] ? <Time at={next_runs[0]} /> : <span className="quiet">–</span>}
+      </td>
+      <td data-name="last">
         <LastRun {...schedule} />
       </td>
       <td>
@@ -103,27 +105,20 @@ function Row({
             >
               Run now
             </Button>
-            <Button
-              kind="ghost"
-              icon="edit"
-              aria-label={`Edit ${name}`}
-              title="Edit"
-              onClick={() => onEdit(schedule)}
-            />
+            <Button kind="ghost" icon="edit" aria-label={`Edit ${name}`} onClick={() => onEdit(schedule)}>
+              Edit
+            </Button>
             <Button
               kind="ghost"
               icon={paused ? "replay" : "pause"}
               aria-label={`${paused ? "Resume" : "Pause"} ${name}`}
-              title={paused ? "Resume" : "Pause"}
               onClick={() => (paused ? resume : pause).mutate(name)}
-            />
-            <Button
-              kind="ghost"
-              icon="trash"
-              aria-label={`Delete ${name}`}
-              title="Delete"
-              onClick={() => onDelete(name)}
-            />
+            >
+              {paused ? "Resume" : "Pause"}
+            </Button>
+            <Button kind="ghost" icon="trash" aria-label={`Delete ${name}`} onClick={() => onDelete(name)}>
+              Delete
+            </Button>
           </div>
         )}
       </td>

@@ -110,10 +110,12 @@ function TokenTable({
               </td>
               <td className="mono soft">{token.hint}…</td>
               <td className="soft">{token.scopes.join(", ")}</td>
-              <td className="soft">
+              <td className="soft" data-name="last used">
                 <MaybeTime at={token.last_used_at} />
               </td>
-              <td className="soft">{token.expires_at === null ? "never" : <Time at={token.expires_at} />}</td>
+              <td className="soft" data-name="ends">
+                {token.expires_at === null ? "never" : <Time at={token.expires_at} />}
+              </td>
               <td>
                 <div className="row-actions">
                   <Button kind="ghost" icon="replay" onClick={() => onOpen({ what: "rotate", token })}>

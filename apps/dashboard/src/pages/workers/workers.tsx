@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Worker } from "@atlasqueue/contract";
-import { client } from "../../api/client.ts";
-import { useLive } from "../../api/queries.ts";
+import { useWorkers } from "../../api/workers.ts";
 import { Card, Page } from "../../components/page.tsx";
 import { Meter } from "../../components/spark.tsx";
 import { Answered, Empty } from "../../components/states.tsx";
@@ -14,7 +13,7 @@ const tones = { running: "good", draining: "quiet", stuck: "bad" } as const;
 
 /** Which processes run jobs, how busy they are, and for which queues. */
 export function Workers() {
-  const workers = useLive({ key: ["workers"], ask: (signal) => client.workers({ signal }) });
+  const workers = useWorkers();
   const slots = workers.data?.reduce((sum, { concurrency }) => sum + concurrency, 0) ?? 0;
   return (
     <Page
@@ -70,7 +69,7 @@ function WorkerRow({ id, host, pid, state, active, concurrency, queues, handlers
           <bdi>{clipped(host)}</bdi> <span className="quiet num">{pid}</span>
         </Link>
       </td>
-      <td>
+      <td data-card="end">
         <span className="tag" data-tone={tones[state]}>
           {state}
         </span>
@@ -78,13 +77,13 @@ function WorkerRow({ id, host, pid, state, active, concurrency, queues, handlers
       <td>
         <Meter value={active} max={concurrency} label="Slots in use" />
       </td>
-      <td className="soft">
+      <td className="soft" data-name="queues">
         <Text of={queues.join(", ")} />
       </td>
-      <td className="soft">
+      <td className="soft" data-name="handlers">
         <Text of={handlers.join(", ")} mono />
       </td>
-      <td className="soft">
+      <td className="soft" data-name="heard">
         <Time at={last_seen} />
       </td>
     </tr>

@@ -103,17 +103,26 @@ export const throughputQuery = describeFields(z.strictObject({ queues: queueName
   queues: "Which queues to show.",
 });
 
-/** How many jobs of each queue succeeded, and how many attempts failed, in each step of the last hour, oldest first. */
+/** How many jobs of each queue were submitted and succeeded, and how many attempts failed, in each step of the last hour, oldest first. */
 export const throughput = describeFields(
   z.strictObject({
     step_seconds: z.int(),
     from: z.iso.datetime(),
     items: z.array(
-      describeFields(z.strictObject({ queue: z.string(), succeeded: z.array(count), failed: z.array(count) }), {
-        queue: "The queue's name.",
-        succeeded: "How many jobs succeeded in each step.",
-        failed: "How many attempts failed in each step.",
-      }),
+      describeFields(
+        z.strictObject({
+          queue: z.string(),
+          submitted: z.array(count),
+          succeeded: z.array(count),
+          failed: z.array(count),
+        }),
+        {
+          queue: "The queue's name.",
+          submitted: "How many jobs were submitted in each step.",
+          succeeded: "How many jobs succeeded in each step.",
+          failed: "How many attempts failed in each step.",
+        },
+      ),
     ),
   }),
   {
