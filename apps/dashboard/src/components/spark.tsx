@@ -1,6 +1,5 @@
-/** How many in each hour, without axes: whether it gets better or worse, at a glance. */
-export function Bars({ values, label }: { values: readonly number[]; label: string }) {
-  const top = Math.max(1, ...values);
+/** How many in each hour, without axes: whether it gets better or worse, at a glance. `top` is the scale of all of a list. */
+export function Bars({ values, top, label }: { values: readonly number[]; top: number; label: string }) {
   const width = 100 / Math.max(1, values.length);
   return (
     <svg className="spark" viewBox="0 0 100 24" preserveAspectRatio="none" role="img" aria-label={label}>
@@ -12,12 +11,22 @@ export function Bars({ values, label }: { values: readonly number[]; label: stri
   );
 }
 
-/** How full something is: "7 of 10". Without a maximum, only the number. */
-export function Meter({ value, max, label }: { value: number; max: number | null; label: string }) {
+/** How full something is: "7 of 10". Without a maximum, only the number. `calm`: full is as it should be, not a warning. */
+export function Meter({
+  value,
+  max,
+  label,
+  calm = false,
+}: {
+  value: number;
+  max: number | null;
+  label: string;
+  calm?: boolean;
+}) {
   if (max === null) return <span className="num">{value}</span>;
   const part = max === 0 ? 0 : Math.min(1, value / max);
   return (
-    <span className="meter" data-tone={part >= 1 ? "warning" : undefined}>
+    <span className="meter" data-tone={part >= 1 && !calm ? "warning" : undefined}>
       <svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label={`${label}: ${value} of ${max}`}>
         <rect width={part * 100} height="6" />
       </svg>

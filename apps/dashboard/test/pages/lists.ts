@@ -80,6 +80,34 @@ export function listTests(world: () => World): void {
     await context.close();
   });
 
+  test("the search says that Enter searches, and an id that is pasted there opens its job", async () => {
+    const { client } = world().open;
+    const { id } = await client.submit({ type: "found.by.id", queue: "elsewhere" });
+    const { page, context } = await opened("/ui/jobs");
+    const field = page.getByLabel("Search in payload, result and error");
+    await field.fill("needle");
+    await page.getByText("Enter searches").waitFor();
+    await field.fill(id);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "found.by.id" }).waitFor();
+    await context.close();
+  });
+
+  test("a job's newest attempt shows its error, and equal ones before it are folded", async () => {
+    const { client } = world().open;
+    const payload = { to: "nobody@example.org" };
+    const { id } = await client.submit({ type: "mail.send", queue: "mails", max_attempts: 3, payload });
+    await becomes(client, id, "dead");
+    const { page, context } = await opened(`/ui/jobs/${id}`);
+    const error = page.getByText("no such user 17");
+    await error.first().waitFor();
+    await page.getByText("The same error as #3").waitFor();
+    expect(await error.filter({ visible: true }).count()).toBe(1);
+    await page.getByText("The same error as #3").click();
+    expect(await error.filter({ visible: true }).count()).toBe(2);
+    await context.close();
+  });
+
   test("a filter that found nothing yet says how far it looked, and looks further", async () => {
     const { client } = world().open;
     const { id } = await client.submit({ type: "rare", queue: "elsewhere" });

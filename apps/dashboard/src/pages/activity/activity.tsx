@@ -10,7 +10,7 @@ import { Answered, Empty } from "../../components/states.tsx";
 import { Text } from "../../components/text.tsx";
 import { Time } from "../../components/time.tsx";
 import { count } from "../../lib/format.ts";
-import { actionWords, kindsOf } from "./words.ts";
+import { actionWords, detailWords, kindsOf } from "./words.ts";
 
 /** Who did what, newest first. */
 export function Activity() {
@@ -103,7 +103,7 @@ function AuditTable({ of }: { of: readonly AuditEntry[] }) {
                 <Target {...entry} />
               </td>
               <td className="num">{entry.count === null ? "" : count(entry.count)}</td>
-              <td className="quiet">{entry.detail && <Text of={JSON.stringify(entry.detail)} mono />}</td>
+              <td className="quiet">{entry.detail && <Text of={detailWords(entry.detail)} />}</td>
             </tr>
           ))}
         </tbody>
@@ -143,6 +143,13 @@ function Target({ action, target }: AuditEntry) {
     return (
       <Link to="/ui/queues/$queue" params={{ queue: target }}>
         {target}
+      </Link>
+    );
+  if (action.startsWith("replay.")) return <Link to="/ui/dead">a replay</Link>;
+  if (action.startsWith("schedule."))
+    return (
+      <Link to="/ui/schedules">
+        <Text of={target} />
       </Link>
     );
   if (action.startsWith("flow."))

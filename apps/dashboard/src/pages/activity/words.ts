@@ -41,3 +41,15 @@ export const kindsOf: readonly AuditAction[] = auditActions;
 export function actionWords(action: string): string {
   return Object.hasOwn(words, action) ? words[action as AuditAction] : action;
 }
+
+/** The details of an act in words: "type mail.send, rate 5". What is empty or off is left out. */
+export function detailWords(detail: Readonly<Record<string, unknown>>): string {
+  return Object.entries(detail)
+    .filter(([, value]) => value !== null && value !== false)
+    .map(([name, value]) => `${name.replaceAll("_", " ")}${value === true ? "" : ` ${wordOf(value)}`}`)
+    .join(", ");
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : JSON.stringify(value);
+}

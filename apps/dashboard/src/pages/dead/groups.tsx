@@ -9,9 +9,13 @@ import { count } from "../../lib/format.ts";
 
 type Props = { of: readonly DeadGroup[]; onAct: (what: "replay" | "purge", group: DeadGroup) => void };
 
-/** One line for each way in which a type fails. */
+/** One line for each way in which a type fails: what still happens first. */
 export function GroupTable({ of, onAct }: Props) {
   const may = useMay("admin");
+  const top = Math.max(1, ...of.flatMap(({ per_hour }) => per_hour));
+  const still = ({ per_hour }: DeadGroup) => per_hour.slice(-2).some((jobs) => jobs > 0);
+  // Within both, the order of the API: rows stay where they are while someone reads.
+  const latest = of.toSorted((a, b) => Number(still(b)) - Number(still(a)));
   return (
     <div className="scroll-x">
       <table className="table dead-groups">
@@ -29,7 +33,7 @@ export function GroupTable({ of, onAct }: Props) {
           </tr>
         </thead>
         <tbody>
-          {of.map((group) => (
+          {latest.map((group) => (
             <tr key={`${group.type} ${group.fingerprint}`}>
               <td className="error-cell">
                 <Link
@@ -52,7 +56,7 @@ export function GroupTable({ of, onAct }: Props) {
                 </strong>
               </td>
               <td className="wide-only" data-tone="bad">
-                <Bars values={group.per_hour} label={`Died by the hour: ${group.per_hour.join(", ")}`} />
+                <Bars values={group.per_hour} top={top} label={`Died by the hour: ${group.per_hour.join(", ")}`} />
               </td>
               <td className="soft wide-only" data-name="first">
                 <Time at={group.first_seen} />

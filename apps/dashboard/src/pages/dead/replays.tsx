@@ -1,4 +1,5 @@
 import type { Replay } from "@atlasqueue/contract";
+import { Link } from "@tanstack/react-router";
 import { useAct } from "../../api/act.ts";
 import { client } from "../../api/client.ts";
 import { useMay } from "../../api/session.ts";
@@ -33,7 +34,7 @@ function Item({ replay }: { replay: Replay }) {
     <li className="replay" data-tone={tones[state]} data-status={state === "running" ? "running" : undefined}>
       <span className="tag">{state}</span>
       <span className="replay-what">
-        <Text of={filterWords(replay)} />
+        <What {...replay} />
         <span className="quiet">
           {rate !== null && `${count(rate)} a second · `}
           {patch !== null && "patched · "}
@@ -58,6 +59,25 @@ function Item({ replay }: { replay: Replay }) {
       </span>
       <Controls replay={replay} />
     </li>
+  );
+}
+
+/** Which dead letters, with a link to those that are left. */
+function What(replay: Replay) {
+  const { filter } = replay;
+  const text = <Text of={filterWords(replay)} />;
+  if (("all" in filter && filter.all) || ("ids" in filter && filter.ids)) return text;
+  const { type, queue, fingerprint } = filter as { type?: string; queue?: string; fingerprint?: string };
+  const search = {
+    status: "dead" as const,
+    ...(type && { type }),
+    ...(queue && { queue }),
+    ...(fingerprint && { fingerprint }),
+  };
+  return (
+    <Link to="/ui/jobs" search={search}>
+      {text}
+    </Link>
   );
 }
 
@@ -112,6 +132,6 @@ function filterWords({ filter }: Replay): string {
   if ("all" in filter && filter.all) return "All dead letters";
   if ("ids" in filter && filter.ids) return `${count(filter.ids.length)} chosen`;
   return Object.entries(filter)
-    .map(([name, value]) => `${name.replace("_", " ")} ${String(value)}`)
+    .map(([name, value]) => (name === "fingerprint" ? "with one error" : `${name.replace("_", " ")} ${String(value)}`))
     .join(", ");
 }

@@ -29,6 +29,16 @@ export function JobPage() {
         )}
       </Page>
     );
+  const { attempts: made, max_attempts, last_error, dead_reason } = job.data;
+  const failed = last_error !== null;
+  const why = dead_reason ? ` · ${dead_reason.replaceAll("_", " ")}` : "";
+  const tries = (
+    <Card title="Attempts" note={`${made} of ${max_attempts}${why}`}>
+      <Answered to={attempts} rows={3}>
+        {(all) => <Timeline job={job.data} attempts={all} />}
+      </Answered>
+    </Card>
+  );
   return (
     <Page
       title={clipped(job.data.type, 80)}
@@ -39,12 +49,9 @@ export function JobPage() {
       <Explain of={explanation.data} job={job.data} />
       <div className="job-grid">
         <div className="stack">
-          <Words {...job.data} />
-          <Card title="Attempts" note={`${job.data.attempts} of ${job.data.max_attempts}`}>
-            <Answered to={attempts} rows={3}>
-              {(all) => <Timeline job={job.data} attempts={all} />}
-            </Answered>
-          </Card>
+          {failed && tries}
+          <Words {...job.data} told={attempts.data?.at(-1)?.error ?? null} />
+          {!failed && tries}
         </div>
         <div className="stack">
           {job.data.flow_id !== null && <FlowOfJob job={job.data} flow_id={job.data.flow_id} />}
@@ -65,12 +72,12 @@ function Lead({ id, status }: Job) {
   );
 }
 
-/** Everything the job says, the reason one came first. */
-function Words({ payload, result, last_error, progress, dead_reason }: Job) {
+/** Everything the job says. `told`: the error that its newest attempt shows. */
+function Words({ payload, result, last_error, progress, told }: Job & { told: string | null }) {
   return (
     <>
-      {last_error !== null && (
-        <Card title="Last error" {...(dead_reason ? { note: dead_reason.replaceAll("_", " ") } : {})}>
+      {last_error !== null && last_error !== told && (
+        <Card title="Last error">
           <TextBlock label="Last error" text={last_error} tone="bad" />
         </Card>
       )}

@@ -36,7 +36,8 @@ export function Timeline({ job, attempts }: { job: Job; attempts: readonly Attem
           attempt={attempt}
           before={newest[at + 1]?.finished_at ?? job.created_at}
           open={at === 0}
-          told={at === 0 ? job.last_error : null}
+          newer={at === 0 ? null : (newest[at - 1] ?? null)}
+          last_error={at === 0 ? job.last_error : null}
         />
       ))}
       <li data-tone="quiet">
@@ -48,10 +49,16 @@ export function Timeline({ job, attempts }: { job: Job; attempts: readonly Attem
   );
 }
 
-type AttemptProps = { attempt: Attempt; before: string; open: boolean; told: string | null };
+type AttemptProps = {
+  attempt: Attempt;
+  before: string;
+  open: boolean;
+  newer: Attempt | null;
+  last_error: string | null;
+};
 
-/** `told`: the error that stands on the page already. */
-function AttemptItem({ attempt, before, open, told }: AttemptProps) {
+/** An error that the attempt after it had too is folded. */
+function AttemptItem({ attempt, before, open, newer, last_error }: AttemptProps) {
   const { outcome, started_at, worker_id, error, log } = attempt;
   return (
     <li data-tone={tones[outcome]} data-status={outcome === "running" ? "running" : undefined}>
@@ -72,8 +79,19 @@ function AttemptItem({ attempt, before, open, told }: AttemptProps) {
         )}
       </p>
       {worker_id && <bdi className="mono quiet clip">{clipped(worker_id)}</bdi>}
-      {error !== null && error !== told && (
-        <TextBlock label={`Error of attempt ${attempt.attempt}`} text={error} tone="bad" />
+      {error !== null && error === newer?.error ? (
+        <details>
+          <summary>The same error as #{newer.attempt}</summary>
+          <TextBlock label={`Error of attempt ${attempt.attempt}`} text={error} tone="bad" />
+        </details>
+      ) : (
+        error !== null && (
+          <TextBlock
+            label={error === last_error ? "Last error" : `Error of attempt ${attempt.attempt}`}
+            text={error}
+            tone="bad"
+          />
+        )
       )}
       {log.length > 0 && (
         <details open={open}>

@@ -1,5 +1,7 @@
-import { useState, type FormEvent } from "react";
+import { useState, type ClipboardEvent, type FormEvent } from "react";
+import { useNavigate } from "@tanstack/react-router";
 import { jobStatuses } from "@atlasqueue/contract";
+import { client } from "../../api/client.ts";
 import { useQueueNames } from "../../api/queues.ts";
 import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -9,6 +11,7 @@ import { changed, type JobsFilter } from "./filter.ts";
 
 type Props = { filter: JobsFilter; onChange: (filter: JobsFilter) => void };
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const fields = [
   ["type", "Type"],
   ["group", "Group"],
@@ -104,9 +107,21 @@ function TextField({ name, value = "", onSet, search = false }: TextProps) {
     setText(value);
   }
   const set = () => text.trim() !== value && onSet(text.trim() || undefined);
+  const navigate = useNavigate();
+  /** The id of a job opens it. Of anything else, such as an id in a payload, it is a search. */
+  const find = (wanted: string) =>
+    void client.get(wanted).then(
+      ({ id }) => navigate({ to: "/ui/jobs/$id", params: { id } }),
+      () => onSet(wanted),
+    );
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    set();
+    if (search && uuid.test(text.trim())) find(text.trim());
+    else set();
+  };
+  const paste = (event: ClipboardEvent) => {
+    const pasted = event.clipboardData.getData("text").trim();
+    if (search && uuid.test(pasted)) find(pasted);
   };
   return (
     <form className={search ? "search-form" : "filter-form"} onSubmit={submit}>
@@ -119,8 +134,10 @@ function TextField({ name, value = "", onSet, search = false }: TextProps) {
         data-search={search || undefined}
         value={text}
         onBlur={set}
+        onPaste={paste}
         onChange={({ target }) => setText(target.value)}
       />
+      {search && text.trim() !== value && <kbd className="enter-hint">Enter searches</kbd>}
     </form>
   );
 }

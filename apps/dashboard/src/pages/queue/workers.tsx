@@ -28,7 +28,7 @@ export function QueueWorkers({ queue, waiting }: { queue: string; waiting: numbe
                   <Link to="/ui/jobs" search={{ worker: id }}>
                     <bdi>{clipped(host, 40)}</bdi> <span className="quiet num">{pid}</span>
                   </Link>
-                  <Meter value={active} max={concurrency} label="Slots in use" />
+                  <Meter value={active} max={concurrency} label="Slots in use" calm />
                 </li>
               ))}
             </ul>

@@ -75,7 +75,7 @@ function WorkerRow({ id, host, pid, state, active, concurrency, queues, handlers
         </span>
       </td>
       <td>
-        <Meter value={active} max={concurrency} label="Slots in use" />
+        <Meter value={active} max={concurrency} label="Slots in use" calm />
       </td>
       <td className="soft" data-name="queues">
         <Text of={queues.join(", ")} />
