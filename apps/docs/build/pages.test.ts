@@ -85,10 +85,10 @@ test.each(each)("every problem type in %s exists", (_path, text) => {
 });
 
 /** The options of each command, by its words, as reference/cli.md lists them. */
-const commands = new Map(
+const commands = new Map<string, string[]>(
   [...textOf("reference/cli.md").matchAll(/^- `([a-z ]+?)(?: [[<].*?)?`: (.*)$/gm)].map(([, words = "", rest = ""]) => [
     words,
-    rest.match(/--[a-z-]+/g) ?? [],
+    [...(rest.match(/--[a-z-]+/g) ?? [])],
   ]),
 );
 const everywhere = ["--url", "--json", "--yes", "--help", "--version"];
