@@ -80,7 +80,7 @@ test.each(each.filter(([path]) => !about_others.test(path)))(
 );
 
 test.each(each)("every problem type in %s exists", (_path, text) => {
-  const types = textOf("reference/errors.md").match(/\/problems\/[a-z-]+/g) ?? [];
+  const types: readonly string[] = textOf("reference/errors.md").match(/\/problems\/[a-z-]+/g) ?? [];
   expect((text.match(/\/problems\/[a-z-]+/g) ?? []).filter((type) => !types.includes(type))).toEqual([]);
 });
 
