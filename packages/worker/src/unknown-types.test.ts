@@ -17,7 +17,7 @@ test("a job whose type has no handler here goes back with no attempt counted, an
   const { run_at, due_at } = (await read(id)) ?? {};
   expect(Number(due_at) - Number(run_at)).toBeGreaterThanOrEqual(1_000);
   const why = async () => (await explainJob(deps(), "default", id))?.reasons.map(({ detail }) => detail).join(" ");
-  await eventually(async () => expect(await why()).toContain('has a handler for the type "new"'));
+  await eventually(async () => expect(await why()).toContain('has a handler for type "new"'));
   expect(named("job_type_unknown")).toMatchObject([{ job_id: id, job_type: "new" }]);
   expect(named("handler_start")).toEqual([]);
   work(new_version);

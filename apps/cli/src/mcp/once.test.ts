@@ -19,7 +19,7 @@ describe.each(transports)("over %s", (transport) => {
     const pause = { queue_name: `${queue}-twice`, idempotency_key: `twice-${queue}` };
     const answers = await Promise.all([1, 2, 3, 4].map(() => speaker.call("pause_queue", pause)));
     expect(answers.filter(({ data }) => data?.changed)).toHaveLength(1);
-    for (const { text } of answers.filter(({ isError }) => isError)) expect(text).toMatch(/under way.*Wait 1 s/);
+    for (const { text } of answers.filter(({ isError }) => isError)) expect(text).toMatch(/in progress.*Wait 1 s/);
     expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: false });
   });
 
