@@ -58,8 +58,10 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
     if (isOver(incoming.socket)) return void incoming.resume();
     closing.begin(outgoing);
     const { base_path: base = "" } = options;
-    if (base && incoming.url === base) return void outgoing.writeHead(308, { location: `${base}/` }).end();
-    if (incoming.url?.startsWith(`${base}/`)) incoming.url = incoming.url.slice(base.length);
+    const { url = "" } = incoming;
+    if (base && (url === base || url.startsWith(`${base}?`)))
+      return void outgoing.writeHead(308, { location: `${base}/${url.slice(base.length)}` }).end();
+    if (url.startsWith(`${base}/`)) incoming.url = url.slice(base.length);
     addressOldRequest(incoming);
     const fault = wireFaultOf(incoming);
     if (fault === undefined) void listener(incoming, outgoing);

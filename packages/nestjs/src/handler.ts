@@ -55,7 +55,8 @@ export function handlersIn(instance: object): Defined[] {
   for (let at = Object.getPrototypeOf(instance) as object | null; at && at !== Object.prototype;) {
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
       const define = typeof value === "function" ? (value as Marked)[defining] : undefined;
-      if (define && !found.has(name)) found.set(name, define((value as Run).bind(instance)));
+      if (define && !found.has(name))
+        found.set(name, define(((instance as Record<string, Run>)[name] as Run).bind(instance)));
     }
     at = Object.getPrototypeOf(at) as object | null;
   }

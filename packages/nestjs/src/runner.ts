@@ -35,7 +35,7 @@ export class AtlasQueueRunner
 
   onModuleInit(): void {
     const { dashboard } = this.#options;
-    // Before the application's own routes, and its 404. A program without HTTP has no adapter.
+    // Before Nest's 404, and after the application's own routes. A program without HTTP has no adapter.
     const adapter = this.#http.httpAdapter as HttpAdapterHost["httpAdapter"] | undefined;
     if (dashboard) adapter?.use(dashboard.basePath, dashboard.node);
     const all = [...this.#discovery.getProviders(), ...this.#discovery.getControllers()];
@@ -55,7 +55,7 @@ export class AtlasQueueRunner
     this.worker = createWorker({ ...given, ...more, ...worker, handlers: this.handlers });
   }
 
-  /** While the application still answers: what running handlers need is there. */
+  /** Nest has called `onModuleDestroy` before. What handlers need is closed in `onApplicationShutdown`. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.worker?.stop({ deadlineMs: this.#options.drainMs ?? 25_000 });
   }

@@ -31,7 +31,9 @@ export function addGuide(app: Hono<ApiEnv>, guide: BuiltGuide): void {
     const file = guide(path) ?? guide(`${path}.html`);
     const found = file ?? guide("404.html");
     if (!found) return c.notFound();
-    const response = answerFile(c, found, path.startsWith("assets/") ? for_ever : "no-cache", file ? 200 : 404);
+    // A file of another version may be there after an upgrade.
+    const kept = file && path.startsWith("assets/") ? for_ever : "no-cache";
+    const response = answerFile(c, found, kept, file ? 200 : 404);
     response.headers.set("content-security-policy", docsPolicy);
     return response;
   });

@@ -23,16 +23,16 @@ export type GracefulClose = {
  */
 export function createGracefulClose(server: Server): GracefulClose {
   let ending = false;
-  const unanswered = new Set<ServerResponse>();
-  const sockets = new Set<Socket>();
+  // By connection: Node 22 does not tell a response that waits behind another when its connection is gone.
+  const unanswered = new Map<Socket, Set<ServerResponse>>();
   server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    unanswered.set(socket, new Set());
+    socket.once("close", () => unanswered.delete(socket));
   });
   const closeIdle = () => {
     server.closeIdleConnections();
     // Node counts one that has brought nothing as busy.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of unanswered.keys()) if (socket.bytesRead === 0) socket.destroy();
   };
   const sayLast = (outgoing: ServerResponse) => {
     if (!outgoing.headersSent) outgoing.setHeader("connection", "close");
@@ -40,8 +40,9 @@ export function createGracefulClose(server: Server): GracefulClose {
   return {
     begin(outgoing) {
       if (ending) return sayLast(outgoing);
-      unanswered.add(outgoing);
-      outgoing.once("close", () => unanswered.delete(outgoing));
+      const its = unanswered.get(outgoing.req.socket);
+      its?.add(outgoing);
+      outgoing.once("close", () => its?.delete(outgoing));
     },
     async close(deadline_ms) {
       const cutOff = setTimeout(() => server.closeAllConnections(), deadline_ms);
@@ -51,14 +52,14 @@ export function createGracefulClose(server: Server): GracefulClose {
       // Node's own `close` would close idle connections too.
       NetServer.prototype.close.call(server);
       ending = true;
-      unanswered.forEach(sayLast);
+      for (const its of unanswered.values()) its.forEach(sayLast);
       await delay(Math.min(requests_ms, deadline_ms));
       closeIdle();
       // A connection whose answer had begun before the end is idle only when that is over.
       const idle = setInterval(closeIdle, look_ms);
       await closed;
       // A server counts a connection as gone before its requests are told.
-      while (sockets.size > 0) await nextTurn();
+      while (unanswered.size > 0) await nextTurn();
       clearInterval(idle);
       clearTimeout(cutOff);
     },

@@ -33,7 +33,7 @@ describe.each(transports)("over %s", (transport) => {
       await world.sql`UPDATE atlasqueue.audit_log SET finished = false WHERE idempotency_key = ${pause.idempotency_key}`;
       const { text, isError } = await speaker.call("pause_queue", pause);
       expect(isError).toBe(true);
-      expect(text).toMatch(/under way.*Wait 1 s, then call again with the same arguments/);
+      expect(text).toMatch(/in progress.*Wait 1 s, then call again with the same arguments/);
       await world.sql`
       UPDATE atlasqueue.audit_log SET at = at - interval '1 minute' WHERE idempotency_key = ${pause.idempotency_key}`;
       expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: true });

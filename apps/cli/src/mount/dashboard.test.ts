@@ -138,3 +138,17 @@ test("a tenant's user sees only its jobs", async () => {
   expect((await other.fetch(new Request(`http://a.example/v1/jobs/${id}`))).status).toBe(404);
   await other.close();
 });
+
+test("a body that never ends is refused once it is too large", async () => {
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => void controller.enqueue(new Uint8Array((sent += 65_536) && 65_536)),
+  });
+  const headers = { "x-user": "ada", "x-atlasqueue-dashboard": "1", "content-type": "application/json" };
+  const to = "http://127.0.0.1/admin/queue/v1/jobs";
+  const response = await dashboard.fetch(
+    new Request(to, { method: "POST", headers, body, duplex: "half" } as RequestInit),
+  );
+  expect(response.status).toBe(413);
+  expect(sent).toBeLessThan(4 * 1_048_576);
+});

@@ -15,6 +15,11 @@ export function ephemeralEnv(given: Env, undo: Undo): Env {
     DATABASE_URL_FILE: undefined,
     REDIS_URL: undefined,
     REDIS_URL_FILE: undefined,
+    DATABASE_TLS_CA_FILE: undefined,
+    REDIS_TLS_CA_FILE: undefined,
+    REDIS_TLS_CERT_FILE: undefined,
+    REDIS_TLS_KEY_FILE: undefined,
+    REDIS_TLS_SERVERNAME: undefined,
   };
   return { ...given, ...none, DATA_DIR: folder, API_PORT: "0", WORKER_METRICS_PORT: "0" };
 }

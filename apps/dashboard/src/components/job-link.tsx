@@ -1,5 +1,6 @@
 import type { MouseEvent, ReactNode } from "react";
 import { useRouter } from "@tanstack/react-router";
+import { base } from "../base.ts";
 
 /**
  * A link to a job's page in a row of a list. The router's own follows its state and works out its address anew in each
@@ -17,7 +18,7 @@ export function JobLink({ id, className, children }: { id: string; className?: s
   return (
     <a
       className={className}
-      href={`/ui/jobs/${id}`}
+      href={`${base}/ui/jobs/${id}`}
       onClick={follow}
       onPointerEnter={() => void router.preloadRoute(to)}
     >

@@ -13,10 +13,16 @@ export async function readBytes(c: ApiContext, bytes_max: number, memory: Memory
   const declared = c.req.header("content-length");
   if (declared !== undefined && Number(declared) > bytes_max) throw cutOff(tooLarge(bytes_max), incoming);
   if (incoming) return readIncoming(incoming, bytes_max, memory);
-  // Without a server there is nothing to wait for: the bytes are here.
-  const bytes = new Uint8Array(await c.req.arrayBuffer());
-  if (bytes.length > bytes_max) throw tooLarge(bytes_max);
-  return bytes;
+  // Inside another program, which gives us a web request.
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of c.req.raw.body ?? []) {
+    length += chunk.length;
+    if (length > bytes_max) throw tooLarge(bytes_max);
+    if (length > small_bytes_max) memory.add(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
 }
 
 /** Straight from Node: a web stream would wrap and copy every body. */

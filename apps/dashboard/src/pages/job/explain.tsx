@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "@tanstack/react-router";
 import { explanationLink, isFinal, type Explanation, type ExplanationCode, type Job } from "@atlasqueue/contract";
+import { base } from "../../base.ts";
 import { Icon } from "../../components/icon.tsx";
 import { visible } from "../../lib/visible.ts";
 
@@ -17,7 +18,7 @@ export function Explain({ of, job }: { of: Explanation | undefined; job: Job }) 
             <strong>Not running:</strong> {visible(detail)}
           </span>
           {Object.hasOwn(remedies, code) && remedies[code as ExplanationCode]?.(job)}
-          <a href={explanationLink(code)}>What this means</a>
+          <a href={base + explanationLink(code)}>What this means</a>
         </div>
       ))}
     </section>

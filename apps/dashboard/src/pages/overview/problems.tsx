@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { runbookLink, type Overview } from "@atlasqueue/contract";
+import { base } from "../../base.ts";
 import { Icon } from "../../components/icon.tsx";
 import { For } from "../../components/time.tsx";
 
@@ -31,7 +32,7 @@ export function Problems({ of }: { of: readonly Problem[] }) {
             )}
           </span>
           <Remedy {...problem} />
-          <a href={runbookLink(problem.code)}>What to do</a>
+          <a href={base + runbookLink(problem.code)}>What to do</a>
         </div>
       ))}
     </section>
