@@ -2,6 +2,9 @@ import { Server as NetServer, type Socket } from "node:net";
 import type { Server, ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 
+/** Node has let in what the system had accepted once no connection has come for so long. */
+const quiet_ms = 50;
+const connects_ms_max = 1_000;
 /** For requests that are on their way on idle connections. */
 const requests_ms = 500;
 const look_ms = 100;
@@ -23,9 +26,11 @@ export type GracefulClose = {
  */
 export function createGracefulClose(server: Server): GracefulClose {
   let ending = false;
+  let connects = 0;
   // By connection: Node 22 does not tell a response that waits behind another when its connection is gone.
   const unanswered = new Map<Socket, Set<ServerResponse>>();
   server.on("connection", (socket) => {
+    connects += 1;
     unanswered.set(socket, new Set());
     socket.once("close", () => unanswered.delete(socket));
   });
@@ -47,8 +52,7 @@ export function createGracefulClose(server: Server): GracefulClose {
     async close(deadline_ms) {
       const cutOff = setTimeout(() => server.closeAllConnections(), deadline_ms);
       const closed = new Promise((resolve) => server.once("close", resolve));
-      // Node lets in what the system had accepted.
-      await nextTurn();
+      await untilNoneComes(() => connects, Math.min(connects_ms_max, deadline_ms / 2));
       // Node's own `close` would close idle connections too.
       NetServer.prototype.close.call(server);
       ending = true;
@@ -64,4 +68,13 @@ export function createGracefulClose(server: Server): GracefulClose {
       clearTimeout(cutOff);
     },
   };
+}
+
+/** Resolves when what is counted has been the same for a moment, or after `ms_max`. */
+async function untilNoneComes(count: () => number, ms_max: number): Promise<void> {
+  const began = performance.now();
+  for (let before = -1; before !== count() && performance.now() - began < ms_max;) {
+    before = count();
+    await delay(quiet_ms);
+  }
 }

@@ -26,6 +26,7 @@ export function narrowTests(world: () => World): void {
       ] as const) {
         if (!page.url().endsWith(path)) await page.goto(url + path);
         await shown.first().waitFor();
+        await shown.first().scrollIntoViewIfNeeded();
         const box = await shown.first().boundingBox();
         expect((box?.x ?? 9_999) + (box?.width ?? 0), `${path} at ${width}`).toBeLessThanOrEqual(width);
         // It is what a finger at its middle meets: nothing lies over it.
