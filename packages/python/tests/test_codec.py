@@ -87,6 +87,8 @@ def test_a_pydantic_model_comes_back_as_it_was() -> None:
         ("1", Union[int, str], "1"),
         ([1], Sequence[int], [1]),
         ([1, 2], "set[int]", {1, 2}),
+        ([1, "a"], tuple[int, str], (1, "a")),
+        ([1, 2, 3], tuple[int, ...], (1, 2, 3)),
         ({"a": 1}, Any, {"a": 1}),
         ({"sku": "tea"}, Line, Line("tea")),
         (5, object, 5),

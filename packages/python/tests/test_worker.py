@@ -96,6 +96,17 @@ def test_a_handler_that_blocks_all_coroutines_keeps_its_lease() -> None:
         assert handle.get().attempts == 1
 
 
+def test_coroutines_that_are_cancelled_before_their_first_step_free_their_slots() -> None:
+    with working(lease_seconds=3):
+        blocking = jobs_app.blocks.submit_sync(6.0)
+        eventually(lambda: blocking.get().status == "running")
+        others = [jobs_app.sleeps.submit_sync(0.0) for _ in range(4)]
+        for handle in others:
+            eventually(lambda handle=handle: handle.get().status == "running")  # type: ignore[misc]
+            app.sync_client.cancel(handle.id)
+        assert jobs_app.add.submit_sync(1).result(30) == 2
+
+
 def test_progress_and_a_cancel_reach_a_thread() -> None:
     with working(lease_seconds=3):
         handle = jobs_app.until_cancelled.submit_sync()

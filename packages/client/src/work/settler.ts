@@ -6,6 +6,7 @@ import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { isFinal, isLost, isRefusal, isRefusalToAdd } from "./answers.ts";
 import type { Observe, WorkEvent } from "./events.ts";
 import { holdOn, type HeldJob, type HeldJobs } from "./held-jobs.ts";
+import { tryMsOf } from "./lease-keeper.ts";
 
 /** It goes back with no attempt counted: its handler was not let finish, or (`later`) there is none. */
 type Released = { kind: "released"; later?: true };
@@ -54,7 +55,12 @@ export function createRemoteSettler(
       batch.map(({ job: { leased, span } }) => ({ job: leased.job, span })),
       settle,
     );
-  const call = () => ({ retries: 0, ...(over.aborted ? { timeoutMs: last_try_ms_max } : { signal: over }) });
+  /** If its response is lost, another try fits into the leases. One that asks for next jobs fits into theirs, too. */
+  const call = (batch: readonly Settlement[], next = false) => {
+    if (over.aborted) return { retries: 0, timeoutMs: last_try_ms_max };
+    const next_ms = next ? (lease_seconds * 1_000) / 3 : Infinity;
+    return { retries: 0, signal: over, timeoutMs: Math.min(next_ms, ...batch.map(({ job }) => tryMsOf(job))) };
+  };
 
   const send = async (batch: Settlement[]): Promise<[]> => {
     const [first] = batch as [Settlement];
@@ -91,7 +97,7 @@ export function createRemoteSettler(
     };
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
-    const outcomes = await traced(name, batch, () => calls.settle(request, call()));
+    const outcomes = await traced(name, batch, () => calls.settle(request, call(batch, lease_token !== undefined)));
     const told = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
     for (const [at, { job, outcome }] of [...acks, ...nacks, ...releases].entries()) {
       const became = told[at]?.outcome;
@@ -113,7 +119,7 @@ export function createRemoteSettler(
   const sendAdding = async (item: Success): Promise<void> => {
     const { job, outcome } = item;
     const { children, dependants_wait: dependantsWait } = outcome.spawned ?? {};
-    const options = { children, dependantsWait, ...call() };
+    const options = { children, dependantsWait, ...call([item]) };
     try {
       await traced("ack", [item], () => calls.ack(job.leased, outcome.result, options));
       settled(job, "succeeded", outcome);

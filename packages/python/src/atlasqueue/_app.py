@@ -273,6 +273,11 @@ class App:
         """Forgets the clients: the next call makes them anew, such as over another transport."""
         self._client = self._sync_client = None
 
+    def use_url(self, url: str) -> None:
+        """The API at this URL is used from now on, whatever the app was made with."""
+        self._url = url
+        self.reset()
+
     def _client_options(self) -> dict[str, Any]:
         url = self._url or os.environ.get("ATLASQUEUE_URL") or "http://127.0.0.1:8000"
         token = self._token or os.environ.get("ATLASQUEUE_TOKEN") or None

@@ -80,6 +80,8 @@ def _decode(value: Any, annotation: Any) -> Any:
     args = typing.get_args(annotation)
     if origin in (Union, types.UnionType):
         return _decode_union(value, args)
+    if origin is tuple and args and args[-1] is not Ellipsis:
+        return tuple(decode(inner, one) for inner, one in zip(value, args, strict=True))
     if origin in (list, collections.abc.Sequence, set, frozenset, tuple) and args:
         made = [decode(inner, args[0]) for inner in value]
         kind: Any = list if origin is collections.abc.Sequence else origin

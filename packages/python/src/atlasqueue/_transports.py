@@ -59,7 +59,7 @@ class AsyncHttpxTransport:
             response = await asyncio.wait_for(sending, timeout)
         except asyncio.TimeoutError:
             raise TimeoutError from None
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise _from_httpx(error) from error
         return HttpResponse(response.status_code, _lower(response.headers), response.content)
 
@@ -98,7 +98,7 @@ class HttpxTransport:
                 return HttpResponse(response.status_code, _lower(response.headers), bytes(body))
         except httpx.TimeoutException:
             raise TimeoutError from None
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise _from_httpx(error) from error
 
     def close(self) -> None:
@@ -151,6 +151,8 @@ class HttpClientTransport:
             while piece := response.read1(_CHUNK_BYTES):
                 body += piece
                 _set_timeout(connection, ends_at)
+            if response.length:
+                raise http.client.IncompleteRead(bytes(body), response.length)
             # `read1` does not, and the connection would take no further request.
             response.close()
             return HttpResponse(response.status, _lower(response.headers), bytes(body))
@@ -199,10 +201,14 @@ def _set_timeout(connection: http.client.HTTPConnection, ends_at: float) -> None
 
 def _is_readable(connection: http.client.HTTPConnection) -> bool:
     """Before a request there is nothing to read, unless the server has closed the connection."""
-    import select
+    import selectors
 
     sock = connection.sock
-    return sock is not None and bool(select.select([sock], [], [], 0)[0])  # pyright: ignore[reportUnnecessaryComparison]
+    if sock is None:  # pyright: ignore[reportUnnecessaryComparison]
+        return False
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
 
 
 def default_transport() -> Transport:

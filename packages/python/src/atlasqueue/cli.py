@@ -41,10 +41,11 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(level=given.log_level.upper(), handlers=[handler])
     # One line for each request, at info.
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    if given.url:
-        os.environ["ATLASQUEUE_URL"] = given.url
     try:
-        worker = load_app(given.app).worker(
+        app = load_app(given.app)
+        if given.url:
+            app.use_url(given.url)
+        worker = app.worker(
             queues=given.queue,
             concurrency=given.concurrency,
             lease_seconds=given.lease_seconds,

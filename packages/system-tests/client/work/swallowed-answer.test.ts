@@ -172,3 +172,21 @@ test("a worker whose lease's answer comes too late asks for half as many, and fo
   onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   await eventually(() => expect(asked.slice(0, 4)).toEqual([20, 10, 5, 6]));
 });
+
+test("an ack whose response is swallowed is told again before a short lease ends", { tags: ["slow"] }, async () => {
+  let settlements = 0;
+  const remote = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const response = await fetch(input, init);
+      if (!String(input).endsWith("/settle") || (settlements += 1) > 1) return response;
+      return swallowed(init?.signal);
+    },
+  });
+  const told = recorder();
+  const worker = remote.work("acked", () => {}, { leaseSeconds: 5, waitSeconds: 1, observe: told.observe });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await client.submit({ type: "a", queue: "acked", group: "alone" });
+  await eventually(() => expect(told.named("job_settled").length + told.named("lease_lost").length).toBe(1));
+  expect(told.named("lease_lost")).toEqual([]);
+});

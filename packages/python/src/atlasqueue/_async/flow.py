@@ -45,11 +45,13 @@ class AsyncFlowBuilder:
     ) -> str:
         """Adds a job; returns its ref, for `depends_on` of others. `depends_on` takes ids of existing jobs too.
 
-        `on_parent_failure` is cancel, wait or run. Raises ValueError if the ref is taken.
+        `on_parent_failure` is cancel, wait or run. Raises ValueError if the ref is taken, or the job has an idempotency
+        key: the flow has one, see `submit`.
         """
         name = ref or f"job-{len(self._jobs) + 1}"
         if name in self._jobs:
             raise ValueError(f"ref: {name!r} is the name of another job of this flow")
+        _refuse_key(job)
         linked = replace(job, depends_on=[*(job.depends_on or ()), *depends_on]) if depends_on else job
         fields = replace(linked, on_parent_failure=on_parent_failure or job.on_parent_failure).to_wire()
         self._jobs[name] = {**fields, "ref": name}
@@ -57,6 +59,7 @@ class AsyncFlowBuilder:
 
     def after_all(self, job: Submission) -> None:
         """One more job, which runs when all of them have ended, however they did."""
+        _refuse_key(job)
         self._last = job.to_wire()
 
     async def submit(self, *, idempotency_key: str | None = None) -> AsyncSubmittedFlow:
@@ -73,3 +76,8 @@ class AsyncFlowBuilder:
 
     def _handle(self, one: dict[str, Any]) -> AsyncHandle[Any]:
         return AsyncHandle(self._sender, one["id"], created=one["created"])
+
+
+def _refuse_key(job: Submission) -> None:
+    if job.idempotency_key is not None:
+        raise ValueError("idempotency_key: give it to the flow's submit()")

@@ -14,6 +14,18 @@ from dataclasses import dataclass
 
 _START_SECONDS_MAX = 120.0
 _STOP_SECONDS_MAX = 30.0
+# What leads to servers of the developer.
+_OTHERS = {
+    "DATABASE_URL",
+    "DATABASE_URL_FILE",
+    "DATABASE_TLS_CA_FILE",
+    "REDIS_URL",
+    "REDIS_URL_FILE",
+    "REDIS_TLS_CA_FILE",
+    "REDIS_TLS_CERT_FILE",
+    "REDIS_TLS_KEY_FILE",
+    "REDIS_TLS_SERVERNAME",
+}
 
 
 @dataclass
@@ -47,12 +59,14 @@ def start_server(command: str | None = None) -> Server:
     command = command or os.environ.get("ATLASQUEUE_SERVER_COMMAND")
     words = shlex.split(command or "npx -y atlasqueue start")
     # By itself it must not use the database of the developer.
-    given = {name: value for name, value in os.environ.items() if command or name not in ("DATABASE_URL", "REDIS_URL")}
+    given = {name: value for name, value in os.environ.items() if command or name not in _OTHERS}
     own = {
         "API_PORT": str(port),
         "WORKER_METRICS_PORT": str(_free_port()),
         "DATA_DIR": os.path.join(folder.name, "data"),
         "AUTH": "disabled",
+        # Its own worker would fail the types of the tests, which it does not know.
+        "WORKER_QUEUES": "unused-by-tests",
     }
     output_path = os.path.join(folder.name, "output")
     with open(output_path, "wb") as output:

@@ -44,6 +44,12 @@ class Running:
 
     def _launch(self) -> None:
         self._task = self._handlers.create_task(self._run_async())
+        self._task.add_done_callback(self._end_unstarted)
+
+    def _end_unstarted(self, task: asyncio.Task[None]) -> None:
+        """One that is cancelled before its first step runs no line of `_run_async`."""
+        if task.cancelled():
+            self._tell((None, asyncio.CancelledError()))
 
     async def _run_async(self) -> None:
         how: Ended = (None, None)
