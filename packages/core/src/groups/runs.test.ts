@@ -137,7 +137,9 @@ function story(random: () => number) {
         orphaned.add(lease.id);
         await own.database.sql`
           UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE id = ${lease.id} AND lease_token = ${lease.lease_token}`;
-        await own.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms'`;
+        // Several at once, so none waits for rows that another holds.
+        await own.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms'
+          WHERE token IN (SELECT token FROM atlasqueue.claims FOR UPDATE SKIP LOCKED)`;
       }
     }
     return succeeding.length > 0 ? settle(succeeding) : [];
