@@ -84,7 +84,7 @@ export type ApiConfig = ServerConfig &
     processes: number;
     /** One of several processes whose event loop is blocked for so long is killed and replaced; undefined: never. */
     hang_ms: number | undefined;
-    /** Which names requests may use; undefined: any. */
+    /** The host names that a request may use. Undefined allows every name. */
     allowed_hosts: HostRule | undefined;
     /** The origin that browsers see; undefined: that of the Host header. */
     public_origin: string | undefined;

@@ -36,7 +36,7 @@ export type RunningApi = {
   port: number;
   /** Whether the page is served at `/`: it is wanted, and was built. */
   dashboard: boolean;
-  /** Answers a request that came another way than by the port. */
+  /** Answers a request that the surrounding program received. */
   fetch: ReturnType<typeof createApp>["fetch"];
   /** What `/metrics` shows, of this process alone. */
   ownMetrics(): Promise<string>;
@@ -47,8 +47,8 @@ export type RunningApi = {
 const cut_off_ms_max = 1_000;
 
 /**
- * If given, they are used and left open; otherwise they are made and closed again. `log`: where its lines go. `callerOf`: who
- * sends a request, as the program says in which this API is. No port is opened then, and no maintenance runs.
+ * If given, they are used and left open; otherwise they are made and closed again. `log`: where its lines go. `callerOf`: the
+ * surrounding program's own sign-in. With it, no port is opened and no maintenance runs.
  */
 export type ApiParts = Partial<Pick<Authenticator, "callerOf">> & Parts;
 type Parts = { signal?: Signal; logger?: Logger; log?: DestinationStream; member?: ApiMember };

@@ -41,7 +41,7 @@ const open = [
 /** What shows all tenants, to a token of the default one. */
 const operators = ["getMetrics"];
 
-/** All that a token with the scope `metrics` may do: any token may end itself. */
+/** All that a token with the scope `metrics` may do. Every token may revoke itself. */
 const monitoring = ["getQueueScaling", "getMetrics", "revokeToken"];
 
 const isTenants = ({ scope, all_tenants }: Operation) => scope !== undefined && !all_tenants;

@@ -1,7 +1,7 @@
 import { sections } from "./order.ts";
 import type { Page } from "./pages.ts";
 
-/** The pages of each section that has any, in reading order. A section that `order.ts` lacks is refused. */
+/** The sections and their pages in reading order. Throws if `order.ts` lacks a section. */
 export function inOrder(pages: readonly Page[]): { title: string; pages: Page[] }[] {
   const lost = pages.filter(({ section }) => section !== "" && !sections.some(({ folder }) => folder === section));
   if (lost[0]) throw new Error(`${lost[0].path}: build/order.ts does not name the section ${lost[0].section}`);

@@ -16,7 +16,7 @@ export type AtlasQueueOptions = (QueueOptions | { queue: Queue }) & {
    * queue "default". With a `queue` of your own there is no worker.
    */
   worker?: false | Omit<WorkerOptions, "databaseUrl" | "handlers">;
-  /** How long running handlers may go on after the application is told to stop. Default 25,000. */
+  /** Milliseconds that running handlers have to finish when the application stops. Default 25,000. */
   drainMs?: number;
   /** Served at its `basePath`, and closed with the application. */
   dashboard?: Dashboard;

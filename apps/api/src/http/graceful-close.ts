@@ -2,7 +2,7 @@ import { Server as NetServer, type Socket } from "node:net";
 import type { Server, ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 
-/** Node has let in what the system had accepted once no connection has come for so long. */
+/** If no connection arrives for this long, Node has taken all that the system had accepted. */
 const quiet_ms = 50;
 const connects_ms_max = 1_000;
 /** For requests that are on their way on idle connections. */
@@ -27,7 +27,7 @@ export type GracefulClose = {
 export function createGracefulClose(server: Server): GracefulClose {
   let ending = false;
   let connects = 0;
-  // By connection: Node 22 does not tell a response that waits behind another when its connection is gone.
+  // By connection: on Node 22 a response that waits behind another emits no `close` when its connection closes.
   const unanswered = new Map<Socket, Set<ServerResponse>>();
   server.on("connection", (socket) => {
     connects += 1;
@@ -62,7 +62,7 @@ export function createGracefulClose(server: Server): GracefulClose {
       // A connection whose answer had begun before the end is idle only when that is over.
       const idle = setInterval(closeIdle, look_ms);
       await closed;
-      // A server counts a connection as gone before its requests are told.
+      // Node closes the server before it emits `close` on each connection.
       while (unanswered.size > 0) await nextTurn();
       clearInterval(idle);
       clearTimeout(cutOff);

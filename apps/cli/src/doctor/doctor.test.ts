@@ -73,21 +73,6 @@ test("where all is well, each line says so and the exit code is 0", async () => 
   expect(stateOf(await doctor("--json"))).toEqual(well);
 });
 
-test("a setting that may lose jobs is found, and small sizes are told", async () => {
-  const name = new URL(store.url).pathname.slice(1);
-  await store.database.sql`ALTER DATABASE ${store.database.sql(name)} SET synchronous_commit = off`;
-  onTestFinished(async () => {
-    await store.database.sql`ALTER DATABASE ${store.database.sql(name)} RESET synchronous_commit`;
-  });
-  const { code, stdout } = await doctor();
-  expect(code).toBe(1);
-  expect(stdout).toMatch(/^✗ settings +synchronous_commit: off; set it to on$/m);
-  await store.database.sql`ALTER DATABASE ${store.database.sql(name)} RESET synchronous_commit`;
-  expect((await doctor()).stdout).toMatch(
-    /^✓ settings +for thousands of jobs a second, raise: shared_buffers is 128 MB/m,
-  );
-});
-
 test("signals lost by Redis are found, and rebuilt in order", async () => {
   const ids: string[] = [];
   for (const priority of [0, 5, 0, -5]) ids.push((await queue.submit({ type: "a", queue: "lost", priority })).id);

@@ -2,7 +2,7 @@ import type { Deps } from "@atlasqueue/core/internal";
 import { serverSettings } from "@atlasqueue/core/internal/tools";
 import { ok, wrong, type Check } from "./check.ts";
 
-/** What a loss of power, or a table that is never vacuumed, would cost; and what to set instead. */
+/** If one of these is off, a crash loses jobs or tables grow without end. */
 const must_be_on = ["autovacuum", "full_page_writes", "synchronous_commit"];
 
 const mb = 1_048_576;
@@ -13,7 +13,7 @@ const advised: Readonly<Record<string, number>> = {
   max_wal_size: 4_096 * mb,
 };
 
-/** Settings of the server that durability and speed depend on. Small sizes are told, and are no fault. */
+/** Checks the server's settings for durability and speed. Small sizes are reported, and the check still passes. */
 export async function checkSettings(deps: Deps): Promise<Check> {
   const names = [...must_be_on, ...Object.keys(advised)];
   const rows = await serverSettings(deps, names);

@@ -9,7 +9,7 @@ export type DashboardUser = {
   name: string;
   /** `read` to look, `submit` and `work` to act on jobs, `admin` for everything. */
   scopes: readonly Scope[];
-  /** Whose jobs they see. Default: the default tenant's. */
+  /** The tenant whose jobs they see. Default `default`. */
   tenant?: string;
 };
 
@@ -18,7 +18,7 @@ export type DashboardOptions = {
   /** The schema of the tables. Default `atlasqueue`. */
   schema?: string | undefined;
   redisUrl?: string | undefined;
-  /** Where your program serves it, such as `/admin/queue`. Default: the root. */
+  /** The path at which your program serves it, such as `/admin/queue`. Default: the root. */
   basePath?: string;
   /** Your sign-in: asked for each request. Undefined is answered with 401. */
   user: (request: Request) => DashboardUser | undefined | Promise<DashboardUser | undefined>;
@@ -98,7 +98,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 /** What Express and Nest add to a request. */
 type Passed = IncomingMessage & { originalUrl?: string; body?: unknown };
 
-/** A body that somebody has read already can only be had as what was made of it. */
+/** If a parser has read the body already, this writes the parsed value as JSON again. */
 function withBody(request: Request, { body, readableEnded }: Passed): Request {
   if (!readableEnded || body === undefined || /^(GET|HEAD)$/.test(request.method)) return request;
   const headers = new Headers(request.headers);

@@ -23,12 +23,6 @@ const rest_ms_min = 200;
 
 const leftMs = (job: HeldJob): number => job.ends_at_ms - performance.now();
 
-/** How long one call about a held job may take, such as its settlement. */
-export const tryMsOf = (job: HeldJob): number => {
-  const left_ms = leftMs(job);
-  return left_ms > 0 ? tryMs(left_ms) : try_ms_max;
-};
-
 /** How long one try may take: half of the time that the lease has left. If its response is lost, another try fits. */
 const tryMs = (left_ms: number): number =>
   Math.max(1, Math.min(try_ms_max, Math.max(left_ms / 2, Math.min(patience_ms, left_ms * 0.7))));
@@ -117,7 +111,8 @@ export async function keepLease({ calls, held, observe, lease_seconds }: KeeperD
     job.progress = undefined;
     if (progress) progress_at_ms = asked_ms;
     const options = { leaseSeconds: lease_seconds, ...(progress ? { progress: progress.value } : {}) };
-    const timeoutMs = tryMsOf(job);
+    const left_ms = leftMs(job);
+    const timeoutMs = left_ms > 0 ? tryMs(left_ms) : try_ms_max;
     try {
       await calls.heartbeat(job.leased, options, { retries: 0, timeoutMs, signal: job.gone.signal });
       job.ends_at_ms = asked_ms + lease_ms;

@@ -6,7 +6,6 @@ import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { isFinal, isLost, isRefusal, isRefusalToAdd } from "./answers.ts";
 import type { Observe, WorkEvent } from "./events.ts";
 import { holdOn, type HeldJob, type HeldJobs } from "./held-jobs.ts";
-import { tryMsOf } from "./lease-keeper.ts";
 
 /** It goes back with no attempt counted: its handler was not let finish, or (`later`) there is none. */
 type Released = { kind: "released"; later?: true };
@@ -30,6 +29,7 @@ type GoingOn = {
 
 /** The last words of a worker that stops: one that is not answered leaves time for another. */
 const last_try_ms_max = 2_000;
+const try_ms_max = 10_000;
 const batch_max = 200;
 /** Below the 1 MiB of a body, leaving room for what surrounds the results. */
 const batch_bytes_max = 900_000;
@@ -55,12 +55,9 @@ export function createRemoteSettler(
       batch.map(({ job: { leased, span } }) => ({ job: leased.job, span })),
       settle,
     );
-  /** If its response is lost, another try fits into the leases. One that asks for next jobs fits into theirs, too. */
-  const call = (batch: readonly Settlement[], next = false) => {
-    if (over.aborted) return { retries: 0, timeoutMs: last_try_ms_max };
-    const next_ms = next ? (lease_seconds * 1_000) / 3 : Infinity;
-    return { retries: 0, signal: over, timeoutMs: Math.min(next_ms, ...batch.map(({ job }) => tryMsOf(job))) };
-  };
+  /** Two thirds of a lease are left when its job is settled. If the response is lost, another try fits into them. */
+  const timeoutMs = Math.min(try_ms_max, (lease_seconds * 1_000) / 3);
+  const call = () => ({ retries: 0, ...(over.aborted ? { timeoutMs: last_try_ms_max } : { signal: over, timeoutMs }) });
 
   const send = async (batch: Settlement[]): Promise<[]> => {
     const [first] = batch as [Settlement];
@@ -97,7 +94,7 @@ export function createRemoteSettler(
     };
     const began_at = Date.now();
     const name = acks.length > 0 ? "ack" : "nack";
-    const outcomes = await traced(name, batch, () => calls.settle(request, call(batch, lease_token !== undefined)));
+    const outcomes = await traced(name, batch, () => calls.settle(request, call()));
     const told = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
     for (const [at, { job, outcome }] of [...acks, ...nacks, ...releases].entries()) {
       const became = told[at]?.outcome;
@@ -119,7 +116,7 @@ export function createRemoteSettler(
   const sendAdding = async (item: Success): Promise<void> => {
     const { job, outcome } = item;
     const { children, dependants_wait: dependantsWait } = outcome.spawned ?? {};
-    const options = { children, dependantsWait, ...call([item]) };
+    const options = { children, dependantsWait, ...call() };
     try {
       await traced("ack", [item], () => calls.ack(job.leased, outcome.result, options));
       settled(job, "succeeded", outcome);

@@ -173,7 +173,7 @@ test("a worker whose lease's answer comes too late asks for half as many, and fo
   await eventually(() => expect(asked.slice(0, 4)).toEqual([20, 10, 5, 6]));
 });
 
-test("an ack whose response is swallowed is told again before a short lease ends", { tags: ["slow"] }, async () => {
+test("a worker repeats an ack whose response was lost, before a lease of 5 s ends", { tags: ["slow"] }, async () => {
   let settlements = 0;
   const remote = createClient({
     url: api.url,
