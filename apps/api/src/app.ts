@@ -58,7 +58,7 @@ export type AppDeps = Services & {
  * const response = await createApp(deps).request("/health");
  */
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
-  // Its faster one takes no `:id` beside a word.
+  // The faster one refuses `:id` next to a fixed word.
   const app = new Hono<ApiEnv>({ router: new TrieRouter() });
   app.onError(answerErrors({ ...deps, asHeartbeat: createHeartbeatOutage(deps) }));
   app.notFound(answerUnmatched(app));

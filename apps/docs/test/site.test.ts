@@ -14,7 +14,7 @@ let api: Awaited<ReturnType<typeof testApp>>;
 let server: RunningServer;
 let browser: Browser;
 beforeAll(async () => {
-  // In a process of its own: what is built among tests is Vue's version for development.
+  // In a process of its own, because Vitest's environment selects Vue's development build.
   const env = { ...process.env, NODE_ENV: "production" };
   execFileSync(process.execPath, [fileURLToPath(new URL("../build/ensure-built.ts", import.meta.url))], { env });
   [api, browser] = await Promise.all([testApp({ guide: readGuide() }), startBrowser()]);

@@ -30,7 +30,7 @@ class Mailer {
     return `sent to ${to}`;
   }
 }
-// As TypeScript calls decorators; the example has them as `@Handler`.
+// As TypeScript calls decorators. An application writes `@Handler`.
 const own = <K extends keyof Mailer>(name: K) =>
   Object.getOwnPropertyDescriptor(Mailer.prototype, name) as TypedPropertyDescriptor<Mailer[K]>;
 Injectable()(Mailer);

@@ -27,7 +27,7 @@ export type AtlasQueueAsyncOptions = Pick<ModuleMetadata, "imports"> &
 
 export const optionsToken = Symbol("atlasqueue options");
 
-/** What the queue is provided as: for `overrideProvider` and `inject`. */
+/** The injection token of the queue, for `overrideProvider` and `inject`. */
 export const queueToken = "atlasqueue:queue";
 
 /**

@@ -17,7 +17,7 @@ import type { AtlasQueueOptions } from "./options.ts";
 export class AtlasQueueRunner
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
-  /** Those of all providers and controllers, once the application is initialized: for a queue in memory. */
+  /** The handlers of all providers and controllers, once the application is initialized. A queue in memory takes them. */
   handlers: readonly Handler[] = [];
   /** Undefined before the application runs, without handlers, and where `worker` is false. */
   worker: Worker | undefined;

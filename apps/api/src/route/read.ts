@@ -109,7 +109,7 @@ async function requireNoBody(c: ApiContext, memory: Memory): Promise<void> {
   throw invalid([{ pointer: "", message: "must be empty, or an empty JSON object" }]);
 }
 
-/** For a route that takes none: what is sent nevertheless is thrown away as it comes, however long the answer takes. */
+/** For a route without a body: a body that arrives is discarded chunk by chunk. */
 function discardBody(c: ApiContext): void {
   const incoming = incomingOf(c);
   if (incoming && bringsBody(incoming.headers)) incoming.resume();

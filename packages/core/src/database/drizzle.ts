@@ -39,7 +39,7 @@ export const { drizzle: queryBuilder } = load("drizzle-orm/pg-proxy") as typeof 
 /** Another schema's name is filled in as a statement is sent: see `schemaNamed`. */
 export const atlasqueue = pgSchema(defaultSchema);
 
-/** What tables are made of beside drizzle's own types. */
+/** Column types that drizzle lacks. */
 export const time = () => timestamp({ withTimezone: true, precision: 6 });
 export const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
 
