@@ -123,7 +123,7 @@ export function listTests(world: () => World): void {
     // An act on all that match would be of jobs that the page does not show.
     expect(await page.getByText("All that match").count()).toBe(0);
     await page.getByRole("button", { name: "Look further back" }).click();
-    await page.locator(`a[href="/ui/jobs/${id}"]`).first().waitFor();
+    await page.locator(`a[href$="/ui/jobs/${id}"]`).first().waitFor();
     await page.getByText("All that match").waitFor();
     await context.close();
   });
