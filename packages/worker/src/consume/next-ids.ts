@@ -46,13 +46,20 @@ export function idSource({ deps, served, line, poll_timeout_seconds }: IdSourceP
   const wait = (queues: readonly QueueRef[], timeout_ms: number, changed: AbortSignal) =>
     deps.signal.wait(queues, timeout_ms, AbortSignal.any([stop, changed]));
   const idsOf = ({ id }: Woken): string[] => (id === wakeMark ? [] : [id]);
+  /** What came with the id that ended a wait shares its claim: a burst is pushed as a whole. */
+  const allOf = async (woken: Woken, ids_max: number): Promise<string[]> => {
+    const ids = idsOf(woken);
+    if (stop.aborted || ids.length === ids_max) return ids;
+    // An id that was popped is claimed, even if Redis is lost here.
+    return [...ids, ...(await deps.signal.take([woken.queue], ids_max - ids.length).catch(() => []))];
+  };
 
   const ofOne = async (tenant: string, ids_max: number, changed: AbortSignal): Promise<NextIds> => {
     const queues = inTurn(served.queuesOf([tenant]));
     const ids = await deps.signal.take(queues, ids_max);
     if (ids.length > 0) return { tenant, ids, others: false };
     const woken = await wait(queues, poll_ms, changed);
-    return { tenant, ids: woken ? idsOf(woken) : [], others: false };
+    return { tenant, ids: woken ? await allOf(woken, ids_max) : [], others: false };
   };
 
   /** From the first tenant in line that has ids. Another worker, or our last claim, may have taken them. */
