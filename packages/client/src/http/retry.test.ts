@@ -49,6 +49,13 @@ test("Retry-After is waited out in full, and one longer than the time left means
   expect(nextTryInMs(error, { ...call, left_ms: 2_999 }, 0)).toBeUndefined();
 });
 
+test("a rest is no longer than the request allows, whatever the number of tries", () => {
+  const error = new TimeoutError("x");
+  const call = { repeat: "always" as const, tries: 9, retries: 9, left_ms: 60_000 };
+  expect(nextTryInMs(error, call, 1)).toBe(10_000);
+  expect(nextTryInMs(error, { ...call, rest_ms_max: 1_000 }, 1)).toBe(1_000);
+});
+
 test("tries are counted", () => {
   const error = new UnavailableError("x", { status: 503 });
   const call = { repeat: "always" as const, retries: 2, left_ms: 60_000 };

@@ -9,9 +9,12 @@ export type Repeat = "always" | "undone";
 const base_ms = 200;
 const backoff_ms_max = 10_000;
 
-/** Exponential with full jitter: from 0 to 200 ms, 400 ms, … 10 s, so that clients that failed together spread out. */
-export function backoffMs(tries: number, random: number): number {
-  return random * Math.min(backoff_ms_max, base_ms * 2 ** Math.min(tries, 16));
+/**
+ * Exponential with full jitter: from 0 to 200 ms, 400 ms, … 10 s, so that clients that failed together spread out. `most_ms`:
+ * of a request that must be repeated sooner.
+ */
+export function backoffMs(tries: number, random: number, most_ms = Infinity): number {
+  return random * Math.min(backoff_ms_max, most_ms, base_ms * 2 ** Math.min(tries, 16));
 }
 
 /** Whether the request may be sent again after this error. */
@@ -30,18 +33,21 @@ export function mayRepeat(error: unknown, repeat: Repeat): boolean {
 /** Only the API knows: a gateway also answers 503 when it loses the connection to an API that has done it. */
 const saysUndone = (error: AtlasQueueError): boolean => isWordOfApi(error) && !error.problem?.maybe_done;
 
+/** `rest_ms_max`: of the rest that is not asked for by a Retry-After. */
+type NextTry = { repeat: Repeat; tries: number; retries: number; left_ms: number; rest_ms_max?: number | undefined };
+
 /**
  * How long to wait before the next try, or undefined when there is none: the error does not allow it, or no tries or
  * time are left. A Retry-After from the server is never shortened.
  */
 export function nextTryInMs(
   error: unknown,
-  { repeat, tries, retries, left_ms }: { repeat: Repeat; tries: number; retries: number; left_ms: number },
+  { repeat, tries, retries, left_ms, rest_ms_max }: NextTry,
   random: number,
 ): number | undefined {
   if (tries > retries || !mayRepeat(error, repeat)) return undefined;
   const asked_ms = (error as AtlasQueueError).retryAfterMs ?? 0;
-  const wait_ms = asked_ms + backoffMs(tries - 1, random);
+  const wait_ms = asked_ms + backoffMs(tries - 1, random, rest_ms_max);
   return wait_ms <= left_ms ? wait_ms : undefined;
 }
 

@@ -60,6 +60,14 @@ test("a lease whose answer was lost is asked for again with the same token", asy
   expect(again).toEqual(first);
 });
 
+test("a lease waits at most a third of what it lasts, so that it can be repeated in time", async () => {
+  const { client, server } = await clientOf([json(200, { jobs: [] })]);
+  await client.lease("default", { workerId: "w", leaseSeconds: 3, waitSeconds: 20 });
+  await client.lease("default", { workerId: "w", leaseSeconds: 60, waitSeconds: 5 });
+  const waits = server.requests.map(({ body }) => (JSON.parse(body) as { wait_seconds: number }).wait_seconds);
+  expect(waits).toEqual([1, 5]);
+});
+
 test("a lease that was refused is asked for again", async () => {
   const { client, server } = await clientOf([problem(503, "unavailable"), json(429, {}), json(200, { jobs: [] })]);
   expect(await client.lease("default", { workerId: "w" })).toEqual([]);

@@ -52,7 +52,7 @@ export type Call = {
   repeat: Repeat;
   /** How long the server may hold the answer back. */
   hold_ms?: number;
-  /** Where the caller names no deadline: its answer is of no use after this, beside `hold_ms`. */
+  /** Where the caller names no deadline: its answer is of no use after this and `hold_ms`. No rest before a repeat is longer. */
   answer_ms_max?: number;
   /** Called before each further try, with why the one before it failed. */
   onRepeat?: (error: unknown) => unknown;
@@ -95,7 +95,11 @@ export function createTransport(own: TransportOptions): Send {
         signal?.throwIfAborted();
         const error = thrown instanceof AtlasQueueError ? thrown : networkError(what, thrown, hide);
         const left_ms = retryMaxMs - (performance.now() - started);
-        const wait_ms = nextTryInMs(error, { repeat: call.repeat, tries, retries, left_ms }, Math.random());
+        const wait_ms = nextTryInMs(
+          error,
+          { repeat: call.repeat, tries, retries, left_ms, rest_ms_max: call.answer_ms_max },
+          Math.random(),
+        );
         if (wait_ms === undefined) throw error;
         await pause(wait_ms, signal);
         signal?.throwIfAborted();

@@ -144,16 +144,18 @@ export function leaseCalls(send: Send): LeaseCalls {
     async lease(queue, { workerId, leaseSeconds, maxJobs, waitSeconds = 0, types, leaseToken }, call) {
       call?.signal?.throwIfAborted();
       const token = leaseToken ?? randomToken();
+      const lasts_ms = lastsMs(leaseSeconds);
+      // A try that gets no response must be repeated before what it leased has ended.
+      const wait_seconds = Math.min(waitSeconds, lasts_ms / 3_000);
       const fields = {
         worker_id: workerId,
         lease_seconds: leaseSeconds,
         max_jobs: maxJobs,
-        wait_seconds: waitSeconds,
+        wait_seconds,
         lease_token: token,
         types,
       };
-      const lasts_ms = lastsMs(leaseSeconds);
-      const to = { path: `/v1/queues/${segment(queue)}/lease`, hold_ms: Math.min(waitSeconds * 1_000, lasts_ms / 3) };
+      const to = { path: `/v1/queues/${segment(queue)}/lease`, hold_ms: wait_seconds * 1_000 };
       const { body, ends_at_ms } = await sendLeasing(to, { token, own_token: leaseToken, lasts_ms }, fields, call);
       return (body as LeaseAnswer).jobs.map((leased) => ({ ...leased, ends_at_ms }));
     },

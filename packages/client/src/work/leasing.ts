@@ -35,6 +35,8 @@ type Leasing = {
  */
 export async function keepLeasing(leasing: Leasing): Promise<void> {
   const { calls, held, observe, concurrency, queue, request, start, stopping } = leasing;
+  /** What a request leased whose response was lost must be asked for again in time. */
+  const rest_ms_max = (request.leaseSeconds * 1_000) / 3;
   let slots = concurrency;
   /** Of a request that may have leased jobs, though no answer came. */
   let open_token: string | undefined;
@@ -52,7 +54,7 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
       if (open_token !== undefined && (await released(open_token))) open_token = undefined;
       // Where that failed as well, it is tried again.
       if (open_token === undefined) await change;
-      else await Promise.race([change, pause(backoffMs((failures += 1), Math.random()), stopping)]);
+      else await Promise.race([change, pause(backoffMs((failures += 1), Math.random(), rest_ms_max), stopping)]);
       continue;
     }
     open_token ??= randomToken();
@@ -73,8 +75,8 @@ export async function keepLeasing(leasing: Leasing): Promise<void> {
       // Something else used it.
       if (error instanceof ConflictError && isWordOfApi(error)) open_token = undefined;
       observe({ event: "api_unavailable", during: "lease", error });
-      const rest_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
-      await pause(rest_ms + backoffMs(failures, Math.random()), stopping);
+      const asked_ms = error instanceof AtlasQueueError ? (error.retryAfterMs ?? 0) : 0;
+      await pause(asked_ms + backoffMs(failures, Math.random(), rest_ms_max), stopping);
     }
   }
   if (open_token !== undefined) await released(open_token);

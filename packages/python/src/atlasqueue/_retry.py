@@ -11,9 +11,12 @@ _BASE_SECONDS = 0.2
 _BACKOFF_SECONDS_MAX = 10.0
 
 
-def backoff_seconds(tries: int, random: float) -> float:
-    """Exponential with full jitter: from 0 to 0.2 s, 0.4 s, … 10 s, so that clients that failed together spread out."""
-    return random * min(_BACKOFF_SECONDS_MAX, _BASE_SECONDS * 2.0 ** min(tries, 16))
+def backoff_seconds(tries: int, random: float, most: float | None = None) -> float:
+    """Exponential with full jitter: from 0 to 0.2 s, 0.4 s, … 10 s, so that clients that failed together spread out.
+
+    `most`: of a request that must be repeated sooner.
+    """
+    return random * min(most or _BACKOFF_SECONDS_MAX, _BACKOFF_SECONDS_MAX, _BASE_SECONDS * 2.0 ** min(tries, 16))
 
 
 def may_repeat(error: AtlasQueueError, safe: bool) -> bool:
@@ -33,12 +36,22 @@ def may_repeat(error: AtlasQueueError, safe: bool) -> bool:
 
 
 def next_try_in(
-    error: AtlasQueueError, *, safe: bool, tries: int, retries: float, left: float, random: float
+    error: AtlasQueueError,
+    *,
+    safe: bool,
+    tries: int,
+    retries: float,
+    left: float,
+    random: float,
+    rest_most: float | None = None,
 ) -> float | None:
-    """Seconds until the next try, or None if there is none. A Retry-After of the server is never shortened."""
+    """Seconds until the next try, or None if there is none. A Retry-After of the server is never shortened.
+
+    `rest_most`: of the rest that no Retry-After asks for.
+    """
     if tries > retries or not may_repeat(error, safe):
         return None
-    wait = (error.retry_after or 0.0) + backoff_seconds(tries - 1, random)
+    wait = (error.retry_after or 0.0) + backoff_seconds(tries - 1, random, rest_most)
     return wait if wait <= left else None
 
 

@@ -17,6 +17,15 @@ type Case = {
 };
 const { cases } = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8")) as { cases: Case[] };
 
+type LeaseCase = {
+  queue: string;
+  worker_id: string;
+  max_jobs: number;
+  lease_token: string;
+  types?: string[];
+  lease_seconds?: number;
+  wait_seconds?: number;
+};
 const held = ({ id, lease_token }: { id: string; lease_token: string }) => ({ job: { id }, lease_token });
 const fields = async (answer: Promise<object>, ...names: string[]) => {
   const found = (await answer) as Record<string, unknown>;
@@ -35,9 +44,10 @@ const calls: Record<string, (client: Client, given: never, waits: { timeoutMs?: 
   cancel: (client, id) => job(client.cancel(id)),
   retry: (client, id) => job(client.retry(id)),
   retry_with_key: (client, { id, key }: { id: string; key: string }) => job(client.retry(id, { idempotencyKey: key })),
-  lease: async (client, given: { queue: string; worker_id: string; max_jobs: number; lease_token: string }) => {
-    const { queue, worker_id: workerId, max_jobs: maxJobs, lease_token: leaseToken, ...rest } = given;
-    const options = { workerId, maxJobs, leaseToken, leaseSeconds: 30, waitSeconds: 0, ...rest };
+  lease: async (client, given: LeaseCase) => {
+    const { queue, worker_id: workerId, max_jobs: maxJobs, lease_token: leaseToken, types } = given;
+    const { lease_seconds: leaseSeconds = 30, wait_seconds: waitSeconds = 0 } = given;
+    const options = { workerId, maxJobs, leaseToken, leaseSeconds, waitSeconds, types };
     return (await client.lease(queue, options)).map((one) => ({ id: one.job.id, lease_token: one.lease_token }));
   },
   ack: (client, given: { id: string; lease_token: string; result: never }) =>

@@ -47,6 +47,7 @@ class AsyncSender:
                     retries=self.options.retries,
                     left=self.options.retry_max - (monotonic() - started),
                     random=random.random(),
+                    rest_most=call.answer_max,
                 )
                 if wait is None:
                     raise

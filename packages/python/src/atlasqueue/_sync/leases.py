@@ -37,20 +37,22 @@ class Leases:
         jobs. Without a `lease_token` of yours, a call that fails releases its jobs once.
         """
         token = lease_token or random_token()
+        # A try that gets no response must be repeated before what it leased has ended.
+        third = lease_seconds / 3
+        wait = min(wait_seconds, third)
         body = {
             "worker_id": worker_id,
             "lease_seconds": lease_seconds,
             "max_jobs": max_jobs,
-            "wait_seconds": wait_seconds,
+            "wait_seconds": wait,
             "lease_token": token,
             "types": list(types) if types is not None else None,
         }
-        third = lease_seconds / 3
         call = Call(
             "POST",
             path_of("queues", queue, "lease"),
             body=to_body({name: value for name, value in body.items() if value is not None}),
-            hold=min(wait_seconds, third),
+            hold=wait,
             answer_max=third,
         )
         try:

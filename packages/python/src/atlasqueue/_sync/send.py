@@ -49,6 +49,7 @@ class Sender:
                     retries=self.options.retries,
                     left=self.options.retry_max - (monotonic() - started),
                     random=random.random(),
+                    rest_most=call.answer_max,
                 )
                 if wait is None:
                     raise

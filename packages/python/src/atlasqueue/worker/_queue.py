@@ -87,6 +87,8 @@ class QueueWork:
         """
         slots = self._concurrency
         failures = 0
+        #: What a request leased whose response was lost must be asked for again in time.
+        rest_most = self._lease_seconds / 3
         #: Of a request that may have leased jobs, though no response came.
         token: str | None = None
         while not self.draining.is_set():
@@ -97,7 +99,7 @@ class QueueWork:
                 if token is not None and await self._released(token):
                     token = None
                 failures += token is not None
-                wait = None if token is None else backoff_seconds(failures, random.random())
+                wait = None if token is None else backoff_seconds(failures, random.random(), rest_most)
                 await pause(wait, self._changed, self.draining)
                 continue
             token = token or random_token()
@@ -113,7 +115,8 @@ class QueueWork:
                 if isinstance(error, ConflictError) and error.from_api:
                     token = None
                 self._tell("api_unavailable", None, during="lease", error=error)
-                await pause((error.retry_after or 0.0) + backoff_seconds(failures, random.random()), self.draining)
+                rest = backoff_seconds(failures, random.random(), rest_most)
+                await pause((error.retry_after or 0.0) + rest, self.draining)
                 continue
             token = None
             failures = 0
