@@ -26,7 +26,7 @@ class FakeServer:
     """Gives answers in turn, and repeats the last one. See the system tests' conformance/cases.json for their form."""
 
     answers: list[Any]
-    requests: list[Received] = field(default_factory=list)
+    requests: list[Received] = field(default_factory=list[Received])
     url: str = ""
 
 
@@ -66,7 +66,7 @@ def fake_server() -> Iterator[Callable[[list[Any]], FakeServer]]:
 
             do_GET = do_POST = do_PUT = do_DELETE = answer
 
-            def log_message(self, *args: Any) -> None:
+            def log_message(self, format: str, *args: Any) -> None:
                 pass
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from atlasqueue import AsyncHttpxTransport, HttpRequest, HttpResponse, TransportError
 
@@ -40,7 +40,7 @@ class Flaky:
         if fate == "unsent":
             raise TransportError("cut", refused=True)
         if isinstance(fate, tuple):
-            status, kind = fate
+            status, kind = cast("tuple[int, str | None]", fate)
             body = {"type": f"/problems/{kind}", "title": "No", "status": status, "detail": "because", "instance": "r"}
             return HttpResponse(status, {}, json.dumps(body if kind else {}).encode())
         response = await self._inner.send(request, timeout)

@@ -35,7 +35,7 @@ class Order:
     due: Optional[date] = None
     color: Color = Color.RED
     price: Decimal = Decimal("1.5")
-    notes: Dict[str, Line] = field(default_factory=dict)
+    notes: Dict[str, Line] = field(default_factory=dict[str, Line])
     blob: bytes = b""
     weight: float = 1
 

@@ -110,19 +110,24 @@ async def _each(made: Any) -> Any:
         yield one
 
 
-KINDS: dict[str, Any] = {
-    "asyncio": lambda url, **options: AsyncClient(url, **options),
-    "httpx": lambda url, **options: Blocking(Client(url, transport=HttpxTransport(), **options)),
-    "http.client": lambda url, **options: Blocking(Client(url, transport=HttpClientTransport(), **options)),
-}
+def client_of(kind: str, url: str, **options: Any) -> Any:
+    if kind == "asyncio":
+        return AsyncClient(url, **options)
+    transport = HttpxTransport() if kind == "httpx" else HttpClientTransport()
+    return Blocking(Client(url, transport=transport, **options))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
+def name_of(case: Any) -> str:
+    return str(case["name"])
+
+
+@pytest.mark.parametrize("kind", ["asyncio", "httpx", "http.client"])
+@pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_conformance(case: dict[str, Any], kind: str, fake_server: Any) -> None:
     server = fake_server(case["answers"])
     options = case.get("options", {})
-    client = KINDS[kind](server.url, timeout=options.get("timeout_seconds", 10), retries=options.get("retries", 5))
+    timeout, retries = options.get("timeout_seconds", 10), options.get("retries", 5)
+    client = client_of(kind, server.url, timeout=timeout, retries=retries)
     ((name, given),) = case["call"].items()
     if "error" in case:
         with pytest.raises(AtlasQueueError) as raised:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,7 +32,7 @@ def own_app(
 @contextmanager
 def working(
     fate: Fate, lease_seconds: int = 3, concurrency: int = 2, late: float = 2.0, stop_seconds: float = 25
-) -> Iterator[Flaky]:
+) -> Generator[Flaky, None, None]:
     app.transport = Flaky(fate, late)
     worker = app.worker(
         concurrency=concurrency,

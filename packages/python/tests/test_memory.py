@@ -101,12 +101,8 @@ def test_jobs_that_never_end_are_found(atlasqueue_memory: MemoryQueue) -> None:
 
 
 def test_the_fixtures_are_there_without_a_conftest(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        """
-        def test_it(atlasqueue_memory):
-            assert atlasqueue_memory.submitted() == []
-        """
-    )
+    test = "def test_it(atlasqueue_memory):\n    assert atlasqueue_memory.submitted() == []\n"
+    (pytester.path / "test_it.py").write_text(test)
     pytester.runpytest("-p", "atlasqueue.testing.plugin", "-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 

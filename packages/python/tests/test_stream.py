@@ -40,9 +40,12 @@ def stream(request: pytest.FixtureRequest) -> Any:
 
         return [one async for one in AsyncClient(url, retries=2).submit_stream(source())]
 
-    if request.param == "asyncio":
-        return lambda url: asyncio.run(collected(url))
-    return lambda url: list(Client(url, retries=2).submit_stream(JOBS))
+    def stream(url: str) -> list[Streamed]:
+        if request.param == "asyncio":
+            return asyncio.run(collected(url))
+        return list(Client(url, retries=2).submit_stream(JOBS))
+
+    return stream
 
 
 def test_what_has_no_answer_is_sent_again(stream: Any, fake_server: Any) -> None:

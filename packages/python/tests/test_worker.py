@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any
@@ -29,7 +29,7 @@ def own_app(atlasqueue_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 @contextmanager
-def working(lease_seconds: int = 6, stop_seconds: float = 25) -> Iterator[None]:
+def working(lease_seconds: int = 6, stop_seconds: float = 25) -> Generator[None, None, None]:
     worker = app.worker(concurrency=5, queues=[jobs_app.QUEUE], lease_seconds=lease_seconds, stop_seconds=stop_seconds)
     thread = threading.Thread(target=worker.run)
     thread.start()

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from ._async.client import AsyncClient
     from ._async.handle import AsyncHandle
-    from ._http import TraceHeaders
     from ._models import Job
     from ._sync.client import Client
     from ._sync.handle import Handle
+    from ._tracing import Tracing
     from ._transports import AsyncTransport, Transport
     from .worker import Worker
 
@@ -212,8 +212,8 @@ class App:
         self._sync_client: Client | None = None
         self.transport: AsyncTransport | None = None
         self.sync_transport: Transport | None = None
-        #: Headers of each request that carry a trace.
-        self.trace_headers: TraceHeaders | None = None
+        #: Makes spans of what is submitted and leased: see `atlasqueue.opentelemetry`.
+        self.tracing: Tracing | None = None
         #: Run around each attempt, where the handler runs: see `atlasqueue.opentelemetry`.
         self.around: list[Around] = []
         self.jobs: dict[str, JobFunction[..., Any, Any]] = {}
@@ -281,7 +281,7 @@ class App:
     def _client_options(self) -> dict[str, Any]:
         url = self._url or os.environ.get("ATLASQUEUE_URL") or "http://127.0.0.1:8000"
         token = self._token or os.environ.get("ATLASQUEUE_TOKEN") or None
-        return {"url": url, "token": token, "trace_headers": self.trace_headers, **self._options}
+        return {"url": url, "token": token, "tracing": self.tracing, **self._options}
 
     def worker(
         self,

@@ -6,11 +6,12 @@ import json
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping
+from typing import Any, Mapping
 from urllib.parse import quote, urlencode, urlsplit
 
 from ._errors import AtlasQueueError, NetworkError, UnexpectedAnswerError, error_of_problem, read_problem
 from ._retry import parse_retry_after
+from ._tracing import Tracing
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,6 @@ class TransportError(Exception):
         self.refused = refused
 
 
-#: Headers of each request that carry a trace.
-TraceHeaders = Callable[[], Mapping[str, str]]
-
-
 @dataclass(frozen=True)
 class Options:
     """How a client sends its requests."""
@@ -57,7 +54,7 @@ class Options:
     retries: float
     #: No try starts later than this many seconds after the first.
     retry_max: float
-    trace_headers: TraceHeaders | None = None
+    tracing: Tracing | None = None
 
 
 @dataclass(frozen=True)
@@ -132,8 +129,8 @@ def request_of(options: Options, call: Call) -> HttpRequest:
         headers["content-type"] = "application/json"
     if options.token is not None:
         headers["authorization"] = f"Bearer {options.token}"
-    if options.trace_headers is not None:
-        headers.update(options.trace_headers())
+    if options.tracing is not None:
+        headers.update(options.tracing.headers())
     headers.update(options.headers)
     headers.update(call.headers)
     query = urlencode([(name, str(value)) for name, value in call.query.items() if value is not None])

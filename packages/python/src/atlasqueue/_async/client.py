@@ -6,8 +6,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Iterable, Mapping, TypeVar
 
-from .._http import TraceHeaders, checked_options
+from .._http import checked_options
 from .._models import WorkerInfo, read
+from .._tracing import Tracing
 from .._transports import AsyncTransport, default_async_transport
 from .handle import AsyncHandle
 from .jobs import AsyncJobs
@@ -24,7 +25,7 @@ class AsyncClient(AsyncJobs, AsyncLeases):
     `url` is such as "http://127.0.0.1:8000"; a path before /v1 is kept. `token` is an API token, needed unless the API
     runs with AUTH=disabled. `headers` go with every call. `timeout` is for one try, in seconds. `retries` are tries
     after the first, where a retry is safe, and no try starts later than `retry_max` seconds after the first.
-    `transport` sends the requests. Raises ValueError for a malformed URL or token.
+    `transport` sends the requests, and `tracing` makes spans: see `atlasqueue.opentelemetry`. Raises ValueError for a malformed URL or token.
 
         async with AsyncClient("http://127.0.0.1:8000") as client:
             job = await client.submit("email.send", {"to": "ada@example.org"})
@@ -40,10 +41,10 @@ class AsyncClient(AsyncJobs, AsyncLeases):
         retries: float = 5,
         retry_max: float = 60.0,
         transport: AsyncTransport | None = None,
-        trace_headers: TraceHeaders | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         options = checked_options(url, token, headers or {}, timeout, retries, retry_max)
-        options = replace(options, trace_headers=trace_headers)
+        options = replace(options, tracing=tracing)
         self._use(AsyncSender(options, transport or default_async_transport()))
 
     def _use(self, sender: AsyncSender) -> None:

@@ -10,6 +10,7 @@ from .._errors import JobFinishedError
 from .._http import Call, key_header, path_of, random_key, to_body
 from .._models import Attempt, Explanation, Job, Page, Reason, Streamed, read
 from .._submission import Backoff, Seconds, Submission, Unique
+from .._tracing import sending_many, sending_one
 from .flow import AsyncFlowBuilder
 from .handle import AsyncHandle, wait_for_job
 from .send import AsyncSender
@@ -78,7 +79,8 @@ class AsyncJobs:
         """Like `submit`; the handle's result is what `decode` makes of it."""
         key = random_key() if job.idempotency_key is None else job.idempotency_key
         call = Call("POST", path_of("jobs"), body=to_body(job.to_wire()), headers=key_header(key))
-        answer = await self._sender.call(call)
+        with sending_one(self._sender.options.tracing, job):
+            answer = await self._sender.call(call)
         stored = read(Job, answer.body)
         return AsyncHandle(self._sender, stored.id, job=stored, created=answer.status == 201, decode=decode)
 
@@ -89,13 +91,15 @@ class AsyncJobs:
         and if one fails those before it are stored: with your own keys it is safe to call again.
         """
         handles: list[AsyncHandle[Any]] = []
-        for part in _parts_of(jobs):
-            body = b'{"jobs":[' + b",".join(part) + b"]}"
-            answer = await self._sender.call(Call("POST", path_of("jobs", "batch"), body=body))
-            handles += [
-                AsyncHandle(self._sender, one["id"], job=read(Job, one), created=one["created"])
-                for one in answer.body["jobs"]
-            ]
+        all_jobs = list(jobs)
+        with sending_many(self._sender.options.tracing, all_jobs):
+            for part in _parts_of(all_jobs):
+                body = b'{"jobs":[' + b",".join(part) + b"]}"
+                answer = await self._sender.call(Call("POST", path_of("jobs", "batch"), body=body))
+                handles += [
+                    AsyncHandle(self._sender, one["id"], job=read(Job, one), created=one["created"])
+                    for one in answer.body["jobs"]
+                ]
         return handles
 
     def submit_stream(self, jobs: AsyncIterable[Submission] | Iterable[Submission]) -> AsyncIterator[Streamed]:

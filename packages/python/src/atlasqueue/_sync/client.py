@@ -8,8 +8,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Iterable, Mapping, TypeVar
 
-from .._http import TraceHeaders, checked_options
+from .._http import checked_options
 from .._models import WorkerInfo, read
+from .._tracing import Tracing
 from .._transports import Transport, default_transport
 from .handle import Handle
 from .jobs import Jobs
@@ -26,7 +27,7 @@ class Client(Jobs, Leases):
     `url` is such as "http://127.0.0.1:8000"; a path before /v1 is kept. `token` is an API token, needed unless the API
     runs with AUTH=disabled. `headers` go with every call. `timeout` is for one try, in seconds. `retries` are tries
     after the first, where a retry is safe, and no try starts later than `retry_max` seconds after the first.
-    `transport` sends the requests. Raises ValueError for a malformed URL or token.
+    `transport` sends the requests, and `tracing` makes spans: see `atlasqueue.opentelemetry`. Raises ValueError for a malformed URL or token.
 
         with Client("http://127.0.0.1:8000") as client:
             job = client.submit("email.send", {"to": "ada@example.org"})
@@ -42,10 +43,10 @@ class Client(Jobs, Leases):
         retries: float = 5,
         retry_max: float = 60.0,
         transport: Transport | None = None,
-        trace_headers: TraceHeaders | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         options = checked_options(url, token, headers or {}, timeout, retries, retry_max)
-        options = replace(options, trace_headers=trace_headers)
+        options = replace(options, tracing=tracing)
         self._use(Sender(options, transport or default_transport()))
 
     def _use(self, sender: Sender) -> None:

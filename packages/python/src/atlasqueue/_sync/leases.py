@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import monotonic
+from time import monotonic, time_ns
 from typing import Any, Sequence
 
 from .._codec import encode, error_data, error_text, storable_text
@@ -55,6 +55,7 @@ class Leases:
             hold=wait,
             answer_max=third,
         )
+        began_at_ns = time_ns()
         try:
             answer = self._sender.call(call)
         except AtlasQueueError as error:
@@ -65,9 +66,13 @@ class Leases:
         waited = answer.body.get("waited_ms", 0) / 1_000
         # A clock that stood still while the machine slept is behind what the API has waited.
         ends_at = min(answer.sent_at + waited, monotonic()) + answer.body.get("remaining_ms", 0) / 1_000
-        return [
+        leased = [
             read(LeasedJob, {**one, "job": read(Job, one["job"]), "ends_at": ends_at}) for one in answer.body["jobs"]
         ]
+        # Leases that took nothing would be most of them.
+        if leased and self._sender.options.tracing is not None:
+            self._sender.options.tracing.received([one.job for one in leased], worker_id, began_at_ns)
+        return leased
 
     def _release_once(self, token: str) -> None:
         once = Sender(replace(self._sender.options, retries=0, timeout=2.0), self._sender.transport)

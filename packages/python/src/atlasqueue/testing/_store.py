@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
-from typing import Any, Literal, Mapping, Sequence
+from typing import Any, Generator, Literal, Mapping, Sequence
 from uuid import uuid4
 
 from .._models import Job
@@ -74,7 +73,7 @@ class Store:
                 self.jobs[id] = replace(kept, parents={**kept.parents, **{added: added for added in more}})
 
     @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
+    def all_or_nothing(self) -> Generator[None, None, None]:
         before = dict(self.jobs), dict(self._keys), dict(self._uniques)
         try:
             yield
@@ -193,7 +192,7 @@ def _require(field: str, value: str, allowed: tuple[str, ...]) -> None:
 
 
 def _job_of(asked: Asked) -> Job:
-    given = asked.request
+    given, at = asked.request, now()
     return Job(
         id=asked.id,
         status="queued",
@@ -205,8 +204,8 @@ def _job_of(asked: Asked) -> Job:
         group=given.get("group"),
         timeout_seconds=given.get("timeout_seconds"),
         flow_id=asked.flow_id,
-        created_at=now(),
-        run_at=now(),
+        created_at=at,
+        run_at=at,
     )
 
 
