@@ -41,7 +41,7 @@ async function serve(listener: RequestListener): Promise<string> {
 const hosts: Record<string, () => Promise<string>> = {
   http: () => serve(dashboard.node),
   "Express, behind its own parser": () => {
-    const app = express().use(express.json()).use("/admin/queue", dashboard.node);
+    const app = express().set("trust proxy", "loopback").use(express.json()).use("/admin/queue", dashboard.node);
     return serve(app as RequestListener);
   },
   Fastify: async () => {
@@ -55,7 +55,10 @@ const hosts: Record<string, () => Promise<string>> = {
   },
 };
 
-describe.each(Object.entries(hosts))("under %s", (_name, start) => {
+describe.each(Object.entries(hosts))("under %s", (name, start) => {
+  // Only Express is configured to have a proxy in front.
+  const address = name.startsWith("Express") ? "203.0.113.7" : "127.0.0.1";
+
   test("the page, its files and its API are below the path", async () => {
     const url = `${await start()}/admin/queue`;
     const as = (user: string) => ({ headers: { "x-user": user } });
@@ -78,10 +81,11 @@ describe.each(Object.entries(hosts))("under %s", (_name, start) => {
     expect((await act("eve")).status).toBe(403);
     expect((await act("nobody")).status).toBe(401);
     expect((await act("ada", { "x-atlasqueue-dashboard": "1", origin: "https://evil.example" })).status).toBe(403);
-    expect((await act("ada")).status).toBe(200);
+    const from = { "x-atlasqueue-dashboard": "1", "x-forwarded-for": "203.0.113.7" };
+    expect((await act("ada", from)).status).toBe(200);
     const trail = await fetch(`${url}/v1/audit?target=mail`, { headers: { "x-user": "ada" } });
     expect(((await trail.json()) as { items: unknown[] }).items).toContainEqual(
-      expect.objectContaining({ action: "queue.pause", actor: { kind: "anybody", token_id: null, name: "ada" } }),
+      expect.objectContaining({ action: "queue.pause", actor: { kind: "anybody", token_id: null, name: "ada" }, address }),
     );
   });
 

@@ -1,36 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller, RunningApi } from "@atlasqueue/api";
-import type { Scope } from "@atlasqueue/contract";
 import { getRequestListener } from "@hono/node-server";
+import { configOf, type DashboardOptions } from "./options.ts";
 
-/** Who sends a request, as your own sign-in knows them. */
-export type DashboardUser = {
-  /** Shown in the activity of the queue. */
-  name: string;
-  /** `read` to look, `submit` and `work` to act on jobs, `admin` for everything. */
-  scopes: readonly Scope[];
-  /** The tenant whose jobs they see. Default `default`. */
-  tenant?: string;
-};
-
-export type DashboardOptions = {
-  databaseUrl: string;
-  /** The schema of the tables. Default `atlasqueue`. */
-  schema?: string | undefined;
-  redisUrl?: string | undefined;
-  /** The path at which your program serves it, such as `/admin/queue`. Default: the root. */
-  basePath?: string;
-  /** Your sign-in: asked for each request. Undefined is answered with 401. */
-  user: (request: Request) => DashboardUser | undefined | Promise<DashboardUser | undefined>;
-  /** The origin in the browser's address bar, if a proxy changes the Host header. */
-  publicOrigin?: string;
-};
+export type { DashboardOptions, DashboardUser } from "./options.ts";
 
 export type Dashboard = {
   readonly basePath: string;
-  /** Answers a request for `basePath` or below it. */
-  fetch(request: Request): Promise<Response>;
-  /** The same for Node's `http`, Express, Fastify and Nest. A body that was parsed before is taken from `body`. */
+  /** Responds to a request for `basePath` or below it. `address` is the client's, for the audit log. */
+  fetch(request: Request, from?: { address?: string | undefined }): Promise<Response>;
+  /**
+   * The same for Node's `http`, Express, Fastify and Nest. It takes a body that was parsed before from `body`, and the
+   * client's address from `ip`, which Express sets by its `trust proxy`, or from the socket.
+   */
   node(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /** Finishes what is in flight, then closes the connections. */
   close(): Promise<void>;
@@ -59,7 +41,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     }));
   };
 
-  const answer = async (request: Request): Promise<Response> => {
+  const answer = async (request: Request, client_address: string | undefined): Promise<Response> => {
     const url = new URL(request.url);
     if (basePath !== "" && url.pathname === basePath)
       return new Response(null, { status: 308, headers: { location: `${basePath}/${url.search}` } });
@@ -71,16 +53,20 @@ export function createDashboard(options: DashboardOptions): Dashboard {
       return refuse(403, "forbidden", "A change needs the header X-AtlasQueue-Dashboard: 1");
     url.pathname = url.pathname.slice(basePath.length);
     const caller = { tenant: user.tenant ?? "default", scopes: new Set(user.scopes), token_name: user.name };
-    return (await api()).fetch(new Request(url, request), { caller, given_up: request.signal });
+    const from = client_address === undefined ? {} : { client_address };
+    return (await api()).fetch(new Request(url, request), { caller, given_up: request.signal, ...from });
   };
 
   const listener = getRequestListener(
-    (request, { incoming }) => answer(withBody(request, incoming as Passed)).catch(unavailable),
+    (request, { incoming }) => {
+      const passed = incoming as Passed;
+      return answer(withBody(request, passed), passed.ip ?? passed.socket.remoteAddress).catch(unavailable);
+    },
     { overrideGlobalObjects: false },
   );
   return {
     basePath: basePath || "/",
-    fetch: (request) => answer(request).catch(unavailable),
+    fetch: (request, { address } = {}) => answer(request, address).catch(unavailable),
     node(incoming, outgoing) {
       const { originalUrl } = incoming as Passed;
       // A framework may have cut off the path at which it passes requests on.
@@ -96,7 +82,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 }
 
 /** What Express and Nest add to a request. */
-type Passed = IncomingMessage & { originalUrl?: string; body?: unknown };
+type Passed = IncomingMessage & { originalUrl?: string; body?: unknown; ip?: string };
 
 /** If a parser has read the body already, this writes the parsed value as JSON again. */
 function withBody(request: Request, { body, readableEnded }: Passed): Request {
@@ -109,19 +95,10 @@ function withBody(request: Request, { body, readableEnded }: Passed): Request {
   return new Request(request.url, { method: request.method, headers, ...(none ? {} : { body: text }) });
 }
 
-async function open({ databaseUrl, schema, redisUrl, publicOrigin }: DashboardOptions): Promise<RunningApi> {
-  const { readApiConfig, startApi } = await import("@atlasqueue/api");
-  const config = readApiConfig({
-    DATABASE_URL: databaseUrl,
-    DATABASE_SCHEMA: schema,
-    REDIS_URL: redisUrl,
-    PUBLIC_ORIGIN: publicOrigin,
-    // The program has decided which names it answers to.
-    ALLOWED_HOSTS: "*",
-    LOG_LEVEL: "WARNING",
-  });
+async function open(options: DashboardOptions): Promise<RunningApi> {
+  const { startApi } = await import("@atlasqueue/api");
   // `fetch` passes it on.
-  return startApi(config, { callerOf: (c) => c.env.caller as Caller });
+  return startApi(await configOf(options), { callerOf: (c) => c.env.caller as Caller });
 }
 
 function refuse(status: number, kind: string, detail: string): Response {
