@@ -1,4 +1,5 @@
 export * from "./handlers/define-job.ts";
+export type { InputOf, OutputOf, StandardSchema } from "./handlers/schema.ts";
 export * from "./wire/acts.ts";
 export * from "./wire/audit.ts";
 export * from "./wire/audit-actions.ts";

@@ -1,4 +1,4 @@
-import type { JobDefinition } from "@atlasqueue/contract";
+import type { JobDefinition, OutputOf, StandardSchema } from "@atlasqueue/contract";
 import {
   defineHandler,
   type Handler as Defined,
@@ -6,7 +6,6 @@ import {
   type HandlerOptions,
   type JobContext,
 } from "@atlasqueue/worker";
-import type { z } from "zod";
 
 type Run = (payload: never, context: JobContext) => unknown;
 type Decorator<Payload> = <Method extends (payload: Payload, context: JobContext) => unknown>(
@@ -30,19 +29,19 @@ export function Handler<Input, Output>(
   definition: JobDefinition<Input, Output>,
   options?: Omit<HandlerOptions, "isolate">,
 ): Decorator<Output>;
-export function Handler<S extends z.ZodType>(
+export function Handler<S extends StandardSchema>(
   type: string,
   schema: S,
   options?: Omit<HandlerOptions, "isolate">,
-): Decorator<z.output<S>>;
+): Decorator<OutputOf<S>>;
 export function Handler(
   first: string | JobDefinition,
-  second?: z.ZodType | HandlerOptions,
+  second?: StandardSchema | HandlerOptions,
   third?: HandlerOptions,
 ): Decorator<never> {
   const define = (run: Run) =>
     typeof first === "string"
-      ? defineHandler(first, second as z.ZodType, run as HandlerFunction<unknown>, third)
+      ? defineHandler(first, second as StandardSchema, run as HandlerFunction<unknown>, third)
       : defineHandler(first, run as HandlerFunction<unknown>, second as HandlerOptions);
   return (_target, _key, { value }) => {
     if (value) (value as unknown as Marked)[defining] = define;

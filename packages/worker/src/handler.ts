@@ -1,14 +1,15 @@
 import {
   limits,
-  parsePayload,
+  payloadParser,
   type JobDefinition,
   type Json,
+  type OutputOf,
   type Parents,
   type Spawn,
+  type StandardSchema,
   type Steps,
 } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
-import type { z } from "zod";
 
 export {
   DoNotRetryError,
@@ -79,8 +80,9 @@ export type Handler = {
 const handlers = new WeakSet<object>();
 
 /**
- * Define what happens to jobs of a type: one made by `defineJob`, or a name and a payload schema. The schema checks
- * every job's payload before the function sees it. Throws a RangeError for a `timeoutSeconds` out of range.
+ * Define what happens to jobs of a type: one made by `defineJob`, or a name and a payload schema. The schema, of zod,
+ * valibot, arktype or another library with Standard Schema, checks every job's payload before the function sees it. Throws
+ * a RangeError for a `timeoutSeconds` out of range, and a TypeError for a schema that is none.
  *
  * @example
  * export const handleEmail = defineHandler(sendEmail, async ({ to }, { signal }) => {
@@ -93,22 +95,21 @@ export function defineHandler<Input, Output>(
   run: HandlerFunction<Output>,
   options?: HandlerOptions,
 ): Handler;
-export function defineHandler<S extends z.ZodType>(
+export function defineHandler<S extends StandardSchema>(
   type: string,
   schema: S,
-  run: HandlerFunction<z.output<S>>,
+  run: HandlerFunction<OutputOf<S>>,
   options?: HandlerOptions,
 ): Handler;
 export function defineHandler(
   first: string | JobDefinition,
-  second: z.ZodType | HandlerFunction<never>,
+  second: StandardSchema | HandlerFunction<never>,
   third?: HandlerFunction<never> | HandlerOptions,
   options?: HandlerOptions,
 ): Handler {
   if (typeof first !== "string")
     return makeHandler(first.type, first.parse, second as HandlerFunction<never>, third as HandlerOptions | undefined);
-  const parse = (payload: unknown) => parsePayload(second as z.ZodType, payload);
-  return makeHandler(first, parse, third as HandlerFunction<never>, options);
+  return makeHandler(first, payloadParser(first, second as StandardSchema), third as HandlerFunction<never>, options);
 }
 
 function makeHandler(

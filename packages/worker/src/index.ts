@@ -13,7 +13,7 @@ export {
   type HandlerOptions,
   type JobContext,
 } from "./handler.ts";
-export type { ParentCounts, ParentResult } from "@atlasqueue/contract";
+export { defineJob, type JobDefinition, type ParentCounts, type ParentResult } from "@atlasqueue/contract";
 export type { WorkerDeps } from "./deps.ts";
 export { createWorker, type WorkerOptions } from "./create-worker.ts";
 export { captureOutput } from "./output/capture-output.ts";

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { type } from "arktype";
+import * as v from "valibot";
 import { expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineJob, PayloadError, submitJob, type JobDefinition, type Json } from "../index.ts";
@@ -77,6 +79,38 @@ test.each<[string, z.ZodType<unknown, object>, object]>([
   },
 );
 
-test("an invalid type is refused where it is defined", () => {
+const valibot = v.object({ to: v.pipe(v.string(), v.email()), lines: v.optional(v.array(v.object({ n: v.number() }))) });
+const arktype = type({ to: "string.email", "lines?": type({ n: "number" }).array() });
+
+test("schemas of valibot and arktype type what is submitted and what the handler gets", () => {
+  type Email = { to: string; lines?: { n: number }[] };
+  const ofArktype = defineJob("email.send", arktype, type("number"));
+  expectTypeOf(ofArktype).toEqualTypeOf<JobDefinition<Email, Email, number>>();
+  const trimmed = defineJob("trim", v.object({ n: v.pipe(v.string(), v.transform(Number)) }));
+  expectTypeOf(trimmed).toEqualTypeOf<JobDefinition<{ n: string }, { n: number }, Json>>();
+  expect(trimmed.parse({ n: "3" })).toEqual({ n: 3 });
+  expect(() => ofArktype.parseResult("three")).toThrow(/^must be a number/);
+});
+
+test.each([
+  ["valibot", defineJob("email.send", valibot)],
+  ["arktype", defineJob("email.send", arktype)],
+])("what does not fit a schema of %s is named by its field", (_library, definition) => {
+  expect(definition.parse({ to: "ada@example.org" })).toEqual({ to: "ada@example.org" });
+  const parse = () => definition.parse({ to: "ada", lines: [{ n: 1 }, { n: "2" }] });
+  expect(parse).toThrow(PayloadError);
+  expect(parse).toThrow(/email.*→ at to\b.*→ at lines\[1\]\.n/);
+});
+
+test("an asynchronous schema of another library is awaited", async () => {
+  const known = defineJob("known", v.objectAsync({ n: v.pipeAsync(v.number(), v.checkAsync(async (n) => n > 0)) }));
+  expect(await known.parse({ n: 1 })).toEqual({ n: 1 });
+  await expect(known.parse({ n: -1 })).rejects.toThrow(/→ at n$/);
+});
+
+test("an invalid type, and what is no schema, are refused where they are defined", () => {
   expect(() => defineJob("a\nb", z.object({}))).toThrow(/a job's type must be a string of 1 to 128/);
+  const none = { validate: () => true } as never;
+  expect(() => defineJob("a", none)).toThrow("the schema of a must implement Standard Schema");
+  expect(() => defineJob("a", z.object({}), none)).toThrow("the result schema of a must implement Standard Schema");
 });

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { heedChecks } from "./heed-checks.ts";
-import { mayWait } from "./may-wait.ts";
 import { PayloadError, ResultError } from "./handler-errors.ts";
+import { checkWith, isSchema, type InputOf, type OutputOf, type StandardSchema } from "./schema.ts";
 import { jobType } from "../wire/job.ts";
 import type { SubmitJobInput } from "../wire/submit/submission.ts";
 import type { Json, JsonObject } from "../checks/json.ts";
@@ -27,56 +26,56 @@ export type JobDefinition<Input = unknown, Output = unknown, Result = unknown> =
 };
 
 /**
- * Define a job type once, for the side that submits and the side that handles. Throws a TypeError for an invalid type:
- * it has 1 to 128 characters, no control characters.
+ * Define a job type once, for the side that submits and the side that handles. Schemas are those of zod, valibot, arktype
+ * or another library with Standard Schema. Throws a TypeError for an invalid type, which has 1 to 128 characters and no
+ * control characters, and for a schema that is none.
  *
  * @example
  * export const sendEmail = defineJob("email.send", z.object({ to: z.email() }));
  * await client.submit(sendEmail, { to: "ada@example.org" });
  * export const sum = defineJob("sum", z.object({ a: z.number(), b: z.number() }), z.number()); // and of its results
  */
-export function defineJob<S extends z.ZodType<unknown, object>, R extends z.ZodType = z.ZodType<Json>>(
+export function defineJob<S extends StandardSchema<object>, R extends StandardSchema = StandardSchema<Json, Json>>(
   type: string,
   schema: S,
   result?: R,
-): JobDefinition<z.input<S>, z.output<S>, z.output<R>> {
+): JobDefinition<InputOf<S>, OutputOf<S>, OutputOf<R>> {
   if (!jobType.safeParse(type).success)
     throw new TypeError(`a job's type must be ${jobType.description}; got ${JSON.stringify(type)}`);
+  const parse = payloadParser(type, schema);
+  const parseResult = result && parser(`the result schema of ${type}`, result, ResultError);
   return {
     type,
     // The schema takes objects; the server checks whether JSON can hold what is in them.
     submission: (payload, options = {}) => ({ ...options, type, payload: payload as JsonObject }),
-    parse: (payload) => parsePayload(schema, payload),
-    parseResult: (value) => (result ? parseWith(result, value, ResultError) : (value as z.output<R>)),
+    parse,
+    parseResult: parseResult ?? ((value) => value as OutputOf<R>),
   };
 }
+
+/** Returns the value as the schema makes it, in a promise if the schema has asynchronous checks. */
+type Parser<S extends StandardSchema> = (value: unknown) => OutputOf<S> | Promise<OutputOf<S>>;
 
 /**
- * A payload as the handler wants it: at once if the schema can, a promise if it has asynchronous checks. Throws, or
- * rejects with, a PayloadError that says on one line what does not fit.
+ * Makes the `parse` of a job type. It throws, or rejects with, a PayloadError that names each field that does not fit, on
+ * one line. Throws a TypeError if the schema is none.
  *
  * @example
- * parsePayload(z.object({ to: z.email() }), { to: "ada@example.org" }); // { to: "ada@example.org" }
+ * payloadParser("email.send", z.object({ to: z.email() }))({ to: "ada@example.org" }); // { to: "ada@example.org" }
  */
-export function parsePayload<S extends z.ZodType>(schema: S, payload: unknown): z.output<S> | Promise<z.output<S>> {
-  return parseWith(schema, payload, PayloadError);
+export function payloadParser<S extends StandardSchema>(type: string, schema: S): Parser<S> {
+  return parser(`the schema of ${type}`, schema, PayloadError);
 }
 
-function parseWith<S extends z.ZodType>(
-  schema: S,
-  value: unknown,
-  Fault: new (message: string) => Error,
-): z.output<S> | Promise<z.output<S>> {
-  // Asynchronous from the start where a check may be: a synchronous try would run it, drop its promise, which may reject
-  // unhandled, and then run it a second time. Where none can be, zod is eight times as fast.
-  const context = { async: mayWait(schema) };
-  if (context.async) heedChecks(schema);
-  const accepted = ({ value: parsed, issues }: z.core.ParsePayload): z.output<S> => {
-    if (issues.length === 0) return parsed as z.output<S>;
-    const config = z.core.config();
-    const told = issues.map((issue) => z.core.util.finalizeIssue(issue, context, config));
-    throw new Fault(z.prettifyError({ issues: told }).replaceAll("\n", " "));
+function parser<S extends StandardSchema>(name: string, schema: S, Fault: new (message: string) => Error): Parser<S> {
+  if (!isSchema(schema))
+    throw new TypeError(`${name} must implement Standard Schema, as those of zod, valibot and arktype do`);
+  const read = (checked: Awaited<ReturnType<typeof checkWith>>): OutputOf<S> => {
+    if (!checked.issues) return checked.value as OutputOf<S>;
+    throw new Fault(z.prettifyError(checked).replaceAll("\n", " "));
   };
-  const parsed = schema._zod.run({ value, issues: [] }, context);
-  return parsed instanceof Promise ? parsed.then(accepted) : accepted(parsed);
+  return (value) => {
+    const checked = checkWith(schema, value);
+    return checked instanceof Promise ? checked.then(read) : read(checked);
+  };
 }
