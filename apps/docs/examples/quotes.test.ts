@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 // The pages show examples as they run here. After a change, `QUOTES=update` copies them into the pages.
 const docs = fileURLToPath(new URL("..", import.meta.url));
-const quote = /(<!-- example: (\S+) -->\n\n```ts\n)([\s\S]*?)(```)/g;
+const quote = /(<!-- example: (\S+) -->\n\n```(?:ts|typescript)\n)([\s\S]*?)(```)/g;
 const read = (file: string) => readFileSync(`${docs}/${file}`, "utf8");
 const pages = globSync("pages/**/*.md", { cwd: docs });
 if (process.env["QUOTES"] === "update")
@@ -25,5 +25,6 @@ test.each(quotes)("%s shows %s as it runs", (_page, file, text) => {
 
 test("every example is shown on a page", () => {
   const examples = globSync("*/*.ts", { cwd: `${docs}/examples`, exclude: ["**/*.test.ts"] });
-  expect(quotes.map(([, file]) => file).toSorted()).toEqual(examples.toSorted());
+  const shown = quotes.map(([, file = ""]) => file);
+  expect(examples.filter((file) => !shown.includes(file))).toEqual([]);
 });

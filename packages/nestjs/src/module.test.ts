@@ -11,9 +11,9 @@ import { z } from "zod";
 import {
   AtlasQueueHealthIndicator,
   AtlasQueueModule,
-  AtlasQueueRunner,
   Handler,
   InjectQueue,
+  optionsToken,
   queueToken,
 } from "./index.ts";
 
@@ -48,11 +48,23 @@ test("in a test, the queue is one in memory, and the application's handlers run 
   const queue = createTestQueue();
   const app = await start(AtlasQueueModule.forRoot({ queue }));
   onTestFinished(() => app.close());
-  queue.handle(...app.get(AtlasQueueRunner).handlers);
   await app.get(Mailer).queue.submit({ type: "email.send", payload: { to: "ada" } });
   expect(await queue.drain()).toMatchObject([{ status: "succeeded", result: "sent to ada" }]);
   expect(app.get(Mailer).sent).toEqual(["ada"]);
   expect(await app.get(AtlasQueueHealthIndicator).isHealthy("queue")).toEqual({ queue: { status: "up" } });
+});
+
+test("a test of a whole application overrides its options", async () => {
+  const queue = createTestQueue();
+  const whole = AtlasQueueModule.forRoot({ databaseUrl: "postgres://127.0.0.1:1/none" });
+  const module = await Test.createTestingModule({ imports: [whole], providers: [Mailer] })
+    .overrideProvider(optionsToken)
+    .useValue({ queue })
+    .compile();
+  const app = await module.createNestApplication({ logger: false }).init();
+  onTestFinished(() => app.close());
+  await app.get(Mailer).queue.submit({ type: "email.send", payload: { to: "ada" } });
+  expect(await queue.drain()).toMatchObject([{ status: "succeeded" }]);
 });
 
 test("an application submits, runs its handlers, serves the dashboard, and drains when it closes", async () => {

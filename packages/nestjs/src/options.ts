@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Queue, QueueOptions } from "@atlasqueue/core";
-import type { WorkerOptions } from "@atlasqueue/worker";
+import type { Handler, WorkerOptions } from "@atlasqueue/worker";
 import { Inject, type FactoryProvider, type ModuleMetadata } from "@nestjs/common";
 
 /** What `createDashboard` of `atlasqueue/dashboard` returns. */
@@ -10,7 +10,10 @@ type Dashboard = {
   close(): Promise<void>;
 };
 
-export type AtlasQueueOptions = (QueueOptions | { queue: Queue }) & {
+/** A queue of your own. That of `@atlasqueue/testing` gets the application's handlers. */
+type OwnQueue = Queue & { handle?(...handlers: Handler[]): void };
+
+export type AtlasQueueOptions = (QueueOptions | { queue: OwnQueue }) & {
   /**
    * How this process runs its handlers, as `createWorker` takes it. `false`: it only submits. Default: ten at once, from the
    * queue "default". With a `queue` of your own there is no worker.
@@ -25,6 +28,12 @@ export type AtlasQueueOptions = (QueueOptions | { queue: Queue }) & {
 export type AtlasQueueAsyncOptions = Pick<ModuleMetadata, "imports"> &
   Pick<FactoryProvider<AtlasQueueOptions>, "inject" | "useFactory">;
 
+/**
+ * The injection token of the options, for a test of the whole application.
+ *
+ * @example
+ * Test.createTestingModule({ imports: [AppModule] }).overrideProvider(optionsToken).useValue({ queue: createTestQueue() });
+ */
 export const optionsToken = Symbol("atlasqueue options");
 
 /** The injection token of the queue, for `overrideProvider` and `inject`. */

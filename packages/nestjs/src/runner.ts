@@ -17,7 +17,7 @@ import type { AtlasQueueOptions } from "./options.ts";
 export class AtlasQueueRunner
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
-  /** The handlers of all providers and controllers, once the application is initialized. A queue in memory takes them. */
+  /** The handlers of all providers and controllers, once the application is initialized. */
   handlers: readonly Handler[] = [];
   /** Undefined before the application runs, without handlers, and where `worker` is false. */
   worker: Worker | undefined;
@@ -41,6 +41,7 @@ export class AtlasQueueRunner
     const all = [...this.#discovery.getProviders(), ...this.#discovery.getControllers()];
     const instances = new Set(all.map(({ instance }) => instance as unknown));
     this.handlers = [...instances].flatMap((one) => (typeof one === "object" && one !== null ? handlersIn(one) : []));
+    if ("queue" in this.#options) this.#options.queue.handle?.(...this.handlers);
   }
 
   onApplicationBootstrap(): void {

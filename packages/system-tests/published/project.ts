@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { examples, root } from "./examples.ts";
@@ -41,32 +41,45 @@ export type Project = {
  * on. Needs the npm registry.
  */
 export async function createProject(): Promise<Project> {
+  const project = await install(writeFiles, others());
+  // What the examples run as. The tests check their types.
+  const compiler = ["node_modules/typescript-7/bin/tsc", "-p", "tsconfig.nodenext.json", "--noCheck"];
+  await succeed(process.execPath, compiler, { cwd: project.folder });
+  return project;
+}
+
+/** The same for an example of the documentation that is a project of its own, with what its `package.json` lists. */
+export function installExample(name: string, more: readonly string[]): Promise<Project> {
+  return install((folder) => cpSync(join(root, "apps/docs/examples", name), folder, { recursive: true }), more);
+}
+
+async function install(write: (folder: string) => void, more: readonly string[]): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), "atlasqueue-project-"));
   // As root, PostgreSQL runs as another user, who has to reach its programs and its data.
   chmodSync(folder, 0o755);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const archives = join(folder, "packed");
-    mkdirSync(archives);
-    // It packs no private packages.
-    const private_ones = ["harness", "system-tests", "deploy", "bench", "faults", "dashboard", "docs"].map(
-      (name) => `!@atlasqueue/${name}`,
-    );
-    const filters = ["./packages/*", "./apps/*", ...private_ones];
-    const filtered = filters.flatMap((filter) => ["--filter", filter]);
-    await succeed("pnpm", ["--recursive", ...filtered, "pack", "--pack-destination", archives], { cwd: root });
-    const packed = readdirSync(archives).map((name) => join(archives, name));
-    writeFiles(folder);
-    const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...packed, ...others()];
+    write(folder);
+    const packed = await pack(join(folder, "packed"));
+    const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...packed, ...more];
     await succeed("npm", args, { cwd: folder, timeout_ms: install_ms_max });
-    // What the examples run as. The tests check their types.
-    const compiler = ["node_modules/typescript-7/bin/tsc", "-p", "tsconfig.nodenext.json", "--noCheck"];
-    await succeed(process.execPath, compiler, { cwd: folder });
     return { folder, packed, remove };
   } catch (error) {
     remove();
     throw error;
   }
+}
+
+async function pack(archives: string): Promise<string[]> {
+  mkdirSync(archives);
+  // It packs no private packages.
+  const private_ones = ["harness", "system-tests", "deploy", "bench", "faults", "dashboard", "docs"].map(
+    (name) => `!@atlasqueue/${name}`,
+  );
+  const filters = ["./packages/*", "./apps/*", ...private_ones];
+  const filtered = filters.flatMap((filter) => ["--filter", filter]);
+  await succeed("pnpm", ["--recursive", ...filtered, "pack", "--pack-destination", archives], { cwd: root });
+  return readdirSync(archives).map((name) => join(archives, name));
 }
 
 function writeFiles(folder: string): void {

@@ -1,0 +1,5 @@
+module.exports = {
+  testEnvironment: "node",
+  testRegex: "\\.spec\\.ts$",
+  transform: { "\\.ts$": "ts-jest" },
+};

@@ -1,0 +1,17 @@
+import { Body, Controller, HttpCode, Module, Post } from "@nestjs/common";
+import { Database } from "./database";
+import { Orders } from "./orders";
+
+@Controller("orders")
+export class OrdersController {
+  constructor(private readonly orders: Orders) {}
+
+  @Post()
+  @HttpCode(202)
+  place(@Body("email") email: string) {
+    return this.orders.place(email);
+  }
+}
+
+@Module({ providers: [Database, Orders], controllers: [OrdersController] })
+export class OrdersModule {}

@@ -1,0 +1,83 @@
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { migrateDatabase } from "@atlasqueue/core";
+import { freePort, startPostgres } from "@atlasqueue/embedded";
+import { eventually } from "@atlasqueue/harness";
+import postgres from "postgres";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { installExample, type Project } from "./project.ts";
+import { succeed, usersEnvironment } from "./run.ts";
+
+// The example of the NestJS page as its own project, with the packed packages: compiled to CommonJS, tested by Jest.
+let project: Project;
+const path = dirname(process.execPath);
+beforeAll(async () => {
+  project = await installExample("nestjs", ["esbuild@0.28.2"]);
+  await succeed("npm", ["run", "build"], { cwd: project.folder, path });
+}, 600_000);
+afterAll(() => (project as Project | undefined)?.remove());
+
+test("Jest runs the application's test", async () => {
+  const { stderr } = await succeed("npm", ["test"], { cwd: project.folder, path });
+  expect(stderr).toMatch(/Tests: +1 passed/);
+});
+
+test("the application stores a job with its order, handles it, shows it in the dashboard and drains", async () => {
+  const { folder } = project;
+  const server = await startPostgres({ dataDir: join(folder, "data") });
+  onTestFinished(() => server.stop());
+  await migrateDatabase(server.url);
+  const sql = postgres(server.url, { max: 1 });
+  onTestFinished(() => sql.end());
+  await sql`CREATE TABLE orders (id uuid PRIMARY KEY, email text NOT NULL)`;
+
+  const port = await freePort();
+  const env = { DATABASE_URL: server.url, PORT: String(port), ADMIN_SESSION: "secret" };
+  const app = spawn("node", ["dist/main.js"], { cwd: folder, env: usersEnvironment({ env, path }), stdio: "inherit" });
+  onTestFinished(() => void app.kill("SIGKILL"));
+  const ask = (to: string, more: RequestInit = {}) =>
+    fetch(`http://127.0.0.1:${port}/${to}`, { ...more, headers: { cookie: "session=secret", ...more.headers } });
+  await eventually(async () =>
+    expect(await (await ask("health")).json()).toMatchObject({ details: { queue: { status: "up" } } }),
+  );
+
+  const headers = { "content-type": "application/json" };
+  const placed = await ask("orders", { method: "POST", headers, body: JSON.stringify({ email: "ada@example.org" }) });
+  const { order, job } = (await placed.json()) as { order: string; job: string };
+  expect(await sql`SELECT id FROM orders`).toEqual([{ id: order }]);
+  await eventually(async () =>
+    expect(await (await ask(`admin/queues/v1/jobs/${job}`)).json()).toMatchObject({
+      status: "succeeded",
+      result: { sent_to: "ada@example.org", attempt: 1 },
+    }),
+  );
+  expect(await (await ask("admin/queues/")).text()).toContain("<script");
+  expect((await ask("admin/queues/", { headers: { cookie: "" } })).status).toBe(401);
+
+  app.kill("SIGTERM");
+  await eventually(() => app.exitCode === 0, { timeout_ms: 60_000, message: "the application drains" });
+});
+
+const all = ["atlasqueue", "atlasqueue/dashboard", "@atlasqueue/client", "@atlasqueue/core", "@atlasqueue/worker"];
+
+test("an application of CommonJS loads the packages", async () => {
+  const script = `for (const name of ${JSON.stringify(all)}) console.log(name, typeof Object.values(require(name))[0])`;
+  const { stdout } = await succeed("node", ["--input-type=commonjs", "-e", script], { cwd: project.folder, path });
+  expect(stdout.trim().split("\n")).toHaveLength(all.length);
+});
+
+test.each(["cjs", "esm"])("esbuild bundles the client into one file, and programs with the others external: %s", async (format) => {
+  const { folder } = project;
+  const bundle = async (name: string, text: string, options: string[] = []) => {
+    writeFileSync(join(folder, `${name}.js`), text);
+    const out = join(folder, `${name}.${format === "cjs" ? "cjs" : "mjs"}`);
+    const args = ["esbuild", `${name}.js`, "--bundle", "--platform=node", `--format=${format}`, `--outfile=${out}`];
+    await succeed("npx", [...args, ...options], { cwd: folder, path });
+    return succeed("node", [out], { cwd: folder, path });
+  };
+  const client = 'import { createClient } from "@atlasqueue/client"; createClient({ url: "http://127.0.0.1:1" }).get("x").catch((error) => console.log(error.name));';
+  expect((await bundle("client", client)).stdout).toBe("");
+  const worker = 'import { createQueue } from "@atlasqueue/core"; createQueue({ databaseUrl: "postgres://127.0.0.1:1/none" }).close().then(() => console.log("closed"));';
+  expect((await bundle("own", worker, ["--external:@atlasqueue/*"])).stdout).toBe("closed\n");
+});
