@@ -77,7 +77,7 @@ export type Queue = {
    */
   submitFlow(flow: QueueFlow): Promise<SubmittedFlow>;
   /**
-   * Store a job in your own transaction (of postgres.js, drizzle, node-postgres or TypeORM, or a function
+   * Store a job in your own transaction (of postgres.js, drizzle, Prisma, node-postgres or TypeORM, or a function
    * that runs a text with `$1` … in it and resolves with the rows): it exists if that commits, and never
    * did if it rolls back. Call `announce` with the answers after the commit; jobs that are not announced are found by
    * the workers' sweep within a second or two.

@@ -4,6 +4,7 @@ import { schemaNamed, type SchemaName } from "./schema/name.ts";
 import type { Execute, Statement } from "./statement.ts";
 
 type PostgresJs = { unsafe(text: string, params?: never[]): PromiseLike<readonly unknown[]> };
+type Prisma = { $queryRawUnsafe(text: string, ...values: unknown[]): PromiseLike<unknown> };
 type NodePostgres = { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] } | unknown[]> };
 /** `never`, as drizzle's own type would make every user's compiler read all of drizzle. */
 type Drizzle = { execute(query: never): PromiseLike<unknown> };
@@ -12,10 +13,10 @@ type Drizzle = { execute(query: never): PromiseLike<unknown> };
 type RunInTransaction = (text: string, params: readonly unknown[]) => PromiseLike<readonly unknown[]>;
 
 /**
- * A transaction of postgres.js (`sql.begin`), drizzle (`db.transaction`), node-postgres (a client after BEGIN) or TypeORM
- * (an entity manager). For any other driver, one function.
+ * A transaction of postgres.js (`sql.begin`), drizzle (`db.transaction`), Prisma (`prisma.$transaction`), node-postgres (a
+ * client after BEGIN) or TypeORM (an entity manager). For any other driver, one function.
  */
-export type CallerTransaction = PostgresJs | NodePostgres | Drizzle | RunInTransaction;
+export type CallerTransaction = PostgresJs | NodePostgres | Drizzle | Prisma | RunInTransaction;
 
 /** Run our statements on the caller's transaction; the driver is recognized by its methods. */
 export function executeIn(tx: CallerTransaction, { fill }: SchemaName = schemaNamed()): Execute {
@@ -26,11 +27,13 @@ export function executeIn(tx: CallerTransaction, { fill }: SchemaName = schemaNa
 }
 
 async function run(tx: CallerTransaction, { text, params }: Statement): Promise<unknown> {
+  // First, as a model of the caller's may have the name of another driver's method.
+  if ("$queryRawUnsafe" in tx) return tx.$queryRawUnsafe(text, ...params);
   if ("unsafe" in tx) return tx.unsafe(text, [...params] as never[]);
   if ("execute" in tx) return tx.execute(drizzleQuery({ text, params }) as never);
   if ("query" in tx) return tx.query(text, [...params]);
   if (typeof tx === "function") return tx(text, params);
-  throw new TypeError("the transaction must be of postgres.js, drizzle, node-postgres or TypeORM, or a function");
+  throw new TypeError("the transaction must be of postgres.js, drizzle, Prisma, node-postgres or TypeORM, or a function");
 }
 
 /** drizzle numbers parameters itself, in the order it meets them: each $n is handed over in place. */

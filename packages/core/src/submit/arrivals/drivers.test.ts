@@ -76,18 +76,20 @@ test("TypeORM", async () => {
 });
 
 /** The type that Prisma 7 documents: the values follow the text, and the rows come without anything around them. */
-type PrismaTransaction = { $queryRawUnsafe<T>(query: string, ...values: unknown[]): PromiseLike<T> };
+type PrismaTransaction = { $queryRawUnsafe<T>(query: string, ...values: unknown[]): Promise<T>; query: object };
 
 test("a transaction of the form that Prisma documents", async () => {
   const client = new Client({ connectionString: own.url });
   await client.connect();
   const tx: PrismaTransaction = {
     $queryRawUnsafe: async <T>(query: string, ...values: unknown[]) => (await client.query(query, values)).rows as T,
+    // A model of the caller's.
+    query: {},
   };
   await inBoth(async (last) => {
     await client.query("BEGIN");
     try {
-      await submitIn((text, params) => tx.$queryRawUnsafe<unknown[]>(text, ...params));
+      await submitIn(tx);
       last();
       await client.query("COMMIT");
     } catch (error) {
