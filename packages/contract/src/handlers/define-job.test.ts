@@ -89,7 +89,7 @@ test("schemas of valibot and arktype type what is submitted and what the handler
   const trimmed = defineJob("trim", v.object({ n: v.pipe(v.string(), v.transform(Number)) }));
   expectTypeOf(trimmed).toEqualTypeOf<JobDefinition<{ n: string }, { n: number }, Json>>();
   expect(trimmed.parse({ n: "3" })).toEqual({ n: 3 });
-  expect(() => ofArktype.parseResult("three")).toThrow(/^must be a number/);
+  expect(() => ofArktype.parseResult("three")).toThrow("must be a number");
 });
 
 test.each([
