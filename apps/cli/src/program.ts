@@ -20,7 +20,7 @@ export async function createProgram(env: Env, words: readonly string[]): Promise
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage))
     .addHelpText(
       "after",
-      `\n${exitCodesText}\nSettings are environment variables. The API's page /guide/reference/settings lists them.`,
+      `\n${exitCodesText}\nSettings are environment variables. The API lists them at /guide/reference/settings.`,
     );
   const asked = askedOf(words);
   const completes = asked === "completion" || asked === "complete";

@@ -35,7 +35,7 @@ export function defineDlq(dlq: Command, env: Env): void {
     );
 
   for (const [verb, description] of [
-    ["replay", "Queue dead letters again, now and with all their attempts."],
+    ["replay", "Re-queue dead letters, now and with all their attempts."],
     ["purge", "Delete dead letters for good. Asks before it does."],
   ] as const) {
     const command = dlq
@@ -45,7 +45,7 @@ export function defineDlq(dlq: Command, env: Env): void {
       .option("--queue <name>", "Filter by queue", parseQueue)
       .option("--type <type>", "Filter by type")
       .option("--fingerprint <hex>", "Filter by error, as `dlq groups` shows it")
-      .option("--all", "All that there are", false)
+      .option("--all", "All jobs", false)
       .addOption(new Option("--dry-run", "Count them, and change nothing").default(false))
       .addOption(yesOption())
       .addOption(urlOption())

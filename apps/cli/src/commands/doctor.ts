@@ -6,20 +6,20 @@ import { jsonOption } from "../remote/options.ts";
 
 export function defineDoctor(command: Command, env: Env): void {
   command
-    .addOption(new Option("--rebuild-signals", "Refill Redis from PostgreSQL, with every ready job").default(false))
+    .addOption(new Option("--rebuild-wakeups", "Refill Redis from PostgreSQL, with every ready job").default(false))
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      "\nOn DATABASE_URL and REDIS_URL, or the servers of a running `start`, with JOB_QUEUE_KEY and DLQ_KEY. Anything" +
-        "\nthat looks wrong is checked again after 2 s, as it may be on its way. Exit code 1 when something is wrong.",
+      "\nIt checks DATABASE_URL and REDIS_URL, or the servers of a running `start`, with JOB_QUEUE_KEY and DLQ_KEY. Anything" +
+        "\nthat looks wrong is checked again after 2 s. Exit code 1 if something is wrong.",
     )
-    .action(({ rebuildSignals, json }) =>
+    .action(({ rebuildWakeups, json }) =>
       orExit(async () => {
         const [{ runDoctor }, { withStarted }] = await Promise.all([
           import("../doctor/doctor.ts"),
           import("../started.ts"),
         ]);
-        const well = await runDoctor(withStarted(env), outputOf({ json }), { rebuild_signals: rebuildSignals });
+        const well = await runDoctor(withStarted(env), outputOf({ json }), { rebuild_wakeups: rebuildWakeups });
         if (!well) process.exitCode = exitCodes.failed;
       }),
     );

@@ -13,13 +13,13 @@ export function defineMcp(command: Command, env: Env): void {
     .addOption(urlOption())
     .option(
       "--toolsets <names>",
-      `which tools, separated by commas: ${toolsets.join(", ")} (default: ${defaultToolsets.join(",")})`,
+      `Toolsets, separated by commas: ${toolsets.join(", ")} (default: ${defaultToolsets.join(",")})`,
       parseToolsets,
     )
     .addHelpText(
       "after",
       "\nFor assistants and editors, which start it themselves: it speaks MCP on stdin and stdout until stdin is closed.\n" +
-        "ATLASQUEUE_TOKEN says what it may do; a tool that the token does not allow is not listed.",
+        "The token in ATLASQUEUE_TOKEN decides which tools it lists.",
     )
     .action(({ url, toolsets: chosen = defaultToolsets }) =>
       orExit(async () => {

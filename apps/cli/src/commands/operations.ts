@@ -31,14 +31,14 @@ export function defineOperations(command: Command, env: Env): void {
           const output = outputOf({ json });
           const { items } = await operations.list({ limit: limits.list_items_max });
           if (json) return writeJson(output, { items });
-          if (items.length === 0) return output.tell("there are no operations\n");
+          if (items.length === 0) return output.tell("No operations\n");
           showTable(output, columns, items);
         }),
       ),
     );
 
   for (const [verb, description] of [
-    ["get", "See how far an operation has come."],
+    ["get", "Show the progress of an operation."],
     ["cancel", "Stop an operation. Jobs that it has changed stay changed."],
   ] as const)
     command

@@ -66,7 +66,7 @@ export function defineQueues(queues: Command, env: Env): void {
 
   queues
     .command("scaling")
-    .description("Show a queue's figures for autoscaling: backlog, oldest ready job, workers.")
+    .description("Show a queue's numbers for autoscaling: backlog, oldest ready job, workers.")
     .argument("<queue>", "Queue name", parseQueue)
     .addOption(urlOption())
     .addOption(jsonOption())
@@ -82,8 +82,8 @@ export function defineQueues(queues: Command, env: Env): void {
     );
 
   for (const [verb, done, description] of [
-    ["pause", "paused", "Start no more jobs of queues; jobs are still accepted, and running ones go on."],
-    ["resume", "open", "Start the jobs of paused queues again."],
+    ["pause", "paused", "Pause queues. Jobs are still accepted, and running jobs go on."],
+    ["resume", "open", "Resume paused queues."],
   ] as const)
     queues
       .command(verb)

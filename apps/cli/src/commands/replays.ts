@@ -24,11 +24,11 @@ const columns: Columns<Replay> = {
 export function defineReplays(command: Command, env: Env): void {
   command
     .command("start")
-    .description("Queue dead letters again in the background, with a rate and a patch of their payloads.")
+    .description("Re-queue dead letters in the background, with a rate and a patch of their payloads.")
     .option("--queue <name>", "Filter by queue", parseQueue)
     .option("--type <type>", "Filter by type")
     .option("--fingerprint <hex>", "Filter by error, as `dlq groups` shows it")
-    .option("--all", "All that there are", false)
+    .option("--all", "All jobs", false)
     .option("--patch <json>", "JSON merged into each payload; null removes a field", parseObject)
     .option("--rate <n>", "Jobs a second (default: as fast as possible)", parseRate)
     .addOption(new Option("--dry-run", "Count them, show one with the patch, and change nothing").default(false))
@@ -61,17 +61,17 @@ export function defineReplays(command: Command, env: Env): void {
           const output = outputOf({ json });
           const { items } = await replays.list({ limit: limits.list_items_max });
           if (json) return writeJson(output, { items });
-          if (items.length === 0) return output.tell("there are no replays\n");
+          if (items.length === 0) return output.tell("No replays\n");
           showTable(output, columns, items);
         }),
       ),
     );
 
   for (const [verb, description] of [
-    ["get", "See how far a replay has come."],
+    ["get", "Show the progress of a replay."],
     ["pause", "Pause a replay."],
-    ["resume", "Let a paused replay go on."],
-    ["cancel", "End a replay: the rest stays dead."],
+    ["resume", "Resume a paused replay."],
+    ["cancel", "Cancel a replay. The remaining jobs stay dead."],
   ] as const)
     command
       .command(verb)

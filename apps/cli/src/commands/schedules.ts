@@ -11,9 +11,10 @@ import { jobFieldOptions, jobFields } from "../submit/job-fields.ts";
 
 const timezoneOption = () => new Option("--timezone <zone>", "Time zone of the cron fields, such as Europe/Berlin");
 const catchUpOption = () =>
-  new Option("--catch-up <which>", "of the runs missed during downtime, fire none, the latest, or all").choices(
-    catchUps,
-  );
+  new Option(
+    "--catch-up <which>",
+    "Which runs missed during downtime to make up for: none, the latest, or all",
+  ).choices(catchUps);
 
 export function defineSchedules(schedules: Command, env: Env): void {
   schedules.addHelpText("after", "\nAn API with AUTH=required is sent ATLASQUEUE_TOKEN; changes need the scope admin.");
@@ -79,13 +80,13 @@ export function defineSchedules(schedules: Command, env: Env): void {
   byName("show", "Show a schedule and its next five runs.").action((name, { url, json }) =>
     orExit(() => withClient(env, { url }, (client) => show(client, name, outputOf({ json })))),
   );
-  byName("pause", "Fire nothing until it is resumed.").action((name, { url, json }) =>
+  byName("pause", "Pause a schedule. Its jobs go on.").action((name, { url, json }) =>
     orExit(() => withClient(env, { url }, (client) => setPaused(client, name, "pause", outputOf({ json })))),
   );
-  byName("resume", "Fire again, from the next run on.").action((name, { url, json }) =>
+  byName("resume", "Resume a schedule, from its next run on.").action((name, { url, json }) =>
     orExit(() => withClient(env, { url }, (client) => setPaused(client, name, "resume", outputOf({ json })))),
   );
-  byName("run", "Submit a schedule's job now, besides its runs.").action((name, { url, json }) =>
+  byName("run", "Submit a schedule's job now, in addition to its runs.").action((name, { url, json }) =>
     orExit(() => withClient(env, { url }, (client) => runNow(client, name, outputOf({ json })))),
   );
   byName("delete", "Delete a schedule; the jobs it made stay.").action((name, { url, json }) =>

@@ -31,7 +31,7 @@ export function defineSubmit(submit: Command, env: Env): void {
     .addHelpText(
       "after",
       "\nA line without a key gets one made from the file's name, the line's number and its content, so sending the same" +
-        "\nfile again creates nothing twice while the API keeps keys (24 hours by default). An API that is away or busy is" +
+        "\nfile again creates nothing twice while the API keeps keys (24 hours by default). An API that is down or busy is" +
         "\nretried for up to a minute with --file and 5 s without. The options above fill in what a line leaves out.",
     );
   command.action((type, payload, options) =>

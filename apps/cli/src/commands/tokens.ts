@@ -16,8 +16,8 @@ export function defineTokens(tokens: Command, env: Env): void {
   tokens
     .command("create")
     .description("Create a token and print it once, on stdout.")
-    .requiredOption("--name <name>", "a name for people", parseName)
-    .requiredOption("--scopes <list>", `of ${scopes.join(", ")}, separated by commas`, parseScopes)
+    .requiredOption("--name <name>", "Name of the token", parseName)
+    .requiredOption("--scopes <list>", `Scopes, separated by commas: ${scopes.join(", ")}`, parseScopes)
     .option("--expires-in-seconds <n>", "Lifetime (default: never expires)", (text) =>
       integer(text, 1, limits.token_seconds_max),
     )
@@ -46,7 +46,7 @@ export function defineTokens(tokens: Command, env: Env): void {
     .argument("<id>", "Token ID, from `tokens list`", parseId)
     .option(
       "--overlap-seconds <n>",
-      "how long the old one goes on working",
+      "How long the old token stays valid, in seconds",
       (text) => integer(text, 0, limits.token_overlap_seconds_max),
       limits.token_overlap_seconds_default,
     )

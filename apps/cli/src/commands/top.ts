@@ -14,7 +14,7 @@ export function defineTop(command: Command, env: Env): void {
         .default(1),
     )
     .addOption(urlOption())
-    .addHelpText("after", "\nWithout a terminal it looks once.")
+    .addHelpText("after", "\nWithout a terminal it prints the queues once.")
     .action(({ every, url }) =>
       orExit(async () => {
         const { watch } = await import("../top/watch.ts");

@@ -24,7 +24,7 @@ export function defineWhoami(command: Command, env: Env): void {
 }
 
 function inWords({ auth, signed_in, tenant, scopes, token, until }: Session): string {
-  if (auth === "disabled") return "the API checks no tokens (AUTH=disabled): anyone may do anything";
+  if (auth === "disabled") return "the API checks no tokens (AUTH=disabled): anyone has full access";
   if (!signed_in) return "no token was sent: set ATLASQUEUE_TOKEN";
   const end = until === null ? "without an end" : `until ${second(until)}`;
   return `${token?.name} (${token?.hint}…) of the tenant ${tenant} may ${scopes.join(", ")}, ${end}`;

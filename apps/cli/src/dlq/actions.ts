@@ -95,7 +95,7 @@ export async function change({ deadLetters }: Client, wish: ChangeWish, output: 
   const { verb, choice, dry_run, yes } = wish;
   const look = await deadLetters[verb](choice, { dryRun: true });
   if (dry_run || look.matched === 0) return told(output, verb, look, dry_run);
-  await sure(`${look.matched} dead letters would be ${words[verb]} for good. Go on?`, yes);
+  await sure(`${look.matched} dead letters would be ${words[verb]} for good. Continue?`, yes);
   const counted = onlyCounted(choice, look.died_before);
   let changed = 0;
   let left = 0;

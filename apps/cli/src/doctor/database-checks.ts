@@ -39,7 +39,7 @@ export const checkSchema: Look = async ({ database }) => {
 
 export const checkClock: Look = async (deps) => {
   const skew_ms = await clockSkewMs(deps);
-  const detail = `the database's is ${Math.abs(Math.round(skew_ms))} ms ${skew_ms < 0 ? "behind" : "ahead of"} this machine's`;
+  const detail = `the database's clock is ${Math.abs(Math.round(skew_ms))} ms ${skew_ms < 0 ? "behind" : "ahead of"} this machine's`;
   return Math.abs(skew_ms) <= skew_ms_max ? ok("clocks", detail) : wrong("clocks", `${detail}; does NTP run?`);
 };
 
@@ -50,7 +50,7 @@ export const checkSweep: Look = async (deps) => {
     in_ms !== null && in_ms < -sweep_ms_max ? [`${what} for ${duration(-in_ms)}`] : [];
   const left = [
     ...late(["jobs are due and not promoted", due_in_ms]),
-    ...late(["leases have ended and are not recovered", lease_check_in_ms]),
+    ...late(["leases have expired and are not reclaimed", lease_check_in_ms]),
   ];
   if (left.length === 0) return ok("sweep", "no lease is stale, no due job is left behind");
   return wrong("sweep", `${left.join("; ")}: is a worker or API process running?`);
@@ -59,7 +59,7 @@ export const checkSweep: Look = async (deps) => {
 /** The sweep looks at overdue groups each second, so one seen by two looks is stuck. */
 export const checkGroups: Look = async (deps) =>
   (await readOutlook(deps)).any_overdue_groups
-    ? wrong("groups", "groups wait for the sweep to let their next job through: is a worker or API process running?")
+    ? wrong("groups", "groups wait for the sweep to start their next job: is a worker or API process running?")
     : ok("groups", "no group waits for the sweep");
 
 export const checkFlows: Look = async (deps) => {
@@ -85,12 +85,12 @@ export const checkCounts: Look = async (deps) => {
 
 export const checkJobs: Look = async (deps) => {
   const { jobs, broken } = await findBrokenJobs(deps, counted_jobs_max);
-  if (jobs > counted_jobs_max) return skipped("jobs", `more than ${counted_jobs_max} jobs are too many to look at`);
+  if (jobs > counted_jobs_max) return skipped("jobs", `more than ${counted_jobs_max} jobs are too many to check`);
   const [first] = broken;
   if (!first) return ok("jobs", `no row of ${jobs} contradicts its status`);
   return wrong(
     "jobs",
-    `rows contradict their status, such as that of ${first.id} (${first.check}): what has changed it?`,
+    `rows contradict their status, such as that of ${first.id} (${first.check}): did another program change the table?`,
   );
 };
 

@@ -55,7 +55,7 @@ const well = {
   workers: "ok",
   waiting: "ok",
   "Redis owner": "ok",
-  signals: "ok",
+  "wake-ups": "ok",
   "dead letters": "ok",
 };
 
@@ -80,16 +80,16 @@ test("signals lost by Redis are found, and rebuilt in order", async () => {
   expect(await signal.take([lost], 10)).toHaveLength(4);
   const found = await doctor("--json");
   expect(found.code).toBe(1);
-  expect(stateOf(found)).toEqual({ ...well, signals: "wrong" });
-  expect(found.stdout).toContain("queue lost of default has 4 ready jobs, 4 of them without a signal");
-  const rebuilt = await doctor("--rebuild-signals", "--json");
+  expect(stateOf(found)).toEqual({ ...well, "wake-ups": "wrong" });
+  expect(found.stdout).toContain("queue lost of default has 4 ready jobs, 4 of them without a wake-up");
+  const rebuilt = await doctor("--rebuild-wakeups", "--json");
   expect(rebuilt.code).toBe(0);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({ ok: true, rebuilt: { queues: 2, jobs: 5 } });
   // Again, with all of them there: none is there twice.
-  await doctor("--rebuild-signals");
+  await doctor("--rebuild-wakeups");
   const [first, second, third, fourth] = ids;
   expect(await signal.take([lost], 10)).toEqual([second, first, third, fourth]);
-  await doctor("--rebuild-signals");
+  await doctor("--rebuild-wakeups");
 });
 
 test("disagreements are named: dead letters, counts, due jobs not promoted, groups not handed over", async () => {

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { connectDatabase } from "@atlasqueue/core";
 import { SignalUnavailableError } from "@atlasqueue/core/internal";
-import { rebuildSignals } from "@atlasqueue/core/internal/tools";
+import { rebuildWakeUps } from "@atlasqueue/core/internal/tools";
 import type { Env } from "../config.ts";
 import { Trouble } from "../exit.ts";
 import { writeJson, type Output } from "../output/output.ts";
@@ -12,21 +12,21 @@ import { readServersConfig } from "./servers-config.ts";
 
 /**
  * Examine the servers and report what was found. Resolves with whether all is well. Throws `SettingError` for an
- * unusable setting, `Trouble` when the signals cannot be rebuilt.
+ * unusable setting, `Trouble` when the wake-ups cannot be rebuilt.
  *
  * @example
- * const well = await runDoctor(process.env, outputOf({}), { rebuild_signals: false });
+ * const well = await runDoctor(process.env, outputOf({}), { rebuild_wakeups: false });
  */
-export async function runDoctor(env: Env, output: Output, wish: { rebuild_signals: boolean }): Promise<boolean> {
+export async function runDoctor(env: Env, output: Output, wish: { rebuild_wakeups: boolean }): Promise<boolean> {
   const config = readServersConfig(env);
   const database = connectDatabase({ ...config.database, applicationName: "atlasqueue-doctor" });
   const signal = openSignal(config.redis);
   const deps = { database, observe: () => {} };
   try {
     let rebuilt: Rebuilt;
-    if (wish.rebuild_signals) {
-      if (!signal) throw new Trouble("REDIS_URL is not set, so there are no signals to rebuild");
-      rebuilt = await rebuildSignals({ ...deps, signal }).catch((error: unknown) => {
+    if (wish.rebuild_wakeups) {
+      if (!signal) throw new Trouble("REDIS_URL is not set, so there are no wake-ups to rebuild");
+      rebuilt = await rebuildWakeUps({ ...deps, signal }).catch((error: unknown) => {
         throw error instanceof SignalUnavailableError ? new Trouble(`Redis: ${error.message}`) : error;
       });
     }
@@ -48,7 +48,7 @@ function tell(output: Output, checks: readonly Check[], rebuilt: Rebuilt): boole
     writeJson(output, { ok: well, checks, ...(rebuilt ? { rebuilt } : {}) });
     return well;
   }
-  if (rebuilt) output.write(`signalled ${rebuilt.jobs} ready jobs of ${rebuilt.queues} queues anew\n`);
+  if (rebuilt) output.write(`Rebuilt the wake-ups of ${rebuilt.jobs} ready jobs in ${rebuilt.queues} queues\n`);
   for (const { name, state, detail } of checks)
     output.write(`${marks[state]} ${name.padEnd(name_width)}${plain(detail)}\n`);
   return well;

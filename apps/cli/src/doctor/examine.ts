@@ -16,7 +16,7 @@ import {
 } from "./database-checks.ts";
 import { checkSettings } from "./server-settings.ts";
 import { checkWaiting, checkWorkers } from "./work-checks.ts";
-import { checkDeadLetters, checkOwner, checkSignals } from "./signal-checks.ts";
+import { checkDeadLetters, checkOwner, checkWakeUps } from "./wake-up-checks.ts";
 
 /** What is on its way at the first look has arrived by the second. */
 const second_look_ms = 2_000;
@@ -58,7 +58,7 @@ export async function examine(deps: Deps, signal: Signal | undefined): Promise<C
   if (signal && redis.state === "ok")
     looks.push(
       ["Redis owner", () => checkOwner({ ...deps, signal })],
-      ["signals", () => checkSignals({ ...deps, signal })],
+      ["wake-ups", () => checkWakeUps({ ...deps, signal })],
       ["dead letters", () => checkDeadLetters({ ...deps, signal })],
     );
   const first = await inTurn(looks);

@@ -22,7 +22,7 @@ export async function changeMany(
 ): Promise<void> {
   const { total, total_complete, cursor } = await client.operations.preview(wish);
   if (dry_run || total === 0) return tell(output, wish, { total, done: 0 }, "would be");
-  await sure(`${total}${total_complete ? "" : " or more"} jobs would be ${words[wish.kind]}. Go on?`, yes);
+  await sure(`${total}${total_complete ? "" : " or more"} jobs would be ${words[wish.kind]}. Continue?`, yes);
   // None that was made since the count.
   const operation = await client.operations.create({ ...wish, cursor });
   tell(output, wish, await atItsEnd(client, operation, output), "are");

@@ -17,12 +17,15 @@ export type LimitFlags = {
 };
 
 export const limitOptions = {
-  concurrency: () => new Option("--concurrency <n>", "Jobs at once; none for no limit").argParser(jobsAtOnce),
+  concurrency: () =>
+    new Option("--concurrency <n>", "Concurrency: running jobs at a time; none for no limit").argParser(jobsAtOnce),
   groupConcurrency: () =>
-    new Option("--group-concurrency <n>", "Jobs of one group at once; none for one").argParser(jobsAtOnce),
+    new Option("--group-concurrency <n>", "Concurrency per group; none for one job, in order").argParser(jobsAtOnce),
   rate: () =>
-    new Option("--rate <n/seconds>", "Starts in a period, such as 100/60; none for no limit").argParser(parseRate),
-  groupRate: () => new Option("--group-rate <n/seconds>", "Starts of each group in a period").argParser(parseRate),
+    new Option("--rate <n/seconds>", "Rate: max starts/seconds, such as 100/60; none for no limit").argParser(
+      parseRate,
+    ),
+  groupRate: () => new Option("--group-rate <n/seconds>", "Rate of each group").argParser(parseRate),
   fairBy: () =>
     new Option("--fair-by <whom>", "group: round-robin by group; none: the oldest job first").choices([
       "group",
@@ -53,7 +56,7 @@ export function limitsText({ concurrency, group_concurrency, rate, group_rate, f
     rate && rateText(rate),
     group_concurrency && `${group_concurrency} of a group at once`,
     group_rate && `${rateText(group_rate)} of a group`,
-    fair_by && `${fair_by}s in turn`,
+    fair_by && `round-robin by ${fair_by}`,
   ];
   return parts.filter(Boolean).join(", ");
 }

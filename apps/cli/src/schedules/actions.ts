@@ -11,7 +11,7 @@ export async function list({ schedules }: Client, output: Output): Promise<void>
   const items: Schedule[] = [];
   for await (const schedule of schedules.list()) items.push(schedule);
   if (output.json) return writeJson(output, { items });
-  if (items.length === 0) return output.tell("there are no schedules\n");
+  if (items.length === 0) return output.tell("No schedules\n");
   showTable(output, scheduleColumns, items);
 }
 

@@ -34,7 +34,7 @@ export async function create(deps: Deps, wish: TokenWish, output: Output): Promi
 export async function list(deps: Deps, tenant: string, output: Output): Promise<void> {
   const tokens = (await listTokens(deps, tenant)).map(showToken);
   if (output.json) return writeJson(output, { items: tokens });
-  if (tokens.length === 0) return output.tell(`the tenant ${tenant} has no tokens\n`);
+  if (tokens.length === 0) return output.tell(`No valid tokens in the tenant ${tenant}\n`);
   showTable(output, tokenColumns, tokens);
 }
 

@@ -9,7 +9,7 @@ export { ownFlow } from "../flows/own-flow.ts";
 export { overdueEdges } from "../flows/keeping/overdue-edges.ts";
 export { submitFlow } from "../flows/submit-flow.ts";
 export { readOutlook } from "../maintenance/outlook.ts";
-export { rebuildSignals } from "../maintenance/rebuild-signals.ts";
+export { rebuildWakeUps } from "../maintenance/rebuild-wake-ups.ts";
 export { queueDepths } from "../queues/depths.ts";
 export { oldestReady } from "../queues/oldest-ready.ts";
 export { ready_ms_max, whyLeft, type Left } from "../queues/why-left.ts";

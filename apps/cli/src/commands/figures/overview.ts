@@ -26,7 +26,7 @@ export function defineOverview(command: Command, env: Env): void {
           const overview = await client.stats.overview();
           if (json) return writeJson(output, overview);
           output.tell(`${sentence(overview)}\n`);
-          if (overview.problems.length === 0) return output.tell("nothing is wrong\n");
+          if (overview.problems.length === 0) return output.tell("No problems found\n");
           showTable(output, columns, overview.problems);
         }),
       ),

@@ -27,12 +27,12 @@ const columns: Columns<StatsBucket> = {
 
 export function defineStats(command: Command, env: Env): void {
   command
-    .addOption(new Option("--window <window>", "How far back to look").choices(statsWindows).default("1h" as const))
+    .addOption(new Option("--window <window>", "How far back").choices(statsWindows).default("1h" as const))
     .option("--queue <name>", "Filter by queue", parseQueue)
     .option("--type <type>", "Filter by type")
     .addOption(urlOption())
     .addOption(jsonOption())
-    .addHelpText("after", "\nFigures arrive up to five seconds late; the last line is under way.")
+    .addHelpText("after", "\nStatistics are up to five seconds late. The last line is not complete yet.")
     .action(({ window, queue, type, url, json }) =>
       orExit(() =>
         withClient(env, { url }, async (client) => {

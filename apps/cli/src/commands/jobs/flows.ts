@@ -32,7 +32,7 @@ const jobColumns: Columns<FlowJob> = {
 export function defineFlows(flows: Command, env: Env): void {
   flows
     .command("list")
-    .description("List flows, newest first, with how far each has come.")
+    .description("List flows, newest first, with their progress.")
     .addOption(new Option("--state <state>", "Filter by state").choices(flowStates))
     .addOption(urlOption())
     .addOption(jsonOption())

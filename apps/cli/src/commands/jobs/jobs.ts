@@ -69,8 +69,8 @@ export function defineJobs(jobs: Command, env: Env): void {
     );
 
   for (const [verb, done, description] of [
-    ["cancel", "cancelled", "End unfinished jobs; a running job's handler is aborted."],
-    ["retry", "queued again", "Queue dead, cancelled or failed jobs again, now and with all their attempts."],
+    ["cancel", "cancelled", "Cancel unfinished jobs. A running job's handler is aborted."],
+    ["retry", "queued again", "Retry dead, cancelled or failed jobs, now and with all their attempts."],
   ] as const)
     jobs
       .command(verb)
@@ -154,7 +154,7 @@ export function defineJobs(jobs: Command, env: Env): void {
     .option("--worker <id>", "Filter by worker: only jobs that it runs")
     .option("--key <key>", "Filter by idempotency key")
     .option("--search <text>", "Filter by a text in payload, result or error")
-    .option("--all", "All that there are", false)
+    .option("--all", "All jobs", false)
     .addOption(new Option("--dry-run", "Count them, and change nothing").default(false))
     .addOption(yesOption())
     .addOption(urlOption())
@@ -173,7 +173,7 @@ export function defineJobs(jobs: Command, env: Env): void {
 
 const signalWords: Record<SendSignalAnswer["outcome"], string> = {
   sent: "was sent to",
-  sent_before: "changed nothing, as one of that name was sent before to",
+  sent_before: "changed nothing: a signal of this name was sent before to",
   too_late: "came too late for",
 };
 

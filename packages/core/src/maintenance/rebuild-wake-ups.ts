@@ -14,9 +14,9 @@ const refill_jobs_max = 10_000;
  * sweep fills what a crash leaves empty. Returns how many were signalled. Throws SignalUnavailableError.
  *
  * @example
- * const { queues, jobs } = await rebuildSignals(deps);
+ * const { queues, jobs } = await rebuildWakeUps(deps);
  */
-export async function rebuildSignals(deps: Deps & { signal: Signal }): Promise<{ queues: number; jobs: number }> {
+export async function rebuildWakeUps(deps: Deps & { signal: Signal }): Promise<{ queues: number; jobs: number }> {
   let queues = 0;
   let jobs = 0;
   for await (const queue of everyReadyQueue(deps)) {

@@ -15,10 +15,10 @@ export const checkOwner: Look = async (deps) =>
     ? wrong("Redis owner", sharedRedis)
     : ok("Redis owner", "no other database had this Redis first");
 
-/** Ready jobs without a signal. More signals than jobs do no harm: what is not ready is not claimed. */
-export const checkSignals: Look = async (deps) => {
+/** Ready jobs without a wake-up. Superfluous wake-ups do no harm: workers claim only ready jobs. */
+export const checkWakeUps: Look = async (deps) => {
   const depths = await queueDepths(deps, queues_max);
-  // A paused queue's signals are taken in vain; one with limits has a mark.
+  // Wake-ups of a paused queue start nothing. A queue with limits has a mark instead.
   const open = depths.filter(({ queued, held }) => queued > 0 && !held);
   const missing: { tenant: string; queue: string; count: number; queued: number }[] = [];
   for (const { tenant, queue, queued, running } of open) {
@@ -27,12 +27,12 @@ export const checkSignals: Look = async (deps) => {
     if (count > 0 && !overflowed) missing.push({ tenant, queue, count, queued });
   }
   const [first] = missing;
-  if (!first) return ok("signals", `every ready job of ${open.length} queues has one in Redis`);
+  if (!first) return ok("wake-ups", `every ready job of ${open.length} queues has a wake-up in Redis`);
   const where = `queue ${first.queue} of ${first.tenant}`;
   return wrong(
-    "signals",
-    `${where} has ${first.queued} ready jobs, ${first.count} of them without a signal` +
-      `${missing.length > 1 ? `, and ${missing.length - 1} more queues` : ""}: is a worker or API process running? Run \`doctor --rebuild-signals\` to recreate them`,
+    "wake-ups",
+    `${where} has ${first.queued} ready jobs, ${first.count} of them without a wake-up` +
+      `${missing.length > 1 ? `, and ${missing.length - 1} more queues` : ""}: is a worker or API process running? Run \`doctor --rebuild-wakeups\` to recreate them`,
   );
 };
 
