@@ -1,11 +1,12 @@
 import { defineConfig } from "vitepress";
+import { belowAnyPath } from "../build/any-path.ts";
 import { writeForPrograms } from "../build/for-programs.ts";
 import { readPages } from "../build/pages.ts";
 import { withoutInlineScripts } from "../build/scripts.ts";
 import { sidebar } from "../build/sidebar.ts";
 import { slug } from "../build/slug.ts";
 
-/** Where the API serves the site. */
+/** Where the API serves the site, if no proxy puts a path in front. */
 const base = "/guide/";
 const pages = readPages();
 
@@ -32,5 +33,8 @@ export default defineConfig({
     search: { provider: "local" },
   },
   transformHtml: (html, _id, { siteConfig }) => withoutInlineScripts(html, siteConfig.outDir, base),
-  buildEnd: ({ outDir }) => writeForPrograms(pages, outDir, base),
+  buildEnd: ({ outDir }) => {
+    belowAnyPath(outDir, base);
+    writeForPrograms(pages, outDir);
+  },
 });

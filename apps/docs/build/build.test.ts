@@ -41,8 +41,8 @@ test("a script in a page becomes a file that the page names", () => {
 });
 
 test("programs read each page as Markdown, and find all of them in llms.txt", () => {
-  writeForPrograms(["index.md", "guides/retries.md"].map(page), folder, "/guide/");
+  writeForPrograms(["index.md", "guides/retries.md"].map(page), folder);
   expect(readFileSync(join(folder, "guides/retries.md"), "utf8")).toBe("# About guides/retries.md\n");
   const list = readFileSync(join(folder, "llms.txt"), "utf8");
-  expect(list).toContain("## Guides\n\n- [About guides/retries.md](/guide/guides/retries.md): It says so.\n");
+  expect(list).toContain("## Guides\n\n- [About guides/retries.md](guides/retries.md): It says so.\n");
 });

@@ -10,6 +10,7 @@ import { testApp } from "../../api/test/test-app.ts";
 
 // The built site, as the API serves it, in a real browser.
 // @module-tag slow
+const base_path = "/admin/queue";
 let api: Awaited<ReturnType<typeof testApp>>;
 let server: RunningServer;
 let browser: Browser;
@@ -18,7 +19,8 @@ beforeAll(async () => {
   const env = { ...process.env, NODE_ENV: "production" };
   execFileSync(process.execPath, [fileURLToPath(new URL("../build/ensure-built.ts", import.meta.url))], { env });
   [api, browser] = await Promise.all([testApp({ guide: readGuide() }), startBrowser()]);
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
+  const options = { host: "127.0.0.1", port: 0, base_path, logger: api.deps.logger };
+  server = await startServer(api.app, options);
 });
 afterAll(async () => {
   await browser?.close();
@@ -29,13 +31,13 @@ afterAll(async () => {
 type Options = NonNullable<Parameters<Browser["newPage"]>[0]>;
 
 /** A page, and every complaint by the browser: a script or a style that the policy refuses is one. */
-async function open(path: string, options: Options = {}): Promise<{ page: Page; complaints: string[] }> {
+async function open(path: string, options: Options = {}, below = ""): Promise<{ page: Page; complaints: string[] }> {
   const page = await browser.newPage(options);
   const complaints: string[] = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("response", (response) => response.status() >= 400 && complaints.push(`${response.url()} is an error`));
-  await page.goto(`${server.url}/guide${path}`, { waitUntil: "networkidle" });
+  await page.goto(`${server.url}${below}/guide${path}`, { waitUntil: "networkidle" });
   return { page, complaints };
 }
 
@@ -50,6 +52,34 @@ test("search finds the retry delay, and opens its page", async () => {
   await page.waitForURL(/guides\/retries/);
   await page.getByRole("heading", { level: 1, name: /Retries/ }).waitFor();
   expect(complaints).toEqual([]);
+  await page.close();
+});
+
+test("below a path, pages have their styles, links lead to other pages, and search opens them", async () => {
+  const { page, complaints } = await open("/", {}, base_path);
+  await page.getByRole("link", { name: "Quickstart" }).click();
+  await page.getByRole("heading", { level: 1, name: "Quickstart" }).waitFor();
+  await page.getByRole("link", { name: "Troubleshooting" }).first().click();
+  await page.waitForURL(`**${base_path}/guide/operate/troubleshooting`);
+  await page.getByRole("link", { name: "AtlasQueue", exact: true }).first().click();
+  await page.waitForURL(`**${base_path}/guide/`);
+  await page.getByRole("button", { name: "Search" }).first().click();
+  await page.locator("#localsearch-input").fill("retry delay");
+  await page.locator(".result").first().click();
+  await page.getByRole("heading", { level: 1, name: /Retries/ }).waitFor();
+  const addresses = "[...document.querySelectorAll('a[href]')].map((link) => link.pathname)";
+  const elsewhere = ((await page.evaluate(addresses)) as string[]).filter((at) => !at.startsWith(base_path));
+  expect([elsewhere, complaints]).toEqual([[], []]);
+  await page.getByRole("link", { name: "HTTP API" }).first().click();
+  await page.waitForURL(`**${base_path}/docs`);
+  await page.close();
+});
+
+test("a page that does not exist says so below a path too", async () => {
+  const { page } = await open("/guides/no/such/page", {}, base_path);
+  await page.getByText("PAGE NOT FOUND").waitFor();
+  await page.getByRole("link", { name: /home/i }).click();
+  await page.waitForURL(`**${base_path}/guide/`);
   await page.close();
 });
 

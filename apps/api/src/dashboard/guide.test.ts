@@ -9,7 +9,7 @@ import { readGuide } from "./guide.ts";
 
 const files = {
   "index.html": "<title>Documentation</title>",
-  "404.html": "<title>There is no such page</title>",
+  "404.html": '<title>There is no such page</title><script src="./assets/app.js"></script>',
   "start/index.html": "<title>What is AtlasQueue?</title>",
   "guides/retries.html": "<title>Retries</title>",
   "guides/retries.md": "# Retries",
@@ -80,9 +80,17 @@ test.each([
   const response = await api.app.request(`http://localhost${path}`);
   expect(response.status).toBe(404);
   if (!response.headers.get("content-type")?.startsWith("application/problem+json"))
-    expect(await response.text()).toBe(files["404.html"]);
+    expect(await response.text()).toContain("There is no such page");
   const etag = response.headers.get("etag") ?? "*";
   expect((await api.get(path, { "if-none-match": etag })).status).toBe(404);
+});
+
+test.each([
+  ["/guide/nothing", "./"],
+  ["/guide/guides/nothing", "../"],
+  ["/guide/guides/", "../"],
+])("the page of the 404 at %s finds its files at %s", async (path, up) => {
+  expect(await (await api.get(path)).text()).toContain(`src="${up}assets/app.js"`);
 });
 
 test("/guide leads to its first page, behind any prefix", async () => {

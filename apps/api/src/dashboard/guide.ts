@@ -4,7 +4,7 @@ import type { Hono } from "hono";
 import { docsPolicy } from "../docs/page.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { isServed, placesOf, readBuilt, type BuiltFile } from "./built.ts";
-import { answerFile, for_ever } from "./serve.ts";
+import { answerFile, for_ever, placed } from "./serve.ts";
 
 /** A file of the built documentation by its path, such as `guides/retries.html`. */
 export type BuiltGuide = (path: string) => BuiltFile | undefined;
@@ -29,7 +29,8 @@ export function addGuide(app: Hono<ApiEnv>, guide: BuiltGuide): void {
     if (c.req.path === "/guide") return c.redirect("guide/", 308);
     const path = c.req.path.slice("/guide/".length).replace(/(^|\/)$/, "$1index");
     const file = guide(path) ?? guide(`${path}.html`);
-    const found = file ?? guide("404.html");
+    const missing = guide("404.html");
+    const found = file ?? (missing && placed(missing, c.req.path, 2));
     if (!found) return c.notFound();
     // A file of another version may be there after an upgrade.
     const kept = file && path.startsWith("assets/") ? for_ever : "no-cache";

@@ -40,11 +40,7 @@ export const for_ever = "public, max-age=31536000, immutable";
  */
 export function addDashboard(app: Hono<ApiEnv>, dashboard: BuiltDashboard): void {
   app.on("GET", ["/", "/ui", "/ui/*"], (c) => {
-    // Relative, as the page may be below a path that only a proxy knows.
-    const up = "../".repeat(rawPath(c).split("/").length - 2) || "./";
-    const { plain, etag, content_type } = dashboard.index;
-    const text = Buffer.from(plain).toString().replaceAll('"./', `"${up}`);
-    const page = { content_type, etag: `${etag}-${up.length}`, plain: new TextEncoder().encode(text) };
+    const page = placed(dashboard.index, rawPath(c));
     return answerFile(c, page, "no-cache");
   });
   app.on("GET", "/assets/:file", (c) => {
@@ -54,6 +50,13 @@ export function addDashboard(app: Hono<ApiEnv>, dashboard: BuiltDashboard): void
     if (name.endsWith(".js")) return answerFile(c, dashboard.missing, "no-store");
     throw new ProblemError("not_found", "The dashboard has no such file; a reload brings its newest version");
   });
+}
+
+/** A page served at any depth, whose own addresses are relative, as only a proxy may know the path in front. */
+export function placed({ plain, etag, content_type }: BuiltFile, path: string, root_depth = 1): BuiltFile {
+  const up = "../".repeat(path.split("/").length - 1 - root_depth) || "./";
+  const text = Buffer.from(plain).toString().replaceAll('"./', `"${up}`);
+  return { content_type, etag: `${etag}-${up.length}`, plain: new TextEncoder().encode(text) };
 }
 
 export function answerFile(c: ApiContext, file: BuiltFile, cache: string, status = 200): Response {
