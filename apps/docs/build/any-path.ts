@@ -4,8 +4,8 @@ import { join } from "node:path";
 /** The site's address in a browser, computed in `assets/chunks`, wherever a proxy or a program serves the site. */
 const here = `(new URL("../../",import.meta.url).pathname)`;
 
-/** Links that the browser keeps while another page is shown must not depend on the page's folder. */
-const absoluteLinks = `document.querySelectorAll("a[href^='.']").forEach((link)=>{link.href=link.href});`;
+/** What the browser keeps while another page is shown must not depend on the first page's folder. */
+const absoluteLinks = `document.querySelectorAll("a[href^='.'],[rel=icon]").forEach((link)=>{link.href=link.href});`;
 
 /**
  * Makes the built site work below any path, which VitePress can't: pages name their files and each other relatively,

@@ -29,12 +29,11 @@ export function addGuide(app: Hono<ApiEnv>, guide: BuiltGuide): void {
     if (c.req.path === "/guide") return c.redirect("guide/", 308);
     const path = c.req.path.slice("/guide/".length).replace(/(^|\/)$/, "$1index");
     const file = guide(path) ?? guide(`${path}.html`);
-    const missing = guide("404.html");
-    const found = file ?? (missing && placed(missing, c.req.path, 2));
+    const found = file ?? guide("404.html");
     if (!found) return c.notFound();
     // A file of another version may be there after an upgrade.
     const kept = file && path.startsWith("assets/") ? for_ever : "no-cache";
-    const response = answerFile(c, found, kept, file ? 200 : 404);
+    const response = file ? answerFile(c, file, kept) : answerFile(c, placed(found, c.req.path, 2), kept, 404);
     response.headers.set("content-security-policy", docsPolicy);
     return response;
   });

@@ -39,10 +39,7 @@ export const for_ever = "public, max-age=31536000, immutable";
  * addDashboard(app, readDashboard());
  */
 export function addDashboard(app: Hono<ApiEnv>, dashboard: BuiltDashboard): void {
-  app.on("GET", ["/", "/ui", "/ui/*"], (c) => {
-    const page = placed(dashboard.index, rawPath(c));
-    return answerFile(c, page, "no-cache");
-  });
+  app.on("GET", ["/", "/ui", "/ui/*"], (c) => answerFile(c, placed(dashboard.index, rawPath(c)), "no-cache"));
   app.on("GET", "/assets/:file", (c) => {
     const name = c.req.param("file");
     const file = dashboard.assets.get(name);
@@ -55,8 +52,8 @@ export function addDashboard(app: Hono<ApiEnv>, dashboard: BuiltDashboard): void
 /** A page served at any depth, whose own addresses are relative, as only a proxy may know the path in front. */
 export function placed({ plain, etag, content_type }: BuiltFile, path: string, root_depth = 1): BuiltFile {
   const up = "../".repeat(path.split("/").length - 1 - root_depth) || "./";
-  const text = Buffer.from(plain).toString().replaceAll('"./', `"${up}`);
-  return { content_type, etag: `${etag}-${up.length}`, plain: new TextEncoder().encode(text) };
+  const moved = Buffer.from(plain).toString().replaceAll('"./', `"${up}`);
+  return { content_type, etag: `${etag}-${up.length}`, plain: new TextEncoder().encode(moved) };
 }
 
 export function answerFile(c: ApiContext, file: BuiltFile, cache: string, status = 200): Response {
