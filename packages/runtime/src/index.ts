@@ -1,9 +1,12 @@
 export { failed, succeeded, unknownType, type Ending } from "./attempt/outcome.ts";
 export { runAttempt } from "./attempt/run-attempt.ts";
 export { sourcesOf, type Sources } from "./attempt/sources.ts";
-export { beginAttempt, endAttempt, traceReceived, traceSettled } from "./attempt/traces.ts";
-export { newRun, nextOf, shouldGoOn, type Run } from "./run/group-run.ts";
-export { createHeldJobs, type Held } from "./run/held-jobs.ts";
+export { traceReceived, traceSettled } from "./attempt/traces.ts";
+export { newRun, nextOf, type Run } from "./run/group-run.ts";
+export { createHeldJobs, heldJob, type Held } from "./run/held-jobs.ts";
+export { abort, lazyAbort, signalOf, type LazyAbort } from "./run/lazy-abort.ts";
+export { keepLeases, type Extender } from "./run/lease-keeper.ts";
+export { createRunLoop, newStages, type Attempts, type JobSource, type Outcome, type Stages } from "./run/run-loop.ts";
 export { createSettler } from "./settle/settler.ts";
 export { pause } from "./waiting/pause.ts";
 export { createSemaphore } from "./waiting/semaphore.ts";

@@ -18,23 +18,24 @@ import {
   createClaimSize,
   createLeaseReturns,
   defaultRetention,
+  type Lease,
 } from "@atlasqueue/core/internal/worker";
+import { createRunLoop, newStages, type JobSource, type Run } from "@atlasqueue/runtime";
 import { watchConsuming } from "./consume/consume-watch.ts";
-import { consume } from "./consume/consumer.ts";
-import { reportTrouble } from "./consume/report-trouble.ts";
+import { createConsumer } from "./consume/consumer.ts";
 import type { Sinks } from "./run/context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./consume/drain.ts";
 import type { Handler } from "./handler.ts";
-import { forgetSettled, heedCancels, keepLeases } from "./hold/lease-keeper.ts";
+import { dueOf, forgetSettled, leaseExtender, renewAtOnce } from "./hold/lease-keeper.ts";
 import { isIsolated } from "./isolate/run-isolated.ts";
 import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./hold/presence.ts";
 import { createProgressReporter } from "./run/progress-reporter.ts";
-import { runningJobs } from "./consume/running-jobs.ts";
-import { createStarter } from "./consume/starter.ts";
+import { AbandonedError, runningJobs, type RunningJob } from "./consume/running-jobs.ts";
 import { createServed } from "./consume/served.ts";
 import { createSettler } from "./hold/settler.ts";
+import { createAttempts } from "./run/attempts.ts";
 import { createSources } from "./run/sources.ts";
 
 export type WorkerConfig = {
@@ -98,12 +99,8 @@ export type Worker = {
 };
 
 const unsettled_max = 2_000;
-/** A timer set for longer fires at once. */
-const timer_ms_max = 2 ** 31 - 1;
 /** As in `@atlasqueue/client`. */
 const stop_ms_default = 25_000;
-/** How long the last words to the database may take, after the deadline. */
-const farewell_ms_max = 5_000;
 
 /**
  * Run a worker in this process.
@@ -123,8 +120,8 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const unknown_type_seconds = config.unknownTypeSeconds ?? 300;
   const handlers = handlersByType(config.handlers);
 
-  const draining = new AbortController();
-  const stopped = new AbortController();
+  const stages = newStages();
+  const { draining, stopped } = stages;
   const running = runningJobs(concurrency, unsettled_max);
   const followUps = createFollowUps(deps);
   const sweeper = createSweeper({ ...deps, followUps }, draining.signal, tenants === "*" ? served.discover : undefined);
@@ -158,18 +155,39 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const settler = createSettler({ ...deps, followUps }, running, backoff, {
     claimer,
     stop: draining.signal,
-    start: (next, asked_at) =>
-      void starter([...next.keys()], asked_at, next).catch((error: unknown) => reportTrouble(deps, error)),
+    start: (next, asked_at) => start([...next.keys()], asked_at, next),
   });
-  const parts = { deps, running, settler, returns, served, handlers, lease_seconds, unknown_type_seconds };
-  const starter = createStarter({ ...parts, children, sinks, tracing: deps.tracing }, draining.signal);
-  const consuming = consume(
-    { deps, running, watch, returns, starter },
-    { claimer, served, poll_timeout_seconds },
-    draining.signal,
-  );
+  const start = (leases: Lease[], asked_at: number, runs?: ReadonlyMap<Lease, Run>): void =>
+    void loop.start(running.claimed(leases, dueOf(lease_seconds, asked_at), runs), asked_at);
+  const source: JobSource<RunningJob> = {
+    ...settler,
+    ...leaseExtender(deps, running, lease_seconds),
+    ...createConsumer(
+      { deps, running, watch, returns, start },
+      { claimer, served, poll_timeout_seconds },
+      draining.signal,
+    ),
+    release(jobs, why, later = false) {
+      for (const job of jobs) running.abandon(job, new AbandonedError(why));
+      return returns.giveBack(
+        jobs.map(({ lease }) => lease),
+        { later },
+      );
+    },
+  };
+  const attempts = createAttempts({
+    deps,
+    served,
+    handlers,
+    unknown_type_seconds,
+    children,
+    sinks,
+    tracing: deps.tracing,
+  });
+  const lease_ms = lease_seconds * 1_000;
+  const loop = createRunLoop({ held: running, source, attempts, lease_ms, stages, tracing: deps.tracing });
+  const renewNoMore = renewAtOnce(deps, running, loop.wake);
   const keeping = Promise.all([
-    keepLeases(deps, running, lease_seconds, stopped.signal),
     forgetSettled(deps, running, stopped.signal),
     keepPresence(deps, {
       tenants: tenants === "*" ? [allTenants] : tenants,
@@ -188,7 +206,6 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
       stop: stopped.signal,
     }),
   ]);
-  const heedNoMore = heedCancels(deps, running, lease_seconds);
   const refused = Promise.withResolvers<string>();
   const endRefused = () => {
     refused.resolve(sharedRedis);
@@ -203,28 +220,15 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
 
   const stop = async (wanted_ms: number): Promise<void> => {
     deps.observe({ event: "worker_draining", worker_id: id, running: running.size(), deadline_ms: wanted_ms });
-    draining.abort();
-    const deadline_ms = Math.min(Math.max(0, wanted_ms), timer_ms_max - farewell_ms_max);
-    const due_at = performance.now() + deadline_ms;
+    const { released, left_ms } = await loop.stop(wanted_ms);
+    renewNoMore();
+    const last_ms = performance.now() + left_ms;
     const over = new AbortController();
-    let late = false;
-    const deadline = pause(deadline_ms, over.signal).then(() => (late = true));
-    await Promise.race([consuming, deadline]);
-    while (running.handling() > 0 && !late) await Promise.race([running.change(), deadline]);
-    const abandoned = running.all().filter((job) => job.phase === "handling");
-    for (const job of abandoned) running.abandon(job, "the worker shuts down");
-    // A process that stood still gets here long after its deadline.
-    const last = Math.max(due_at, performance.now()) + farewell_ms_max;
-    const farewell = pause(Math.max(0, last - performance.now()), over.signal);
-    const given = await Promise.race([returns.giveBack(abandoned.map((job) => job.lease)), farewell.then(() => 0)]);
-    await Promise.race([settler.drained(), farewell]);
-    settler.giveUp();
-    stopped.abort();
-    heedNoMore();
-    await Promise.race([Promise.all([children.close(), consuming, keeping, sweeping, followUps.stop()]), farewell]);
-    await returns.close(Math.max(0, last - performance.now()));
+    const farewell = pause(Math.max(0, left_ms), over.signal);
+    await Promise.race([Promise.all([children.close(), loop.ended, keeping, sweeping, followUps.stop()]), farewell]);
+    await returns.close(Math.max(0, last_ms - performance.now()));
     over.abort();
-    deps.observe({ event: "worker_stopped", worker_id: id, released: given });
+    deps.observe({ event: "worker_stopped", worker_id: id, released });
   };
 
   let stopping: Promise<void> | undefined;

@@ -1,65 +1,65 @@
-import { outage_hold_ms, type Json, type TraceSpan } from "@atlasqueue/contract";
-import { createHeldJobs, type Held, type Run } from "@atlasqueue/runtime";
+import { outage_hold_ms, type Json } from "@atlasqueue/contract";
+import { createHeldJobs, heldJob, type Held, type Run } from "@atlasqueue/runtime";
 import type { LeasedJob } from "../resources/leases.ts";
 
 /** A job that this worker holds. */
 export type HeldJob = Held & {
   readonly leased: LeasedJob;
-  readonly run: Run;
-  /** Of this attempt once it has begun, where attempts are traced. */
-  span: TraceSpan | undefined;
-  /** The handler's signal. */
-  readonly stop: AbortController;
   /** Aborts as soon as the job is no longer ours. */
   readonly gone: AbortController;
   /** Under which its ack leases the next: a repeated ack has the same jobs. */
   next_token: string | undefined;
-  /** Until when the lease holds for certain, on the clock of performance.now(). */
-  ends_at_ms: number;
+  /** When its lease is to be renewed, if there is no progress before. */
+  due_at_ms: number;
+  /** Renewals that failed, in a row. */
+  failures: number;
   /** Not sent yet. */
   progress: { value: Json } | undefined;
-  /** Tells the lease keeper to look again. */
-  wake: () => void;
+  /** Before this no progress is sent. */
+  progress_at_ms: number;
 };
 
 const unsettled_max = 1_000;
 
 /** The jobs a remote worker holds. */
-export function heldJobs(concurrency: number) {
+export function heldJobs(concurrency: number, lease_ms: number) {
   const held = createHeldJobs<HeldJob>(concurrency, unsettled_max);
-  const leave = (job: HeldJob): void => {
-    if (!held.leave(job)) return;
-    job.gone.abort();
-    job.wake();
-  };
   return {
     ...held,
-    leave,
-    add: (leased: LeasedJob, run: Run): HeldJob =>
-      held.add({
-        leased,
-        run,
-        span: undefined,
-        stop: new AbortController(),
-        gone: new AbortController(),
-        phase: "handling",
-        goes_on: false,
-        next_token: undefined,
-        ends_at_ms: leased.ends_at_ms,
-        progress: undefined,
-        wake: () => {},
-      }),
-    /** Take a job from its handler, whose outcome no longer counts. */
+    leave(job: HeldJob): boolean {
+      job.gone.abort();
+      return held.leave(job);
+    },
     abandon(job: HeldJob, reason: Error): void {
-      leave(job);
-      job.stop.abort(reason);
+      job.gone.abort();
+      held.abandon(job, reason);
+    },
+    add(leased: LeasedJob, run?: Run): HeldJob {
+      const { ends_at_ms } = leased;
+      const due_at_ms = ends_at_ms - lease_ms + renewInMs(lease_ms);
+      return held.add({
+        ...heldJob({ ends_at_ms, renew_at_ms: due_at_ms }, run),
+        leased,
+        gone: new AbortController(),
+        next_token: undefined,
+        due_at_ms,
+        failures: 0,
+        progress: undefined,
+        progress_at_ms: -Infinity,
+      });
     },
   };
 }
 export type HeldJobs = ReturnType<typeof heldJobs>;
 
 /**
- * The API says that its database is away: that holds these jobs for a while, as a renewal would, even beyond the end of
+ * When to renew a lease that has just begun: after a third of it at most, and not at the same moment as all others that were
+ * leased with it, or an API would have the renewals of thousands of jobs at once, over and over.
+ */
+export const renewInMs = (lease_ms: number): number => (lease_ms * (3 + Math.random())) / 12;
+
+/**
+ * The API says that its database is down: that holds these jobs for a while, as a renewal would, even beyond the end of
  * their leases. When the API falls silent, that time runs out.
  */
 export function holdOn(jobs: readonly HeldJob[]): void {

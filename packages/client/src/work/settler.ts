@@ -1,5 +1,5 @@
 import { limits, type Tracing } from "@atlasqueue/contract";
-import { createSettler, newRun, nextOf, traceReceived, traceSettled, type Ending, type Run } from "@atlasqueue/runtime";
+import { abort, createSettler, newRun, nextOf, traceSettled, type Ending, type Run } from "@atlasqueue/runtime";
 import { AtlasQueueError, isDatabaseAway } from "../errors.ts";
 import { randomToken } from "../idempotency-key.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
@@ -20,7 +20,7 @@ type GoingOn = {
   worker_id: string;
   types: readonly string[] | undefined;
   lease_seconds: number;
-  start(leased: LeasedJob, run: Run): Promise<void>;
+  start(leased: readonly LeasedJob[], asked_at_ms: number, runs: ReadonlyMap<LeasedJob, Run>): void;
   /** Aborts when nothing more may be leased. */
   stopping: AbortSignal;
   /** Aborts when what was leased may not be started any more: an answer that is still out may keep nothing waiting. */
@@ -92,7 +92,7 @@ export function createRemoteSettler(
       }),
       ...(lease_token !== undefined && { next: { worker_id, lease_seconds, lease_token, types: types && [...types] } }),
     };
-    const began_at = Date.now();
+    const asked_at_ms = performance.now();
     const name = acks.length > 0 ? "ack" : "nack";
     const outcomes = await traced(name, batch, () => calls.settle(request, call()));
     const told = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
@@ -103,14 +103,9 @@ export function createRemoteSettler(
       else lost(job);
     }
     const { next = [] } = outcomes;
-    traceReceived(
-      tracing,
-      next.map(({ job }) => job),
-      began_at,
-    );
     // In this turn, before anything else finds the slots free.
     const before = acks.map(({ job }) => job);
-    for (const leased of next) void start(leased, runOf(leased, before));
+    if (next.length > 0) start(next, asked_at_ms, new Map(next.map((leased) => [leased, runOf(leased, before)])));
   };
 
   const sendAdding = async (item: Success): Promise<void> => {
@@ -191,7 +186,17 @@ export function createRemoteSettler(
   });
   return {
     ...settler,
-    settle: (job: HeldJob, outcome: Settlement["outcome"]) => settler.settle({ job, outcome, refusals: 0 }),
+    settle: (job: HeldJob, outcome: Ending): void => settler.settle({ job, outcome, refusals: 0 }),
+    async release(jobs: readonly HeldJob[], why: string, later = false): Promise<number> {
+      for (const job of jobs) {
+        held.handlerEnded(job);
+        abort(job.abort, new DOMException(why, "AbortError"));
+        // A renewal whose response was lost may hold it.
+        job.ends_at_ms = Math.max(job.ends_at_ms, performance.now() + lease_seconds * 1_000);
+        settler.settle({ job, outcome: { kind: "released", ...(later && { later }) }, refusals: 0 });
+      }
+      return jobs.length;
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { createParents, createSteps, type Parents, type Steps } from "@atlasqueue/contract";
-import { sourcesOf } from "@atlasqueue/runtime";
+import { signalOf, sourcesOf } from "@atlasqueue/runtime";
 import type { JobCalls } from "../resources/jobs.ts";
 import type { StepCalls } from "../resources/steps.ts";
 import { isFinal, isForbidden, isLost, isRefusal } from "./answers.ts";
@@ -17,9 +17,10 @@ type Parts = {
  * again, for as long as the job is held.
  */
 export function remoteSources({ calls, held, observe }: Parts, mine: HeldJob): Steps & Parents {
-  const { leased, stop } = mine;
+  const { leased } = mine;
+  const signal = signalOf(mine.abort);
   const { job, parents, parent_counts, parents_complete = false } = leased;
-  const call = { signal: stop.signal, retries: 0 };
+  const call = { signal, retries: 0 };
   const asked = sourcesOf({
     calls: {
       steps: async () => {
@@ -27,12 +28,12 @@ export function remoteSources({ calls, held, observe }: Parts, mine: HeldJob): S
         return new Map(steps.map(({ name, result }) => [name, result]));
       },
       storeStep: (name, result) => calls.storeStep(leased, name, result, { retries: 0 }),
-      park: (signal, timeout_seconds) => calls.park(leased, signal, timeout_seconds, { retries: 0 }),
+      park: (name, timeout_seconds) => calls.park(leased, name, timeout_seconds, { retries: 0 }),
       firstParents: async () => parents && parent_counts && { parents, parent_counts, parents_complete },
       parentPage: (cursor) => calls.parents(job.id, cursor === undefined ? {} : { cursor }, call),
     },
-    check: () => stop.signal.throwIfAborted(),
-    signal: stop.signal,
+    check: () => signal.throwIfAborted(),
+    signal,
     judge: mayPass,
     failed: (during, error) => observe({ event: "api_unavailable", during, error }),
     isLost,
@@ -40,9 +41,9 @@ export function remoteSources({ calls, held, observe }: Parts, mine: HeldJob): S
       if (held.holds(mine)) observe({ event: "lease_lost", job, during: "handling" });
       held.abandon(mine, error as Error);
     },
-    parked(reason, signal, until) {
+    parked(reason, waits_for, until) {
       held.abandon(mine, reason);
-      observe({ event: "job_parked", job, waits_for: signal, until });
+      observe({ event: "job_parked", job, waits_for, until });
     },
   });
   const came = leased.steps_complete ? new Map(Object.entries(leased.steps)) : undefined;

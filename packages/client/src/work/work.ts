@@ -1,23 +1,14 @@
+import { createSpawn, limits, type Job, type Json, type JsonObject, type Tracing } from "@atlasqueue/contract";
 import {
-  createSpawn,
-  limits,
-  ParkedError,
-  type Job,
-  type Json,
-  type JsonObject,
-  type Tracing,
-} from "@atlasqueue/contract";
-import {
-  beginAttempt,
-  endAttempt,
-  newRun,
-  pause,
+  abort,
+  createRunLoop,
+  newStages,
   runAttempt,
-  shouldGoOn,
+  signalOf,
   succeeded,
-  traceReceived,
   unknownType,
-  type Ending,
+  type Attempts,
+  type JobSource,
   type Run,
 } from "@atlasqueue/runtime";
 import { randomKey } from "../idempotency-key.ts";
@@ -26,9 +17,9 @@ import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import type { StepCalls } from "../resources/steps.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
+import { heartbeats, report } from "./heartbeats.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
-import { isLate, keepLease, renewBeforeStart, type KeeperDeps } from "./lease-keeper.ts";
-import { keepLeasing } from "./leasing.ts";
+import { createLeasing } from "./leasing.ts";
 import { createRemoteSettler } from "./settler.ts";
 import { remoteSources } from "./sources.ts";
 
@@ -74,9 +65,6 @@ export type RemoteWorker = {
 export type WorkHandlers = HandlerFunction<JsonObject> | Handler | readonly Handler[];
 
 const stop_ms_default = 25_000;
-/** How long the last words to the API may take, after the deadline. */
-const farewell_ms_max = 5_000;
-const stops = "the worker stops";
 
 type WorkerCalls = LeaseCalls & Omit<StepCalls, "signal"> & Pick<JobCalls, "parents">;
 
@@ -99,113 +87,63 @@ export function startRemoteWorker(
   const find = handlerFinder(handlers);
   const id = options.workerId ?? `remote-${randomKey().slice(0, 12)}`;
   const observe = careful(options.observe ?? warnOfTrouble);
-  const held = heldJobs(concurrency);
-  const draining = new AbortController();
+  const lease_ms = lease_seconds * 1_000;
+  const held = heldJobs(concurrency, lease_ms);
+  const stages = newStages();
+  const stopping = stages.draining.signal;
 
-  const keeping: KeeperDeps = { calls, held, observe, lease_seconds };
-  /** Aborts at the stop's deadline. */
-  const over = new AbortController();
-
-  /** Its lease is renewed first where less than half of it is left. */
-  const start = async (leased: LeasedJob, its_run: Run): Promise<void> => {
-    const { job } = leased;
-    const mine = held.add(leased, its_run);
-    if (over.signal.aborted) return giveBack(mine, stops);
-    const handler = find(job.type);
-    if (!handler && readyMs(job) < unknownTypeSeconds * 1_000) {
-      observe({ event: "job_type_unknown", job });
-      return giveBack(mine, "no handler", true);
-    }
-    if (isLate(mine, lease_seconds) && !(await renewBeforeStart(keeping, mine))) {
-      if (mine.phase === "handling") giveBack(mine, "the lease could not be renewed");
-      return;
-    }
-    void keepLease(keeping, mine);
-    const span = (mine.span = beginAttempt(tracing, { ...job, delayed: job.run_at !== job.created_at }));
-    observe({ event: "handler_start", job });
-    const progress = (value: Json): void => {
-      if (mine.phase !== "handling") return;
-      mine.progress = { value };
-      mine.wake();
-    };
-    const abort = (reason: Error) => mine.stop.abort(reason);
-    const run = async (): Promise<Ending> => {
+  const start = (leased: readonly LeasedJob[], asked_at_ms: number, runs?: ReadonlyMap<LeasedJob, Run>): void =>
+    void loop.start(
+      leased.map((one) => held.add(one, runs?.get(one))),
+      asked_at_ms,
+    );
+  const source: JobSource<HeldJob> = {
+    ...createLeasing({
+      calls,
+      held,
+      observe,
+      concurrency,
+      queue,
+      request: { workerId: id, leaseSeconds: lease_seconds, waitSeconds: wait_seconds, types: options.types },
+      stopping,
+      start,
+    }),
+    ...heartbeats({ calls, held, observe, lease_seconds }),
+    ...createRemoteSettler(
+      calls,
+      held,
+      observe,
+      { worker_id: id, lease_seconds, types: options.types, start, stopping, over: stages.late.signal },
+      tracing,
+    ),
+  };
+  const attempts: Attempts<HeldJob> = {
+    traced: ({ leased: { job } }) => ({ ...job, delayed: job.run_at !== job.created_at }),
+    isUnknown: ({ leased: { job } }) => !find(job.type) && readyMs(job) < unknownTypeSeconds * 1_000,
+    async run(mine) {
+      const { job } = mine.leased;
+      const handler = find(job.type);
       if (!handler) return unknownType(job.type);
       const { spawn, spawned } = createSpawn();
+      const progress = (value: Json) => mine.phase === "handling" && report(mine, value, loop.wake);
       const sources = remoteSources({ calls, held, observe }, mine);
-      const context = { job, signal: mine.stop.signal, progress, spawn, ...sources };
+      const context = { job, signal: signalOf(mine.abort), progress, spawn, ...sources };
       const timeout_seconds = job.timeout_seconds ?? handler.options.timeoutSeconds;
-      return runAttempt({ timeout_seconds, abort }, async (startClock) => {
+      return runAttempt({ timeout_seconds, abort: (reason) => abort(mine.abort, reason) }, async (startClock) => {
         const running = handler.run(job.payload, context);
         startClock();
         return succeeded(await running, spawned());
       });
-    };
-    const outcome = await (span ? span.active(run) : run());
-    if (mine.stop.signal.reason instanceof ParkedError) span?.end();
-    else if (span) endAttempt(span, outcome);
-    // Lost meanwhile, parked, or given back.
-    if (mine.phase !== "handling") return;
-    held.handlerEnded(mine, job.group !== null && shouldGoOn(mine.run, outcome, runMax));
-    settler.settle(mine, outcome);
-  };
-  const goingOn = {
-    worker_id: id,
-    lease_seconds,
-    types: options.types,
-    start,
-    stopping: draining.signal,
-    over: over.signal,
-  };
-  const settler = createRemoteSettler(calls, held, observe, goingOn, tracing);
-
-  const giveBack = (job: HeldJob, why: string, later = false): void => {
-    held.handlerEnded(job);
-    job.stop.abort(new DOMException(why, "AbortError"));
-    settler.settle(job, { kind: "released", ...(later && { later }) });
-  };
-
-  const consuming = keepLeasing({
-    calls,
-    held,
-    observe,
-    concurrency,
-    queue,
-    request: { workerId: id, leaseSeconds: lease_seconds, waitSeconds: wait_seconds, types: options.types },
-    stopping: draining.signal,
-    start(jobs, began_at) {
-      traceReceived(
-        tracing,
-        jobs.map(({ job }) => job),
-        began_at,
-      );
-      for (const leased of jobs) void start(leased, newRun());
     },
-  });
-
-  const stop = async (deadline_ms: number): Promise<void> => {
-    draining.abort();
-    held.tell();
-    await consuming;
-    const deadline = new AbortController();
-    const late = pause(deadline_ms, deadline.signal);
-    const allSettled = async () => {
-      while (held.handling() > 0 && !deadline.signal.aborted) await held.change();
-      await settler.drained();
-    };
-    await Promise.race([allSettled(), late]);
-    deadline.abort();
-    over.abort();
-    for (const job of held.all()) if (job.phase === "handling") giveBack(job, stops);
-    const farewell = new AbortController();
-    await Promise.race([settler.drained(), pause(farewell_ms_max, farewell.signal)]);
-    farewell.abort();
-    settler.giveUp();
-    for (const job of held.all()) held.leave(job);
+    mayGoOn: ({ leased }) => leased.job.group !== null,
+    run_jobs_max: runMax,
+    hear: (event, { leased: { job } }) => observe({ event, job }),
+    ended() {},
   };
+  const loop = createRunLoop({ held, source, attempts, lease_ms, stages, tracing });
 
   let stopped: Promise<void> | undefined;
-  const stopOnce = (deadline_ms: number) => (stopped ??= stop(deadline_ms));
+  const stopOnce = (deadline_ms: number) => (stopped ??= loop.stop(deadline_ms).then(() => {}));
   const { signal } = options;
   if (signal?.aborted) void stopOnce(stop_ms_default);
   else signal?.addEventListener("abort", () => void stopOnce(stop_ms_default), { once: true });

@@ -1,10 +1,38 @@
-/** How far a job is that a worker holds. */
+import type { TraceSpan } from "@atlasqueue/contract";
+import { newRun, type Run } from "./group-run.ts";
+import { abort, lazyAbort, type LazyAbort } from "./lazy-abort.ts";
+
+/** A job that a worker holds. Times are on the clock of `performance.now()`. */
 export type Held = {
-  /** `settling` once its outcome is known, `gone` when it is no longer held. */
+  /** `handling` until its outcome is known, and before its handler has begun; `gone` when it is no longer held. */
   phase: "handling" | "settling" | "gone";
+  /** When its handler was called. */
+  began_at_ms: number | undefined;
   /** Its settlement is to lease the next job of its group: it keeps its slot for that one. */
   goes_on: boolean;
+  readonly run: Run;
+  /** Of this attempt once it has begun, if attempts are traced. */
+  span: TraceSpan | undefined;
+  /** Of the handler's signal. */
+  readonly abort: LazyAbort;
+  /** Until when the lease holds for certain. */
+  ends_at_ms: number;
+  /** When the lease is to be renewed; Infinity while a renewal is under way. */
+  renew_at_ms: number;
+  renewals: number;
 };
+
+export const heldJob = (lease: Pick<Held, "ends_at_ms" | "renew_at_ms">, run: Run = newRun()): Held => ({
+  phase: "handling",
+  began_at_ms: undefined,
+  goes_on: false,
+  run,
+  span: undefined,
+  abort: lazyAbort(),
+  ends_at_ms: lease.ends_at_ms,
+  renew_at_ms: lease.renew_at_ms,
+  renewals: 0,
+});
 
 /**
  * The jobs a worker holds, and its free slots. A slot is free again when its handler ends or its lease is lost, or, if its
@@ -27,6 +55,15 @@ export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_
     waiting = [];
     for (const resolve of told) resolve();
   };
+  /** No longer ours: settled, lost or given up. False if it was not any more. */
+  const leave = (job: Job): boolean => {
+    if (job.phase === "gone") return false;
+    jobs.delete(job);
+    if (job.phase === "handling" || job.goes_on) handling -= 1;
+    job.phase = "gone";
+    tell();
+    return true;
+  };
   return {
     add(job: Job): Job {
       jobs.add(job);
@@ -48,14 +85,11 @@ export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_
       handling -= 1;
       tell();
     },
-    /** No longer ours: settled, lost or given up. False if it was not any more. */
-    leave(job: Job): boolean {
-      if (job.phase === "gone") return false;
-      jobs.delete(job);
-      if (job.phase === "handling" || job.goes_on) handling -= 1;
-      job.phase = "gone";
-      tell();
-      return true;
+    leave,
+    /** Take a job from its handler, whose outcome no longer counts. */
+    abandon(job: Job, reason: Error): void {
+      leave(job);
+      abort(job.abort, reason);
     },
     all: () => [...jobs],
     handling: () => handling,
@@ -66,3 +100,4 @@ export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_
     change: () => new Promise<void>((resolve) => waiting.push(resolve)),
   };
 }
+export type HeldJobs<Job extends Held> = ReturnType<typeof createHeldJobs<Job>>;

@@ -71,7 +71,7 @@ test("an outcome whose job is not held is not sent, and none is after giving up"
   settle(1, 2);
   const drained = settler.drained();
   await new Promise((resolve) => setImmediate(resolve));
-  settler.giveUp();
+  settler.close();
   await drained;
   expect(batches).toEqual([[2]]);
 });

@@ -21,7 +21,7 @@ export type Settler<Item> = {
   /** Resolves when everything given so far has been settled or given up. */
   drained(): Promise<void>;
   /** Stop waiting for a store that is away. */
-  giveUp(): void;
+  close(): void;
 };
 
 /**
@@ -75,6 +75,6 @@ export function createSettler<Item extends object>(store: OutcomeStore<Item>): S
       while (ready.isBusy() || again.isBusy() || rests.size > 0)
         await Promise.all([ready.idle(), again.idle(), ...rests]);
     },
-    giveUp: () => stopped.abort(),
+    close: () => stopped.abort(),
   };
 }

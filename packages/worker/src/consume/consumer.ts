@@ -8,7 +8,6 @@ import { idSource, type NextIds } from "./next-ids.ts";
 import { reportTrouble } from "./report-trouble.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
-import type { Starter } from "./starter.ts";
 import { createTenantLine } from "./tenant-line.ts";
 
 export type ConsumerConfig = {
@@ -37,15 +36,16 @@ type Parts = {
   running: RunningJobs;
   watch: ConsumeWatch;
   returns: LeaseReturns;
-  starter: Starter;
+  /** Starts what was leased by a statement sent at `asked_at`. */
+  start(leases: Lease[], asked_at: number): void;
 };
 
 /**
- * Keeps the free slots filled: takes as many ids as there are slots, claims them in one statement, starts each handler
- * as its lease comes back. With nothing ready it waits on the signal; without a signal it looks into Postgres.
+ * Fills the free slots: takes as many ids as there are slots, claims them in one statement, starts each handler as its lease
+ * comes back. With nothing ready it waits on the signal; without a signal it looks into Postgres.
  */
-export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortSignal): Promise<void> {
-  const { deps, running, watch, returns, starter } = parts;
+export function createConsumer(parts: Parts, config: ConsumerConfig, stop: AbortSignal) {
+  const { deps, running, watch, returns, start } = parts;
   const claim_jobs_max = Math.ceil(running.concurrency / claims_max);
   const claims = new Set<Promise<void>>();
   let empty_claims = 0;
@@ -66,7 +66,7 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
     const asked_at = performance.now();
     const leases = await claiming({ ...config.claimer, tenant });
     watch.claimed();
-    await starter(leases, asked_at);
+    start(leases, asked_at);
     return leases.length;
   };
   const claimOldest = (tenant: string, jobs_max: number): Promise<number> =>
@@ -152,28 +152,21 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       if (woken) line.taken(woken.queue.tenant, true);
     });
 
-  while (!stop.aborted) {
+  const take = async (): Promise<void> => {
     watch.turned();
-    if (served.open().length === 0) {
-      await pause(rest_ms_max, AbortSignal.any([stop, served.changed()]));
-      continue;
-    }
+    if (served.open().length === 0) return pause(rest_ms_max, AbortSignal.any([stop, served.changed()]));
     const room = Math.min(running.free(), claim_jobs_max, config.claimer.size?.jobs_max() ?? Infinity);
     const most = served.tenants().length > 1 ? claims_of_many_max : claims_max;
     if (room === 0 || claims.size >= most || returns.full()) {
       await Promise.race([running.change(), ...claims, pause(1_000, stop)]);
       // Handlers that end in the same turn of the event loop share the next claim.
-      await nextTurn();
-      continue;
+      return nextTurn();
     }
-    if (deps.signal.marks_only) {
-      // Its signal is taken before anything is awaited: a tenant that joins meanwhile ends the wait that it is not in.
-      await claimByMarks(served.changed());
-      continue;
-    }
+    // Its signal is taken before anything is awaited: a tenant that joins meanwhile ends the wait that it is not in.
+    if (deps.signal.marks_only) return claimByMarks(served.changed());
     try {
       const next = await nextIds(room);
-      if (next.ids.length === 0) continue;
+      if (next.ids.length === 0) return;
       const claiming = claimAll(next, room).finally(() => claims.delete(claiming));
       claims.add(claiming);
       // Fewer than asked for: nothing is waiting, so there is nothing to overlap with but others' claims.
@@ -182,6 +175,6 @@ export async function consume(parts: Parts, config: ConsumerConfig, stop: AbortS
       if (error instanceof SignalUnavailableError) await pollAfter(error);
       else await restAfter(error);
     }
-  }
-  await Promise.all(claims);
+  };
+  return { take, stopTaking: async () => void (await Promise.all(claims)) };
 }

@@ -1,71 +1,56 @@
-import type { TraceSpan } from "@atlasqueue/contract";
 import type { Lease } from "@atlasqueue/core/internal/worker";
-import { createHeldJobs, newRun, type Held, type Run } from "@atlasqueue/runtime";
-import { abort, lazyAbort, type LazyAbort } from "../run/lazy-abort.ts";
+import { abort, createHeldJobs, heldJob, type Held, type Run } from "@atlasqueue/runtime";
 
-/** A job this worker holds. `ran_ms` counts from the start of its handler, whose end sets it. */
+/** A job this worker holds. */
 export type RunningJob = Held & {
   lease: Lease;
-  abort: LazyAbort;
-  began_at: number;
+  /** How long its handler took, once that has ended. */
   ran_ms: number;
-  /** Of this attempt, where attempts are traced. */
-  span: TraceSpan | undefined;
-  run: Run;
 };
 
 /** Why a handler's signal was aborted. Its outcome no longer counts. */
-class AbandonedError extends Error {
+export class AbandonedError extends Error {
   override readonly name = "AbandonedError";
 }
+export const leaseLost = () => new AbandonedError("the lease was lost");
 
 /** The jobs a worker holds, and the claims whose jobs have all been settled. */
 export function runningJobs(concurrency: number, unsettled_max: number) {
   const held = createHeldJobs<RunningJob>(concurrency, unsettled_max);
   const byId = new Map<string, RunningJob>();
   let reserved = 0;
-  // By claim token, the jobs not settled yet, including those not begun; and the claims settled to the last job.
+  // By claim token, the jobs not settled yet; and the claims settled to the last job.
   const unsettled = new Map<string, number>();
   const settledClaims: { tenant: string; lease_token: string }[] = [];
 
   const remove = (job: RunningJob): boolean => held.leave(job) && byId.delete(job.lease.id);
-  const leave = (job: RunningJob): void => {
-    if (remove(job)) unsettled.delete(job.lease.lease_token);
+  const leave = (job: RunningJob): boolean => {
+    const was_held = remove(job);
+    if (was_held) unsettled.delete(job.lease.lease_token);
+    return was_held;
   };
-  const abandon = (job: RunningJob, reason: string): void => {
+  const abandon = (job: RunningJob, reason: Error): void => {
     leave(job);
-    abort(job.abort, new AbandonedError(reason));
+    abort(job.abort, reason);
+  };
+  const add = (lease: Lease, due: Parameters<typeof heldJob>[0], run?: Run): RunningJob => {
+    // The same job under an older lease, which was lost without the keeper noticing yet.
+    const older = byId.get(lease.id);
+    if (older) abandon(older, leaseLost());
+    const job = { ...heldJob(due, run), lease, ran_ms: 0 };
+    byId.set(lease.id, job);
+    return held.add(job);
   };
 
   return {
     ...held,
     /**
-     * A claim has come back. Called before its first job is started, as that may be settled before the next one begins:
-     * the claim would be taken for settled to the last job, and cleared away under those still to run.
+     * The jobs of a claim that has come back, added before the first of them is started: were that one settled alone, the
+     * claim would be cleared away under the others.
      */
-    claimed(leases: readonly Lease[]): void {
+    claimed(leases: readonly Lease[], due: Parameters<typeof heldJob>[0], runs?: ReadonlyMap<Lease, Run>) {
       for (const { lease_token } of leases) unsettled.set(lease_token, (unsettled.get(lease_token) ?? 0) + 1);
-    },
-    /** Not all jobs of a claim are started: it is left to the sweep. */
-    notAllStarted(leases: readonly Lease[]): void {
-      for (const { lease_token } of leases) unsettled.delete(lease_token);
-    },
-    add(lease: Lease, run = newRun()): RunningJob {
-      // The same job under an older lease, which was lost without the keeper noticing yet.
-      const older = byId.get(lease.id);
-      if (older) abandon(older, "the lease was lost");
-      const job: RunningJob = {
-        lease,
-        abort: lazyAbort(),
-        phase: "handling",
-        began_at: performance.now(),
-        ran_ms: 0,
-        span: undefined,
-        run,
-        goes_on: false,
-      };
-      byId.set(lease.id, job);
-      return held.add(job);
+      return leases.map((lease) => add(lease, due, runs?.get(lease)));
     },
     /** The database has the outcome, or has said that the lease was lost. */
     settled(job: RunningJob): void {

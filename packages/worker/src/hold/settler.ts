@@ -184,10 +184,10 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       await plain.drained();
       await deps.followUps.idle();
     },
-    /** Stop waiting for a database that is away. */
-    giveUp(): void {
-      adding.giveUp();
-      plain.giveUp();
+    /** Stop waiting for a database that is down. */
+    close(): void {
+      adding.close();
+      plain.close();
     },
   };
 }

@@ -6,8 +6,7 @@ import {
   type ParentsOfJob,
   type SignalWait,
 } from "@atlasqueue/contract";
-import type { Sources } from "@atlasqueue/runtime";
-import { abort, type LazyAbort } from "../run/lazy-abort.ts";
+import { abort, type LazyAbort, type Sources } from "@atlasqueue/runtime";
 import type { Answer, Ask } from "./messages.ts";
 
 /**

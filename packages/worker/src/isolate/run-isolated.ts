@@ -1,10 +1,9 @@
 import { checkSpawned, errorData, spawnErrorOf, storableText, type Tracing } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal/worker";
-import { failed, succeeded, type Ending, type Sources } from "@atlasqueue/runtime";
+import { failed, succeeded, type Ending, type LazyAbort, type Sources } from "@atlasqueue/runtime";
 import type { Context, Sinks } from "../run/context.ts";
 import { keptResult, type Handler } from "../handler.ts";
-import type { LazyAbort } from "../run/lazy-abort.ts";
 import type { ChildPool } from "./child-pool.ts";
 import type { SaidOutcome } from "./messages.ts";
 import { answerAsk } from "./remote-store.ts";

@@ -13,10 +13,9 @@ import {
 } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
 import type { Lease } from "@atlasqueue/core/internal/worker";
-import type { Sources } from "@atlasqueue/runtime";
+import { signalOf, type LazyAbort, type Sources } from "@atlasqueue/runtime";
 import type { JobContext } from "../handler.ts";
 import type { OutputStream } from "../output/job-output.ts";
-import { signalOf, type LazyAbort } from "./lazy-abort.ts";
 
 /** Where a handler's output goes. Shared by all jobs of a worker. */
 export type Sinks = {

@@ -1,25 +1,15 @@
-import { ParkedError } from "@atlasqueue/contract";
+import { abort, runAttempt, succeeded, unknownType, type LazyAbort, type Outcome } from "@atlasqueue/runtime";
 import type { Lease } from "@atlasqueue/core/internal/worker";
-import { runAttempt, succeeded, unknownType, type Ending } from "@atlasqueue/runtime";
 import { Context } from "./context.ts";
 import { keptResult, type Handler } from "../handler.ts";
 import { isIsolated, runIsolated, type Runtime } from "../isolate/run-isolated.ts";
 import { NotStartedError } from "../isolate/child-process.ts";
-import { abort, type LazyAbort } from "./lazy-abort.ts";
 import { jobOutput } from "../output/job-output.ts";
-
-/** How a handler ended, if it did. */
-export type Outcome =
-  | Ending
-  /** It waits for a signal, and is not held any more. */
-  | { kind: "parked"; error?: undefined }
-  /** No process could be started for it: it goes back, with no attempt spent. */
-  | { kind: "not_started"; error: string };
 
 /**
  * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
- * stored, a timeout and anything thrown fail that job alone. Aborting `lazy` aborts the handler's signal; one that was
- * parked has not ended, and one for which no process could be started has not begun.
+ * stored, a timeout and anything thrown fail that job alone. Aborting `lazy` aborts the handler's signal. A job for which no
+ * process could be started has not begun.
  */
 export async function runJob(
   lease: Lease,
@@ -43,11 +33,8 @@ export async function runJob(
     },
   );
   output.end();
-  if (outcome.kind === "not_started") return outcome;
-  // Whatever the handler made of it.
-  if (lazy.reason instanceof ParkedError) return { kind: "parked" };
   const { lines } = context;
-  return lines && outcome.kind !== "parked" ? { ...outcome, log: lines } : outcome;
+  return lines && outcome.kind !== "not_started" ? { ...outcome, log: lines } : outcome;
 }
 
 function notStarted(thrown: unknown): Outcome {

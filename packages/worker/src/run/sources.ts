@@ -2,10 +2,9 @@ import { limits, showValue, StepError } from "@atlasqueue/contract";
 import { DatabaseTimeoutError, isUnavailable } from "@atlasqueue/core";
 import { isLocked, parentsOf, parentsPage, park, storeStep, type FollowUps } from "@atlasqueue/core/internal";
 import { aboutLease, findJobSteps, type Lease } from "@atlasqueue/core/internal/worker";
-import { sourcesOf, type Sources } from "@atlasqueue/runtime";
-import type { RunningJobs } from "../consume/running-jobs.ts";
+import { abort, sourcesOf, type LazyAbort, type Sources } from "@atlasqueue/runtime";
+import { leaseLost, type RunningJobs } from "../consume/running-jobs.ts";
 import type { WorkerDeps } from "../deps.ts";
-import { abort, type LazyAbort } from "./lazy-abort.ts";
 
 type Parts = { deps: WorkerDeps; running: RunningJobs; followUps: Pick<FollowUps, "parked"> };
 
@@ -74,7 +73,7 @@ export function createSources({ deps, running, followUps }: Parts) {
         const job = running.of(lease);
         if (!job) return;
         deps.observe({ event: "lease_lost", during: "step", ...aboutLease(lease) });
-        running.abandon(job, "the lease was lost");
+        running.abandon(job, leaseLost());
       },
       parked(reason, _signal, until) {
         const job = running.of(lease);

@@ -1,4 +1,4 @@
-import { newRun } from "@atlasqueue/runtime";
+import { keepLeases } from "@atlasqueue/runtime";
 import { expect, test, vi } from "vitest";
 import { fakeClock } from "../../test/fake-clock.ts";
 import { problemOf } from "../../test/problems.ts";
@@ -6,58 +6,61 @@ import { swallowed } from "../../test/swallowed.ts";
 import { UnavailableError } from "../errors.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { heldJobs } from "./held-jobs.ts";
-import { keepLease, type KeeperDeps } from "./lease-keeper.ts";
+import { heartbeats, report } from "./heartbeats.ts";
 
 const problem = problemOf("unavailable");
 
 /** A worker with one job, and how the API answers its heartbeats. */
 function keeping(lease_seconds: number, heartbeat: LeaseCalls["heartbeat"]) {
   fakeClock();
-  const held = heldJobs(1);
-  const leased = { job: { id: "17" }, ends_at_ms: performance.now() + lease_seconds * 1_000 } as LeasedJob;
-  const job = held.add(leased, newRun());
-  const calls = { heartbeat } as LeaseCalls;
-  const deps: KeeperDeps = { calls, held, observe: () => {}, lease_seconds };
-  return { held, job, kept: keepLease(deps, job) };
+  const lease_ms = lease_seconds * 1_000;
+  const held = heldJobs(1, lease_ms);
+  const job = held.add({ job: { id: "17" }, ends_at_ms: performance.now() + lease_ms } as LeasedJob);
+  job.began_at_ms = performance.now();
+  const stop = new AbortController();
+  const source = heartbeats({ calls: { heartbeat }, held, observe: () => {}, lease_seconds });
+  const { wake, kept } = keepLeases(held, source, { lease_ms, stop: stop.signal });
+  const stopped = () => (stop.abort(), kept);
+  return { held, job, wake, stopped };
 }
 
 test("in an outage a handler's progress waits for the next renewal, which rests the longer the more of a lease is left", async () => {
   const asked: unknown[] = [];
   let is_away = true;
-  const { held, job, kept } = keeping(300, async (_held, options) => {
+  const { job, wake, stopped } = keeping(300, async (_held, options) => {
     asked.push(options?.progress);
     if (is_away) throw new UnavailableError("away", { status: 503, problem });
     return {} as Awaited<ReturnType<LeaseCalls["heartbeat"]>>;
   });
-  const report = async (n: number) => {
-    job.progress = { value: n };
-    job.wake();
+  const reportOne = async (n: number) => {
+    report(job, n, wake);
     await vi.advanceTimersByTimeAsync(1_000);
   };
-  for (let n = 0; n < 10; n += 1) await report(n);
+  for (let n = 0; n < 10; n += 1) await reportOne(n);
   // With so much of the lease left a renewal rests for eighteen seconds and more, progress for ten.
   expect(asked).toEqual([0]);
   is_away = false;
   await vi.advanceTimersByTimeAsync(2_000);
   expect(asked).toEqual([0, 9]);
   // Once a second again.
-  await report(10);
-  await report(11);
+  await reportOne(10);
+  await reportOne(11);
   expect(asked).toEqual([0, 9, 10, 11]);
-  held.leave(job);
-  await kept;
+  await stopped();
 });
 
 test("no renewal goes on for a job that is held no more", async () => {
   const signals: (AbortSignal | undefined)[] = [];
-  const { held, job, kept } = keeping(12, (_held, _options, { signal } = {}) => {
+  const { held, job, stopped } = keeping(12, (_held, _options, { signal } = {}) => {
     signals.push(signal);
     return swallowed(signal);
   });
   await vi.advanceTimersByTimeAsync(5_000);
   expect(signals.map((signal) => signal?.aborted)).toEqual([false]);
   held.leave(job);
-  await kept;
   expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(signals).toHaveLength(1);
+  await stopped();
   expect(vi.getTimerCount()).toBe(0);
 });
