@@ -102,7 +102,7 @@ export function heartbeats({ calls, held, observe, lease_seconds }: HeartbeatDep
       job.failures = isDatabaseAway(error) ? 0 : job.failures + 1;
       job.due_at_ms = performance.now() + restMs(job, error);
       // New progress waits as well, but not for as long as a long lease can.
-      job.progress_at_ms = Math.min(job.due_at_ms, performance.now() + try_ms_max);
+      job.progress_at_ms = Math.min(job.due_at_ms, performance.now() + try_ms_max) + progress_ms_min;
     }
   };
 
