@@ -8,6 +8,6 @@ export { abort, lazyAbort, signalOf, type LazyAbort } from "./run/lazy-abort.ts"
 export { keepLeases, type Extender } from "./run/lease-keeper.ts";
 export { createRunLoop, newStages, type Attempts, type JobSource, type Outcome, type Stages } from "./run/run-loop.ts";
 export { createSettler } from "./settle/settler.ts";
-export { pause } from "./waiting/pause.ts";
+export { pause, until } from "./waiting/pause.ts";
 export { createSemaphore } from "./waiting/semaphore.ts";
 export { createTrigger } from "./waiting/trigger.ts";

@@ -12,7 +12,8 @@ import {
 } from "@atlasqueue/core";
 import { requirePostgres } from "@atlasqueue/core/internal";
 import { asOption, keysOf } from "@atlasqueue/core/internal/worker";
-import { handlersByType, newWorkerId, startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
+import { handlersByType } from "./handler.ts";
+import { newWorkerId, startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
 
 export type WorkerOptions = WorkerConfig & {
   /** Such as `postgres://localhost/atlasqueue`. */

@@ -79,6 +79,9 @@ export type Handler = {
 
 const handlers = new WeakSet<object>();
 
+/** Whether it is to run in a process of its own. */
+export const isIsolated = ({ options: { isolate = false } }: Handler): boolean => isolate !== false;
+
 /**
  * Define what happens to jobs of a type: one made by `defineJob`, or a name and a payload schema. The schema, of zod,
  * valibot, arktype or another library with Standard Schema, checks every job's payload before the function sees it. Throws
@@ -155,4 +158,18 @@ export function handlersOf(module: object, url: string): Handler[] {
 /** Whether an export of a user's module was made by `defineHandler`. */
 export function isHandler(value: unknown): value is Handler {
   return typeof value === "object" && value !== null && handlers.has(value);
+}
+
+/** Throws for two of one type. */
+export function handlersByType(handlers: readonly Handler[]): ReadonlyMap<string, Handler> {
+  const byType = new Map<string, Handler>();
+  for (const handler of handlers) {
+    if (byType.has(handler.type)) throw new Error(`two handlers for the type ${JSON.stringify(handler.type)}`);
+    if (isIsolated(handler) && handler.module === undefined)
+      throw new Error(
+        `the module of the handler ${handler.type} is not known; use isolate: { module: import.meta.url }`,
+      );
+    byType.set(handler.type, handler);
+  }
+  return byType;
 }

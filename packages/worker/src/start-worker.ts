@@ -7,7 +7,6 @@ import {
   createRedisOwner,
   createSweeper,
   defaultTenant,
-  pause,
   sharedRedis,
 } from "@atlasqueue/core/internal";
 import {
@@ -20,15 +19,14 @@ import {
   defaultRetention,
   type Lease,
 } from "@atlasqueue/core/internal/worker";
-import { createRunLoop, newStages, type JobSource, type Run } from "@atlasqueue/runtime";
+import { createRunLoop, newStages, until, type JobSource, type Run } from "@atlasqueue/runtime";
 import { watchConsuming } from "./consume/consume-watch.ts";
 import { createConsumer } from "./consume/consumer.ts";
 import type { Sinks } from "./run/context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./consume/drain.ts";
-import type { Handler } from "./handler.ts";
+import { handlersByType, type Handler } from "./handler.ts";
 import { dueOf, forgetSettled, leaseExtender, renewAtOnce } from "./hold/lease-keeper.ts";
-import { isIsolated } from "./isolate/run-isolated.ts";
 import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./hold/presence.ts";
 import { createProgressReporter } from "./run/progress-reporter.ts";
@@ -220,14 +218,11 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
 
   const stop = async (wanted_ms: number): Promise<void> => {
     deps.observe({ event: "worker_draining", worker_id: id, running: running.size(), deadline_ms: wanted_ms });
-    const { released, left_ms } = await loop.stop(wanted_ms);
+    const { released, last_ms } = await loop.stop(wanted_ms);
     renewNoMore();
-    const last_ms = performance.now() + left_ms;
-    const over = new AbortController();
-    const farewell = pause(Math.max(0, left_ms), over.signal);
-    await Promise.race([Promise.all([children.close(), loop.ended, keeping, sweeping, followUps.stop()]), farewell]);
+    const ended = Promise.all([children.close(), loop.ended, keeping, sweeping, followUps.stop()]);
+    await until(ended, last_ms - performance.now());
     await returns.close(Math.max(0, last_ms - performance.now()));
-    over.abort();
     deps.observe({ event: "worker_stopped", worker_id: id, released });
   };
 
@@ -245,17 +240,3 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
 }
 
 export const newWorkerId = () => `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
-
-/** Throws for two of one type. */
-export function handlersByType(handlers: readonly Handler[]): ReadonlyMap<string, Handler> {
-  const byType = new Map<string, Handler>();
-  for (const handler of handlers) {
-    if (byType.has(handler.type)) throw new Error(`two handlers for the type ${JSON.stringify(handler.type)}`);
-    if (isIsolated(handler) && handler.module === undefined)
-      throw new Error(
-        `the module of the handler ${handler.type} is not known; use isolate: { module: import.meta.url }`,
-      );
-    byType.set(handler.type, handler);
-  }
-  return byType;
-}

@@ -7,6 +7,7 @@ import { UnavailableError } from "../errors.ts";
 import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
 import { heldJobs } from "./held-jobs.ts";
 import { heartbeats, report } from "./heartbeats.ts";
+import type { WorkerCalls } from "./parts.ts";
 
 const problem = problemOf("unavailable");
 
@@ -18,7 +19,7 @@ function keeping(lease_seconds: number, heartbeat: LeaseCalls["heartbeat"]) {
   const job = held.add({ job: { id: "17" }, ends_at_ms: performance.now() + lease_ms } as LeasedJob);
   job.began_at_ms = performance.now();
   const stop = new AbortController();
-  const source = heartbeats({ calls: { heartbeat }, held, observe: () => {}, lease_seconds });
+  const source = heartbeats({ calls: { heartbeat } as WorkerCalls, held, observe: () => {}, lease_seconds });
   const { wake, kept } = keepLeases(held, source, { lease_ms, stop: stop.signal });
   const stopped = () => (stop.abort(), kept);
   return { held, job, wake, stopped };

@@ -2,17 +2,9 @@ import { outage_hold_ms, type Json } from "@atlasqueue/contract";
 import type { Extender } from "@atlasqueue/runtime";
 import { isDatabaseAway, LeaseLostError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
-import type { LeaseCalls } from "../resources/leases.ts";
 import { isLost, isRefusal } from "./answers.ts";
-import type { Observe } from "./events.ts";
-import { holdOn, renewInMs, type HeldJob, type HeldJobs } from "./held-jobs.ts";
-
-export type HeartbeatDeps = {
-  calls: Pick<LeaseCalls, "heartbeat">;
-  held: Pick<HeldJobs, "abandon" | "holds">;
-  observe: Observe;
-  lease_seconds: number;
-};
+import { holdOn, renewInMs, type HeldJob } from "./held-jobs.ts";
+import type { WorkerParts } from "./parts.ts";
 
 const progress_ms_min = 1_000;
 const try_ms_max = 10_000;
@@ -65,7 +57,10 @@ export function report(job: HeldJob, value: Json, wake: () => void): void {
  * is lost, or when it could not be renewed in time: from then on another worker may have the job. While the API says that its
  * database is down, the handler goes on.
  */
-export function heartbeats({ calls, held, observe, lease_seconds }: HeartbeatDeps): Extender<HeldJob> {
+export function heartbeats(
+  parts: Pick<WorkerParts, "calls" | "held" | "observe" | "lease_seconds">,
+): Extender<HeldJob> {
+  const { calls, held, observe, lease_seconds } = parts;
   const lease_ms = lease_seconds * 1_000;
   const lose = (job: HeldJob): void => {
     // An outcome on its way may still be in time; its settlement will show.

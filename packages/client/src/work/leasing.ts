@@ -3,38 +3,31 @@ import { pause, type JobSource } from "@atlasqueue/runtime";
 import { AtlasQueueError, ConflictError, isWordOfApi, TimeoutError } from "../errors.ts";
 import { backoffMs } from "../http/retry.ts";
 import { randomToken } from "../idempotency-key.ts";
-import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
-import type { Observe } from "./events.ts";
-import type { HeldJob, HeldJobs } from "./held-jobs.ts";
+import type { HeldJob } from "./held-jobs.ts";
+import type { WorkerParts } from "./parts.ts";
 
 /** After an empty response that came early, as from an API that is stopping, do not ask again at once. */
 const early_ms = 500;
 /** How long the release of an request without a response may take. */
 const release_ms_max = 2_000;
 
-type Leasing = {
-  calls: Pick<LeaseCalls, "lease" | "releaseLease">;
-  held: Pick<HeldJobs, "free" | "handling" | "change">;
-  observe: Observe;
-  concurrency: number;
-  queue: string;
-  request: { workerId: string; leaseSeconds: number; waitSeconds: number; types: readonly string[] | undefined };
-  start(leased: readonly LeasedJob[], asked_at_ms: number): void;
-  /** Aborts when nothing more may be leased. */
-  stopping: AbortSignal;
-};
+type Wanted = { queue: string; concurrency: number; wait_seconds: number };
 
 /**
  * Leases jobs for the free slots, one request after another. A request without a response is repeated with its token, and has
  * the same jobs. After a timeout the worker uses half of its slots, and one more after each response. Never rejects.
  *
  * @example
- * const { take } = createLeasing({ calls, held, observe, concurrency: 10, queue: "emails", request, start, stopping });
+ * const { take } = createLeasing(parts, { queue: "emails", concurrency: 10, wait_seconds: 20 });
  */
-export function createLeasing(leasing: Leasing): Pick<JobSource<HeldJob>, "take" | "stopTaking"> {
-  const { calls, held, observe, concurrency, queue, request, start, stopping } = leasing;
+export function createLeasing(
+  { calls, held, observe, worker_id, lease_seconds, types, stages, start }: WorkerParts,
+  { queue, concurrency, wait_seconds }: Wanted,
+): Pick<JobSource<HeldJob>, "take" | "stopTaking"> {
+  const request = { workerId: worker_id, leaseSeconds: lease_seconds, waitSeconds: wait_seconds, types };
+  const stopping = stages.draining.signal;
   /** What a request leased whose response was lost must be asked for again in time. */
-  const rest_ms_max = (request.leaseSeconds * 1_000) / 3;
+  const rest_ms_max = (lease_seconds * 1_000) / 3;
   let slots = concurrency;
   let failures = 0;
   /** Of a request that may have leased jobs, though no response came. */

@@ -1,11 +1,12 @@
-import { limits, type Tracing } from "@atlasqueue/contract";
+import { limits } from "@atlasqueue/contract";
 import { abort, createSettler, newRun, nextOf, traceSettled, type Ending, type Run } from "@atlasqueue/runtime";
 import { AtlasQueueError, isDatabaseAway } from "../errors.ts";
 import { randomToken } from "../idempotency-key.ts";
-import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
+import type { LeasedJob } from "../resources/leases.ts";
 import { isFinal, isLost, isRefusal, isRefusalToAdd } from "./answers.ts";
-import type { Observe, WorkEvent } from "./events.ts";
-import { holdOn, type HeldJob, type HeldJobs } from "./held-jobs.ts";
+import type { WorkEvent } from "./events.ts";
+import { holdOn, type HeldJob } from "./held-jobs.ts";
+import type { WorkerParts } from "./parts.ts";
 
 /** It goes back with no attempt counted: its handler was not let finish, or (`later`) there is none. */
 type Released = { kind: "released"; later?: true };
@@ -14,18 +15,6 @@ type Settlement<Outcome = Ending | Released> = { job: HeldJob; outcome: Outcome;
 type Success = Settlement<Extract<Ending, { kind: "succeeded" }>>;
 type Failure = Settlement<Extract<Ending, { kind: "failed" }>>;
 type Became = Extract<WorkEvent, { event: "job_settled" }>["outcome"];
-
-/** The worker that goes on with the groups of its jobs, and what starts the next ones. */
-type GoingOn = {
-  worker_id: string;
-  types: readonly string[] | undefined;
-  lease_seconds: number;
-  start(leased: readonly LeasedJob[], asked_at_ms: number, runs: ReadonlyMap<LeasedJob, Run>): void;
-  /** Aborts when nothing more may be leased. */
-  stopping: AbortSignal;
-  /** Aborts when what was leased may not be started any more: an answer that is still out may keep nothing waiting. */
-  over: AbortSignal;
-};
 
 /** The last words of a worker that stops: one that is not answered leaves time for another. */
 const last_try_ms_max = 2_000;
@@ -41,13 +30,9 @@ const surrounding_bytes = 200;
  * Sends outcomes to the API. While that is away it keeps trying until the lease ends, and for as long as the API says that
  * its database is away.
  */
-export function createRemoteSettler(
-  calls: LeaseCalls,
-  held: HeldJobs,
-  observe: Observe,
-  { worker_id, lease_seconds, types, start, stopping, over }: GoingOn,
-  tracing?: Tracing,
-) {
+export function createRemoteSettler(parts: WorkerParts) {
+  const { calls, held, observe, tracing, worker_id, lease_seconds, types, start } = parts;
+  const [stopping, over] = [parts.stages.draining.signal, parts.stages.late.signal];
   const traced = <T>(name: "ack" | "nack", batch: readonly Settlement[], settle: () => Promise<T>) =>
     traceSettled(
       tracing,

@@ -1,22 +1,14 @@
 import { createParents, createSteps, type Parents, type Steps } from "@atlasqueue/contract";
 import { signalOf, sourcesOf } from "@atlasqueue/runtime";
-import type { JobCalls } from "../resources/jobs.ts";
-import type { StepCalls } from "../resources/steps.ts";
 import { isFinal, isForbidden, isLost, isRefusal } from "./answers.ts";
-import type { Observe } from "./events.ts";
-import type { HeldJob, HeldJobs } from "./held-jobs.ts";
-
-type Parts = {
-  calls: Pick<StepCalls, "steps" | "storeStep" | "park"> & Pick<JobCalls, "parents">;
-  held: HeldJobs;
-  observe: Observe;
-};
+import type { HeldJob } from "./held-jobs.ts";
+import type { WorkerParts } from "./parts.ts";
 
 /**
  * A handler's steps and parents: those that came with the lease, and the API for the rest. While that is away it is asked
  * again, for as long as the job is held.
  */
-export function remoteSources({ calls, held, observe }: Parts, mine: HeldJob): Steps & Parents {
+export function remoteSources({ calls, held, observe }: WorkerParts, mine: HeldJob): Steps & Parents {
   const { leased } = mine;
   const signal = signalOf(mine.abort);
   const { job, parents, parent_counts, parents_complete = false } = leased;

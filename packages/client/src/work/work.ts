@@ -9,17 +9,14 @@ import {
   unknownType,
   type Attempts,
   type JobSource,
-  type Run,
 } from "@atlasqueue/runtime";
 import { randomKey } from "../idempotency-key.ts";
-import type { JobCalls } from "../resources/jobs.ts";
-import type { LeaseCalls, LeasedJob } from "../resources/leases.ts";
-import type { StepCalls } from "../resources/steps.ts";
 import { careful, warnOfTrouble, type Observe } from "./events.ts";
 import type { Handler, HandlerFunction } from "./handler.ts";
 import { heartbeats, report } from "./heartbeats.ts";
 import { heldJobs, type HeldJob } from "./held-jobs.ts";
 import { createLeasing } from "./leasing.ts";
+import type { WorkerCalls, WorkerParts } from "./parts.ts";
 import { createRemoteSettler } from "./settler.ts";
 import { remoteSources } from "./sources.ts";
 
@@ -66,8 +63,6 @@ export type WorkHandlers = HandlerFunction<JsonObject> | Handler | readonly Hand
 
 const stop_ms_default = 25_000;
 
-type WorkerCalls = LeaseCalls & Omit<StepCalls, "signal"> & Pick<JobCalls, "parents">;
-
 /** Run the jobs of a queue in this process: see `client.work`. */
 export function startRemoteWorker(
   calls: WorkerCalls,
@@ -85,37 +80,27 @@ export function startRemoteWorker(
   requireRange("unknownTypeSeconds", unknownTypeSeconds, 0, 86_400);
   const wait_seconds = Math.min(waitSeconds, lease_seconds / 3);
   const find = handlerFinder(handlers);
-  const id = options.workerId ?? `remote-${randomKey().slice(0, 12)}`;
-  const observe = careful(options.observe ?? warnOfTrouble);
   const lease_ms = lease_seconds * 1_000;
   const held = heldJobs(concurrency, lease_ms);
-  const stages = newStages();
-  const stopping = stages.draining.signal;
-
-  const start = (leased: readonly LeasedJob[], asked_at_ms: number, runs?: ReadonlyMap<LeasedJob, Run>): void =>
-    void loop.start(
-      leased.map((one) => held.add(one, runs?.get(one))),
-      asked_at_ms,
-    );
+  const parts: WorkerParts = {
+    calls,
+    held,
+    observe: careful(options.observe ?? warnOfTrouble),
+    tracing,
+    worker_id: options.workerId ?? `remote-${randomKey().slice(0, 12)}`,
+    lease_seconds,
+    types: options.types,
+    stages: newStages(),
+    start: (leased, asked_at_ms, runs) =>
+      void loop.start(
+        leased.map((one) => held.add(one, runs?.get(one))),
+        asked_at_ms,
+      ),
+  };
   const source: JobSource<HeldJob> = {
-    ...createLeasing({
-      calls,
-      held,
-      observe,
-      concurrency,
-      queue,
-      request: { workerId: id, leaseSeconds: lease_seconds, waitSeconds: wait_seconds, types: options.types },
-      stopping,
-      start,
-    }),
-    ...heartbeats({ calls, held, observe, lease_seconds }),
-    ...createRemoteSettler(
-      calls,
-      held,
-      observe,
-      { worker_id: id, lease_seconds, types: options.types, start, stopping, over: stages.late.signal },
-      tracing,
-    ),
+    ...createLeasing(parts, { queue, concurrency, wait_seconds }),
+    ...heartbeats(parts),
+    ...createRemoteSettler(parts),
   };
   const attempts: Attempts<HeldJob> = {
     traced: ({ leased: { job } }) => ({ ...job, delayed: job.run_at !== job.created_at }),
@@ -126,7 +111,7 @@ export function startRemoteWorker(
       if (!handler) return unknownType(job.type);
       const { spawn, spawned } = createSpawn();
       const progress = (value: Json) => mine.phase === "handling" && report(mine, value, loop.wake);
-      const sources = remoteSources({ calls, held, observe }, mine);
+      const sources = remoteSources(parts, mine);
       const context = { job, signal: signalOf(mine.abort), progress, spawn, ...sources };
       const timeout_seconds = job.timeout_seconds ?? handler.options.timeoutSeconds;
       return runAttempt({ timeout_seconds, abort: (reason) => abort(mine.abort, reason) }, async (startClock) => {
@@ -137,10 +122,10 @@ export function startRemoteWorker(
     },
     mayGoOn: ({ leased }) => leased.job.group !== null,
     run_jobs_max: runMax,
-    hear: (event, { leased: { job } }) => observe({ event, job }),
+    hear: (event, { leased: { job } }) => parts.observe({ event, job }),
     ended() {},
   };
-  const loop = createRunLoop({ held, source, attempts, lease_ms, stages, tracing });
+  const loop = createRunLoop({ held, source, attempts, lease_ms, stages: parts.stages, tracing });
 
   let stopped: Promise<void> | undefined;
   const stopOnce = (deadline_ms: number) => (stopped ??= loop.stop(deadline_ms).then(() => {}));
@@ -149,7 +134,7 @@ export function startRemoteWorker(
   else signal?.addEventListener("abort", () => void stopOnce(stop_ms_default), { once: true });
 
   return {
-    id,
+    id: parts.worker_id,
     get running() {
       return held.handling();
     },

@@ -1,7 +1,7 @@
 import { ParkedError, type Tracing } from "@atlasqueue/contract";
 import type { Ending } from "../attempt/outcome.ts";
 import { beginAttempt, endAttempt, traceReceived, type TracedJob } from "../attempt/traces.ts";
-import { pause, soon } from "../waiting/pause.ts";
+import { soon, until } from "../waiting/pause.ts";
 import { shouldGoOn } from "./group-run.ts";
 import type { Held, HeldJobs } from "./held-jobs.ts";
 import { keepLeases, type Extender } from "./lease-keeper.ts";
@@ -42,20 +42,16 @@ export type Attempts<Job> = {
   ended(job: Job, outcome: Outcome): void;
 };
 
-/** Each aborts in its turn as the worker stops. */
-export type Stages = {
+/** Each aborts in its turn as a worker stops. */
+export const newStages = () => ({
   /** Nothing more is leased, and nothing is started. */
-  draining: AbortController;
-  /** The deadline: handlers are aborted. */
-  late: AbortController;
-  /** Nothing is held any more. */
-  stopped: AbortController;
-};
-export const newStages = (): Stages => ({
   draining: new AbortController(),
+  /** The deadline: handlers are aborted. */
   late: new AbortController(),
+  /** Nothing is held any more. */
   stopped: new AbortController(),
 });
+export type Stages = ReturnType<typeof newStages>;
 
 type Parts<Job extends Held> = {
   held: Omit<HeldJobs<Job>, "add">;
@@ -157,7 +153,7 @@ export function createRunLoop<Job extends Held>({ held, source, attempts, lease_
     wake: keeper.wake,
     /**
      * Lets the running handlers finish until the deadline, then aborts them and gives their jobs back. Resolves with how many
-     * went back, and how much of the farewell's time is left. `ended` then resolves when nothing is under way.
+     * went back, and until when all else should end. `ended` resolves when nothing is under way.
      */
     async stop(deadline_ms: number) {
       const due_at_ms = performance.now() + Math.max(0, deadline_ms);
@@ -174,18 +170,8 @@ export function createRunLoop<Job extends Held>({ held, source, attempts, lease_
       source.close();
       for (const job of held.all()) held.leave(job);
       stopped.abort();
-      return { released: released ?? 0, left_ms: last_ms - performance.now() };
+      return { released: released ?? 0, last_ms };
     },
     ended: Promise.all([taking, keeper.kept]),
   };
-}
-
-/** What the work resolves with, or undefined when the time is over before. */
-async function until<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  const over = new AbortController();
-  try {
-    return await Promise.race([work, pause(Math.max(0, ms), over.signal).then(() => undefined)]);
-  } finally {
-    over.abort();
-  }
 }

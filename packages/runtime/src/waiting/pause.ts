@@ -30,3 +30,13 @@ export function soon(act: () => void): void {
   if (setImmediate) setImmediate(act);
   else setTimeout(act, 0);
 }
+
+/** What the work resolves with, or undefined when the time is over before. */
+export async function until<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([work, pause(Math.max(0, ms), over.signal).then(() => undefined)]);
+  } finally {
+    over.abort();
+  }
+}

@@ -5,7 +5,6 @@ import { isUnavailable } from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
 import type { ConsumeWatch } from "./consume-watch.ts";
 import { idSource, type NextIds } from "./next-ids.ts";
-import { reportTrouble } from "./report-trouble.ts";
 import type { RunningJobs } from "./running-jobs.ts";
 import type { Served } from "./served.ts";
 import { createTenantLine } from "./tenant-line.ts";
@@ -52,8 +51,9 @@ export function createConsumer(parts: Parts, config: ConsumerConfig, stop: Abort
   let others_rest_ms = 0;
   const { served, poll_timeout_seconds } = config;
   const report = (error: unknown): void => {
-    if (isUnavailable(error)) watch.failed();
-    reportTrouble(deps, error);
+    if (!isUnavailable(error)) return deps.logger.error({ err: error }, "claim_failed");
+    watch.failed();
+    deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
   };
   const restAfter = (error: unknown): Promise<void> => {
     report(error);

@@ -11,11 +11,6 @@ import { answerAsk } from "./remote-store.ts";
 /** Where the handlers of a worker run. */
 export type Runtime = { sinks: Sinks; children: ChildPool; tracing?: Tracing | undefined };
 
-/** Whether it asked for its own process. */
-export function isIsolated({ options }: Handler): boolean {
-  return options.isolate !== undefined && options.isolate !== false;
-}
-
 /** Run a handler in a child process, and do here what it asks for there. `started` is called when it has one. */
 export async function runIsolated(
   { children, sinks, tracing }: Runtime,

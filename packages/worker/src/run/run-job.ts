@@ -1,8 +1,8 @@
 import { abort, runAttempt, succeeded, unknownType, type LazyAbort, type Outcome } from "@atlasqueue/runtime";
 import type { Lease } from "@atlasqueue/core/internal/worker";
 import { Context } from "./context.ts";
-import { keptResult, type Handler } from "../handler.ts";
-import { isIsolated, runIsolated, type Runtime } from "../isolate/run-isolated.ts";
+import { isIsolated, keptResult, type Handler } from "../handler.ts";
+import { runIsolated, type Runtime } from "../isolate/run-isolated.ts";
 import { NotStartedError } from "../isolate/child-process.ts";
 import { jobOutput } from "../output/job-output.ts";
 
