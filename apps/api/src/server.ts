@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Logger } from "@atlasqueue/core";
 import { serverLimits, type ServerTimeouts } from "@atlasqueue/program/server-limits";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { answerClientError, refuseConnect } from "./http/answers/client-error.ts";
+import { answerClientError } from "./http/answers/client-error.ts";
 import type { ApiEnv } from "./http/context.ts";
 import { answerProblem, internal, ProblemError } from "./http/answers/problem.ts";
-import { addressOldRequest } from "./http/input/no-host.ts";
-import { createGracefulClose } from "./http/graceful-close.ts";
-import { isRefused, refuse, wireFaultOf } from "./http/wire-faults.ts";
+import { gracefulClose } from "./http/graceful-close.ts";
 import type { Hono } from "hono";
 
 export type ServerOptions = {
@@ -50,43 +48,31 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   });
   const listener = getRequestListener(app.fetch as (request: Request) => Promise<Response>, {
     errorHandler: (error) => answerUnroutable(error, options.logger),
-    // Node discards the rest of a body by itself.
-    autoCleanupIncoming: false,
+    // HTTP/1.0 knows no Host, and some load balancers' health checks send none.
+    hostname: shownHost(options.host),
   });
-  const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // Its connection ends, or has ended, with the answer to the request before it.
-    if (isOver(incoming.socket)) return void incoming.resume();
-    closing.begin(outgoing);
-    const { base_path: base = "" } = options;
+  const { base_path: base = "" } = options;
+  const server = createServer(limits.options, (incoming, outgoing) => {
     const { url = "" } = incoming;
     if (base && (url === base || url.startsWith(`${base}?`)))
       return void outgoing.writeHead(308, { location: `${base}/${url.slice(base.length)}` }).end();
     if (url.startsWith(`${base}/`)) incoming.url = url.slice(base.length);
-    addressOldRequest(incoming);
-    const fault = wireFaultOf(incoming);
-    if (fault === undefined) void listener(incoming, outgoing);
-    else refuse(incoming, outgoing, fault.kind, fault.detail);
-  };
-  // A request without a Host is refused by the listener, which answers in our format.
-  const server = createServer({ ...limits.options, requireHostHeader: false }, serve);
+    void listener(incoming, outgoing);
+  });
   server.timeout = limits.stalled_ms;
   server.maxConnections = limits.connections_max;
   // Otherwise the primary of a cluster would offer the connection again and again.
   Object.assign(server, { dropMaxConnection: true });
-  const closing = createGracefulClose(server);
   server.on("clientError", answerClientError);
-  server.on("checkExpectation", serve);
-  server.on("connect", refuseConnect);
+  const stop = gracefulClose(server);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${shownHost(options.host)}:${port}`,
     port,
-    stop: closing.close,
+    stop,
   };
 }
-
-const isOver = (socket: Socket): boolean => isRefused(socket) || socket.destroyed || socket.writableEnded;
 
 /** Requests hono never saw, as their target is not a URL. */
 function answerUnroutable(error: unknown, logger: Logger): Response {

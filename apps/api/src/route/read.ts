@@ -4,8 +4,8 @@ import type { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
 import { arrivingBody } from "../http/body/arriving.ts";
 import { requireMedia } from "../http/body/media.ts";
-import { bringsBody, readJson, readJsonOrNothing } from "../http/body/body.ts";
-import { incomingOf, type ApiContext } from "../http/context.ts";
+import { readJson, readJsonOrNothing } from "../http/body/body.ts";
+import type { ApiContext } from "../http/context.ts";
 import type { Memory } from "../http/gate.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery, refuseQuery } from "../http/input/query.ts";
@@ -42,11 +42,7 @@ export function readerOf(
     bytes: 0,
     idempotency_key: undefined,
   });
-  if (!body)
-    return (c) => {
-      discardBody(c);
-      return readHead(c);
-    };
+  if (!body) return readHead;
   if (body.lines)
     return (c) => {
       const head = readHead(c);
@@ -107,10 +103,4 @@ async function requireNoBody(c: ApiContext, memory: Memory): Promise<void> {
   const { value } = body;
   if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0) return;
   throw invalid([{ pointer: "", message: "must be empty, or an empty JSON object" }]);
-}
-
-/** For a route without a body: a body that arrives is discarded chunk by chunk. */
-function discardBody(c: ApiContext): void {
-  const incoming = incomingOf(c);
-  if (incoming && bringsBody(incoming.headers)) incoming.resume();
 }

@@ -132,11 +132,6 @@ export const problemPages: Record<ProblemKind, ProblemPage> = {
     cause: "The `Content-Type` of a stream is not `application/x-ndjson`.",
     fix: "Send `Content-Type: application/x-ndjson`.",
   },
-  expectation_failed: {
-    meaning: "The API can't meet the `Expect` header.",
-    cause: "The header is not `100-continue`.",
-    fix: "Send the request without `Expect`.",
-  },
   validation: {
     meaning: "Fields, parameters or headers of the request are invalid.",
     cause: "`errors` names each part, what it accepts, and what it got.",

@@ -28,7 +28,6 @@ export const problems = {
   too_large: { status: 413, title: "Too large" },
   not_json: { status: 415, title: "The body must be application/json" },
   not_lines: { status: 415, title: "The body must be application/x-ndjson" },
-  expectation_failed: { status: 417, title: "This expectation cannot be met" },
   validation: { status: 422, title: "The request is not valid" },
   idempotency_mismatch: { status: 422, title: "This Idempotency-Key was used for another request" },
   rate_limited: { status: 429, title: "Too many requests" },

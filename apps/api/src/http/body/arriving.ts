@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import { incomingOf, type ApiContext } from "../context.ts";
-import { lingerAfterAnswer } from "./linger.ts";
 import { ProblemError } from "../answers/problem.ts";
 import { allowTime, endTime } from "./unhurried.ts";
 
@@ -8,7 +7,7 @@ import { allowTime, endTime } from "./unhurried.ts";
 export type Arriving = {
   /** The next bytes; undefined at the end. Rejects with `ProblemError` when the client breaks off. One call at a time. */
   next(): Promise<Uint8Array | undefined>;
-  /** No more is read: what still comes is discarded, and the connection ends with the answer. */
+  /** No more is read. What still comes after the answer is discarded for a moment; then the connection ends. */
   leave(): void;
   /** Ends the connection at once, answered or not. */
   cut(): void;
@@ -51,16 +50,9 @@ export function arrivingBody(c: ApiContext): Arriving {
       // Without a listener it would bring the process down.
       incoming.on("error", () => {});
       wake?.();
-      if (!incoming.complete) endWithAnswer(c, incoming);
     },
     cut: () => void incoming.socket.destroy(),
   };
-}
-
-/** Its headers are gone already, so it cannot be told that the connection ends. */
-function endWithAnswer({ env: { outgoing } }: ApiContext, incoming: IncomingMessage): void {
-  lingerAfterAnswer(incoming);
-  outgoing?.once("finish", () => incoming.socket.destroySoon());
 }
 
 function withoutServer(c: ApiContext): Arriving {

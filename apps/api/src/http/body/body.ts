@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isUtf16 } from "@atlasqueue/contract";
 import { incomingOf, type ApiContext } from "../context.ts";
@@ -66,11 +65,7 @@ function requireJson(c: ApiContext): void {
 
 function hasBody(c: ApiContext): boolean {
   const headers = incomingOf(c)?.headers;
-  return headers ? bringsBody(headers) : c.req.raw.body !== null;
-}
-
-/** Whether a body follows the headers of a request. */
-export function bringsBody(headers: IncomingHttpHeaders): boolean {
+  if (!headers) return c.req.raw.body !== null;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 

@@ -88,21 +88,6 @@ test("a stalled body is reported as a request answered with 408", async () => {
   );
 });
 
-test("a body that a route does not take is thrown away as it comes, also while its answer takes long", async () => {
-  // With the usual timeouts, as a busy machine may take a while to send this much.
-  const patient = await startServer(api.app, { ...local, logger: api.deps.logger });
-  const created = await fetch(`${patient.url}/v1/jobs`, submission("waited", { type: "a", delay_seconds: 3_600 }));
-  const { id } = (await created.json()) as { id: string };
-  const socket = await rawSocket(patient.port);
-  const length = 30_000_000;
-  socket.write(`GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
-  // More than the system keeps for a connection that is not read.
-  await socket.writeAll("x".repeat(length - 1));
-  expect(socket.heard()).toBe("");
-  socket.end();
-  await patient.stop(100);
-});
-
 test("a client that hangs up in the middle of its body is not our error", async () => {
   const socket = await rawSocket(server.port);
   socket.write(post("X-Request-ID: gone\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import { incomingOf, type ApiContext } from "../context.ts";
-import { lingerAfterAnswer } from "./linger.ts";
 import { ProblemError } from "../answers/problem.ts";
 import type { Memory } from "../gate.ts";
 
@@ -11,7 +10,7 @@ const small_bytes_max = 4_096;
 export async function readBytes(c: ApiContext, bytes_max: number, memory: Memory): Promise<Uint8Array> {
   const incoming = incomingOf(c);
   const declared = c.req.header("content-length");
-  if (declared !== undefined && Number(declared) > bytes_max) throw cutOff(tooLarge(bytes_max), incoming);
+  if (declared !== undefined && Number(declared) > bytes_max) throw tooLarge(bytes_max);
   if (incoming) return readIncoming(incoming, bytes_max, memory);
   // Inside another program, which gives us a web request.
   const chunks: Uint8Array[] = [];
@@ -38,7 +37,7 @@ function readIncoming(incoming: IncomingMessage, bytes_max: number, memory: Memo
         if (length > small_bytes_max) memory.add(chunk.length);
       } catch (error) {
         incoming.off("data", listen);
-        reject(cutOff(error as Error, incoming));
+        reject(error as Error);
       }
     };
     // Also when all of it has arrived: what was not read by then is gone with the connection.
@@ -56,12 +55,4 @@ function readIncoming(incoming: IncomingMessage, bytes_max: number, memory: Memo
 
 function tooLarge(bytes_max: number): ProblemError {
   return new ProblemError("too_large", `The body may have ${bytes_max} bytes at most`);
-}
-
-/** The same, for a client that may still be sending: the API listens for a moment, then disconnects. */
-function cutOff(error: Error, incoming: IncomingMessage | undefined): Error {
-  if (!incoming || incoming.complete) return error;
-  lingerAfterAnswer(incoming);
-  if (error instanceof ProblemError) error.extras.headers = { ...error.extras.headers, connection: "close" };
-  return error;
 }
