@@ -17,7 +17,6 @@ import type { Trusts } from "./http/input/client-address.ts";
 import { createCursors } from "./http/input/cursor.ts";
 import { createGate, searches_max } from "./http/gate.ts";
 import { answerErrors } from "./http/answers/on-error.ts";
-import { createHeartbeatOutage } from "./leases/heartbeat-outage.ts";
 import { accessLog } from "./middleware/access-log.ts";
 import { answerUnmatched } from "./middleware/method-not-allowed.ts";
 import { hostGuard } from "./middleware/host-guard.ts";
@@ -60,7 +59,7 @@ export type AppDeps = Services & {
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
   // The faster one refuses `:id` next to a fixed word.
   const app = new Hono<ApiEnv>({ router: new TrieRouter() });
-  app.onError(answerErrors({ ...deps, asHeartbeat: createHeartbeatOutage(deps) }));
+  app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
   app.use(identify(deps.trusted_proxies ?? (() => false)));
   if (deps.tracing) app.use(traceRequests(deps.tracing));

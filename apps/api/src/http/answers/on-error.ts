@@ -19,13 +19,12 @@ import { internal, noRoom, ProblemError, storageFull, tooManyQueues, unavailable
 /** PostgreSQL's codes for a character that the database's encoding lacks, or that no text may have. */
 const unstorable_text = new Set<unknown>(["22P05", "22021"]);
 
-/** The one place that turns what was thrown into an answer. `asHeartbeat` is asked first about a heartbeat that failed. */
-export function answerErrors(deps: { observe: Observe; logger: Logger; asHeartbeat: (error: Error) => Error }) {
+/** The one place that turns what was thrown into an answer. */
+export function answerErrors(deps: { observe: Observe; logger: Logger }) {
   return (error: Error, c: ApiContext): Response => {
     // No one reads it, and it counts as no failure: the status under which nginx logs it.
     if (error instanceof CallerGoneError) return new Response(null, { status: 499 });
-    const is_heartbeat = routePath(c, -1).endsWith("/heartbeat");
-    return answerError(c, problemOf(deps, is_heartbeat ? deps.asHeartbeat(error) : error, c));
+    return answerError(c, problemOf(deps, error, c));
   };
 }
 
