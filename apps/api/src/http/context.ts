@@ -45,18 +45,10 @@ export type RateLimiter = {
 /** What decides about callers. Without a limiter, tenants have no rate limit. */
 export type Access = { authenticator: Authenticator; limiter: RateLimiter | undefined; observe: Observe };
 
-/** The answer to a request that asks this app something itself. */
-export type Whole = {
-  /** How to take back what was asked for it, if it is not delivered. */
-  includes(undo: () => void): void;
-};
-
 export type ApiEnv = {
   Bindings: Partial<HttpBindings> & {
     /** Of a request from within the app: aborts when the route that asks no longer waits for the answer. */
     given_up?: AbortSignal;
-    /** Of such a request: what its answer becomes a part of. */
-    part_of?: Whole;
     /** Of such a request: where the request that asks came from. */
     client_address?: string;
     /** Inside another program: the one who sends it. */

@@ -1,6 +1,6 @@
 import type { TraceContext } from "@atlasqueue/contract";
 import type { Hono } from "hono";
-import type { ApiContext, ApiEnv, Whole } from "../http/context.ts";
+import type { ApiContext, ApiEnv } from "../http/context.ts";
 
 /** The app, to be asked by one of its own routes in its caller's name. */
 export type Itself = {
@@ -10,20 +10,18 @@ export type Itself = {
   fetch: typeof fetch;
 };
 
-type Asking = { trace: TraceContext | undefined; whole: Whole };
-
 /** What says who the caller is. */
 const carried = ["authorization", "cookie", "x-atlasqueue-dashboard", "x-atlasqueue-token-id"];
 
 /**
  * The app as a caller reaches it, but without the wire: the routes that are asked decide, limit and note everything as
- * they do for anyone. What they hand over is taken back if the caller hangs up, if `init.signal`
- * aborts before the answer, or if the `whole` that it becomes a part of is not delivered.
+ * they do for anyone. What they hand over is taken back if the caller hangs up, or if `init.signal` aborts before the
+ * answer.
  *
  * @example
- * const client = createClient({ ...itselfOf(c, app, { trace: call.trace, whole: delivery }) });
+ * const client = createClient({ ...itselfOf(c, app, call.trace) });
  */
-export function itselfOf(c: ApiContext, app: Hono<ApiEnv>, { trace, whole }: Asking): Itself {
+export function itselfOf(c: ApiContext, app: Hono<ApiEnv>, trace: TraceContext | undefined): Itself {
   // hono's own default is undefined, whatever the type of `env` says.
   const env: ApiContext["env"] | undefined = c.env;
   return {
@@ -41,7 +39,6 @@ export function itselfOf(c: ApiContext, app: Hono<ApiEnv>, { trace, whole }: Ask
       }
       if (!request.headers.has("x-request-id")) request.headers.set("x-request-id", c.get("request_id"));
       return app.fetch(request, {
-        part_of: whole,
         client_address: c.get("client_address"),
         ...(env?.caller && { caller: env.caller }),
         ...(env?.outgoing && { outgoing: env.outgoing }),

@@ -128,12 +128,12 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, kind, a
     context: c,
     // Only a few routes ask, so nothing is made for the others.
     get itself() {
-      return itselfOf(c, app, { trace: call.trace, whole: delivery });
+      return itselfOf(c, app, call.trace);
     },
     hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,
     problemOf: (thrown) => problemOf(deps, thrown, c),
-    hold: (work) => deps.gate.hold(holderOf(c), work, kind),
+    hold: (work) => deps.gate.hold(holderOf(c), work, { of: kind }),
   };
   return call;
 }

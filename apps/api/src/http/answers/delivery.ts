@@ -1,14 +1,14 @@
-import type { ApiContext, Watch, Whole } from "../context.ts";
+import type { ApiContext, Watch } from "../context.ts";
 import { ProblemError } from "./problem.ts";
 
-export type Delivery = Whole & {
+export type Delivery = {
   /** Aborts when the caller hangs up before the whole answer is on its way, or their token ends before it is made. */
   hungUp(): AbortSignal;
   /** Why the wait was ended early, if the token's end did that. */
   refusal(): ProblemError | undefined;
   /**
-   * What to do if the connection is seen closed before the answer is on its way. `repeatable`: the caller can ask for it
-   * again, so it is only undone for an answer that this one is a part of.
+   * What to do if the connection is seen closed before the answer is on its way. Nothing, if it is `repeatable`: the
+   * caller can ask for it again, unless this is a request from within the app.
    */
   ifUndelivered(undo: () => void, what?: { repeatable?: boolean }): void;
   /** The answer is made, all of it, and on its way from now on. */
@@ -19,8 +19,7 @@ export type Delivery = Whole & {
 
 /**
  * The delivery of an answer that hands something over: if it cannot be made, or the caller hangs up before all of it is
- * on its way, what it hands over is taken back, once. What was asked from within the app goes with the answer that it was
- * asked for.
+ * on its way, what it hands over is taken back. A request from within the app goes with the connection of the one that asks.
  *
  * @example
  * const delivery = createDelivery(c, authenticator.watch);
@@ -29,7 +28,7 @@ export type Delivery = Whole & {
  */
 export function createDelivery(c: ApiContext, watch: Watch): Delivery {
   // hono's own default is undefined, whatever the type of `env` says.
-  const { outgoing, incoming, given_up, part_of: whole } = (c.env as ApiContext["env"] | undefined) ?? {};
+  const { outgoing, incoming, given_up, client_address } = (c.env as ApiContext["env"] | undefined) ?? {};
   let gone: AbortController | undefined;
   let undo: (() => void) | undefined;
   /** The answer is made: from now on only a caller who hangs up matters, not one whose token ends. */
@@ -66,11 +65,7 @@ export function createDelivery(c: ApiContext, watch: Watch): Delivery {
       return reason instanceof ProblemError ? reason : undefined;
     },
     ifUndelivered(work, { repeatable = false } = {}) {
-      undo = repeatable && !whole ? undefined : once(work);
-    },
-    includes(work) {
-      const before = undo;
-      undo = before ? () => (before(), work()) : work;
+      undo = repeatable && client_address === undefined ? undefined : work;
     },
     made(answer) {
       answered();
@@ -78,7 +73,6 @@ export function createDelivery(c: ApiContext, watch: Watch): Delivery {
         forget();
         return answer;
       }
-      whole?.includes(undo);
       if (hungUp().aborted) undo();
       else hungUp().addEventListener("abort", undo, { once: true });
       return answer;
@@ -87,15 +81,5 @@ export function createDelivery(c: ApiContext, watch: Watch): Delivery {
       forget();
       undo?.();
     },
-  };
-}
-
-/** The answer it is a part of may hear of the same end. */
-function once(work: () => void): () => void {
-  let over = false;
-  return () => {
-    if (over) return;
-    over = true;
-    work();
   };
 }
