@@ -6,7 +6,6 @@ import { arrivingBody } from "../http/body/arriving.ts";
 import { requireMedia } from "../http/body/media.ts";
 import { readJson, readJsonOrNothing } from "../http/body/body.ts";
 import type { ApiContext } from "../http/context.ts";
-import type { Memory } from "../http/gate.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery, refuseQuery } from "../http/input/query.ts";
 import { lineTypes, type Operation } from "./operation.ts";
@@ -25,12 +24,12 @@ export type Input = {
  * together. A request without a body is read at once.
  *
  * @example
- * const { path, body } = await readerOf(operation, deps)(c, memory);
+ * const { path, body } = await readerOf(operation, deps)(c);
  */
 export function readerOf(
   operation: Operation,
   deps: { body_bytes_max: number },
-): (c: ApiContext, memory: Memory) => Input | Promise<Input> {
+): (c: ApiContext) => Input | Promise<Input> {
   const { request = {}, any_query } = operation;
   const params = Object.entries(request.path?.shape ?? {}) as [string, z.ZodType<string>][];
   const { query, body, idempotency_key } = request;
@@ -52,15 +51,15 @@ export function readerOf(
   const readKey = (c: ApiContext) => keyOf(c, idempotency_key);
 
   const bytes_max = body.bytes_max ?? deps.body_bytes_max;
-  return async (c, memory) => {
+  return async (c) => {
     const head = readHead(c);
     if (body.optional) {
-      await requireNoBody(c, memory);
+      await requireNoBody(c);
       const key = readKey(c);
       if (typeof key === "object") throw invalid([key]);
       return { ...head, idempotency_key: key };
     }
-    const { value, bytes } = await readJson(c, bytes_max, memory);
+    const { value, bytes } = await readJson(c, bytes_max);
     const key = readKey(c);
     const checked = body.list
       ? await validateInParts(body.schema, value, body.list, nextTurn)
@@ -97,8 +96,8 @@ function keyOf(
 const no_body_bytes_max = 1_024;
 
 /** For a route whose path says everything: no body, or an empty JSON object, as many clients send one. */
-async function requireNoBody(c: ApiContext, memory: Memory): Promise<void> {
-  const body = await readJsonOrNothing(c, no_body_bytes_max, memory);
+async function requireNoBody(c: ApiContext): Promise<void> {
+  const body = await readJsonOrNothing(c, no_body_bytes_max);
   if (body === undefined) return;
   const { value } = body;
   if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0) return;

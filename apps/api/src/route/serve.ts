@@ -9,7 +9,7 @@ import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { problemOf } from "../http/answers/on-error.ts";
 import { unavailable } from "../http/answers/problem.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
-import type { Kind } from "../http/gate.ts";
+import { placesFor, type Kind } from "../http/gate.ts";
 import type { Stream } from "../http/answers/stream.ts";
 import { networkOf } from "../http/input/address.ts";
 import { answererOf } from "./answerer.ts";
@@ -42,6 +42,11 @@ function serve(
   const goes_on = Object.values(operation.answers).some((one) => one?.stream);
   const kind = kindOf(operation);
   const reads = operation.method === "get";
+  const { body } = operation.request ?? {};
+  const body_bytes_max = body ? (body.bytes_max ?? deps.body_bytes_max) : 0;
+  // A body without a length may be as large as any.
+  const placesOf = (c: ApiContext) =>
+    placesFor(Math.min(Number(c.req.header("content-length") ?? body_bytes_max), body_bytes_max));
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   // The reader has checked the call against this very operation.
   const run = handle as (call: Call<Operation>) => unknown;
@@ -73,18 +78,12 @@ function serve(
     }
   };
 
-  const readAndWork = async (c: ApiContext): Promise<Response> => {
-    const memory = deps.gate.memory(holderOf(c), kind);
-    try {
-      return await work(c, await read(c, memory));
-    } finally {
-      memory.release();
-    }
-  };
+  const readAndWork = async (c: ApiContext): Promise<Response> => work(c, await read(c));
 
   const letInAndWork = async (c: ApiContext): Promise<Response> => {
     await letIn(c, deps);
-    return operation.gate === "own" ? readAndWork(c) : deps.gate.hold(holderOf(c), () => readAndWork(c), kind);
+    if (operation.gate === "own") return readAndWork(c);
+    return deps.gate.hold(holderOf(c), () => readAndWork(c), { of: kind, places: placesOf(c) });
   };
 
   return (c) => {
