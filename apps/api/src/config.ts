@@ -1,7 +1,6 @@
 import { limits } from "@atlasqueue/contract";
-import { SettingError, type BackoffPolicy } from "@atlasqueue/core";
+import { SettingError } from "@atlasqueue/core";
 import { isLoopback, type HostRule } from "@atlasqueue/program/hosts";
-import type { RateLimit } from "@atlasqueue/core/internal/http";
 import {
   keptFor,
   parseSettings,
@@ -14,12 +13,9 @@ import {
   telemetryConfig,
   telemetrySettings,
   withOwnTelemetry,
-  type KeptFor,
-  type ServerConfig,
-  type TelemetryConfig,
 } from "@atlasqueue/program";
 import { z } from "zod";
-import { trustedProxies, type Trusts } from "./http/input/client-address.ts";
+import { trustedProxies } from "./http/input/client-address.ts";
 
 /** Every environment variable the API reads. */
 export const apiSettings = z.object({
@@ -70,41 +66,7 @@ export const apiSettings = z.object({
 /** 10,000 a second: against a tenant's runaway loop, not against its work. Only with tokens are there tenants to limit. */
 const rate_limit_default = { disabled: 0, required: 600_000 };
 
-export type ApiConfig = ServerConfig &
-  KeptFor & {
-    auth: "disabled" | "required";
-    /** What a caller of `POST /admin/provision` must know; when undefined, no one may call it. */
-    admin_secret: string | undefined;
-    rate_limit: RateLimit | undefined;
-    listen: { host: string; port: number };
-    /** Cut off from the paths of requests that begin with it. */
-    base_path: string | undefined;
-    keep_alive_ms: number;
-    /** On the same port. */
-    processes: number;
-    /** One of several processes whose event loop is blocked for so long is killed and replaced; undefined: never. */
-    hang_ms: number | undefined;
-    /** The host names that a request may use. Undefined allows every name. */
-    allowed_hosts: HostRule | undefined;
-    /** The origin that browsers see; undefined: that of the Host header. */
-    public_origin: string | undefined;
-    /** The proxies whose X-Forwarded-For counts. */
-    trusted_proxies: Trusts | undefined;
-    /** Whether the page is served at `/`. */
-    with_dashboard: boolean;
-    /** Whether the documentation is served at `/guide`. */
-    with_docs: boolean;
-    body_bytes_max: number;
-    payload_bytes_max: number;
-    queues_per_tenant_max: number;
-    stored_bytes_per_tenant_max: number;
-    idempotency_ttl_seconds: number;
-    backoff: BackoffPolicy;
-    shutdown_ms: number;
-    telemetry: TelemetryConfig | undefined;
-    /** Where people look at traces, with `{trace_id}` in it. */
-    trace_url_template: string | undefined;
-  };
+export type ApiConfig = ReturnType<typeof readApiConfig>;
 
 /**
  * The API's configuration. Throws `SettingError`, whose message is one line, for the first setting that is wrong.
@@ -112,7 +74,7 @@ export type ApiConfig = ServerConfig &
  * @example
  * const config = readApiConfig({ DATABASE_URL: "postgres://localhost/atlasqueue" });
  */
-export function readApiConfig(env: Record<string, string | undefined>): ApiConfig {
+export function readApiConfig(env: Record<string, string | undefined>) {
   const set = parseSettings(apiSettings, withOwnTelemetry(env));
   const open = set.AUTH === "disabled";
   if (open && !isLoopback(set.API_HOST) && !set.ALLOW_UNAUTHENTICATED)
@@ -124,27 +86,38 @@ export function readApiConfig(env: Record<string, string | undefined>): ApiConfi
   return {
     ...serverConfig(set),
     auth: set.AUTH,
+    /** What a caller of `POST /admin/provision` must know; when undefined, no one may call it. */
     admin_secret: set.ADMIN_SECRET,
     rate_limit: limit === 0 ? undefined : { limit, period_ms: set.RATE_LIMIT_SECONDS * 1_000 },
     listen: { host: set.API_HOST, port: set.API_PORT },
+    /** Cut off from the paths of requests that begin with it. */
     base_path: set.BASE_PATH,
     keep_alive_ms: set.API_KEEP_ALIVE_SECONDS * 1_000,
+    /** On the same port. */
     processes: set.API_PROCESSES,
+    /** One of several processes whose event loop is blocked for so long is killed and replaced; undefined: never. */
     hang_ms: set.API_HANG_SECONDS === 0 ? undefined : set.API_HANG_SECONDS * 1_000,
+    /** The host names that a request may use. Undefined allows every name. */
     allowed_hosts: hostRule(set.ALLOWED_HOSTS, open, set.ALLOW_UNAUTHENTICATED),
+    /** The origin that browsers see; undefined: that of the Host header. */
     public_origin: set.PUBLIC_ORIGIN,
+    /** The proxies whose X-Forwarded-For counts. */
     trusted_proxies: set.TRUSTED_PROXIES && trustedProxies(set.TRUSTED_PROXIES),
+    /** Whether the page is served at `/`. */
     with_dashboard: set.DASHBOARD,
+    /** Whether the documentation is served at `/guide`. */
     with_docs: set.DOCS,
     body_bytes_max: set.BODY_BYTES_MAX,
     payload_bytes_max: set.PAYLOAD_BYTES_MAX,
     queues_per_tenant_max: set.QUEUES_PER_TENANT_MAX,
     stored_bytes_per_tenant_max: set.STORED_BYTES_PER_TENANT_MAX,
     idempotency_ttl_seconds: set.IDEMPOTENCY_TTL_SECONDS,
+    /** For jobs that remote workers fail. */
     backoff: retryPolicy(set),
     ...keptFor(set),
     shutdown_ms: set.SHUTDOWN_SECONDS * 1_000,
     ...telemetryConfig(set),
+    /** Where people look at traces, with `{trace_id}` in it. */
     trace_url_template: set.TRACE_URL_TEMPLATE,
   };
 }

@@ -1,43 +1,21 @@
 import type { Logger, Signal } from "@atlasqueue/core";
-import type { Deps, FollowUps, createReadiness } from "@atlasqueue/core/internal";
-import type {
-  EnqueueOptions,
-  FinishedWaits,
-  LiveEvents,
-  OverviewReader,
-  LongPoll,
-  localPermits,
-  QueueBound,
-  RemoteSettlementDeps,
-  StorageQuota,
-  Submitter,
-} from "@atlasqueue/core/internal/http";
+import type { Deps, createReadiness } from "@atlasqueue/core/internal";
+import type { EnqueueOptions, localPermits, RemoteSettlementDeps } from "@atlasqueue/core/internal/http";
 import type { Auditor } from "../audit/auditor.ts";
 import type { Docs } from "../docs/docs.ts";
 import type { Access } from "../http/context.ts";
-import type { JobStreams } from "../jobs/stream/open-streams.ts";
 import type { Gate } from "../http/gate.ts";
-import type { UnderWay } from "../http/under-way.ts";
 import type { Cursors } from "../http/input/cursor.ts";
+import type { createServices } from "../services.ts";
 
 /** What the process that serves the API gives it: settings, and services that live as long as it does. */
 export type Services = Deps &
   EnqueueOptions &
-  RemoteSettlementDeps & {
+  RemoteSettlementDeps &
+  ReturnType<typeof createServices> & {
     signal: Signal;
     /** What `/metrics` shows. */
     metricsPage(): Promise<string>;
-    submitter: Submitter;
-    queueBound: QueueBound;
-    storageQuota: StorageQuota;
-    followUps: FollowUps;
-    longPoll: LongPoll;
-    finishedWaits: FinishedWaits;
-    liveEvents: LiveEvents;
-    jobStreams: JobStreams;
-    /** Requests that are not answered yet, and what goes on behind an answer. */
-    underWay: UnderWay;
-    overviewOf: OverviewReader;
     body_bytes_max: number;
     payload_bytes_max: number;
     /** Whether another database has our Redis: then all but probes is answered with 503. */
