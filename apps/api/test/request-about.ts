@@ -48,7 +48,7 @@ export function requestAbout(operation: Operation, things: Things): RequestAbout
   const text = JSON.stringify(request?.body?.foreign ?? request?.body?.example);
   const body: unknown = text && JSON.parse(filled(text, things));
   // A PUT of a name makes something of the caller's own that has the same name, and most acts on a queue take any name.
-  const mustBe = /\{(id|name)\}/.test(path) || (path.includes("{queue}") && operation.problems.includes("not_found"));
+  const mustBe = /\{(id|name)\}/.test(path) || (path.includes("{queue}") && operation.problems?.includes("not_found"));
   const inPath = (method !== "put" || path.includes("{id}")) && mustBe;
   const required = Object.entries(request?.query?.shape ?? {}).filter(
     ([, schema]) => !(schema as z.ZodType).safeParse(undefined).success,

@@ -33,7 +33,6 @@ const list = route(
     scope: "read",
     request: { query: listAuditQuery },
     answers: { 200: { description: "A page.", schema: auditPage, example: { items: [example], next_cursor: null } } },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
     const of: CursorOf = { list: "audit", tenant, filter };

@@ -133,7 +133,6 @@ const list = route(
     scope: "read",
     request: { query: listReplaysQuery },
     answers: { 200: { description: "A page.", schema: replayPage, example: { items: [example], next_cursor: null } } },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { limit, cursor } }) => {
     const of: CursorOf = { list: "replays", tenant, filter: {} };
@@ -152,7 +151,7 @@ const get = route(
     scope: "read",
     request: { path },
     answers: { 200: { description: "The replay.", schema: replay, example } },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) =>
     showReplay((await findOperation(deps, tenant, id, "replay")) ?? unknownReplay()),

@@ -48,7 +48,6 @@ const bulk = {
       example: { matched: 600, changed: 600 },
     },
   },
-  problems: ["validation"],
 } as const;
 const body = { schema: bulkRequest, foreign: { ids: [exampleId] }, bytes_max: body_bytes_max } as const;
 
@@ -82,7 +81,6 @@ const list = route(
         example: { items: [exampleJob], next_cursor: null },
       },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
     const of: CursorOf = { list: "dead", tenant, filter };
@@ -110,7 +108,6 @@ const groups = route(
     answers: {
       200: { description: "A page.", schema: deadGroupPage, example: { items: [exampleGroup], next_cursor: null } },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
     const of: CursorOf = { list: "dead groups", tenant, filter };

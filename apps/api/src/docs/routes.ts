@@ -23,7 +23,6 @@ const openApi = route(
       },
       304: unchanged,
     },
-    problems: [],
   },
   ({ deps }) => deps.docs.document,
 );
@@ -39,7 +38,6 @@ const page = route(
       200: { description: "A page.", schema: z.string(), content_type: "text/html", headers: cached },
       304: unchanged,
     },
-    problems: [],
   },
   ({ deps }) => deps.docs.page,
 );

@@ -59,7 +59,6 @@ const list = route(
         example: { items: [exampleFlow], next_cursor: null },
       },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
     const of: CursorOf = { list: "flows", tenant, filter };
@@ -104,7 +103,7 @@ const get = route(
         },
       },
     },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id }, query: { cursor } }) => {
     const of: CursorOf = { list: "flow", tenant, filter: { id } };

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { probeTag, type Operation } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 
-const probe = { method: "get", tag: probeTag, gate: "own", any_query: true, problems: [] } as const;
+const probe = { method: "get", tag: probeTag, gate: "own", any_query: true } as const;
 
 const health = route(
   {

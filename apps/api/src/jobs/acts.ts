@@ -70,7 +70,7 @@ export const remove = route(
     scope: "admin",
     request: { path, body: noBody },
     answers: { 204: { description: "It is deleted." } },
-    problems: ["validation", "not_found", "job_not_finished", "job_awaited"],
+    problems: ["not_found", "job_not_finished", "job_awaited"],
   },
   async ({ deps, tenant, path: { id } }) => {
     const { ids, were_dead, awaited, locked } = await deleteFinished(deps, tenant, [id]);
@@ -121,7 +121,6 @@ export const bulk = route(
         example: { matched: 1_200, changed: 1_200, next_cursor: null },
       },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, body: { action, ids, filter = {}, cursor, dry_run }, hungUp }) => {
     // The same place, whether it is looked at or done.

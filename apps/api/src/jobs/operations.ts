@@ -113,7 +113,6 @@ const list = route(
     answers: {
       200: { description: "A page.", schema: operationPage, example: { items: [example], next_cursor: null } },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { limit, cursor } }) => {
     const of: CursorOf = { list: "operations", tenant, filter: {} };
@@ -132,7 +131,7 @@ const get = route(
     scope: "read",
     request: { path },
     answers: { 200: { description: "The operation.", schema: operation, example } },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) =>
     showOperation((await findOperation(deps, tenant, id)) ?? unknownOperation()),

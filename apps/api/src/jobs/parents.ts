@@ -28,7 +28,7 @@ export const parents = route(
         example: { items, next_cursor: null },
       },
     },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id }, query: { limit, cursor } }) => {
     const of: CursorOf = { list: "parents", tenant, filter: { id } };

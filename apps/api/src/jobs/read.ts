@@ -63,7 +63,6 @@ export const list = route(
         example: { items: [exampleJob], next_cursor: null },
       },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { limit, cursor, key, search, ...filter } }) => {
     const of: CursorOf = { list: "jobs", tenant, filter: { ...filter, key, search } };
@@ -112,7 +111,7 @@ export const get = route(
         example: { ...exampleJob, flow_id: exampleId, ...exampleParents },
       },
     },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async (call) => {
     const {
@@ -162,7 +161,7 @@ export const attempts = route(
         example: { items: [exampleAttempt] },
       },
     },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => ({ items: (await listAttempts(deps, tenant, id)) ?? unknownJob() }),
 );
@@ -177,7 +176,7 @@ export const explain = route(
     scope: "read",
     request: { path },
     answers: { 200: { description: "Why it is not running now, in words and codes.", schema: explanation } },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => (await explainJob(deps, tenant, id)) ?? unknownJob(),
 );

@@ -21,7 +21,6 @@ export const releaseLease = route(
     answers: {
       200: { description: "How many jobs were released.", schema: releaseLeaseAnswer, example: { released: 1 } },
     },
-    problems: [],
   },
   async ({ deps, tenant, body: { lease_token } }) => ({ released: await giveBack(deps, tenant, lease_token) }),
 );

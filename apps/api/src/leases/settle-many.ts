@@ -53,7 +53,6 @@ export const settleMany = route(
         },
       },
     },
-    problems: [],
   },
   async ({ deps, tenant, body: { acks, nacks, releases, next }, bytes, ifUndelivered }) => {
     const came_at = performance.now();

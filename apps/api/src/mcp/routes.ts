@@ -47,7 +47,6 @@ const message = route(
       400: refused("Not JSON, a batch, or a message that MCP does not allow, or not in this version."),
       404: refused("A method that there is not."),
     },
-    problems: [],
   },
   async ({ deps, query, body, itself: { url, headers, fetch }, hungUp }) => {
     const bugs: unknown[] = [];

@@ -32,12 +32,14 @@ const everyKeyedAct: ProblemKind[] = ["idempotency_under_way", "idempotency_mism
 
 /** Every kind of problem an operation can answer with. */
 export function problemsOf(operation: Operation): ProblemKind[] {
-  const { scope, request, problems: own } = operation;
+  const { scope, request, any_query, problems: own = [] } = operation;
   const of_method: ProblemKind[] = operation.method === "get" ? [] : ["foreign_origin"];
   const of_token = scope ? everyToken : [];
   const of_body = !request?.body ? [] : request.body.lines ? everyLines : everyBody;
+  // A parameter that there is not is refused.
+  const of_query: ProblemKind[] = any_query ? [] : ["validation"];
   const of_key = isOncePerKey(operation) ? everyKeyedAct : [];
-  return [...new Set([...everyRequest, ...of_method, ...of_token, ...of_body, ...own, ...of_key])];
+  return [...new Set([...everyRequest, ...of_method, ...of_token, ...of_body, ...of_query, ...own, ...of_key])];
 }
 
 /** The error answers of an operation: one for each status, with an example for each kind of problem. */

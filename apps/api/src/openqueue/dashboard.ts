@@ -33,7 +33,6 @@ export const dashboard = route(
         example: [exampleStats],
       },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant }) => {
     const stats = await queueStats(deps, tenant);

@@ -37,7 +37,6 @@ export const list = route(
         example: { items: [exampleOpenQueueJob], total: 1, limit: limits.list_items_default, offset: 0 },
       },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { queue_name: queue, status, limit, offset } }) => {
     const filter = { queue, statuses: status && statusesOf(status) };
@@ -62,7 +61,7 @@ export const getStatus = route(
         example: { job_id: exampleId, status: "pending" },
       },
     },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async (call) => {
     const { id, status } = await find(call);
@@ -80,7 +79,7 @@ export const getDetail = route(
     scope: "read",
     request: { path },
     answers: { 200: { description: "The job.", schema: openQueueJob, example: exampleOpenQueueJob } },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async (call) => showOpenQueueJob(await find(call)),
 );

@@ -54,7 +54,6 @@ export const lease = route(
         },
       },
     },
-    problems: [],
   },
   async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
     const { longPoll } = deps;

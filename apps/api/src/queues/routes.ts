@@ -64,7 +64,6 @@ const listQueues = route(
         example: { items: [exampleQueue], next_cursor: null },
       },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { limit, cursor } }) => {
     const of: CursorOf = { list: "queues", tenant, filter: {} };
@@ -87,7 +86,7 @@ const getQueue = route(
     scope: "read",
     request: { path },
     answers: { 200: { description: "The queue.", schema: oneQueue, example: { ...exampleQueue, starts: 83 } } },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { queue } }) => {
     const [[stats], starts] = await Promise.all([
@@ -115,7 +114,7 @@ const pause = route(
     answers: {
       200: { description: "The queue, paused.", schema: queueSchema, example: { ...exampleQueue, paused: true } },
     },
-    problems: ["validation", "too_many_queues"],
+    problems: ["too_many_queues"],
   },
   (call) =>
     changed(call, async (ref) => {
@@ -136,7 +135,6 @@ const resume = route(
     scope: "admin",
     request: { path, idempotency_key: "optional", body: noBody },
     answers: { 200: { description: "The queue, not paused.", schema: queueSchema } },
-    problems: ["validation"],
   },
   (call) => changed(call, (ref) => resumeQueue(call.deps, ref)),
 );
@@ -166,7 +164,7 @@ const limitQueue = route(
       },
     },
     answers: { 200: { description: "The queue, with its limits.", schema: queueSchema, example: exampleQueue } },
-    problems: ["validation", "too_many_queues"],
+    problems: ["too_many_queues"],
   },
   (call) =>
     changed(call, async (ref) => {
@@ -193,7 +191,6 @@ const groups = route(
         example: { items: [exampleGroup], next_cursor: null },
       },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, path: { queue }, query: { limit, cursor } }) => {
     const of: CursorOf = { list: "held groups", tenant, filter: { queue } };

@@ -27,7 +27,6 @@ export const scaling = route(
     scope: ["read", "metrics"],
     request: { path: z.strictObject({ queue: queueName }) },
     answers: { 200: { description: "Its figures now.", schema, example } },
-    problems: ["validation"],
   },
   ({ deps, tenant, path: { queue } }) => queueScaling(deps, { tenant, queue }),
 );

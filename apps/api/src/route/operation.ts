@@ -58,7 +58,7 @@ export type Operation = {
   };
   answers: Partial<Record<number, Answer>>;
   /** The errors it can end in, besides those any request can. */
-  problems: readonly ProblemKind[];
+  problems?: readonly ProblemKind[];
 };
 
 type Body = {

@@ -7,7 +7,7 @@ import { noBody, type Operation } from "./operation.ts";
 import { route, type Route } from "./route.ts";
 import { addRoutes } from "./serve.ts";
 
-const said = { tag: "Jobs", summary: "A route of a test", problems: [] } as const;
+const said = { tag: "Jobs", summary: "A route of a test" } as const;
 const found = { 200: { description: "What was found.", schema: z.object({ text: z.string() }) } };
 const thing = {
   ...said,

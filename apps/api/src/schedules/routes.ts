@@ -37,7 +37,6 @@ const list = route(
         example: { items: [exampleSchedule], next_cursor: null },
       },
     },
-    problems: ["validation"],
   },
   async ({ deps, tenant, query: { limit, cursor } }) => {
     const of: CursorOf = { list: "schedules", tenant, filter: {} };
@@ -57,7 +56,7 @@ const get = route(
     scope: "read",
     request: { path },
     answers: { 200: answer("The schedule, with its next five runs.") },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { name } }) => shown(await findSchedule(deps, { tenant, name })),
 );
@@ -75,7 +74,7 @@ const pause = route(
     answers: {
       200: { ...answer("The schedule, paused."), example: { ...exampleSchedule, paused: true, next_runs: [] } },
     },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { name } }) => shown(await pauseSchedule(deps, { tenant, name })),
 );
@@ -93,7 +92,7 @@ const resume = route(
     scope: "admin",
     request: { path, body: noBody },
     answers: { 200: answer("The schedule, not paused.") },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { name } }) => shown(await resumeSchedule(deps, { tenant, name })),
 );
@@ -110,7 +109,7 @@ const run = route(
     scope: "admin",
     request: { path, body: noBody },
     answers: { 201: { description: "The job.", schema: job, example: exampleJob } },
-    problems: ["validation", "not_found", "unique_conflict", "too_many_queues", "storage_full"],
+    problems: ["not_found", "unique_conflict", "too_many_queues", "storage_full"],
   },
   async ({ deps, tenant, path: { name }, trace }) => {
     const schedule = (await findSchedule(deps, { tenant, name })) ?? unknownSchedule();
@@ -140,7 +139,7 @@ const remove = route(
     scope: "admin",
     request: { path, body: noBody },
     answers: { 204: { description: "It is deleted." } },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { name } }) => {
     if (!(await deleteSchedule(deps, { tenant, name }))) unknownSchedule();

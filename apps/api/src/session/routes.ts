@@ -76,7 +76,7 @@ const get = route(
       "By token or by cookie. Without either, or when the session has ended, `signed_in` is false. With `AUTH=disabled` " +
       "everyone is signed in.",
     answers: { 200: { description: "The caller, and what they may do.", schema: session, example } },
-    problems: ["validation", "unauthorized", "rate_limited", "unavailable", "no_room", "share_used"],
+    problems: ["unauthorized", "rate_limited", "unavailable", "no_room", "share_used"],
   },
   ({ deps, caller }: Visited) => describe(deps, caller),
   letVisitorIn,
@@ -153,7 +153,7 @@ const close = route(
     answers: {
       200: { description: "Signed out.", schema: session, example: signedOutExample(), some_headers: cookie },
     },
-    problems: ["validation", "forbidden", "unavailable", "no_room", "share_used"],
+    problems: ["forbidden", "unavailable", "no_room", "share_used"],
   },
   async ({ deps, context: c, caller }: Visited & { context: ApiContext }) => {
     // Only one that was found: anybody can make one up.

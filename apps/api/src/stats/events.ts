@@ -36,7 +36,7 @@ export const events = route(
     answers: {
       200: { description: "The events.", schema: z.string(), content_type: "text/event-stream", stream: true, example },
     },
-    problems: ["validation", "share_used", "no_room"],
+    problems: ["share_used", "no_room"],
   },
   ({ deps, tenant, query }) => {
     let stop = () => {};

@@ -36,7 +36,6 @@ export const overviewRoute = route(
       "minute, and only while there are few; `atlasqueue doctor` does it for more.",
     scope: "read",
     answers: { 200: { description: "An empty list of problems means that all is well.", schema: overview, example } },
-    problems: ["validation"],
   },
   ({ deps, tenant }) => deps.overviewOf(tenant),
 );

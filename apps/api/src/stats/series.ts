@@ -37,7 +37,6 @@ export const series = route(
     scope: "read",
     request: { query: statsSeriesQuery },
     answers: { 200: { description: "The steps, oldest first, without gaps.", schema: statsSeries, example } },
-    problems: ["validation"],
   },
   ({ deps, tenant, query }) => readSeries(deps, tenant, query),
 );

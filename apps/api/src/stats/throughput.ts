@@ -23,7 +23,6 @@ export const throughputRoute = route(
     scope: "read",
     request: { query: throughputQuery },
     answers: { 200: { description: "The queues, in the order asked for.", schema: throughput, example } },
-    problems: ["validation"],
   },
   ({ deps, tenant, query: { queues } }) => readThroughput(deps, tenant, queues),
 );

@@ -24,7 +24,7 @@ export const read = route(
     scope: "read",
     request: { path: z.strictObject({ id: jobId }) },
     answers: { 200: { description: "Each in its order.", schema: jobSteps, content_type, example } },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => ({
     body: (await findJobStepsText(deps, tenant, id)) ?? unknownJob(),

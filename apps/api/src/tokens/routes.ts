@@ -52,7 +52,6 @@ const list = route(
     description: "Never the tokens themselves, which are kept as digests.",
     scope: "admin",
     answers: { 200: { description: "Every valid token.", schema: tokenList, example: { items: [listed] } } },
-    problems: ["validation"],
   },
   async ({ deps, tenant }) => ({ items: (await listTokens(deps, tenant)).map(showToken) }),
 );
@@ -147,7 +146,7 @@ const revoke = route(
     scope: scopes,
     request: { path },
     answers: { 204: { description: "It is no longer valid." } },
-    problems: ["validation", "not_found"],
+    problems: ["not_found"],
   },
   async ({ deps, tenant, caller, path: { id } }) => {
     // To a token without `admin` there is no other one.

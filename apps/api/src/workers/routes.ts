@@ -30,7 +30,7 @@ const listWorkers = route(
     answers: {
       200: { description: "The tenant's workers.", schema: workerList, example: { items: [exampleWorker] } },
     },
-    problems: ["validation", "signal_unavailable"],
+    problems: ["signal_unavailable"],
   },
   async ({ deps, tenant }) => {
     const workers = await deps.signal.presence.list(tenant).catch(tellAway);

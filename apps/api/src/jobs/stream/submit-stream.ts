@@ -44,7 +44,6 @@ export const submitStream = route(
         example: { line: 1, id: exampleId, status: "queued", outcome: "created" },
       },
     },
-    problems: [],
   },
   (call) => {
     const { deps, tenant, body, trace, problemOf } = call;
