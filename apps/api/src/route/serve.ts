@@ -44,9 +44,13 @@ function serve(
   const reads = operation.method === "get";
   const { body } = operation.request ?? {};
   const body_bytes_max = body ? (body.bytes_max ?? deps.body_bytes_max) : 0;
-  // A body without a length may be as large as any.
-  const placesOf = (c: ApiContext) =>
-    placesFor(Math.min(Number(c.req.header("content-length") ?? body_bytes_max), body_bytes_max));
+  // A body in chunks may be as large as any.
+  const placesOf = ({ req }: ApiContext) =>
+    placesFor(
+      req.header("transfer-encoding") === undefined
+        ? Math.min(Number(req.header("content-length") ?? 0), body_bytes_max)
+        : body_bytes_max,
+    );
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   // The reader has checked the call against this very operation.
   const run = handle as (call: Call<Operation>) => unknown;

@@ -95,12 +95,6 @@ export const requestRows: Row[] = [
   wrongMethodOpenQueue("DELETE", `/jobs/${nobody}`, "GET, HEAD"),
   wrongMethodOpenQueue("POST", "/dashboard/queues", "GET, HEAD"),
   wrongMethodOpenQueue("GET", "/admin/provision", "POST"),
-  ...["GET /v1/jobs", "GET /jobs"].map((route): Row => {
-    const [method = "", target = ""] = route.split(" ");
-    const send = { method, target, headers: ["Host: other.example"] };
-    const steps = [refused(send, "malformed_request", "Host was sent more than once")];
-    return { row: 4, what: `${route} with two Hosts`, ...(target === "/jobs" ? { openqueue: steps } : { v1: steps }) };
-  }),
   badKey("that is missing"),
   badKey("that is empty", key("")),
   badKey("of blanks", key("   ")),
