@@ -7,6 +7,7 @@ export { createHeldJobs, heldJob, type Held } from "./run/held-jobs.ts";
 export { abort, lazyAbort, signalOf, type LazyAbort } from "./run/lazy-abort.ts";
 export { keepLeases, type Extender } from "./run/lease-keeper.ts";
 export { createRunLoop, newStages, type Attempts, type JobSource, type Outcome, type Stages } from "./run/run-loop.ts";
+export { createBatcher } from "./waiting/batcher.ts";
 export { createSettler } from "./settle/settler.ts";
 export { pause, until } from "./waiting/pause.ts";
 export { createSemaphore } from "./waiting/semaphore.ts";

@@ -1,3 +1,4 @@
+import { batched } from "../batched.ts";
 import type { Caller } from "../http/context.ts";
 import type { FoundToken } from "@atlasqueue/core/internal/http";
 
@@ -36,12 +37,10 @@ export function createTokenCache(
   find: (hashes: readonly string[]) => Promise<Map<string, FoundToken>>,
   now: () => number = () => performance.now(),
 ): TokenCache {
-  // Kept past their time, as a sign that their holder is not guessing. Oldest first, as each answer goes last.
+  // Oldest first, as each answer goes last.
   const known = new Map<string, { caller: Known; until: number }>();
   const unknown = new Map<string, number>();
-  const asked = new Map<string, PromiseWithResolvers<Known | undefined>>();
-  const line: string[] = [];
-  let asking = false;
+  const asked = new Map<string, Promise<Known | undefined>>();
 
   const note = (hash: string, found: FoundToken | undefined, asked_at: number): Known | undefined => {
     known.delete(hash);
@@ -56,23 +55,12 @@ export function createTokenCache(
     return caller;
   };
 
-  const look = async (hashes: readonly string[]): Promise<void> => {
+  const look = batched({ items_max: hashes_max }, async (hashes: readonly string[]) => {
     // Taken before the query, whose snapshot is younger: what it says was still true then.
     const asked_at = now();
-    try {
-      const found = await find(hashes);
-      for (const hash of hashes) asked.get(hash)?.resolve(note(hash, found.get(hash), asked_at));
-    } catch (error) {
-      for (const hash of hashes) asked.get(hash)?.reject(error);
-    }
-    for (const hash of hashes) asked.delete(hash);
-  };
-
-  const lookForAll = async (): Promise<void> => {
-    asking = true;
-    while (line.length > 0) await look(line.splice(0, hashes_max));
-    asking = false;
-  };
+    const found = await find(hashes);
+    return hashes.map((hash) => note(hash, found.get(hash), asked_at));
+  });
 
   return {
     ask(hash) {
@@ -80,14 +68,10 @@ export function createTokenCache(
       if (entry && entry.until > now()) return entry.caller;
       if ((unknown.get(hash) ?? -Infinity) > now()) return undefined;
       const before = asked.get(hash);
-      if (before) return before.promise;
-      const own = Promise.withResolvers<Known | undefined>();
+      if (before) return before;
+      const own = look(hash).finally(() => asked.delete(hash));
       asked.set(hash, own);
-      // Guesses wait for tokens in use.
-      if (entry) line.unshift(hash);
-      else line.push(hash);
-      if (!asking) void lookForAll();
-      return own.promise;
+      return own;
     },
     forget: (hash) => void known.delete(hash),
   };

@@ -12,6 +12,7 @@ import {
   type EndedAct,
   type KeyedAct,
 } from "@atlasqueue/core/internal/http";
+import { batched } from "../batched.ts";
 import { createRefusals } from "./refusals.ts";
 
 export type Auditor = {
@@ -28,7 +29,7 @@ export type Auditor = {
 };
 
 /** In one statement. */
-const acts_max = 500;
+const items_max = 500;
 
 /**
  * Stores what is about to be done, and how it went. Acts that come while a statement is under way share the next one, so
@@ -39,9 +40,9 @@ const acts_max = 500;
  * const begun = await auditor.begin(act);
  */
 export function createAuditor(deps: Deps): Auditor {
-  const begin = together((acts: readonly BegunAct[]) => beginActs(deps, acts));
-  const end = together((acts: readonly EndedAct[]) => endActs(deps, acts));
-  const record = together((acts: readonly Act[]) => recordActs(deps, acts));
+  const begin = batched({ items_max }, (acts: readonly BegunAct[]) => beginActs(deps, acts));
+  const end = batched({ items_max }, (acts: readonly EndedAct[]) => endActs(deps, acts));
+  const record = batched({ items_max }, (acts: readonly Act[]) => recordActs(deps, acts));
   const refusals = createRefusals();
   const recordOrLog = (act: Act) => record(act).catch((error: unknown) => lost(deps, act, error));
   const ownOf = ({ tenant }: Act) => ({ database: onBehalfOf(deps.database, { tenant }) });
@@ -58,25 +59,6 @@ export function createAuditor(deps: Deps): Auditor {
       const entry = refusals.entryOf(act);
       if (entry) await recordOrLog(entry);
     },
-  };
-}
-
-/** What is handed over while a call is under way goes with the next one. */
-function together<T>(send: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
-  let open: { items: T[]; sent: Promise<void> } | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  return (item) => {
-    if (!open || open.items.length >= acts_max) {
-      const items: T[] = [];
-      const sent = last.then(() => {
-        if (open?.items === items) open = undefined;
-        return send(items);
-      });
-      last = sent.catch(() => {});
-      open = { items, sent };
-    }
-    open.items.push(item);
-    return open.sent;
   };
 }
 
