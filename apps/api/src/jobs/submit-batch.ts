@@ -2,9 +2,9 @@ import { submitBatch as submitBatchBody, submittedBatch, type SubmitBatch } from
 import { flowOf } from "@atlasqueue/core/internal";
 import { answerOf, flowFaults, underOneKey } from "@atlasqueue/core/internal/http";
 import { invalid } from "../http/answers/problem.ts";
-import { requireSmall } from "../http/body/require-small.ts";
 import { exampleFlow, exampleId } from "../route/examples.ts";
 import { route } from "../route/route.ts";
+import { admitJobs } from "./admit-jobs.ts";
 import { keyFaults, pointerAt, refusalOf } from "./batch-refusals.ts";
 
 export const submitBatch = route(
@@ -54,15 +54,7 @@ export const submitBatch = route(
     if (faults.length > 0) throw invalid(faults);
     const flow = key === undefined ? asked : underOneKey(asked, key);
     const all = flow.then ? [...flow.jobs, flow.then] : flow.jobs;
-    all.forEach(({ request }, at) =>
-      requireSmall(request.payload, `${pointerAt(flow, at)}/payload`, bytes, deps.payload_bytes_max),
-    );
-    await deps.queueBound.admit(
-      tenant,
-      all.map(({ request }) => request.queue),
-    );
-    const keys = all.flatMap(({ idempotency_key }) => idempotency_key ?? []);
-    await deps.storageQuota.admit(tenant, { bytes, jobs: all.length, keys });
+    await admitJobs(deps, { tenant, bytes }, all, (at) => pointerAt(flow, at));
     const outcome = await deps.submitter.submitFlow(flow);
     if (outcome.kind !== "stored") throw refusalOf(outcome, flow, key);
     const again = key !== undefined && outcome.outcomes.every(({ kind }) => kind === "replayed");

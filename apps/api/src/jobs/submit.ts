@@ -1,11 +1,18 @@
 import { changedJob, limits, submitSingle } from "@atlasqueue/contract";
 import { showJob } from "@atlasqueue/core/internal/http";
-import { requireSmall } from "../http/body/require-small.ts";
 import { exampleJob, exampleSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";
+import { admitJobs } from "./admit-jobs.ts";
 import { keyMismatch, uniqueConflict } from "./single-refusals.ts";
 import { showKnown } from "./show-known.ts";
 import { submitDependent } from "./submit-dependent.ts";
+
+/** How the answer says that it shows a job that was there. */
+const metHeaders = {
+  replayed: { "idempotency-replayed": "true" },
+  existing: { "unique-conflict": "returned" },
+  replaced: { "unique-conflict": "replaced" },
+};
 
 export const submit = route(
   {
@@ -44,10 +51,8 @@ export const submit = route(
   },
   async ({ deps, tenant, body, bytes, idempotency_key, trace }) => {
     const { depends_on = [], on_parent_failure, ...request } = body;
-    requireSmall(request.payload, "/payload", bytes, deps.payload_bytes_max);
-    await deps.queueBound.admit(tenant, [request.queue]);
-    await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [idempotency_key] });
     const submission = { tenant, request, idempotency_key, trace };
+    await admitJobs(deps, { tenant, bytes }, [submission]);
     const outcome =
       depends_on.length > 0
         ? await submitDependent(deps, { ...submission, depends_on, on_parent_failure })
@@ -56,25 +61,11 @@ export const submit = route(
       case "created":
         return { status: 201, body: showJob(outcome.job), headers: { location: `/v1/jobs/${outcome.job.id}` } };
       case "replayed":
-        return {
-          status: 200,
-          body: await showKnown(deps, outcome, request),
-          headers: { "idempotency-replayed": "true" },
-        };
+      case "existing":
+      case "replaced":
+        return { status: 200, body: await showKnown(deps, outcome, request), headers: metHeaders[outcome.kind] };
       case "mismatch":
         throw keyMismatch();
-      case "existing":
-        return {
-          status: 200,
-          body: await showKnown(deps, outcome, request),
-          headers: { "unique-conflict": "returned" },
-        };
-      case "replaced":
-        return {
-          status: 200,
-          body: await showKnown(deps, outcome, request),
-          headers: { "unique-conflict": "replaced" },
-        };
       case "conflict":
         throw uniqueConflict(outcome.job_id);
       default:

@@ -8,7 +8,7 @@ import {
   type Spawned,
 } from "@atlasqueue/core/internal/http";
 import { invalid } from "../http/answers/problem.ts";
-import { requireSmall } from "../http/body/require-small.ts";
+import { admitJobs } from "../jobs/admit-jobs.ts";
 import { conflicts } from "../jobs/batch-refusals.ts";
 import type { RouteDeps } from "../route/deps.ts";
 
@@ -28,11 +28,9 @@ export async function settleAdding(
   const { children } = spawned;
   const faults = childrenFaults(children);
   if (faults.length > 0) throw invalid(faults);
-  children.forEach(({ request }, at) =>
-    requireSmall(request.payload, `/children/${at}/payload`, bytes, deps.payload_bytes_max),
-  );
   // An ack sent again adds nothing, so it must be answered however full it is by now.
-  if (await isRunning(deps, tenant, ack.id)) await admit(deps, tenant, children, bytes);
+  if (await isRunning(deps, tenant, ack.id))
+    await admitJobs(deps, { tenant, bytes }, children, (at) => `/children/${at}`);
   const outcome = await ackWithChildren(deps, tenant, ack, spawned);
   if (typeof outcome !== "object") return outcome;
   const why = refusalFaults(outcome, (at) => `/children/${at}`);
@@ -43,17 +41,4 @@ export async function settleAdding(
 async function isRunning(deps: RouteDeps, tenant: string, id: string): Promise<boolean> {
   const job = await findJob({ database: ahead(deps.database) }, tenant, id);
   return job?.status === "running";
-}
-
-async function admit(
-  { queueBound, storageQuota }: RouteDeps,
-  tenant: string,
-  children: Spawned["children"],
-  bytes: number,
-): Promise<void> {
-  await queueBound.admit(
-    tenant,
-    children.map(({ request }) => request.queue),
-  );
-  await storageQuota.admit(tenant, { bytes, jobs: children.length, keys: [] });
 }

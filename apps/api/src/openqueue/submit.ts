@@ -8,7 +8,7 @@ import {
 } from "@atlasqueue/contract";
 import { enqueueAll, underOneKey, type EnqueueOutcome, type Submission } from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
-import { requireSmall } from "../http/body/require-small.ts";
+import { admitJobs } from "../jobs/admit-jobs.ts";
 import { exampleId, exampleOpenQueueSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 import { nativeRequest } from "./native.ts";
@@ -40,12 +40,9 @@ export const submit = route(
     answers: { 201: { description: "The job is stored.", ...submitted }, 200: { ...replayed, ...submitted } },
   },
   async ({ deps, tenant, body, bytes, idempotency_key, trace }) => {
-    requireSmall(body.payload, "/payload", bytes, deps.payload_bytes_max);
-    const request = nativeRequest(body);
-    await deps.queueBound.admit(tenant, [request.queue]);
-    const keys = idempotency_key === undefined ? [] : [idempotency_key];
-    await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys });
-    const outcome = await deps.submitter.submit({ tenant, request, idempotency_key, trace }, bytes);
+    const submission = { tenant, request: nativeRequest(body), idempotency_key, trace };
+    await admitJobs(deps, { tenant, bytes }, [submission]);
+    const outcome = await deps.submitter.submit(submission, bytes);
     // Jobs from here never ask to be unique, so nothing else is without a job.
     if (!("job" in outcome)) throw mismatch("a job");
     const answer = { job_id: outcome.job.id, status: "queued" } as const;
@@ -71,15 +68,9 @@ export const submitBatch = route(
     },
   },
   async ({ deps, tenant, body: { jobs }, bytes, idempotency_key: key, trace }) => {
-    jobs.forEach(({ payload }, at) => requireSmall(payload, `/jobs/${at}/payload`, bytes, deps.payload_bytes_max));
     const requests = jobs.map((one) => ({ tenant, request: nativeRequest(one), trace }));
     const submissions: readonly Submission[] = key === undefined ? requests : underOneKey({ jobs: requests }, key).jobs;
-    await deps.queueBound.admit(
-      tenant,
-      requests.map(({ request }) => request.queue),
-    );
-    const keys = submissions.flatMap(({ idempotency_key }) => idempotency_key ?? []);
-    await deps.storageQuota.admit(tenant, { bytes, jobs: jobs.length, keys });
+    await admitJobs(deps, { tenant, bytes }, submissions, (at) => `/jobs/${at}`);
     const outcome = await enqueueAll(deps, submissions, deps);
     if (outcome.kind !== "stored") throw mismatch("a batch");
     deps.followUps.submitted(outcome.outcomes);

@@ -12,6 +12,7 @@ import {
 } from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
+import { admitJobs } from "../jobs/admit-jobs.ts";
 import { showKnown } from "../jobs/show-known.ts";
 import { exampleJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -115,9 +116,9 @@ const run = route(
     const schedule = (await findSchedule(deps, { tenant, name })) ?? unknownSchedule();
     // Parsed again: a later version of the program may have given jobs more fields.
     const request = jobTemplate.parse(schedule.job);
-    await deps.queueBound.admit(tenant, [request.queue]);
     const bytes = Buffer.byteLength(JSON.stringify(request.payload));
-    await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [] });
+    // Whatever may be stored by now: its payload was small enough when it was.
+    await admitJobs({ ...deps, payload_bytes_max: Infinity }, { tenant, bytes }, [{ request }]);
     const outcome = await deps.submitter.submit({ tenant, request, idempotency_key: undefined, trace }, bytes);
     if (outcome.kind === "created") return showJob(outcome.job);
     if ("job" in outcome) return showKnown(deps, outcome, request);

@@ -9,7 +9,7 @@ import {
 import { putSchedule } from "@atlasqueue/core/internal";
 import { createSchedule, cronFault, showSchedule } from "@atlasqueue/core/internal/http";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
-import { requireSmall } from "../http/body/require-small.ts";
+import { admitJobs } from "../jobs/admit-jobs.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { route } from "../route/route.ts";
 import { answer, exampleDefinition, exampleName, path } from "./parts.ts";
@@ -82,9 +82,7 @@ async function stored(
   // What the contract's schema cannot know: what the cron fields mean, and what this operator stores.
   const fault = cronFault(definition);
   if (fault) throw invalid([fault]);
-  requireSmall(definition.job.payload, "/job/payload", bytes, deps.payload_bytes_max);
-  await deps.queueBound.admit(tenant, [definition.job.queue]);
-  await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [] });
+  await admitJobs(deps, { tenant, bytes }, [{ request: definition.job }], () => "/job");
   const outcome = await apply(deps, tenant, definition, trace);
   switch (outcome.kind) {
     case "created":
