@@ -2,8 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { jobLine, lineClient } from "../test/line-client.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { rawPost as post, rawSocket, say } from "../test/raw-socket.ts";
 import { submission, testApp } from "../test/test-app.ts";
 import { startServer, type RunningServer } from "./server.ts";
@@ -108,28 +107,6 @@ test("a client that reads nothing of its answers is cut off", async () => {
   socket.write("GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20));
   await eventually(() => expect(served?.destroyed).toBe(true));
   await impatient.stop(0);
-});
-
-test("a stream of jobs has times of its own: it is not cut off when nothing moves, as while it waits for permits", async () => {
-  const served: Socket[] = [];
-  const note = (told: unknown) => void served.push((told as { request: IncomingMessage }).request.socket);
-  subscribe("http.server.request.start", note);
-  onTestFinished(() => void unsubscribe("http.server.request.start", note));
-  const stream = await lineClient(server.port);
-  stream.read();
-  await stream.send(jobLine("a line of a stream"));
-  await eventually(() => expect(stream.answers()).toHaveLength(1));
-  expect(served.map(({ timeout }) => timeout)).toEqual([0]);
-  const [socket] = served;
-  const told: (number | undefined)[] = [];
-  vi.spyOn(socket as Socket, "setTimeout").mockImplementation(function (this: Socket, ms) {
-    told.push(ms);
-    return this;
-  });
-  stream.end();
-  await stream.closed;
-  // As for any other, before the connection is done with.
-  expect(told[0]).toBe(120_000);
 });
 
 test("a port in use is refused with Node's own error", async () => {

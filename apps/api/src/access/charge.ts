@@ -18,9 +18,13 @@ export async function charge(
   c.set("limit_headers", limitHeaders(limiter.rate, permit));
   if (permit.allowed) return;
   observe({ event: "rate_limited", tenant });
-  const { limit, period_ms } = limiter.rate;
-  throw new ProblemError("rate_limited", `The tenant may make ${limit} requests in ${period_ms / 1_000} s`, {
-    headers: { "retry-after": String(seconds(permit.retry_after_ms)) },
+  throw rateLimited(limiter.rate, permit);
+}
+
+/** The tenant has no permits left. */
+export function rateLimited({ limit, period_ms }: RateLimit, { retry_after_ms }: Permit): ProblemError {
+  return new ProblemError("rate_limited", `The tenant may make ${limit} requests in ${period_ms / 1_000} s`, {
+    headers: { "retry-after": String(seconds(retry_after_ms)) },
   });
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { OpenQueueError, ProblemKind } from "@atlasqueue/contract";
-import { hasTime } from "../body/unhurried.ts";
+import { hasTime } from "../body/arriving.ts";
 import { isOpenQueuePath } from "./detail.ts";
 import { problemBody, problemContentType } from "./problem.ts";
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { incomingOf, type ApiContext } from "../context.ts";
 import { ProblemError } from "../answers/problem.ts";
-import { allowTime, endTime } from "./unhurried.ts";
 
 /** A body that is read while it arrives, and no faster than it is asked for. */
 export type Arriving = {
@@ -9,11 +8,15 @@ export type Arriving = {
   next(): Promise<Uint8Array | undefined>;
   /** No more is read. What still comes after the answer is discarded for a moment; then the connection ends. */
   leave(): void;
-  /** Ends the connection at once, answered or not. */
-  cut(): void;
 };
 
 const events = ["readable", "end", "error", "close"] as const;
+
+const unhurried = new WeakSet<IncomingMessage>();
+
+/** Whether the body is read while it arrives: the server's deadline for whole requests is not its. */
+export const hasTime = (incoming: IncomingMessage | undefined): boolean =>
+  incoming !== undefined && unhurried.has(incoming);
 
 /**
  * The body of a request that may go on for as long as its reader likes.
@@ -30,7 +33,7 @@ export function arrivingBody(c: ApiContext): Arriving {
   // Not before it is wanted: one that is refused is like any other.
   const begin = () => {
     begun = true;
-    allowTime(incoming);
+    unhurried.add(incoming);
     for (const event of events) incoming.on(event, look);
   };
   return {
@@ -45,18 +48,15 @@ export function arrivingBody(c: ApiContext): Arriving {
       }
     },
     leave() {
-      endTime(incoming);
       for (const event of events) incoming.off(event, look);
       // Without a listener it would bring the process down.
       incoming.on("error", () => {});
       wake?.();
     },
-    cut: () => void incoming.socket.destroy(),
   };
 }
 
 function withoutServer(c: ApiContext): Arriving {
   const reader = c.req.raw.body?.getReader();
-  const leave = () => void reader?.cancel().catch(() => {});
-  return { next: async () => (await reader?.read())?.value, leave, cut: leave };
+  return { next: async () => (await reader?.read())?.value, leave: () => void reader?.cancel().catch(() => {}) };
 }

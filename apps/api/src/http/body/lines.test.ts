@@ -13,7 +13,6 @@ function bodyOf(pieces: readonly (string | Error)[]) {
       return piece === undefined ? undefined : Buffer.from(piece);
     },
     leave: () => {},
-    cut: () => {},
   };
 }
 const shown = (lines: readonly Line[]) => lines.map(({ number, bytes }) => `${number} ${Buffer.from(bytes)}`);

@@ -1,18 +1,9 @@
 import { createShares } from "@atlasqueue/contract";
 import { takeOrThrow } from "@atlasqueue/core/internal/http";
 
-/** How long a stream waits for its client, and how often it looks after itself. */
-export type StreamTimes = {
-  /** For a line to come. */
-  idle_ms: number;
-  /** For answers to be read. */
-  unread_ms: number;
-  /** Between two looks: whether answers are read, and whether the token has ended. */
-  look_ms: number;
-};
-
 export type JobStreams = {
-  times: StreamTimes;
+  /** How long a stream waits for a line to come, or for permits. */
+  idle_ms: number;
   /**
    * A stream begins; call the result when it is over. `drain` is called when it should end, even if that is now, but
    * never before this returns.
@@ -26,7 +17,8 @@ export type JobStreams = {
 /** Of one process, with the usual shares of its tenants: each may hold a megabyte. */
 const usual_streams_max = 100;
 
-const usualTimes: StreamTimes = { idle_ms: 60_000, unread_ms: 30_000, look_ms: 5_000 };
+/** Less than a connection may be without a move. */
+const usual_idle_ms = 60_000;
 
 /**
  * The streams of jobs that are open in a process.
@@ -34,12 +26,12 @@ const usualTimes: StreamTimes = { idle_ms: 60_000, unread_ms: 30_000, look_ms: 5
  * @example
  * const over = streams.open(tenant, () => end("draining"));
  */
-export function createJobStreams(times: Partial<StreamTimes> = {}, streams_max = usual_streams_max): JobStreams {
+export function createJobStreams({ idle_ms = usual_idle_ms, streams_max = usual_streams_max } = {}): JobStreams {
   const room = createShares(streams_max);
   const drains = new Set<() => void>();
   let closed = false;
   return {
-    times: { ...usualTimes, ...times },
+    idle_ms,
     open(tenant, drain) {
       takeOrThrow(room, tenant, 1, "streams of jobs");
       drains.add(drain);

@@ -5,7 +5,7 @@ import { NoRoomError, outcomeUnknown } from "@atlasqueue/core/internal/http";
 import type { Arriving } from "../../http/body/arriving.ts";
 import { createLineReader, type Line } from "../../http/body/lines.ts";
 import { ProblemError } from "../../http/answers/problem.ts";
-import type { Access } from "../../http/context.ts";
+import { rateLimited } from "../../access/charge.ts";
 import type { RouteDeps } from "../../route/deps.ts";
 import { admitLines, type Refusals } from "./admit.ts";
 import { ended, refused, takenOrRefused, type Ending } from "./answers.ts";
@@ -33,8 +33,6 @@ export type Run = {
   end(ending: Ending): void;
   /** Reads no more, and nobody wants the answers. */
   abandon(): void;
-  /** Since when no answers are asked for; undefined while they are. */
-  waitsSince(): number | undefined;
 };
 
 /**
@@ -49,12 +47,11 @@ export function runStream(call: StreamCall): Run {
   const { deps, tenant, body } = call;
   const stop = new AbortController();
   const line_bytes_max = deps.payload_bytes_max + limits.line_envelope_bytes_max;
-  const { idle_ms } = deps.jobStreams.times;
+  const { idle_ms } = deps.jobStreams;
   const reader = createLineReader(body, { line_bytes_max, lines_max, idle_ms });
   let ending: Ending | undefined;
   let answered = 0;
   let over = false;
-  let asked_until: number | undefined;
   let reading: Promise<unknown> = Promise.resolve();
   let last: Promise<Answered> | undefined;
 
@@ -68,7 +65,7 @@ export function runStream(call: StreamCall): Run {
   const read = async (): Promise<Line[]> => {
     if (!stop.signal.aborted) {
       const { lines, over: why } = await reader.take(stop.signal);
-      await waitForPermits(deps.access, tenant, lines.length, stop.signal);
+      await waitForPermits(deps, tenant, lines.length, stop.signal);
       if (lines.length > 0 && !stop.signal.aborted) return lines;
       if (typeof why === "object") failed(tooLong(why.too_long, line_bytes_max));
       else if (why !== undefined && why !== "stopped") end({ end: why });
@@ -102,11 +99,9 @@ export function runStream(call: StreamCall): Run {
   return {
     async next() {
       if (over) return undefined;
-      asked_until = undefined;
       const flight = ahead;
       ahead = begin();
       const landed = await flight;
-      asked_until = performance.now();
       answered += landed.lines;
       if (landed.failed) ending = { end: "failed", problem: landed.failed };
       else if (landed.lines > 0) return landed.text;
@@ -115,7 +110,6 @@ export function runStream(call: StreamCall): Run {
     },
     end,
     abandon: leave,
-    waitsSince: () => asked_until,
   };
 }
 
@@ -123,13 +117,15 @@ const nothing: Answered = { text: "", lines: 0 };
 
 /**
  * Waits until the tenant's rate limit allows so many lines, or `stop` aborts. A request is refused when there are no
- * permits left; a stream is read more slowly.
+ * permits left; a stream is read more slowly, unless it would have to wait for too long.
  */
-async function waitForPermits({ limiter, observe }: Access, tenant: string, lines: number, stop: AbortSignal) {
+async function waitForPermits({ access, jobStreams }: RouteDeps, tenant: string, lines: number, stop: AbortSignal) {
+  const { limiter, observe } = access;
   while (limiter && lines > 0 && !stop.aborted) {
     const permit = await limiter.take(tenant, lines);
     if (permit.allowed) return;
     observe({ event: "rate_limited", tenant });
+    if (permit.retry_after_ms > jobStreams.idle_ms) throw rateLimited(limiter.rate, permit);
     await pause(permit.retry_after_ms, stop);
   }
 }

@@ -23,7 +23,7 @@ export const submitStream = route(
       "minute; `draining`, the server stops; `failed`, for the reason in `error`, such as a token that has ended, a " +
       "database that is unavailable, or a line that is too long. After anything but `complete`, or an answer without a last line, " +
       "send again what was not answered, or everything: what is stored is `replayed`. A client that reads no answers for " +
-      "half a minute is cut off, and one that closes its side of the connection before the last line gets none.\n\n" +
+      "two minutes is cut off, and one that closes its side of the connection before the last line gets none.\n\n" +
       `A line may have ${limits.line_envelope_bytes_max} bytes besides its payload. The tenant's rate limit makes a stream ` +
       "wait. A proxy that buffers answers or requests only makes the answers late.",
     scope: "submit",
@@ -49,17 +49,10 @@ export const submitStream = route(
     const { deps, tenant, body, trace, problemOf } = call;
     const over = deps.jobStreams.open(tenant, () => run.end({ end: "draining" }));
     const run = runStream({ deps, tenant, body, trace, problemOf });
-    const { unread_ms, look_ms } = deps.jobStreams.times;
     const finish = () => {
-      clearInterval(looking);
       run.abandon();
       over();
     };
-    const looking = setInterval(() => {
-      if (performance.now() - (run.waitsSince() ?? Infinity) < unread_ms) return;
-      finish();
-      body.cut();
-    }, look_ms).unref();
     const answers = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {

@@ -11,9 +11,9 @@ import { createJobStreams } from "./open-streams.ts";
 const local = { host: "127.0.0.1", port: 0 };
 
 /** An app on a port until the test is over, whose requests may take 300 ms. */
-async function served(made: ReturnType<typeof testApp> | ReturnType<typeof guardedApp>) {
+async function served(made: ReturnType<typeof testApp> | ReturnType<typeof guardedApp>, stalled_ms = 60_000) {
   const api = await made;
-  const timeouts = { headers_ms: 200, request_ms: 300, check_interval_ms: 50 };
+  const timeouts = { headers_ms: 200, request_ms: 300, check_interval_ms: 50, stalled_ms };
   const server = await startServer(api.app, { ...local, logger: api.deps.logger, timeouts });
   onTestFinished(async () => {
     await server.stop(100);
@@ -39,7 +39,7 @@ test("a stream may go on for longer than other requests", async () => {
 });
 
 test("what a stream stores for a client that was cut is under way until it is stored", async () => {
-  const { api, port, count } = await app({ jobStreams: createJobStreams({}, 1) });
+  const { api, port, count } = await app({ jobStreams: createJobStreams({ streams_max: 1 }) });
   const [storing, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { submit } = api.deps.submitter;
   vi.spyOn(api.deps.submitter, "submit").mockImplementation(async (...call) => {
@@ -75,7 +75,7 @@ test("a stream that sends nothing is answered what is left, and ended", async ()
 });
 
 test("a client that is cut in the middle of a line has stored the lines before it, and its place is free", async () => {
-  const { port, count } = await app({ jobStreams: createJobStreams({}, 1) });
+  const { port, count } = await app({ jobStreams: createJobStreams({ streams_max: 1 }) });
   const client = (await lineClient(port)).read();
   await client.send(jobLine("cut-1", { queue: "cut" }) + jobLine("cut-2", { queue: "cut" }).slice(0, 30));
   await eventually(() => expect(client.last()).toMatchObject({ line: 1 }));
@@ -92,7 +92,7 @@ test("a client that is cut in the middle of a line has stored the lines before i
 const head = "POST /v1/jobs/stream HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n";
 
 test("100 is said to a client that waits for it; one that then closes its side has left", async () => {
-  const { port, count } = await app({ jobStreams: createJobStreams({}, 1) });
+  const { port, count } = await app({ jobStreams: createJobStreams({ streams_max: 1 }) });
   const line = jobLine("expect", { queue: "half-closed" });
   const headers = `${head}Expect: 100-continue\r\nContent-Length: ${line.length}\r\nConnection: close\r\n\r\n`;
   const patient = await rawSocket(port);
@@ -145,7 +145,7 @@ test("after a last line that came early the connection ends, and its answer arri
 });
 
 test("a client that does not read is not read from, and is cut", { tags: ["slow"] }, async () => {
-  const { port } = await app({ jobStreams: createJobStreams({ unread_ms: 300, look_ms: 50 }) });
+  const { port } = await served(testApp(), 500);
   const client = await lineClient(port);
   let sent = 0;
   let over = false;
@@ -174,7 +174,7 @@ test("when the server stops, a stream is answered what it had read, and its last
 });
 
 test("a stream ends soon after its token has", async () => {
-  const { api, port } = await served(guardedApp({ jobStreams: createJobStreams({ look_ms: 50 }) }));
+  const { api, port } = await served(guardedApp());
   const tenant = await makeTenant(api.deps);
   const { id, token } = await makeToken(api.deps, ["submit"], tenant);
   const client = (await lineClient(port, { headers: { authorization: `Bearer ${token}` } })).read();
@@ -187,7 +187,7 @@ test("a stream ends soon after its token has", async () => {
 });
 
 test("two tenants stream the same keys and see nothing of each other; each has its share of the streams", async () => {
-  const { api, port } = await served(guardedApp({ jobStreams: createJobStreams({}, 4) }));
+  const { api, port } = await served(guardedApp({ jobStreams: createJobStreams({ streams_max: 4 }) }));
   const tokens = await Promise.all(
     [1, 2].map(async () => (await makeToken(api.deps, ["submit"], await makeTenant(api.deps))).token),
   );
