@@ -1,6 +1,6 @@
 import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { advanceAndAdmit, closeEdges, releaseChildren } from "../../test/advance.ts";
+import { advanceAndAdmit, closeEdges } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { connectDatabase } from "../database/connect.ts";
 import { cancel } from "../jobs/cancel.ts";
@@ -90,34 +90,6 @@ test("a flow under one key, sent to several processes at once, is stored once an
   }
 });
 
-test("a stranger holds a child's row of flow_jobs: others' children are released", async () => {
-  const held = await addFlow(deps, { a: {}, b: { after: ["a"] } });
-  const free = await addFlow(deps, { a: {}, b: { after: ["a"] } });
-  await die(held.a);
-  await succeed(free.a);
-  await beside(
-    (sql) => sql`SELECT FROM atlasqueue.flow_jobs WHERE job_id = ${held.b} FOR UPDATE`,
-    async () => {
-      for (let nth = 0; nth < 2; nth += 1) await advance();
-      expect(await statusOf(free.b)).toBe("queued");
-    },
-  );
-});
-
-test("a stranger holds a row of the outbox: others' children are released", async () => {
-  const held = await addFlow(deps, { a: {}, b: { after: ["a"] } });
-  const free = await addFlow(deps, { a: {}, b: { after: ["a"] } });
-  await succeed(held.a);
-  await succeed(free.a);
-  await beside(
-    (sql) => sql`SELECT FROM atlasqueue.outbox WHERE key = ${held.a} FOR UPDATE`,
-    async () => {
-      for (let nth = 0; nth < 2; nth += 1) await advance();
-      expect(await statusOf(free.b)).toBe("queued");
-    },
-  );
-});
-
 test("a stranger holds a group: children of others are released meanwhile, those in groups too", async () => {
   const flow = (group: string) => addFlow(deps, { a: {}, b: { after: ["a"], group }, c: { after: ["a"] } });
   // A row of its own, which a stranger can hold.
@@ -144,63 +116,6 @@ test("a stranger holds a group: children of others are released meanwhile, those
     await advanceAndAdmit(patient);
     expect(await pending()).toEqual([]);
   });
-});
-
-test("a stranger holds 500 edges: others' children are released", async () => {
-  const names = Array.from(
-    { length: 500 },
-    (_, at) =>
-      [
-        [`a${at}`, {}],
-        [`b${at}`, { after: [`a${at}`] }],
-      ] as const,
-  ).flat();
-  await addFlow(deps, Object.fromEntries(names));
-  const free = await addFlow(deps, { a: {}, b: { after: ["a"] } });
-  await own.database
-    .sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE status = 'queued' AND id <> ${free.a}`;
-  await own.database
-    .sql`INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT DISTINCT 'parent_ended', 'default', parent::text FROM atlasqueue.flow_edges WHERE parent <> ${free.a}`;
-  await succeed(free.a);
-  await beside(
-    (sql) => sql`SELECT FROM atlasqueue.flow_edges WHERE parent <> ${free.a} FOR UPDATE`,
-    async () => {
-      for (let nth = 0; nth < 5; nth += 1) await advance();
-      expect(await statusOf(free.b)).toBe("queued");
-    },
-  );
-});
-
-test("of a tenant with 500 parents that ended, each with 100 children, and another one, the other's child does not wait for all of these", async () => {
-  const { sql } = own.database;
-  const submitter = newSubmitter();
-  for (let nth = 0; nth < 10; nth += 1) {
-    const roots = Array.from({ length: 50 }, (_, at) => job({ ref: `r${at}` }));
-    const children = Array.from({ length: 100 }, () => job({ depends_on: roots.map(({ ref }) => ref ?? "") }));
-    const out = await submitter.submitFlow({ jobs: [...roots, ...children] });
-    if (out.kind !== "stored") throw new Error(JSON.stringify(out));
-  }
-  await sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE status = 'queued'`;
-  await sql`INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT DISTINCT 'parent_ended', 'default', parent::text FROM atlasqueue.flow_edges`;
-  const free = await submitter.submitFlow({
-    jobs: [
-      { ...job({ ref: "a" }), tenant: "other" },
-      { ...job({ depends_on: ["a"] }), tenant: "other" },
-    ],
-  });
-  await submitter.close();
-  if (free.kind !== "stored") throw new Error("refused");
-  const [a, b] = free.outcomes.map((o) => ("job" in o ? o.job.id : ""));
-  const [lease] = await claim(deps, [a ?? ""], { ...claimer, tenant: "other" });
-  if (!lease) throw new Error("unclaimed");
-  await complete(deps, [{ lease, result: null }]);
-  let rounds = 0;
-  while ((await statusOf(b ?? "")) === "blocked" && rounds < 2_000) {
-    rounds += 1;
-    await closeEdges(deps, 500);
-    await releaseChildren(deps, 500);
-  }
-  expect(rounds).toBeLessThan(5);
 });
 
 test("a job retried by a person before it comes back with its parent is that person's from then on", async () => {

@@ -87,15 +87,3 @@ test("it is cancelled at once when one of those it waits for was, whatever the o
   await advance();
   expect(await statuses(child, next)).toEqual(["cancelled", "cancelled"]);
 });
-
-test("in a group it gets its turn like any other", async () => {
-  const ended = await one();
-  await finish(ended);
-  const [first = "", second = ""] = await submit(
-    { ...after([ended]), ...submission({ group: "g" }) },
-    { ...after([ended]), ...submission({ group: "g" }) },
-  );
-  await advance();
-  expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
-  expect(await deps.database.sql`SELECT FROM atlasqueue.outbox`).toEqual([]);
-});

@@ -143,12 +143,3 @@ test("as many jobs and ties as a request may have take no longer than their numb
   expect(many).toBeLessThan(few * 12);
   expect(await deps.database.sql`SELECT FROM atlasqueue.flow_edges`).toHaveLength(7 * 1_999 + 10_945);
 });
-
-test("1,000 jobs wait for one that is there", async () => {
-  const [parent = ""] = await addMany(1);
-  expect(await submitFlow(deps, { jobs: Array.from({ length: 1_000 }, () => after(parent)) }, options)).toMatchObject({
-    kind: "stored",
-  });
-  expect(await deps.database.sql`SELECT FROM atlasqueue.outbox`).toEqual([]);
-  expect(await deps.database.sql`SELECT FROM atlasqueue.flow_edges WHERE parent = ${parent}`).toHaveLength(1_000);
-});

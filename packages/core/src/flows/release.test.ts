@@ -76,62 +76,6 @@ test("a failure that is retried is no failure", async () => {
   expect(await rows()).toEqual({ edges: 1, notes: 0 });
 });
 
-test("with two failed parents a child comes back only when both are replayed", async () => {
-  const { a, b, c, d } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] }, d: { after: ["c"] } });
-  await die(a);
-  await die(b);
-  await advance();
-  expect(await statuses(c, d)).toEqual(["cancelled", "cancelled"]);
-  await retry(deps, "default", a);
-  await finish(a);
-  await advance();
-  expect(await statuses(c, d)).toEqual(["cancelled", "cancelled"]);
-  await retry(deps, "default", b);
-  await advance();
-  expect(await statuses(c, d)).toEqual(["blocked", "blocked"]);
-  await finish(b);
-  await advance();
-  expect(await statuses(c, d)).toEqual(["queued", "blocked"]);
-});
-
-test("a child that a person cancelled does not come back", async () => {
-  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
-  await cancel(deps, "default", b);
-  await die(a);
-  await advance();
-  await retry(deps, "default", a);
-  await finish(a);
-  await advance();
-  expect(await status(b)).toBe("cancelled");
-  expect(await rows()).toEqual({ edges: 0, notes: 0 });
-});
-
-test("a child that is retried does without its failed parents, and waits for the others", async () => {
-  const { a, b, c } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"] } });
-  await die(a);
-  await advance();
-  expect(await status(c)).toBe("cancelled");
-  expect(await retry(deps, "default", c)).toMatchObject({ kind: "retried", job: { status: "blocked" } });
-  await advance();
-  expect(await status(c)).toBe("blocked");
-  await finish(b);
-  await advance();
-  expect(await status(c)).toBe("queued");
-});
-
-test("a person's cancel after a person's retry is the last word", async () => {
-  const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"], on_parent_failure: "cancel" } });
-  await die(a);
-  await advance();
-  await retry(deps, "default", b);
-  await cancel(deps, "default", b);
-  await advance();
-  await retry(deps, "default", a);
-  await finish(a);
-  await advance();
-  expect(await status(b)).toBe("cancelled");
-});
-
 test("a parent whose lease was lost for good, and one that was cancelled, have failed", async () => {
   const { a, b, c, d } = await addFlow(deps, {
     a: { max_attempts: 1 },

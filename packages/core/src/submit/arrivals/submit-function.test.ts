@@ -1,6 +1,4 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { drizzle } from "drizzle-orm/postgres-js";
-import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { admitAll } from "../../../test/advance.ts";
 import { executeIn } from "../../database/caller-transaction.ts";
@@ -116,20 +114,6 @@ test("an application's trigger submits a job, which a rollback takes back", asyn
   expect([...(await made())]).toEqual([]);
   await sql`INSERT INTO orders VALUES (17)`;
   expect([...(await made())]).toEqual([{ payload: { id: 17 } }]);
-});
-
-test("submitIn takes transactions of drivers, and one function for any other", async () => {
-  const client = new Client({ connectionString: own.url });
-  await client.connect();
-  const run = (text: string, params: readonly unknown[]) => client.query(text, [...params]).then(({ rows }) => rows);
-  const ids: string[] = [];
-  for (const tx of [client, run, drizzle({ client: database.sql }), database.sql]) {
-    const { outcome } = await submitInside(executeIn(tx), submission({ payload: { a: "$1 ?" } }), options);
-    if ("job" in outcome) ids.push(outcome.job.id);
-  }
-  await client.end();
-  for (const id of ids) expect(await findJob(deps(), "default", id)).toMatchObject({ payload: { a: "$1 ?" } });
-  expect(ids).toHaveLength(4);
 });
 
 test("a refusal of submitIn leaves the transaction as it was", async () => {
