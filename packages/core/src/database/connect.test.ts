@@ -85,12 +85,6 @@ test("queries fail while the server restarts and work again soon after, over the
   await database.close();
 });
 
-test("an absent database is unavailable at once", async () => {
-  const database = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connectionsMax: 1, timeoutMs: 5_000 });
-  await expect(one(database)).rejects.toSatisfy(isUnavailable);
-  await database.close();
-});
-
 test("the pool says how many connections are open, how many are busy, and how many statements wait for one", async () => {
   const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 2, timeoutMs: 10_000 });
   expect(database.connections()).toEqual({ open: 0, busy: 0, max: 2, waiting: 0 });

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { countDrift } from "../counts/drift.ts";
@@ -7,9 +6,6 @@ import { foldCounts } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
 import { heartbeat } from "../lease/heartbeat.ts";
-import { createFollowUps } from "../follow-ups.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import { createSubmitter } from "../submit/submitter.ts";
 import { setLimits } from "../limits/set.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -70,16 +66,6 @@ async function allIsWell(): Promise<void> {
   expect((await countDrift(deps, 10_000)).drifted).toEqual([]);
 }
 
-test("a locked table of totals holds up only queues with limits, and costs their jobs no attempt", async () => {
-  const waiting = await add("limited");
-  await beside("LOCK TABLE atlasqueue.queue_counts", async () => {
-    expect(await runs("free")).toBe(true);
-    expect(await take(waiting)).toEqual([]);
-  });
-  expect(await take(waiting)).toMatchObject([{ id: waiting, attempts: 1 }]);
-  await allIsWell();
-});
-
 test("a locked row of a queue holds up only its own claims, if it has limits, and its settings", async () => {
   const waiting = await add("limited");
   await beside("SELECT FROM atlasqueue.queues FOR UPDATE", async () => {
@@ -122,26 +108,6 @@ test("heartbeats of locked jobs, however many, leave the others a connection", a
     }),
   );
   expect(await beat()).toMatchObject({ kind: "extended" });
-});
-
-test("a locked table of groups holds up no submission without a group", async () => {
-  const signal = memorySignal();
-  const followUps = createFollowUps({ ...deps, signal });
-  const submitter = createSubmitter({ ...deps, followUps }, options);
-  const send = (request: Partial<SubmitJobInput>) => submitter.submit(submission({ queue: "free", ...request }), 10);
-  await beside("LOCK TABLE atlasqueue.job_groups", () =>
-    amid(
-      10,
-      () => send({ group: "g" }),
-      async () => {
-        await refusesInTime(() => send({ group: "g" }));
-        for (let round = 0; round < 20; round += 1) expect(await send({})).toMatchObject({ kind: "created" });
-      },
-    ),
-  );
-  expect(await send({ group: "g" })).toMatchObject({ kind: "created" });
-  await submitter.close();
-  await followUps.stop();
 });
 
 test.each(["queue_changes", "jobs"])(

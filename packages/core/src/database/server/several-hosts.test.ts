@@ -4,7 +4,6 @@ import { connectDatabase, type Database } from "../connect.ts";
 import { isReadOnly, isUnavailable } from "../errors.ts";
 import { migrateDatabase } from "../migrate.ts";
 import { executeOn } from "../statement.ts";
-import { parseDatabaseUrl } from "./connection-string.ts";
 
 // Two servers, one of which takes no writes, like a demoted primary. Both have the same login.
 
@@ -70,13 +69,6 @@ async function writeAtLast(database: Database): Promise<number> {
   });
 }
 
-test("of several hosts, a dead one is skipped", async () => {
-  const database = poolOf(1, portOf(there.postgres.url));
-  expect(await Promise.all([write(database), write(database), write(database)])).toEqual(
-    Array.from({ length: 3 }, () => portOf(there.postgres.url)),
-  );
-});
-
 test("of several hosts, one that takes no writes is skipped", async () => {
   await takesWrites(here, false);
   const database = poolOf(1, portOf(here.postgres.url), portOf(there.postgres.url));
@@ -97,17 +89,6 @@ test("of several hosts, each is used also where the password has an @ and a comm
     onTestFinished(() => database.close());
     expect(await write(database)).toBe(first);
   }
-});
-
-test.each([
-  ["postgres://u:p@h1,h2/db", true],
-  ["postgres://u:p@h1:1,h2:2", true],
-  ["postgres://u:p,w@h/db", false],
-  ["postgres://u:p@w,x@h/db?a=b,c", false],
-  ["postgres://h/a,b", false],
-  ["postgres://u:p@h1,h2/db?target_session_attrs=primary", false],
-])("of %s the one that takes writes is looked for: %s", (url, expected) => {
-  expect(parseDatabaseUrl(url).driver.target_session_attrs === "read-write").toBe(expected);
 });
 
 test("of several hosts, the one that takes writes is migrated", async () => {

@@ -6,7 +6,6 @@ import { certificateAuthority, ownServers, type Authority, type Servers } from "
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
 import { isUnavailable } from "../errors.ts";
-import { migrateDatabase } from "../migrate.ts";
 
 // PostgreSQL with a certificate for 127.0.0.1 and for no name.
 
@@ -116,24 +115,4 @@ test("a server without TLS refuses whom sslmode makes ask for it, in words, and 
   onTestFinished(() => plain.stop());
   expect(await tried(`${plain.postgres.url}?sslmode=prefer`)).toBe(false);
   expect(await tried(`${plain.postgres.url}?sslmode=require`)).toBe("ERR_TLS_NOT_OFFERED");
-});
-
-test.each([
-  ["Neon", "?sslmode=require&channel_binding=require"],
-  ["Supabase, with Prisma", "?pgbouncer=true&connection_limit=1"],
-  ["Amazon RDS", "?sslmode=verify-full&sslrootcert=CA"],
-  ["Heroku", ""],
-  ["Railway", ""],
-  ["Fly", "?sslmode=disable"],
-  ["DigitalOcean", "?sslmode=require"],
-  ["node-postgres", "?uselibpqcompat=true&sslmode=require"],
-])("the URL of %s is migrated and used", async (_, query) => {
-  const url = at(here(), query);
-  await migrateDatabase(url);
-  const events: unknown[] = [];
-  const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 5_000, observe: (each) => events.push(each) });
-  onTestFinished(() => database.close());
-  expect(await database.sql`SELECT FROM atlasqueue.jobs`).toEqual([]);
-  const ignored = /channel|pgbouncer|uselibpq/.test(query);
-  expect(events.length).toBe(ignored ? 1 : 0);
 });

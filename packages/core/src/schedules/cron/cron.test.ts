@@ -211,6 +211,11 @@ test("schedules of one zone share its clocks, which take the runtime longer to m
 test.each([
   "0 0 30 2 *",
   "0 0 31 4,6,9,11 *",
+  "0 0 0 * * * *",
+  "0 0 * * * *",
+  "0 0 * *",
+  "@daily",
+  "30-10 * * * *",
   "60 * * * *",
   "* 24 * * *",
   "* * 0 * *",
