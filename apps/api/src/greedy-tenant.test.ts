@@ -98,7 +98,13 @@ const passedBy = async (send: (at: number) => Promise<Response>, ask: () => Prom
   return passed;
 };
 
-test.each(Object.keys(floods).flatMap((flood) => Object.keys(needs).map((need) => [flood, need] as const)))(
+// A flood that takes no turns fails whatever is asked beside it, and a need that takes none fails in any flood. So each
+// of them is in one pair at least.
+const pairs = Object.keys(needs).map((need, at) => {
+  const names = Object.keys(floods);
+  return [names[at % names.length] ?? "", need] as const;
+});
+test.each(pairs)(
   "beside a tenant's flood of %s, another's request is answered within a few turns: %s",
   async (flood, need) => {
     const [prepare, send] = [needs[need], floods[flood]];

@@ -113,15 +113,6 @@ test("a job that others wait for is not deleted before they are cancelled", asyn
   for (const at of [1, 0]) await eventually(async () => expect((await remove(at)).status).toBe(204));
 });
 
-test("under one key an act is done once", async () => {
-  const { id } = await submit({ ...pipeline("once"), then: undefined });
-  const cancel = () =>
-    api.send("POST", `/v1/flows/${id}/cancel`, undefined, undefined, { "idempotency-key": "stop it" });
-  expect(((await (await cancel()).json()) as { changed: number }).changed).toBeGreaterThanOrEqual(1);
-  await act(id, "retry");
-  expect(await (await cancel()).json()).toMatchObject({ changed: 0, flow: { state: "running" } });
-});
-
 test("one that waits for a job that failed, until it is replayed, is held", async () => {
   const [load, sum] = pipeline("held").jobs;
   const { id } = await submit({ jobs: [load, { ...sum, on_parent_failure: "wait" }] as SubmitBatchInput["jobs"] });

@@ -81,19 +81,6 @@ test.each(["scheduled", "queued", "running", "failed", "succeeded", "dead", "can
   },
 );
 
-test("a wait ends when the job finishes, by the settler's notice", async () => {
-  const { id } = await submit();
-  const held = await lease(id);
-  let answered = false;
-  const waiting = api.get(`/v1/jobs/${id}?wait_seconds=30`).finally(() => (answered = true));
-  await complete(api.deps, [{ lease: held, result: { sent: true } }]);
-  await eventually(async () => {
-    await signal.notices.tell("finished", [id]);
-    expect(answered).toBe(true);
-  });
-  expect(job.parse(await (await waiting).json())).toMatchObject({ status: "succeeded", result: { sent: true } });
-});
-
 test("a wait ends when the job finishes, even without a notice", async () => {
   const { id } = await submit();
   const waiting = api.get(`/v1/jobs/${id}?wait_seconds=30`);
@@ -204,17 +191,4 @@ test("a blocked job names the one in its group it waits for, and goes when that 
   await eventually(async () =>
     expect(await signal.take([{ tenant: "default", queue: "grouped" }], 10)).toContain(second.id),
   );
-});
-
-test.each(["attempts", "explain"])("GET %s of an unknown job is 404, of a malformed id 422", async (what) => {
-  expect((await api.get(`/v1/jobs/01920000-0000-7000-8000-000000000000/${what}`)).status).toBe(404);
-  expect((await api.get(`/v1/jobs/not-a-uuid/${what}`)).status).toBe(422);
-});
-
-test.each(["cancel", "retry"])("POST %s takes no body but an empty object", async (what) => {
-  const { id } = await submit();
-  const json = { "content-type": "application/json" };
-  expect((await act(`${id}/${what}`, { body: '{"x":1}', headers: json })).status).toBe(422);
-  expect((await act(`${id}/${what}`, { body: "{", headers: json })).status).toBe(400);
-  expect((await act(`${id}/${what}`, { body: "{}", headers: json })).status).toBe(what === "cancel" ? 200 : 409);
 });

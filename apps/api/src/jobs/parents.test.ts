@@ -7,9 +7,8 @@ import {
   type Json,
   type SubmitBatchInput,
 } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
+import { guardedApp, makeToken } from "../../test/guarded-app.ts";
 
 let api: Awaited<ReturnType<typeof guardedApp>>;
 let token: string;
@@ -91,32 +90,4 @@ test("parents past the first hundred are listed in pages, whose cursors are good
   const path = `/v1/jobs/${other.last}/parents`;
   expect((await api.send("GET", `${path}?cursor=${first.next_cursor}`, token)).status).toBe(400);
   expect((await api.send("GET", `${path}?limit=1001`, token)).status).toBe(422);
-});
-
-test("a hundred jobs that are leased together bring no more than about 1 MiB of results", async () => {
-  const parent = { ref: "large", type: "a", queue: "parent" };
-  const children = Array.from({ length: 100 }, () => ({ type: "b", queue: "children", depends_on: ["large"] }));
-  await submit({ jobs: [parent, ...children] });
-  await settle("parent", "ack", { result: "x".repeat(260_000) });
-  await eventually(async () => {
-    const { items } = (await read("/v1/jobs?queue=children&status=queued&limit=200")) as { items: unknown[] };
-    expect(items).toHaveLength(100);
-  });
-  const leased = await lease("children", 100);
-  expect(leased).toHaveLength(100);
-  expect(JSON.stringify(leased).length).toBeLessThan(1.5 * 1_048_576);
-  const complete = leased.filter(({ parents_complete }) => parents_complete);
-  expect(complete.length).toBeGreaterThan(2);
-  expect(complete.length).toBeLessThan(8);
-  for (const { parent_counts } of leased) expect(parent_counts).toEqual(counts({ succeeded: 1 }));
-});
-
-test("another tenant sees none of it", async () => {
-  const stranger = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
-  const { last } = await submit({ jobs: [{ ref: "a", type: "a", queue: "mine" }], then: { type: "b", queue: "mine" } });
-  for (const path of [`/v1/jobs/${last}`, `/v1/jobs/${last}/parents`])
-    expect((await api.send("GET", path, stranger)).status).toBe(404);
-  expect((await read(`/v1/jobs/01920000-0000-7000-8000-000000000000/parents`)) as object).toMatchObject({
-    status: 404,
-  });
 });

@@ -37,15 +37,6 @@ test("another batch under the key is refused wherever it differs, and nothing of
   expect(await stored("differs")).toBe(3);
 });
 
-test("of many at once with one key one batch is stored, and all are told its ids", async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => send(jobsOf("storm", 50), "storm")));
-  const ids = new Set<string>();
-  for (const answer of answers) ids.add((await answerOf(answer)).map(({ id }) => id).join());
-  expect(ids.size).toBe(1);
-  expect(answers.filter((one) => replayed(one) === null)).toHaveLength(1);
-  expect(await stored("storm")).toBe(50);
-});
-
 test("a batch's key is no job's, nor is one made from it", async () => {
   expect((await send(jobsOf("shared", 1), "shared")).status).toBe(201);
   expect((await api.post("shared", { type: "a" })).status).toBe(201);

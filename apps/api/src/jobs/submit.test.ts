@@ -68,32 +68,6 @@ test.each([{ type: "b" }, { type: "a", payload: { x: 2 } }, { type: "a", priorit
   },
 );
 
-test("50 submitters of one key at once get one job: one 201, the rest 200", async () => {
-  const responses = await Promise.all(Array.from({ length: 50 }, () => api.post("race", { type: "a", queue: "race" })));
-  expect(responses.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 49 }, () => 200), 201]);
-  const ids = new Set(await Promise.all(responses.map(async (response) => (await jobOf(response)).id)));
-  expect(ids.size).toBe(1);
-  const { sql } = api.deps.database;
-  expect(await sql`SELECT id FROM atlasqueue.jobs WHERE queue = 'race'`).toHaveLength(1);
-  expect(await signal.take([queueOf("race")], 100)).toEqual([...ids]);
-});
-
-test("a request that is refused burns no key", async () => {
-  expect((await api.post("kept", '{"type":"a","max_attempts":0}')).status).toBe(422);
-  expect((await api.post("kept", "{")).status).toBe(400);
-  expect((await api.post("kept", { type: "a" }, { "content-type": "text/plain" })).status).toBe(415);
-  expect((await api.post("kept", { type: "a" })).status).toBe(201);
-});
-
-test("a key that expired may be used again", async () => {
-  const first = await jobOf(await api.post("expiring", { type: "a" }));
-  const { sql } = api.deps.database;
-  await sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now() WHERE key = 'expiring'`;
-  const second = await api.post("expiring", { type: "b" });
-  expect(second.status).toBe(201);
-  expect((await jobOf(second)).id).not.toBe(first.id);
-});
-
 test("an unknown id is 404, and so is another tenant's, with the same body", async () => {
   const { id } = await jobOf(await api.post("foreign", { type: "a" }));
   const { sql } = api.deps.database;

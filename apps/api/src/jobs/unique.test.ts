@@ -62,23 +62,6 @@ test("reject is 409 and names the job", async () => {
   expect([body.type, body.detail]).toEqual(["/problems/unique-conflict", `The job ${id} has this unique key`]);
 });
 
-test.each([
-  ["return", { 201: 1, 200: 49 }],
-  ["replace", { 201: 1, 200: 49 }],
-  ["reject", { 201: 1, 409: 49 }],
-])("50 simultaneous submissions through two processes, %s: one job", async (on_conflict, statuses) => {
-  const queue = `crowd-${on_conflict}`;
-  const responses = await Promise.all(
-    Array.from({ length: 50 }, (_, n) => submit({ queue, payload: { n }, unique: { key: "k", on_conflict } })),
-  );
-  const seen: Record<string, number> = {};
-  for (const { status } of responses) seen[status] = (seen[status] ?? 0) + 1;
-  expect(seen).toEqual(statuses);
-  const rows = await api.deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE queue = ${queue}`;
-  expect(rows).toHaveLength(1);
-  expect(new Set(await signalled(queue))).toEqual(new Set([rows[0]?.["id"]]));
-});
-
 test("a batch says which of its jobs already existed; a refused one stores none", async () => {
   const batch = (jobs: object[]) =>
     api.send("POST", "/v1/jobs/batch", undefined, {

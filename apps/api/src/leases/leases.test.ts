@@ -1,6 +1,5 @@
 import { job, problem, settleAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp } from "../../test/test-app.ts";
@@ -27,14 +26,6 @@ test("a job is leased whole, once, and acknowledged with its result; the same ac
     expect(acked.status).toBe(200);
     expect(job.parse(await acked.json())).toMatchObject({ status: "succeeded", result: { sent: 1 } });
   }
-});
-
-test("as many are leased as were asked for, oldest first, and only from this queue", async () => {
-  const ids = [];
-  for (let at = 0; at < 5; at += 1) ids.push(await submit("many"));
-  await submit("others");
-  expect((await lease("many", { max_jobs: 3 })).map((held) => held.job.id)).toEqual(ids.slice(0, 3));
-  expect((await lease("many", { max_jobs: 100 })).map((held) => held.job.id)).toEqual(ids.slice(3));
 });
 
 test("a nack is retried after its delay, or dead at once; the same nack again is the same answer", async () => {
@@ -117,35 +108,6 @@ test("a lost lease is 409 everywhere; an unknown job is 404", async () => {
   for (const response of await calls(id, "not-a-token")) expect(response.status).toBe(422);
   await api.app.request(`http://localhost/v1/jobs/${id}/cancel`, { method: "POST" });
   for (const response of await calls(id, lease_token)) expect(response.status).toBe(409);
-});
-
-test("of a simultaneous ack and cancel one wins, and both learn which", async () => {
-  for (let round = 0; round < 20; round += 1) {
-    const id = await submit("races");
-    const { lease_token } = await leaseOne("races");
-    const [acked, cancelled] = await Promise.all([
-      post(`/jobs/${id}/ack`, { lease_token }),
-      api.app.request(`http://localhost/v1/jobs/${id}/cancel`, { method: "POST" }),
-    ]);
-    const now = job.parse(await (await api.get(`/v1/jobs/${id}`)).json());
-    expect([acked.status, cancelled.status, now.status]).toEqual(
-      now.status === "succeeded" ? [200, 409, "succeeded"] : [409, 200, "cancelled"],
-    );
-  }
-});
-
-test("a nack whose answer was lost gets the same answer when its job is ready again, and 409 once another worker has it", async () => {
-  const id = await submit("lost-answer");
-  const { lease_token } = await leaseOne("lost-answer");
-  const nack = () => post(`/jobs/${id}/nack`, { lease_token, error: "x", delay_seconds: 0 });
-  expect((await nack()).status).toBe(200);
-  await eventually(async () =>
-    expect(job.parse(await (await api.get(`/v1/jobs/${id}`)).json())).toMatchObject({ status: "queued" }),
-  );
-  expect(job.parse(await (await nack()).json())).toMatchObject({ status: "queued", attempts: 1 });
-  await leaseOne("lost-answer", { wait_seconds: 10 });
-  expect((await nack()).status).toBe(409);
-  expect((await post(`/jobs/${id}/ack`, { lease_token })).status).toBe(409);
 });
 
 test("a heartbeat may shorten a lease, and the sweep will look in time", async () => {

@@ -1,6 +1,5 @@
 import { problem, settleAnswer, type LeaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp } from "../../test/test-app.ts";
@@ -103,23 +102,4 @@ test("ids are accepted in any case, and one given in two cases was named twice",
   expect(twice.status).toBe(422);
   const settled = await post("/leases/settle", { acks: [loud] });
   expect(settleAnswer.parse(await settled.json()).acks).toEqual([{ id, outcome: "succeeded" }]);
-});
-
-test("a claim forgets its jobs when the last one is settled, and not before", async () => {
-  for (let at = 0; at < 2; at += 1) await submit("claims");
-  const held = await lease("claims", { max_jobs: 2 });
-  const [first, second] = held.map(({ job: { id }, lease_token }) => ({ id, lease_token }));
-  const claims = () =>
-    api.deps.database.sql`SELECT FROM atlasqueue.claims WHERE token = ${first?.lease_token ?? ""} AND job_ids <> '{}'`;
-  const others = await submit("claims-after");
-  await post("/leases/settle", { acks: [first] });
-  // When a claim settled with it is gone, the clearing after this one has had its turn.
-  const other = await leaseOne("claims-after");
-  await post("/leases/settle", { acks: [{ id: others, lease_token: other.lease_token }] });
-  const otherClaims = () =>
-    api.deps.database.sql`SELECT FROM atlasqueue.claims WHERE token = ${other.lease_token} AND job_ids <> '{}'`;
-  await eventually(async () => expect(await otherClaims()).toHaveLength(0));
-  expect(await claims()).toHaveLength(1);
-  await post("/leases/settle", { nacks: [{ ...second, error: "x" }] });
-  await eventually(async () => expect(await claims()).toHaveLength(0));
 });

@@ -17,49 +17,6 @@ afterAll(() => api.stop());
 const nobody = "01920000-0000-7000-8000-000000000000";
 const job = '{"payload":{}}';
 
-test.each([
-  ["", "empty"],
-  ['{"payload":', "JSON"],
-  [`${job}${job}`, "JSON"],
-])("400: the body %j is not JSON", async (body, says) => {
-  expect(await client.errorOf(await client.send("POST", "/jobs", body), 400)).toContain(says);
-});
-
-test.each(["/jobs/%00", "/jobs/%zz", "/queues/%ff%fe/lease"])("400: the path %s is malformed", async (path) => {
-  expect(await client.errorOf(await client.send("GET", path), 400)).toContain("The path has a %");
-});
-
-test.each(["/jobs/", "/jobs//detail", "/queues", "/queues/a/lease/", "/dashboard", "/dashboard/Queues", "/jobs/a/b"])(
-  "404: the path %s does not exist",
-  async (path) => {
-    expect(await client.errorOf(await client.send("GET", path), 404)).toContain("There is no such path");
-  },
-);
-
-test.each([
-  ["DELETE", "/jobs", "GET, HEAD, POST"],
-  ["GET", "/queues/mail/lease", "POST"],
-  ["PUT", `/jobs/${nobody}`, "GET, HEAD"],
-  ["GET", `/jobs/${nobody}/ack`, "POST"],
-  ["POST", "/dashboard/queues", "GET, HEAD"],
-])("405: %s %s is told what the path takes: %s", async (method, path, allow) => {
-  const response = await client.send(method, path);
-  expect(response.headers.get("allow")).toBe(allow);
-  expect(await client.errorOf(response, 405)).toBe(`This path takes ${allow}`);
-});
-
-test.each([
-  ["POST", "/jobs"],
-  ["POST", "/jobs/batch"],
-  ["POST", "/queues/mail/lease"],
-  ["POST", `/jobs/${nobody}/ack`],
-  ["POST", `/jobs/${nobody}/nack`],
-  ["POST", `/jobs/${nobody}/heartbeat`],
-])("415: %s %s takes JSON only", async (method, path) => {
-  const response = await client.send(method, path, job, { "content-type": "text/plain" });
-  expect(await client.errorOf(response, 415)).toContain("Content-Type must be application/json");
-});
-
 test("401 and 403: without a token, and with one for something else", async () => {
   const guarded = await guardedApp();
   const missing = await guarded.send("GET", "/dashboard/queues");
@@ -81,11 +38,6 @@ test("429: a tenant that calls too often learns when to come back; a batch costs
   expect(refused.headers.get("ratelimit-policy")).toContain("q=3");
   expect(await client.errorOf(refused, 429)).toBe("The tenant may make 3 requests in 3600 s");
   await limited.stop();
-});
-
-test("413: a body over the limit", async () => {
-  const response = await client.send("POST", "/jobs", " ".repeat(1_100_000));
-  expect(await client.errorOf(response, 413)).toBe("The body may have 1048576 bytes at most");
 });
 
 test("422: every wrong part is in the list, a batch item by its position", async () => {

@@ -25,18 +25,6 @@ const ripen = async (id: string) => {
   await promoteAll(api.deps);
 };
 
-test("the highest priority is leased first, then the oldest, one at a time", async () => {
-  const [low, first, second] = [
-    await client.submit({ queue_name: "order", payload: {}, priority: -1 }),
-    await client.submit({ queue_name: "order", payload: {} }),
-    await client.submit({ queue_name: "order", payload: {} }),
-  ];
-  const high = await client.submit({ queue_name: "order", payload: {}, priority: 7 });
-  const leased = [];
-  for (let n = 0; n < 5; n += 1) leased.push((await client.lease("order"))?.job.id);
-  expect(leased).toEqual([high, first, second, low, undefined]);
-});
-
 test("a lease lasts 30 seconds, or as long as it says", async () => {
   for (const [fields, seconds] of [
     [{}, 30],
@@ -47,24 +35,6 @@ test("a lease lasts 30 seconds, or as long as it says", async () => {
     const { job: leased, lease_expires_at } = (await response.json()) as Awaited<ReturnType<typeof client.leaseOne>>;
     expect(Date.parse(lease_expires_at) - Date.parse(leased.started_at ?? "")).toBe(seconds * 1_000);
   }
-});
-
-test.each([
-  [{}, "worker_id"],
-  [{ worker_id: "" }, "worker_id"],
-  [{ worker_id: "w", lease_seconds: 0 }, "lease_seconds"],
-  [{ worker_id: "w", lease_seconds: -1 }, "lease_seconds"],
-  [{ worker_id: "w", lease_seconds: 1e9 }, "lease_seconds"],
-  [{ worker_id: "w", max_jobs: 2 }, "max_jobs"],
-  [{ worker_id: "w", wait_seconds: 1 }, "wait_seconds"],
-])("row 26: a lease with %j is 422 about %s", async (body, field) => {
-  const detail = await client.errorOf(await client.send("POST", "/queues/default/lease", body), 422);
-  expect(detail).toMatchObject([{ loc: ["body", field] }]);
-});
-
-test("an impossible queue name is 422", async () => {
-  const detail = await client.errorOf(await client.send("POST", "/queues/a%20b/lease", { worker_id: "w" }), 422);
-  expect(detail).toMatchObject([{ loc: ["path", "queue"] }]);
 });
 
 test("a retry waits min(2^retry_count, 300) s, to the millisecond, until there are none left", async () => {
@@ -115,28 +85,6 @@ test("a nack without a retry makes the job dead at once; max_retries 0 does too"
   }
 });
 
-test.each(["ack", "nack"] as const)("row 27: the same %s again is the same answer", async (what) => {
-  const held = await hold("again");
-  const answers = [];
-  for (let time = 0; time < 2; time += 1)
-    answers.push(
-      await client.read(await client.settle(what, held, what === "nack" ? { error: "x" } : { result: null })),
-    );
-  expect(answers[1]).toEqual(answers[0]);
-});
-
-test.each(["not-a-token", "", nobody])("the token %j is 409 everywhere, and changes nothing", async (lease_token) => {
-  const held = await hold("wrong");
-  const wrong = { ...held, lease_token };
-  for (const [what, fields] of [
-    ["ack", {}],
-    ["nack", { error: "x" }],
-    ["heartbeat", {}],
-  ] as const)
-    expect(await client.errorOf(await client.settle(what, wrong, fields), 409)).toContain("The lease has ended");
-  expect((await client.settle("ack", held)).status).toBe(200);
-});
-
 test("a stale token is 409: after a lease that was taken over, an ack, and a cancel on /v1", async () => {
   const lost = await hold("stale", { max_retries: 5 });
   await client.settle("nack", lost, { error: "x" });
@@ -153,19 +101,6 @@ test("a stale token is 409: after a lease that was taken over, an ack, and a can
   expect((await client.settle("ack", cancelled)).status).toBe(409);
 });
 
-test("an unknown job is 404 whatever the token, and a malformed id is 422", async () => {
-  for (const lease_token of [nobody, "not-a-token"])
-    for (const [what, fields] of [
-      ["ack", {}],
-      ["nack", { error: "x" }],
-      ["heartbeat", {}],
-    ] as const) {
-      const body = { lease_token, ...fields };
-      expect((await client.send("POST", `/jobs/${nobody}/${what}`, body)).status).toBe(404);
-      expect((await client.send("POST", `/jobs/not-a-uuid/${what}`, body)).status).toBe(422);
-    }
-});
-
 test.each([
   ["ack", {}, "lease_token"],
   ["ack", { lease_token: 5 }, "lease_token"],
@@ -178,18 +113,4 @@ test.each([
 ])("%s with %j is 422 about %s", async (what, body, field) => {
   const detail = await client.errorOf(await client.send("POST", `/jobs/${nobody}/${what}`, body), 422);
   expect(detail).toMatchObject([{ loc: ["body", field], type: "value_error" }]);
-});
-
-test("row 31: a result of 300 KiB is 413; an error of 10 MB is cut to 4,096 characters", async () => {
-  const held = await hold("large");
-  const large = await client.settle("ack", held, { result: { x: "x".repeat(300 * 1_024) } });
-  expect(await client.errorOf(large, 413)).toContain("/result may have 262144 bytes");
-  await client.settle("nack", held, { error: "e".repeat(10 * 1_048_576), retry: false });
-  expect((await client.detail(held.job.id)).error_text).toBe("e".repeat(4_096));
-});
-
-test("a paused queue hands out nothing here either", async () => {
-  await client.submit({ queue_name: "held", payload: {} });
-  await client.send("POST", "/v1/queues/held/pause");
-  expect(await client.lease("held")).toBeNull();
 });

@@ -120,13 +120,6 @@ test("a tenant has at most a thousand, and those can still be replaced", async (
 
 const bad: [string, object, string][] = [
   ["a date that never comes", { cron: "0 0 30 2 *" }, "/cron"],
-  ["seven fields", { cron: "0 0 0 * * * *" }, "/cron"],
-  ["six fields", { cron: "0 0 * * * *" }, "/cron"],
-  ["four fields", { cron: "0 0 * *" }, "/cron"],
-  ["a nickname", { cron: "@daily" }, "/cron"],
-  ["a minute that is none", { cron: "60 * * * *" }, "/cron"],
-  ["a step of nothing", { cron: "*/0 * * * *" }, "/cron"],
-  ["a range backwards", { cron: "30-10 * * * *" }, "/cron"],
   ["a line end", { cron: "0 0 * *\n*" }, "/cron"],
   ["a thousand numbers", { cron: `${"1,".repeat(1_000)}1 * * * *` }, "/cron"],
   ["no cron", { cron: undefined }, "/cron"],
@@ -159,9 +152,4 @@ test.each(bad)("row 29: %s is 422, and the error names it", async (_what, change
 test("a payload over its limit is 413, as for a job", async () => {
   const job = { type: "a", payload: { x: "x".repeat(262_144) } };
   expect((await send("POST", "", { ...nightly("large"), job })).status).toBe(413);
-});
-
-test("a path that cannot be a name is 422", async () => {
-  for (const method of ["GET", "PUT", "DELETE"])
-    expect((await send(method, "/a%20b", method === "PUT" ? nightly("a") : undefined)).status).toBe(422);
 });
