@@ -30,21 +30,7 @@ const given = () => ({ DATABASE_URL: database.url, REDIS_URL: redisUrl() });
 
 test.each([
   ["API_PORT", "80000", 'API_PORT must be a port from 0 (any free one) to 65535; got "80000"'],
-  ["WORKER_CONCURRENCY", "many", 'WORKER_CONCURRENCY must be an integer from 1 to 10000; got "many"'],
-  ["LOG_LEVEL", "loud", 'LOG_LEVEL must be DEBUG, INFO, WARNING or ERROR; got "loud"'],
-  [
-    "REDIS_URL",
-    "localhost",
-    "REDIS_URL must be a URL such as redis://host:6379, redis+sentinel://host:26379,host:26379/name or",
-  ],
   ["REDIS_URL", "redis+cluster://:secret@a,b:x", 'got "redis+cluster://[hidden]@a,b:x"'],
-  ["REDIS_URL", "redis://:secret@localhost/one", "REDIS_URL must name its database as a number from 0 to 65535; got"],
-  [
-    "REDIS_TLS_CA_FILE",
-    "/nowhere",
-    'REDIS_TLS_CA_FILE must be the path of a PEM file with certificates; got "/nowhere": ENOENT',
-  ],
-  ["API_HOST", "0.0.0.0", "API_HOST must be a loopback address"],
 ])("start with a wrong %s (%s) is one line", { tags: ["slow"] }, async (name, value, line) => {
   expect(await failure(["start"], { [name]: value })).toContain(line);
 });
@@ -103,32 +89,8 @@ test("migrate as a role that may not, or where nothing may be written, is one li
   );
 });
 
-test("api and worker run on their own, and end with 0", { tags: ["slow"] }, async () => {
-  for (const [command, ready] of [
-    ["api", "api_started"],
-    ["worker", "worker_started"],
-  ] as const) {
-    const env = { ...startEnv("unused"), ...given() };
-    const running = await spawnProcess(mainFile, { args: [command], env });
-    await running.waitForLine(ready);
-    running.kill();
-    expect(await running.waitForExit()).toEqual({ code: 0, signal: null });
-  }
+test.each([[["submit", "a", "[]"]], [["nope"]]])("wrong usage %j is exit code 2", async (args) => {
+  const wrong = await spawnProcess(mainFile, { args });
+  expect(await wrong.waitForExit()).toEqual({ code: 2, signal: null });
+  expect(wrong.lines).toEqual([]);
 });
-
-test.each([
-  ["api", "API_PORT"],
-  ["worker", "WORKER_METRICS_PORT"],
-])("%s with a %s in use is one line that names it", { tags: ["slow"] }, async (command, name) => {
-  const line = await failure([command], { ...given(), [name]: await takenPort() });
-  expect(line).toContain(`is in use; stop what listens there, or set ${name} to another port`);
-});
-
-test.each([[["submit"]], [["submit", "a", "[]"]], [["submit", "a", "--priority", "1001"]], [["nope"]], [[]]])(
-  "wrong usage %j is exit code 2",
-  async (args) => {
-    const wrong = await spawnProcess(mainFile, { args });
-    expect(await wrong.waitForExit()).toEqual({ code: 2, signal: null });
-    expect(wrong.lines).toEqual([]);
-  },
-);
