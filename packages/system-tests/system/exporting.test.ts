@@ -58,7 +58,6 @@ test("without the setting nothing of OpenTelemetry is loaded, and a curl's trace
 test.each([
   ["that refuses everything", () => ({ status: 503 })],
   ["that never answers", () => new Promise<never>(() => {})],
-  ["that hangs up", () => "hang_up" as const],
 ])("a collector %s costs no job, and holds up no stop", async (_how, answer) => {
   const collector = await collect(answer);
   const env = exporting(collector);

@@ -55,41 +55,26 @@ const autumn = {
   ],
   "in-utc": [{ timezone: "UTC", catch_up: "none", cron: "30 6 * * *" }, ["11-02T06:30"]],
 } as const;
-/** 9 March 2025: 02:00 EST (07:00 UTC) is 03:00 EDT. */
-const spring = {
-  "fixed-2:30": [{ ...night, cron: "30 2 * * *" }, ["03-09T07:00"]],
-  "list-2-and-3": [{ ...night, cron: "30 2,3 * * *" }, ["03-09T07:00", "03-09T07:30"]],
-  "each-half-hour": [{ ...night, cron: "*/30 * * * *" }, ["03-09T06:30", "03-09T07:00", "03-09T07:30"]],
-  "wild-in-the-gap": [{ ...night, cron: "*/30 2 * * *" }, []],
-} as const;
-
-test.each([
-  ["spring", spring, "2025-03-09T06:15:00Z", "2025-03-09T07:45:00Z"],
-  ["autumn", autumn, "2025-11-02T04:45:00Z", "2025-11-02T07:45:00Z"],
-] as const)(
-  "over the night of %s, 3 API and 3 worker processes fire exactly the right slots",
-  async (_name, expected, from, to) => {
-    await clock.set(from);
-    const apis = await Promise.all([1, 2, 3].map(() => system.startApi({ LOG_LEVEL: "warn" })));
-    const workers = await Promise.all([1, 2, 3].map(() => system.startWorker(alone)));
-    const names = Object.entries(expected);
-    for (const [name, [body]] of names) await Promise.all(apis.map((api) => put(api, name, body)));
-    await walk(from, to, 15);
-    for (const [name, [, slots]] of names) expect([name, await slotsOf(name)]).toEqual([name, slots]);
-    await eventually(async () => {
-      const open = await system.sql`SELECT id FROM atlasqueue.jobs WHERE status <> 'succeeded'`;
-      expect(open).toEqual([]);
-    });
-    const shown = await Promise.all(
-      apis.map(async (api) => (await (await fetch(`${api.url}/v1/schedules/${names[0]?.[0]}`)).json()) as Schedule),
-    );
-    for (const one of shown) expect(one.next_runs).toHaveLength(5);
-    expect(new Set(shown.map((one) => JSON.stringify(one.next_runs))).size).toBe(1);
-    await Promise.all(workers.map((worker) => worker.stop()));
-    await system.sql`DELETE FROM atlasqueue.schedules`;
-  },
-  120_000,
-);
+test("over the night in which the clocks go back, 3 API and 3 worker processes fire exactly the right slots", async () => {
+  await clock.set("2025-11-02T04:45:00Z");
+  const apis = await Promise.all([1, 2, 3].map(() => system.startApi({ LOG_LEVEL: "warn" })));
+  const workers = await Promise.all([1, 2, 3].map(() => system.startWorker(alone)));
+  const names = Object.entries(autumn);
+  for (const [name, [body]] of names) await Promise.all(apis.map((api) => put(api, name, body)));
+  await walk("2025-11-02T04:45:00Z", "2025-11-02T07:45:00Z", 15);
+  for (const [name, [, slots]] of names) expect([name, await slotsOf(name)]).toEqual([name, slots]);
+  await eventually(async () => {
+    const open = await system.sql`SELECT id FROM atlasqueue.jobs WHERE status <> 'succeeded'`;
+    expect(open).toEqual([]);
+  });
+  const shown = await Promise.all(
+    apis.map(async (api) => (await (await fetch(`${api.url}/v1/schedules/${names[0]?.[0]}`)).json()) as Schedule),
+  );
+  for (const one of shown) expect(one.next_runs).toHaveLength(5);
+  expect(new Set(shown.map((one) => JSON.stringify(one.next_runs))).size).toBe(1);
+  await Promise.all(workers.map((worker) => worker.stop()));
+  await system.sql`DELETE FROM atlasqueue.schedules`;
+}, 120_000);
 
 test("3 workers that come back after the night catch up as each schedule says, each slot once", async () => {
   await clock.set("2025-10-25T22:15:00Z");

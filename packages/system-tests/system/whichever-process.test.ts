@@ -29,11 +29,13 @@ let url: string;
 /** Of each process one. */
 let one: Door;
 let other: Door;
-beforeEach(async () => {
+beforeAll(async () => {
   const env = { API_PROCESSES: "2", AUTH: "required", RATE_LIMIT_REQUESTS: "1000", LOG_LEVEL: "warn" };
   ({ url } = await system.startApi(env));
   // New connections go to the processes in turn, once there are two.
   await eventually(async () => expect(await processesSeen()).toEqual(["0", "1"]));
+});
+beforeEach(async () => {
   [one, other] = [door(), door()];
   for (const each of [one, other]) await each("GET", "/v1/queues");
 });
