@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { engineHarness, main } from "../../test/engine-harness.ts";
 import { countDrift } from "../counts/drift.ts";
 import { setLimits } from "../limits/set.ts";
-import { complete } from "../settle/complete.ts";
 import { advanceAllOverdue, advanceOverdue } from "./overdue.ts";
 import { markBlockedGroups } from "./widen.ts";
 
@@ -31,17 +30,6 @@ test("a group whose next job was locked when it should have gone is overdue, and
   expect(idsOf((await advanceOverdue(deps, 10)).ready)).toEqual([b]);
   expect([await statuses(b, c), await overdue()]).toEqual([["queued", "blocked"], 0]);
   expect(await finish(b)).toMatchObject([{ kind: "applied", ready: [{ id: c }] }]);
-});
-
-test("a repeated settlement signals the job that was locked when it was sent first", async () => {
-  const [a, b] = await add({}, {});
-  const lease = await take(a);
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${b ?? ""} FOR UPDATE`;
-    expect(await complete(deps, [{ lease, result: null }])).toEqual([{ kind: "applied" }]);
-  });
-  expect(await complete(deps, [{ lease, result: null }])).toMatchObject([{ kind: "applied", ready: [{ id: b }] }]);
-  expect(await statuses(b)).toEqual(["queued"]);
 });
 
 test("a group that another transaction holds is left out, and holds up no other", async () => {

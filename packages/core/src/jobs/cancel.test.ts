@@ -26,8 +26,3 @@ test("when a claim and a limited cancel collide, one of them gets the job", asyn
     );
   }
 });
-
-test("another tenant's job is unknown", async () => {
-  const [id = ""] = await add({});
-  expect(await cancel(deps, "acme", id)).toEqual({ kind: "unknown" });
-});

@@ -64,13 +64,6 @@ test("without a signal, claims go by priority and then by age, over several queu
   expect((await claimReady(deps, 3, both)).map((lease) => lease.id)).toEqual([low]);
 });
 
-test("claims without a signal skip each other's rows", async () => {
-  const ids = await add(...Array.from({ length: 30 }, () => ({})));
-  const claims = await Promise.all(Array.from({ length: 6 }, () => claimReady(deps, 10, claimer)));
-  const rest = await claimReady(deps, 30, claimer);
-  expect([...claims.flat(), ...rest].map((lease) => lease.id).sort()).toEqual(ids.toSorted());
-});
-
 test("only the holder can complete its job, and a repetition changes nothing", async () => {
   const [id] = await add({});
   const lease = await take(id);

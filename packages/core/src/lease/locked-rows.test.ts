@@ -3,12 +3,8 @@ import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { claim, claimReady } from "./claim.ts";
 import type { Lease } from "./lease.ts";
 import { complete } from "../settle/complete.ts";
-import { endLeases } from "./end-leases.ts";
 import { extendLeases } from "./extend.ts";
-import { fail } from "../settle/fail.ts";
 import { recoverExpired } from "./recover.ts";
-import { release } from "./release.ts";
-import { reportProgress } from "./report-progress.ts";
 
 /** Well below any deadline, well above the time of a statement. */
 const waited_ms_max = 3_000;
@@ -30,8 +26,6 @@ const expireAll = async () => {
   await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms'`;
   await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms'`;
 };
-const count = async (status: string) =>
-  (await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = ${status}`).length;
 
 test("one locked job stops no renewal of the others, and is not considered lost", async () => {
   const leases = await ten();
@@ -39,17 +33,6 @@ test("one locked job stops no renewal of the others, and is not considered lost"
   expect([lost, locked]).toEqual([[], [leases[4]]]);
   const long = await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE locked_until > now() + interval '500 seconds'`;
   expect(long).toHaveLength(9);
-});
-
-test("one locked job stops no progress of the others, and its own is to be reported again", async () => {
-  const leases = await ten();
-  const reports = leases.map((lease, at) => ({ lease, progress: { done: at } }));
-  expect(await besideStranger(leases[4]?.id, () => reportProgress(deps, reports))).toEqual([reports[4]]);
-  const stored = await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE progress IS NOT NULL`;
-  expect(stored).toHaveLength(9);
-  expect(await reportProgress(deps, reports.slice(4, 5))).toEqual([]);
-  const [late] = await deps.database.sql`SELECT progress FROM atlasqueue.jobs WHERE id = ${leases[4]?.id ?? ""}`;
-  expect(late?.["progress"]).toEqual({ done: 4 });
 });
 
 test("one locked job stops no recovery of the others, and afterwards its worker gets the first turn", async () => {
@@ -63,13 +46,6 @@ test("one locked job stops no recovery of the others, and afterwards its worker 
   expect(await extendLeases(deps, [lease], 30)).toMatchObject({ lost: [], locked: [] });
 });
 
-test("one locked job of a dead process stops no end of the other leases", async () => {
-  const leases = await ten();
-  const ended = await besideStranger(leases[4]?.id, () => endLeases(deps, claimer.worker_id));
-  expect(ended).toEqual({ ended: 9, locked: 1 });
-  expect(await endLeases(deps, claimer.worker_id)).toEqual({ ended: 1, locked: 0 });
-});
-
 test("one locked job stops no success of the others; its own comes later", async () => {
   const leases = await ten();
   const completions = leases.map((lease) => ({ lease, result: 1 }));
@@ -77,22 +53,6 @@ test("one locked job stops no success of the others; its own comes later", async
   expect(outcomes.map(({ kind }) => kind).filter((kind) => kind === "applied")).toHaveLength(9);
   expect(outcomes[4]).toEqual({ kind: "locked" });
   expect(await complete(deps, completions)).toEqual(leases.map(() => ({ kind: "applied" })));
-});
-
-test("one locked job stops no failure of the others; its own comes later", async () => {
-  const leases = await ten();
-  const verdict = { kind: "dead", reason: "not_retryable" } as const;
-  const failures = leases.map((lease) => ({ lease, error: "x", verdict }));
-  const outcomes = await besideStranger(leases[4]?.id, () => fail(deps, failures));
-  expect(outcomes.filter(({ kind }) => kind === "dead")).toHaveLength(9);
-  expect(outcomes[4]).toEqual({ kind: "locked" });
-  expect(await count("dead")).toBe(9);
-});
-
-test("one locked job stops no release of the others", async () => {
-  const leases = await ten();
-  const { given, locked } = await besideStranger(leases[4]?.id, () => release(deps, leases));
-  expect([given.length, locked]).toEqual([9, [leases[4]]]);
 });
 
 test("one locked job stops no claim of the others, by ids or by age", async () => {

@@ -1,12 +1,10 @@
 import { type QueueLimitsInput, type SubmitJobInput, queueLimits } from "@atlasqueue/contract";
 import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { queueStats } from "../queues/stats.ts";
 import { advanceOverdue } from "../groups/overdue.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/complete.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { foldCounts } from "../counts/fold.ts";
 import { markBlockedGroups } from "../groups/widen.ts";
 import { setLimits } from "./set.ts";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
@@ -57,37 +55,6 @@ test("queues without limits are not held up by those with limits", async () => {
   expect((await claimReady(deps, 10, claimer)).length).toBe(0);
 });
 
-test("twenty concurrent claimers never run more than the limit", async () => {
-  await limit({ concurrency: 7 });
-  const ids = await add(60);
-  let running = 0;
-  let most = 0;
-  const work = async () => {
-    while ((await open()) > 0) {
-      const leases = await claim(deps, ids, { ...claimer, worker_id: "w" });
-      running += leases.length;
-      most = Math.max(most, running);
-      running -= leases.length;
-      await finish(leases);
-      await foldCounts(deps, 10);
-    }
-  };
-  const open = async () =>
-    Number(
-      (await deps.database.sql`SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status <> 'succeeded'`)[0]?.["n"],
-    );
-  const watch = async () => {
-    while ((await open()) > 0) {
-      const [row] = await deps.database.sql<
-        { n: number }[]
-      >`SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status = 'running'`;
-      most = Math.max(most, row?.n ?? 0);
-    }
-  };
-  await Promise.all([...Array.from({ length: 20 }, work), watch()]);
-  expect(most).toBeLessThanOrEqual(7);
-});
-
 test("a lease has its full time, however long the claim waited for the queue", async () => {
   await limit({ concurrency: 1 });
   const ids = await add(1);
@@ -131,17 +98,4 @@ test("a lowered limit holds for the next claims; a removed one is gone", async (
   expect(await claim(deps, ids, claimer)).toEqual([]);
   await limit({});
   expect((await claim(deps, ids, claimer)).length).toBe(3);
-});
-
-test("limits are shown with the queue", async () => {
-  const limits = {
-    concurrency: 7,
-    group_concurrency: 2,
-    rate: { limit: 10, period_seconds: 0.5 },
-    group_rate: { limit: 1, period_seconds: 60 },
-    fair_by: null,
-  };
-  await limit(limits);
-  expect((await queueStats(deps, "default"))[0]?.limits).toEqual(limits);
-  await eventually(async () => expect((await queueStats(deps, "default")).length).toBe(1));
 });

@@ -9,8 +9,6 @@ import { forget } from "./forget.ts";
 
 const { deps } = engineHarness();
 
-/** Well below any deadline, well above the time of a statement. */
-const waited_ms_max = 3_000;
 const hour = 3_600_000;
 /** A job some hours after it was made and, perhaps, finished. */
 const insert = async (status: string, made_hours_ago: number, finished_hours_ago: number | null): Promise<string> => {
@@ -53,26 +51,6 @@ test("a job that cannot be removed or cleared keeps none after it from being so"
     await deps.database.sql.unsafe("DROP TRIGGER refuse ON atlasqueue.jobs; DROP FUNCTION refuse()");
     await deps.database.sql`DELETE FROM atlasqueue.jobs`;
   }
-});
-
-test("a finished job or key locked by another transaction keeps no other from going", async () => {
-  const ids: string[] = [];
-  for (let count = 0; count < 5; count += 1) ids.push(await insert("succeeded", 30, 25));
-  await deps.database.sql`
-    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
-    SELECT 'default', 'key-' || number, '', ${ids[0] ?? ""}::uuid, now() - interval '1 hour' FROM generate_series(1, 5) AS number`;
-  await deps.database.sql`UPDATE atlasqueue.jobs SET result = '1'`;
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${ids[2] ?? ""} FOR UPDATE`;
-    await stranger`SELECT FROM atlasqueue.idempotency_keys WHERE key = 'key-3' FOR UPDATE`;
-    const started = performance.now();
-    expect(await clearResults(deps, 60, firstId, firstIdAt(new Date()), 10)).toMatchObject({ jobs: 4 });
-    expect(await prune(deps, { succeededHours: 1, deadHours: 1 }, firstId, 10)).toMatchObject({ jobs: 4 });
-    expect(await forget(deps, "keys", 10)).toBe(4);
-    expect(performance.now() - started).toBeLessThan(waited_ms_max);
-  });
-  expect(await prune(deps, { succeededHours: 1, deadHours: 1 }, firstId, 10)).toMatchObject({ jobs: 1 });
-  expect(await forget(deps, "keys", 10)).toBe(1);
 });
 
 test("two processes that prune at once remove each job once", async () => {
