@@ -1,5 +1,6 @@
 import { openQueueError, problem, problemType } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { faultsOfRequest } from "../test/against-document.ts";
 import { fieldRows } from "../test/bad-input/fields.ts";
 import { flowRows } from "../test/bad-input/flows.ts";
 import { jobRows } from "../test/bad-input/jobs.ts";
@@ -48,6 +49,7 @@ test.each(cases)("row $row, $surface: $what", async ({ steps, surface }) => {
   for (const step of steps) {
     const answered = await overTheWire(server.port, filled(step.send, known));
     hold(answered, { ...step, says: fill(step.says ?? "", known) });
+    await isDocumented(filled(step.send, known), answered);
     if (answered.body === "") continue;
     if (step.status >= 400) expectError(answered, step, surface);
     else if (answered.headers.get("content-type") === "application/json") known = learned(answered.body, known);
@@ -63,6 +65,10 @@ function fill(text: string, { id, token }: Known): string {
 function filled(sent: Sent, known: Known): Sent {
   const body = typeof sent.body === "string" ? { body: fill(sent.body, known) } : {};
   return { ...sent, target: fill(sent.target, known), ...body };
+}
+
+async function isDocumented({ method, target }: Sent, { status, headers, body }: Answered): Promise<void> {
+  expect(await faultsOfRequest(method, target, new Response(body || null, { status, headers }))).toEqual([]);
 }
 
 function hold({ status, headers, body }: Answered, step: Step): void {

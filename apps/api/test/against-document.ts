@@ -29,6 +29,15 @@ export function operationNamed(id: string): Operation {
   return found;
 }
 
+const paths = operations
+  .map((operation) => ({ operation, pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) }))
+  // A path without parameters goes first: `/v1/jobs/batch` could be a job's.
+  .toSorted((one, other) => one.operation.path.split("{").length - other.operation.path.split("{").length);
+
+/** The operation that a request is to, if it is to any. */
+const operationOf = (method: string, path: string): Operation | undefined =>
+  paths.find(({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(path))?.operation;
+
 type Content = Record<string, { schema: unknown; example?: unknown; examples?: Record<string, { value: unknown }> }>;
 type Documented = {
   parameters?: { in: string; name: string; required?: boolean; schema: unknown }[];
@@ -67,6 +76,32 @@ export async function faultsOfAnswer(operation: Operation, response: Response): 
       faults.push(...faultsOfProblem(operation, response, value));
   }
   return faults;
+}
+
+/** The same for an answer to any request. One that is not JSON, such as a stream, is left to its reader. */
+export async function faultsOfRequest(method: string, target: string, response: Response): Promise<string[]> {
+  const operation = operationOf(method, target.replace(/^https?:\/\/[^/]+/, "").replace(/\?.*/, ""));
+  const isJson = /^application\/(problem\+)?json/.test(response.headers.get("content-type") ?? "");
+  return operation && isJson ? faultsOfAnswer(operation, response) : [];
+}
+
+type Requestable = {
+  request: (input: string | Request | URL, init?: RequestInit, ...rest: never[]) => Response | Promise<Response>;
+};
+
+/**
+ * The same app, which fails a test whose request is not answered as the document says. So each test of an operation is
+ * one of its description.
+ */
+export function asDocumented<App extends Requestable>(app: App): App {
+  const request: Requestable["request"] = async (input, init, ...rest) => {
+    const response = await app.request(input, init, ...rest);
+    const { url, method } = input instanceof Request ? input : { url: String(input), method: init?.method ?? "GET" };
+    const faults = await faultsOfRequest(method, url, response);
+    if (faults.length > 0) throw new Error(`${method} ${url} is not answered as documented: ${faults.join("; ")}`);
+    return response;
+  };
+  return new Proxy(app, { get: (of, name) => (name === "request" ? request : (Reflect.get(of, name) as unknown)) });
 }
 
 /** The values of an answer with one in each line. */

@@ -4,6 +4,7 @@ import { createLogger, createMetrics, logEvents, memorySignal, observeAll, type 
 import { testDatabase } from "@atlasqueue/harness";
 import { createApp, type AppDeps } from "../src/app.ts";
 import { createServices } from "../src/services.ts";
+import { asDocumented } from "./against-document.ts";
 
 export type Changes = Partial<AppDeps>;
 export type Core = Pick<AppDeps, "database" | "signal" | "observe">;
@@ -41,7 +42,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
     payload_bytes_max: limits.payload_bytes_max,
     ...changes,
   };
-  const app = createApp(deps);
+  const app = asDocumented(createApp(deps));
   return {
     app,
     deps,

@@ -47,6 +47,7 @@ test("a replay is looked at first, then made, listed, steered, and over", async 
   });
   const { items } = replayPage.parse(await (await api.get(path)).json());
   expect(items.map((one) => one.id)).toEqual([id]);
+  expect(replay.parse(await (await api.get(`${path}/${id}`)).json())).toMatchObject({ id, ...shown });
   for (const [verb, state] of [
     ["pause", "paused"],
     ["resume", "running"],

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { faultsOfAnswer, operationNamed } from "../../test/against-document.ts";
-import { checkedRequests } from "../../test/checked-request.ts";
+import { callsOf } from "../../test/checked-request.ts";
 import { guardedApp } from "../../test/guarded-app.ts";
-import { tourOpenQueueLost } from "../../test/openqueue-tour.ts";
 import { testApp } from "../../test/test-app.ts";
 import { operations } from "../routes.ts";
 
@@ -13,6 +12,19 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const nobody = "00000000-0000-0000-0000-000000000000";
+const ofOpenQueue: Record<string, object | undefined> = {
+  openQueueListJobs: undefined,
+  openQueueGetJobStatus: undefined,
+  openQueueGetJob: undefined,
+  openQueueListQueues: undefined,
+  openQueueCancelJob: undefined,
+  openQueueSubmit: { payload: {} },
+  openQueueSubmitBatch: { jobs: [{ payload: {} }] },
+  openQueueLease: { worker_id: "w" },
+  openQueueAck: { lease_token: nobody },
+  openQueueNack: { lease_token: nobody, error: "?" },
+  openQueueHeartbeat: { lease_token: nobody },
+};
 
 test("without a token, with too few scopes, and too often, it answers as documented", async () => {
   const rate_limit = { limit: 1, period_ms: 60_000 };
@@ -20,17 +32,17 @@ test("without a token, with too few scopes, and too often, it answers as documen
   const { token } = await guarded.token();
   const scoped = operations.filter(({ scope }) => scope !== undefined);
   for (const { id } of scoped) {
-    await checkedRequests(guarded.app).call(id, 401, { params: { id: nobody, queue: "default", name: "nightly" } });
+    await callsOf(guarded.app)(id, 401, { params: { id: nobody, queue: "default", name: "nightly" } });
     const headers = { authorization: `Bearer ${token}` };
-    await checkedRequests(guarded.app).call(id, 403, {
+    await callsOf(guarded.app)(id, 403, {
       params: { id: nobody, queue: "default", name: "nightly" },
       headers,
     });
   }
-  await checkedRequests(limited.app).call("listQueues", 200);
+  await callsOf(limited.app)("listQueues", 200);
   // Metrics take no permit.
   for (const { id } of scoped.filter((one) => one.id !== "getMetrics"))
-    await checkedRequests(limited.app).call(id, 429, { params: { id: nobody, queue: "default", name: "nightly" } });
+    await callsOf(limited.app)(id, 429, { params: { id: nobody, queue: "default", name: "nightly" } });
   await Promise.all([guarded.stop(), limited.stop()]);
 });
 
@@ -42,25 +54,29 @@ test("without its database it answers as documented", async () => {
     },
   });
   const other = await testApp({ database: away });
-  const lost = checkedRequests(other.app);
-  for (const operation of ["getReadiness", "getReady", "listJobs", "listQueues"]) await lost.call(operation, 503);
+  const lost = callsOf(other.app);
+  for (const operation of ["getReadiness", "getReady", "listJobs", "listQueues"]) await lost(operation, 503);
   for (const operation of ["getJob", "explainJob", "listAttempts", "cancelJob", "retryJob"])
-    await lost.call(operation, 503, { params: { id: nobody } });
-  for (const operation of ["pauseQueue", "resumeQueue"])
-    await lost.call(operation, 503, { params: { queue: "default" } });
-  await lost.call("limitQueue", 503, { params: { queue: "default" }, body: {} });
+    await lost(operation, 503, { params: { id: nobody } });
+  for (const operation of ["pauseQueue", "resumeQueue"]) await lost(operation, 503, { params: { queue: "default" } });
+  await lost("limitQueue", 503, { params: { queue: "default" }, body: {} });
   const lease_token = nobody;
-  await lost.call("submitJob", 503, { headers: { "Idempotency-Key": "lost" }, body: { type: "tour" } });
-  await lost.call("submitJobs", 503, { body: { jobs: [{ type: "tour", idempotency_key: "lost" }] } });
-  await lost.call("ackJob", 503, { params: { id: nobody }, body: { lease_token } });
-  await lost.call("nackJob", 503, { params: { id: nobody }, body: { lease_token, error: "?" } });
-  await lost.call("releaseJob", 503, { params: { id: nobody }, body: { lease_token } });
-  await lost.call("heartbeat", 503, { params: { id: nobody }, body: { lease_token } });
-  await lost.call("releaseLease", 503, { body: { lease_token } });
-  await lost.call("settleLeases", 503, { body: { acks: [{ id: nobody, lease_token }] } });
+  await lost("submitJob", 503, { headers: { "Idempotency-Key": "lost" }, body: { type: "tour" } });
+  await lost("submitJobs", 503, { body: { jobs: [{ type: "tour", idempotency_key: "lost" }] } });
+  await lost("ackJob", 503, { params: { id: nobody }, body: { lease_token } });
+  await lost("nackJob", 503, { params: { id: nobody }, body: { lease_token, error: "?" } });
+  await lost("releaseJob", 503, { params: { id: nobody }, body: { lease_token } });
+  await lost("heartbeat", 503, { params: { id: nobody }, body: { lease_token } });
+  await lost("releaseLease", 503, { body: { lease_token } });
+  await lost("settleLeases", 503, { body: { acks: [{ id: nobody, lease_token }] } });
   // Leasing asks the database only for what was signalled.
   await other.deps.signal.push([{ id: nobody, tenant: "default", queue: "default", priority: 0 }]);
-  await tourOpenQueueLost(lost.call);
+  const params = { id: nobody, queue: "default" };
+  for (const [operation, body] of Object.entries(ofOpenQueue))
+    expect((await lost(operation, 503, { params, ...(body && { body }) })).headers.get("retry-after")).toBe("1");
+  // Its secret is not set here: that does not pass by itself.
+  const provision = { headers: { "x-admin-secret": "any" }, body: { email: "a@b.co" } };
+  expect((await lost("openQueueProvision", 503, provision)).headers.get("retry-after")).toBeNull();
   await other.stop();
 });
 

@@ -120,6 +120,7 @@ test("a tenant has at most a thousand, and those can still be replaced", async (
 
 const bad: [string, object, string][] = [
   ["a date that never comes", { cron: "0 0 30 2 *" }, "/cron"],
+  ["a nickname", { cron: "@daily" }, "/cron"],
   ["a line end", { cron: "0 0 * *\n*" }, "/cron"],
   ["a thousand numbers", { cron: `${"1,".repeat(1_000)}1 * * * *` }, "/cron"],
   ["no cron", { cron: undefined }, "/cron"],
