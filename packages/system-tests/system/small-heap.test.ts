@@ -8,8 +8,10 @@ import { startSystem, type System } from "./system.ts";
 // process that has little memory, as in a container.
 
 let system: System;
+let token: string;
 beforeAll(async () => {
   system = await startSystem();
+  token = await system.makeToken();
 });
 afterAll(() => system.stop());
 
@@ -20,7 +22,7 @@ test(
   "an API with a small heap outlives thousands of connections with a body that nobody reads while a result is waited for",
   { tags: ["slow"] },
   async () => {
-    const { url, token, submit, outlived } = await smallApi("unread bodies");
+    const { url, submit, outlived } = await smallApi("unread bodies");
     const { id } = (await (await submit()).json()) as { id: string };
     const text =
       `GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${lines}` +
@@ -37,7 +39,7 @@ test(
   "an API with a small heap has connections left at an address from which a tenant waits for all the jobs it may",
   { tags: ["slow"] },
   async () => {
-    const { url, token, submit, outlived } = await smallApi("waits");
+    const { url, submit, outlived } = await smallApi("waits");
     const { id } = (await (await submit()).json()) as { id: string };
     const wait =
       `GET /v1/jobs/${id}?wait_seconds=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
@@ -171,9 +173,6 @@ test("an API with a small heap outlives many large messages of assistants that w
 });
 
 async function smallApi(name: string) {
-  const made = await system.cli(["tokens", "create", "--name", name.slice(0, 40), "--scopes", "admin"]);
-  await made.waitForExit();
-  const token = /aq_[\w-]+/.exec(made.lines.join("\n"))?.[0] ?? "";
   const env = { AUTH: "required", LOG_LEVEL: "ERROR", NODE_OPTIONS: "--max-old-space-size=112" };
   const { url, process } = await system.startApi(env);
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": name };
@@ -184,7 +183,7 @@ async function smallApi(name: string) {
     expect(process.errorLines).toEqual([]);
     await process.stop();
   };
-  return { url, token, headers, submit, outlived };
+  return { url, headers, submit, outlived };
 }
 
 /** It has sent the text, or was closed. */

@@ -38,9 +38,7 @@ describe.each(Object.entries(ways))("below a path that is %s, with another Host"
     const api = await system.startApi({ AUTH: "required", PUBLIC_ORIGIN, ...env });
     nginx = await startNginx(new URL(api.url).host, { port, server });
     url = `${nginx.url}/queue`;
-    const made = await system.cli(["tokens", "create", "--name", `t${port}`, "--scopes", "admin", "--json"]);
-    await made.waitForExit();
-    ({ token } = made.logs[0] as { token: string });
+    token = await system.makeToken();
     await createClient({ url, token }).submit({ type: "a", queue: "mail" });
   });
   afterAll(() => nginx.stop());

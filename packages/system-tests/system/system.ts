@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Job, SubmitJobInput } from "@atlasqueue/contract";
-import { migrateDatabase } from "@atlasqueue/core";
+import { connectDatabase, migrateDatabase } from "@atlasqueue/core";
+import { createToken } from "@atlasqueue/core/internal";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { freePort } from "@atlasqueue/embedded";
@@ -29,6 +30,8 @@ export type System = {
   startApi(env?: Record<string, string>): Promise<Api>;
   startWorker(env?: Record<string, string>): Promise<SpawnedProcess>;
   cli(args: string[], env?: Record<string, string>): Promise<SpawnedProcess>;
+  /** A new token of the default tenant with the scope `admin`. */
+  makeToken(): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -76,6 +79,13 @@ export async function startSystem(): Promise<System> {
       return worker;
     },
     cli: (args, env = {}) => start(args, env),
+    async makeToken() {
+      const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
+      const wish = { tenant: "default", name: "test", scopes: ["admin"] as const };
+      const made = await createToken({ database, observe: () => {} }, wish).finally(() => database.close());
+      if (made.kind !== "created") throw new Error("there is no room for a token");
+      return made.token;
+    },
     async stop() {
       await Promise.all(processes.map((one) => one.stop()));
       redis.disconnect();

@@ -1,7 +1,5 @@
 // @module-tag slow
 import { Agent, request, type IncomingHttpHeaders } from "node:http";
-import { connectDatabase } from "@atlasqueue/core";
-import { createToken } from "@atlasqueue/core/internal";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { eventually } from "@atlasqueue/harness";
 import { startSystem, type System } from "./system.ts";
@@ -11,12 +9,7 @@ let system: System;
 let token: string;
 beforeAll(async () => {
   system = await startSystem();
-  const database = connectDatabase({ url: system.servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
-  const wish = { tenant: "default", name: "test", scopes: ["admin"] as const };
-  const made = await createToken({ database, observe: () => {} }, wish);
-  await database.close();
-  if (made.kind !== "created") throw new Error("there is no room for a token");
-  ({ token } = made);
+  token = await system.makeToken();
 });
 afterAll(() => system.stop());
 

@@ -1,38 +1,18 @@
-import { execFile } from "node:child_process";
-import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
-import { createClient } from "@atlasqueue/client";
 import type { FlowJob } from "@atlasqueue/contract";
-import { createLogger } from "@atlasqueue/core";
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mainFile } from "../../test/run-start.ts";
+import { cliSystem, type CliSystem } from "../../test/run-cli.ts";
 import { treeOf } from "./tree.ts";
 
-let database: TestDatabase;
-let api: RunningApi;
+let system: CliSystem;
 beforeAll(async () => {
-  database = await testDatabase();
-  api = await startApi(readApiConfig({ DATABASE_URL: database.url, API_PORT: "0" }), {
-    logger: createLogger("silent", "test"),
-  });
+  system = await cliSystem();
 });
-afterAll(async () => {
-  await api.stop();
-  await database.drop();
-});
+afterAll(() => system.close());
 
-const run = (...words: string[]) =>
-  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) =>
-    execFile(
-      process.execPath,
-      [mainFile, "flows", ...words],
-      { env: { ...process.env, ATLASQUEUE_URL: api.url } },
-      (error, stdout, stderr) => resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
-    ),
-  );
+const run = (...words: string[]) => system.run("flows", ...words);
 
 test("flows are listed, shown, cancelled and retried", { tags: ["slow"] }, async () => {
-  const flow = createClient({ url: api.url }).flow();
+  const flow = system.client.flow();
   const load = flow.add({ type: "sales.load", ref: "load" });
   flow.add({ type: "sales.sum", ref: "sum", depends_on: [load] });
   const { id, jobs } = await flow.submit();

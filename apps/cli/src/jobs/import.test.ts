@@ -6,6 +6,7 @@ import { createLogger } from "@atlasqueue/core";
 import { eventually, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { namedPipe, socketPair } from "../../test/inputs.ts";
+import { inLines, runCli } from "../../test/run-cli.ts";
 import { dataFolder, mainFile } from "../../test/run-start.ts";
 
 let database: TestDatabase;
@@ -22,6 +23,7 @@ afterAll(async () => {
 
 async function importJobs(args: string[], { url = api.url, stdin }: { url?: string; stdin?: Socket } = {}) {
   const env = { ATLASQUEUE_URL: url };
+  if (!stdin) return inLines(await runCli(["jobs", "import", ...args], env));
   const process = await spawnProcess(mainFile, { args: ["jobs", "import", ...args], env, stdin });
   const { code } = await process.waitForExit(60_000);
   return { code, stdout: process.lines, stderr: process.errorLines };

@@ -1,34 +1,15 @@
 // @module-tag slow
-import { execFile } from "node:child_process";
-import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { schedule } from "@atlasqueue/contract";
-import { createLogger } from "@atlasqueue/core";
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mainFile } from "../../test/run-start.ts";
+import { cliSystem, runCli, type CliSystem } from "../../test/run-cli.ts";
 
-let database: TestDatabase;
-let api: RunningApi;
+let system: CliSystem;
 beforeAll(async () => {
-  database = await testDatabase();
-  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0" });
-  api = await startApi(config, { logger: createLogger("silent", "test") });
+  system = await cliSystem();
 });
-afterAll(async () => {
-  await api.stop();
-  await database.drop();
-});
+afterAll(() => system.close());
 
-type Said = { code: number; stdout: string; stderr: string };
-const run = (words: string[], ATLASQUEUE_URL = api.url) =>
-  new Promise<Said>((resolve) =>
-    execFile(
-      process.execPath,
-      [mainFile, "schedules", ...words],
-      { env: { ...process.env, ATLASQUEUE_URL } },
-      (error, stdout, stderr) => resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
-    ),
-  );
+const run = (words: string[], ATLASQUEUE_URL = system.api.url) => runCli(["schedules", ...words], { ATLASQUEUE_URL });
 const inJson = async (...words: string[]) => schedule.parse(JSON.parse((await run([...words, "--json"])).stdout));
 
 test("a schedule is created, changed, paused, resumed and deleted", async () => {

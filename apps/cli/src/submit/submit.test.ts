@@ -14,6 +14,7 @@ import {
 } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { namedPipe, socketPair } from "../../test/inputs.ts";
+import { inLines, runCli } from "../../test/run-cli.ts";
 import { dataFolder, mainFile } from "../../test/run-start.ts";
 
 let database: TestDatabase;
@@ -30,6 +31,7 @@ afterAll(async () => {
 
 async function submit(args: string[], url = api.url, { token, stdin }: { token?: string; stdin?: Socket } = {}) {
   const env = { ATLASQUEUE_URL: url, ATLASQUEUE_TOKEN: token };
+  if (!stdin) return inLines(await runCli(["submit", ...args], env));
   const process = await spawnProcess(mainFile, { args: ["submit", ...args], env, stdin });
   const { code } = await process.waitForExit(15_000);
   return { code, stdout: process.lines, stderr: process.errorLines, result: process.logs[0] };

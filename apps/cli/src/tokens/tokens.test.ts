@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process";
 import { createdToken, tokenList } from "@atlasqueue/contract";
 import { findTokens, hashToken } from "@atlasqueue/core/internal/http";
 import { createDatabase, postgresUrl, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mainFile } from "../../test/run-start.ts";
+import { runCli } from "../../test/run-cli.ts";
 
 let store: TestDatabase;
 beforeAll(async () => {
@@ -11,17 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.drop());
 
-type Said = { code: number; stdout: string; stderr: string };
-
-const run = (words: string[], DATABASE_URL = store.url) =>
-  new Promise<Said>((resolve) =>
-    execFile(
-      process.execPath,
-      [mainFile, "tokens", ...words],
-      { env: { ...process.env, DATABASE_URL } },
-      (error, stdout, stderr) => resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
-    ),
-  );
+const run = (words: string[], DATABASE_URL = store.url) => runCli(["tokens", ...words], { DATABASE_URL });
 const find = async (token: string) =>
   (await findTokens({ database: store.database }, [hashToken(token)])).get(hashToken(token));
 
