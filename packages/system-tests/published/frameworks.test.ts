@@ -67,17 +67,22 @@ test("an application of CommonJS loads the packages", async () => {
   expect(stdout.trim().split("\n")).toHaveLength(all.length);
 });
 
-test.each(["cjs", "esm"])("esbuild bundles the client into one file, and programs with the others external: %s", async (format) => {
-  const { folder } = project;
-  const bundle = async (name: string, text: string, options: string[] = []) => {
-    writeFileSync(join(folder, `${name}.js`), text);
-    const out = join(folder, `${name}.${format === "cjs" ? "cjs" : "mjs"}`);
-    const args = ["esbuild", `${name}.js`, "--bundle", "--platform=node", `--format=${format}`, `--outfile=${out}`];
-    await succeed("npx", [...args, ...options], { cwd: folder, path });
-    return succeed("node", [out], { cwd: folder, path });
-  };
-  const client = 'import { createClient } from "@atlasqueue/client"; createClient({ url: "http://127.0.0.1:1" }).get("x").catch((error) => console.log(error.name));';
-  expect((await bundle("client", client)).stdout).toBe("");
-  const worker = 'import { createQueue } from "@atlasqueue/core"; createQueue({ databaseUrl: "postgres://127.0.0.1:1/none" }).close().then(() => console.log("closed"));';
-  expect((await bundle("own", worker, ["--external:@atlasqueue/*"])).stdout).toBe("closed\n");
-});
+test.each(["cjs", "esm"])(
+  "esbuild bundles the client into one file, and programs with the others external: %s",
+  async (format) => {
+    const { folder } = project;
+    const bundle = async (name: string, text: string, options: string[] = []) => {
+      writeFileSync(join(folder, `${name}.js`), text);
+      const out = join(folder, `${name}.${format === "cjs" ? "cjs" : "mjs"}`);
+      const args = ["esbuild", `${name}.js`, "--bundle", "--platform=node", `--format=${format}`, `--outfile=${out}`];
+      await succeed("npx", [...args, ...options], { cwd: folder, path });
+      return succeed("node", [out], { cwd: folder, path });
+    };
+    const client =
+      'import { createClient } from "@atlasqueue/client"; createClient({ url: "http://127.0.0.1:1" }).get("x").catch((error) => console.log(error.name));';
+    expect((await bundle("client", client)).stdout).toBe("");
+    const worker =
+      'import { createQueue } from "@atlasqueue/core"; createQueue({ databaseUrl: "postgres://127.0.0.1:1/none" }).close().then(() => console.log("closed"));';
+    expect((await bundle("own", worker, ["--external:@atlasqueue/*"])).stdout).toBe("closed\n");
+  },
+);

@@ -85,7 +85,11 @@ describe.each(Object.entries(hosts))("under %s", (name, start) => {
     expect((await act("ada", from)).status).toBe(200);
     const trail = await fetch(`${url}/v1/audit?target=mail`, { headers: { "x-user": "ada" } });
     expect(((await trail.json()) as { items: unknown[] }).items).toContainEqual(
-      expect.objectContaining({ action: "queue.pause", actor: { kind: "anybody", token_id: null, name: "ada" }, address }),
+      expect.objectContaining({
+        action: "queue.pause",
+        actor: { kind: "anybody", token_id: null, name: "ada" },
+        address,
+      }),
     );
   });
 

@@ -79,7 +79,10 @@ test.each<[string, z.ZodType<unknown, object>, object]>([
   },
 );
 
-const valibot = v.object({ to: v.pipe(v.string(), v.email()), lines: v.optional(v.array(v.object({ n: v.number() }))) });
+const valibot = v.object({
+  to: v.pipe(v.string(), v.email()),
+  lines: v.optional(v.array(v.object({ n: v.number() }))),
+});
 const arktype = type({ to: "string.email", "lines?": type({ n: "number" }).array() });
 
 test("schemas of valibot and arktype type what is submitted and what the handler gets", () => {
@@ -103,7 +106,15 @@ test.each([
 });
 
 test("an asynchronous schema of another library is awaited", async () => {
-  const known = defineJob("known", v.objectAsync({ n: v.pipeAsync(v.number(), v.checkAsync(async (n) => n > 0)) }));
+  const known = defineJob(
+    "known",
+    v.objectAsync({
+      n: v.pipeAsync(
+        v.number(),
+        v.checkAsync(async (n) => n > 0),
+      ),
+    }),
+  );
   expect(await known.parse({ n: 1 })).toEqual({ n: 1 });
   await expect(known.parse({ n: -1 })).rejects.toThrow(/→ at n$/);
 });

@@ -33,7 +33,9 @@ async function run(tx: CallerTransaction, { text, params }: Statement): Promise<
   if ("execute" in tx) return tx.execute(drizzleQuery({ text, params }) as never);
   if ("query" in tx) return tx.query(text, [...params]);
   if (typeof tx === "function") return tx(text, params);
-  throw new TypeError("the transaction must be of postgres.js, drizzle, Prisma, node-postgres or TypeORM, or a function");
+  throw new TypeError(
+    "the transaction must be of postgres.js, drizzle, Prisma, node-postgres or TypeORM, or a function",
+  );
 }
 
 /** drizzle numbers parameters itself, in the order it meets them: each $n is handed over in place. */
