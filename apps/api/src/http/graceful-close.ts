@@ -2,12 +2,15 @@ import { Server as NetServer, type Socket } from "node:net";
 import type { Server, ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 
+/** If no connection arrives for this long, Node has taken all that the system had accepted: closing would reset those. */
+const quiet_ms = 50;
+const connects_ms_max = 1_000;
 /** For requests that are on their way on idle connections. */
 const requests_ms = 500;
 const look_ms = 100;
 
 /**
- * Closes a server without losing a request that is on its way: the port closes, each answer says that it is the last on
+ * Closes a server without losing a request that is on its way: once no more connections arrive the port closes, each answer says that it is the last on
  * its connection, and idle connections are closed half a second later. Resolves when nothing is connected. Cuts off the
  * connections that are left at the deadline.
  *
@@ -18,7 +21,9 @@ const look_ms = 100;
 export function gracefulClose(server: Server): (deadline_ms: number) => Promise<void> {
   // By connection: on Node 22 a response that waits behind another emits no `close` when its connection closes.
   const unanswered = new Map<Socket, Set<ServerResponse>>();
+  let connects = 0;
   server.on("connection", (socket) => {
+    connects += 1;
     unanswered.set(socket, new Set());
     socket.once("close", () => unanswered.delete(socket));
   });
@@ -31,8 +36,16 @@ export function gracefulClose(server: Server): (deadline_ms: number) => Promise<
     // Node counts one that has brought nothing as busy.
     for (const socket of unanswered.keys()) if (socket.bytesRead === 0) socket.destroy();
   };
+  const allAccepted = async (ms_max: number): Promise<void> => {
+    const until_ms = performance.now() + ms_max;
+    for (let before = -1; before !== connects && performance.now() < until_ms;) {
+      before = connects;
+      await delay(quiet_ms);
+    }
+  };
   return async (deadline_ms) => {
     const cutOff = setTimeout(() => server.closeAllConnections(), deadline_ms);
+    await allAccepted(Math.min(connects_ms_max, deadline_ms / 2));
     const gone = Promise.withResolvers<void>();
     // Node's own `close` would close idle connections too.
     NetServer.prototype.close.call(server, () => gone.resolve());
