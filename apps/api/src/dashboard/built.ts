@@ -1,17 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createHash } from "node:crypto";
-
-/** A file of the page, as it is and as it was compressed when the page was built. */
-export type BuiltFile = { content_type: string; etag: string; plain: Bytes; br?: Bytes; gzip?: Bytes };
-type Bytes = Uint8Array<ArrayBuffer>;
+import { fixed, type Fixed } from "../http/answers/cached.ts";
+import { guards } from "./serve.ts";
 
 /**
  * `assets` have names that change with their content; `index` is the page at every address of its own, and `missing` comes
  * in place of a script of another version.
  */
-export type BuiltDashboard = { index: BuiltFile; missing: BuiltFile; assets: ReadonlyMap<string, BuiltFile> };
+export type BuiltDashboard = { index: Fixed; missing: Fixed; assets: ReadonlyMap<string, Fixed> };
 
 const types: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -47,16 +44,10 @@ export function readDashboard(folders: readonly string[] = placesOf("dashboard")
   };
 }
 
-export function readBuilt(path: string): BuiltFile {
-  const plain = new Uint8Array(readFileSync(path));
-  const smaller = (suffix: string) =>
-    existsSync(path + suffix) ? new Uint8Array(readFileSync(path + suffix)) : undefined;
+/** A file of a page, as it is and as it was compressed when the page was built. */
+export function readBuilt(path: string, headers: Record<string, string> = guards): Fixed {
+  const smaller = (suffix: string) => (existsSync(path + suffix) ? readFileSync(path + suffix) : undefined);
   const [br, gzip] = [smaller(".br"), smaller(".gz")];
-  return {
-    content_type: types[extname(path)] ?? "application/octet-stream",
-    etag: createHash("sha256").update(plain).digest("base64url").slice(0, 22),
-    plain,
-    ...(br ? { br } : {}),
-    ...(gzip ? { gzip } : {}),
-  };
+  const content_type = types[extname(path)] ?? "application/octet-stream";
+  return { ...fixed(readFileSync(path), content_type, headers), ...(br && { br }), ...(gzip && { gzip }) };
 }

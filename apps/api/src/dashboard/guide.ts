@@ -3,11 +3,14 @@ import { join } from "node:path";
 import type { Hono } from "hono";
 import { docsPolicy } from "../docs/page.ts";
 import type { ApiEnv } from "../http/context.ts";
-import { isServed, placesOf, readBuilt, type BuiltFile } from "./built.ts";
-import { answerFile, for_ever, placed } from "./serve.ts";
+import { answerFixed, type Fixed } from "../http/answers/cached.ts";
+import { isServed, placesOf, readBuilt } from "./built.ts";
+import { for_ever, guards, placed } from "./serve.ts";
+
+const headers = { ...guards, "content-security-policy": docsPolicy };
 
 /** A file of the built documentation by its path, such as `guides/retries.html`. */
-export type BuiltGuide = (path: string) => BuiltFile | undefined;
+export type BuiltGuide = (path: string) => Fixed | undefined;
 
 /** The documentation, or undefined if it is not built. A file is read at its first request: most never are. */
 export function readGuide(folders: readonly string[] = placesOf("docs")): BuiltGuide | undefined {
@@ -15,9 +18,9 @@ export function readGuide(folders: readonly string[] = placesOf("docs")): BuiltG
   if (folder === undefined) return undefined;
   // A path is looked up here and never joined as it was sent.
   const names = new Set(readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(isServed));
-  const read = new Map<string, BuiltFile>();
+  const read = new Map<string, Fixed>();
   return (name) => {
-    if (!read.has(name) && names.has(name)) read.set(name, readBuilt(join(folder, name)));
+    if (!read.has(name) && names.has(name)) read.set(name, readBuilt(join(folder, name), headers));
     return read.get(name);
   };
 }
@@ -33,8 +36,6 @@ export function addGuide(app: Hono<ApiEnv>, guide: BuiltGuide): void {
     if (!found) return c.notFound();
     // A file of another version may be there after an upgrade.
     const kept = file && path.startsWith("assets/") ? for_ever : "no-cache";
-    const response = file ? answerFile(c, file, kept) : answerFile(c, placed(found, c.req.path, 2), kept, 404);
-    response.headers.set("content-security-policy", docsPolicy);
-    return response;
+    return file ? answerFixed(c, file, kept) : answerFixed(c, placed(found, c.req.path, headers, 2), kept, 404);
   });
 }
