@@ -4,7 +4,7 @@ import { replayRoutes } from "./dead-letters/replays.ts";
 import { docsRoutes } from "./docs/routes.ts";
 import { flowRoutes } from "./flows/routes.ts";
 import { healthRoutes } from "./health/routes.ts";
-import { operationRoutes } from "./jobs/operations.ts";
+import { operationRoutes } from "./operations/routes.ts";
 import { jobRoutes } from "./jobs/routes.ts";
 import { leaseRoutes } from "./leases/routes.ts";
 import { openQueueRoutes } from "./openqueue/routes.ts";

@@ -1,35 +1,21 @@
 import {
   createReplay as createReplayBody,
   type CreateReplay,
-  jobId,
   limits,
-  listReplaysQuery,
   replay,
   replayPage,
   replayPreview,
   type JsonObject,
   type Replay,
-  describeFields,
 } from "@atlasqueue/contract";
-import {
-  createReplay,
-  findOperation,
-  listOperations,
-  previewReplay,
-  showReplay,
-  steerOperation,
-  type Steering,
-} from "@atlasqueue/core/internal/http";
-import { z } from "zod";
+import { createReplay, previewReplay, showReplay } from "@atlasqueue/core/internal/http";
 import { actorOf } from "../access/actor.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId } from "../route/examples.ts";
-import { noBody } from "../route/operation.ts";
+import { steered } from "../operations/steered.ts";
 import { route } from "../route/route.ts";
 
-const path = describeFields(z.strictObject({ id: jobId }), { id: "The replay's id." });
 /** A thousand ids and a patch as large as a payload. */
 const body_bytes_max = 524_288;
 
@@ -122,63 +108,16 @@ function admitPatch({ storageQuota }: Pick<RouteDeps, "storageQuota">, tenant: s
   return (jobs: number) => storageQuota.admit(tenant, { bytes: jobs * bytes, jobs, keys: [] });
 }
 
-const list = route(
-  {
-    method: "get",
-    path: "/v1/dlq/replays",
-    id: "listReplays",
-    tag: "Dead letters",
-    summary: "List replays",
-    description: "Those that are over are kept for 30 days. A page of large patches ends after about 4 MiB.",
-    scope: "read",
-    request: { query: listReplaysQuery },
-    answers: { 200: { description: "A page.", schema: replayPage, example: { items: [example], next_cursor: null } } },
-  },
-  async ({ deps, tenant, query: { limit, cursor } }) => {
-    const of: CursorOf = { list: "replays", tenant, filter: {} };
-    const { rows, next } = await listOperations(deps, tenant, limit, deps.cursors.read(of, cursor), "replay");
-    return { items: rows.map(showReplay), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
-  },
-);
-
-const get = route(
-  {
-    method: "get",
-    path: "/v1/dlq/replays/{id}",
-    id: "getReplay",
-    tag: "Dead letters",
-    summary: "Get a replay",
-    scope: "read",
-    request: { path },
-    answers: { 200: { description: "The replay.", schema: replay, example } },
-    problems: ["not_found"],
-  },
-  async ({ deps, tenant, path: { id } }) =>
-    showReplay((await findOperation(deps, tenant, id, "replay")) ?? unknownReplay()),
-);
-
-const steering = (what: Steering, summary: string, description: string) =>
-  route(
-    {
-      method: "post",
-      path: `/v1/dlq/replays/{id}/${what}`,
-      id: `${what}Replay`,
-      audit: { action: `replay.${what}` },
-      tag: "Dead letters",
-      summary,
-      description,
-      scope: "admin",
-      request: { path, body: noBody },
-      answers: { 200: { description: "The replay.", schema: replay, example } },
-      problems: ["not_found", "operation_over"],
-    },
-    async ({ deps, tenant, path: { id } }) => {
-      const outcome = await steerOperation(deps, tenant, id, what, "replay");
-      if (outcome.kind === "unknown") return unknownReplay();
-      if (outcome.kind === "over") throw new ProblemError("operation_over", `The replay is ${outcome.row.status}`);
-      return showReplay(outcome.row);
-    },
-  );
+const { list, get, steering } = steered({
+  name: "replay",
+  path: "/v1/dlq/replays",
+  tag: "Dead letters",
+  kind: "replay",
+  schema: replay,
+  page: replayPage,
+  example,
+  show: showReplay,
+});
 
 /** Replays that go on in the background. */
 export const replayRoutes = [
@@ -189,7 +128,3 @@ export const replayRoutes = [
   steering("resume", "Let a replay go on", "From where it stopped."),
   steering("cancel", "End a replay", "What was replayed stays so; the rest stays dead."),
 ];
-
-function unknownReplay(): never {
-  throw new ProblemError("not_found", "There is no replay with this id");
-}

@@ -10,12 +10,11 @@ export {
   hadNoRoom,
   isReadOnly,
   lockedError,
-  isOutage,
   outcomeUnknown,
 } from "../database/errors.ts";
 export { ahead, onBehalfOf } from "../database/pool/on-behalf-of.ts";
 export type { Sender } from "../database/connect.ts";
-export type { ActRow, JobRow } from "../database/schema/index.ts";
+export type { ActRow, JobRow, OperationRow } from "../database/schema/index.ts";
 export { purgeAll, replayAll } from "../dead-letters/bulk.ts";
 export { listDeadGroups, type GroupPlace } from "../dead-letters/groups.ts";
 export { listDead } from "../dead-letters/list.ts";

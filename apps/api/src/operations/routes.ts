@@ -1,33 +1,20 @@
 import {
   createOperation as createOperationBody,
-  jobId,
   limits,
-  listOperationsQuery,
   operation,
   operationPage,
   operationPreview,
   type CreateOperation,
   type JsonObject,
   type Operation,
-  describeFields,
 } from "@atlasqueue/contract";
-import {
-  createOperation,
-  findOperation,
-  listOperations,
-  previewOperation,
-  showOperation,
-  steerOperation,
-} from "@atlasqueue/core/internal/http";
-import { z } from "zod";
+import { createOperation, previewOperation, showOperation } from "@atlasqueue/core/internal/http";
 import { actorOf } from "../access/actor.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId } from "../route/examples.ts";
-import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
-
-const path = describeFields(z.strictObject({ id: jobId }), { id: "The operation's id." });
+import { steered } from "./steered.ts";
 
 const example: Operation = {
   id: exampleId,
@@ -100,68 +87,20 @@ const create = route(
   },
 );
 
-const list = route(
-  {
-    method: "get",
-    path: "/v1/operations",
-    id: "listOperations",
-    tag: "Jobs",
-    summary: "List operations",
-    description: "Those that are over are kept for 30 days. A page of large filters ends after about 4 MiB.",
-    scope: "read",
-    request: { query: listOperationsQuery },
-    answers: {
-      200: { description: "A page.", schema: operationPage, example: { items: [example], next_cursor: null } },
-    },
-  },
-  async ({ deps, tenant, query: { limit, cursor } }) => {
-    const of: CursorOf = { list: "operations", tenant, filter: {} };
-    const { rows, next } = await listOperations(deps, tenant, limit, deps.cursors.read(of, cursor));
-    return { items: rows.map(showOperation), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
-  },
-);
-
-const get = route(
-  {
-    method: "get",
-    path: "/v1/operations/{id}",
-    id: "getOperation",
-    tag: "Jobs",
-    summary: "Get an operation",
-    scope: "read",
-    request: { path },
-    answers: { 200: { description: "The operation.", schema: operation, example } },
-    problems: ["not_found"],
-  },
-  async ({ deps, tenant, path: { id } }) =>
-    showOperation((await findOperation(deps, tenant, id)) ?? unknownOperation()),
-);
-
-const cancel = route(
-  {
-    method: "post",
-    path: "/v1/operations/{id}/cancel",
-    id: "cancelOperation",
-    audit: { action: "operation.cancel" },
-    tag: "Jobs",
-    summary: "Stop an operation",
-    description: "Jobs that it has changed stay changed. The other jobs stay as they are.",
-    scope: "admin",
-    request: { path, body: noBody },
-    answers: { 200: { description: "The operation.", schema: operation, example } },
-    problems: ["not_found", "operation_over"],
-  },
-  async ({ deps, tenant, path: { id } }) => {
-    const outcome = await steerOperation(deps, tenant, id, "cancel");
-    if (outcome.kind === "unknown") return unknownOperation();
-    if (outcome.kind === "over") throw new ProblemError("operation_over", `The operation is ${outcome.row.status}`);
-    return showOperation(outcome.row);
-  },
-);
+const { list, get, steering } = steered({
+  name: "operation",
+  path: "/v1/operations",
+  tag: "Jobs",
+  schema: operation,
+  page: operationPage,
+  example,
+  show: showOperation,
+});
 
 /** Operations on many jobs that go on in the background. */
-export const operationRoutes = [create, list, get, cancel];
-
-function unknownOperation(): never {
-  throw new ProblemError("not_found", "There is no operation with this id");
-}
+export const operationRoutes = [
+  create,
+  list,
+  get,
+  steering("cancel", "Stop an operation", "Jobs that it has changed stay changed. The other jobs stay as they are."),
+];
