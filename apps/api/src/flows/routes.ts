@@ -117,40 +117,36 @@ const get = route(
 const tellChanged = (_input: unknown, { changed }: FlowActAnswer) => ({ count: changed });
 const underKey = "Sent again with the same `Idempotency-Key`, it changes nothing more.";
 
-const cancel = route(
-  {
-    method: "post",
-    path: "/v1/flows/{id}/cancel",
-    id: "cancelFlow",
-    audit: { action: "flow.cancel", tells: tellChanged },
-    tag: "Flows",
-    summary: "Cancel a flow",
-    description: `All of its jobs that are not final. Leases of running jobs end, and their handlers are aborted. ${underKey}`,
-    scope: "submit",
-    request: { path, idempotency_key: "optional", body: noBody },
-    answers: { 200: { description: "How many it cancelled.", schema: flowActAnswer } },
-    problems: ["not_found"],
-  },
-  async ({ deps, tenant, path: { id }, repeated }) => act(deps, tenant, id, repeated ? undefined : "cancel"),
-);
+const acting = (action: "cancel" | "retry", summary: string, description: string, done: string) =>
+  route(
+    {
+      method: "post",
+      path: `/v1/flows/{id}/${action}`,
+      id: `${action}Flow`,
+      audit: { action: `flow.${action}`, tells: tellChanged },
+      tag: "Flows",
+      summary,
+      description: `${description} ${underKey}`,
+      scope: "submit",
+      request: { path, idempotency_key: "optional", body: noBody },
+      answers: { 200: { description: done, schema: flowActAnswer } },
+      problems: ["not_found"],
+    },
+    async ({ deps, tenant, path: { id }, repeated }) => act(deps, tenant, id, repeated ? undefined : action),
+  );
 
-const retry = route(
-  {
-    method: "post",
-    path: "/v1/flows/{id}/retry",
-    id: "retryFlow",
-    audit: { action: "flow.retry", tells: tellChanged },
-    tag: "Flows",
-    summary: "Retry a flow",
-    description:
-      "What succeeded stays as it is. Jobs that were cancelled because of one that failed wait for it again, and are " +
-      `not counted. ${underKey}`,
-    scope: "submit",
-    request: { path, idempotency_key: "optional", body: noBody },
-    answers: { 200: { description: "How many it retried.", schema: flowActAnswer } },
-    problems: ["not_found"],
-  },
-  async ({ deps, tenant, path: { id }, repeated }) => act(deps, tenant, id, repeated ? undefined : "retry"),
+const cancel = acting(
+  "cancel",
+  "Cancel a flow",
+  "All of its jobs that are not final. Leases of running jobs end, and their handlers are aborted.",
+  "How many it cancelled.",
+);
+const retry = acting(
+  "retry",
+  "Retry a flow",
+  "What succeeded stays as it is. Jobs that were cancelled because of one that failed wait for it again, and are " +
+    "not counted.",
+  "How many it retried.",
 );
 
 async function act(

@@ -24,6 +24,7 @@ import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import type { Call } from "../route/call.ts";
+import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleQueue } from "../route/examples.ts";
 import { noBody, type Operation } from "../route/operation.ts";
 import { route } from "../route/route.ts";
@@ -98,46 +99,39 @@ const getQueue = route(
   },
 );
 
-const pause = route(
-  {
-    method: "post",
-    path: "/v1/queues/{queue}/pause",
-    id: "pauseQueue",
-    audit: { action: "queue.pause" },
-    tag: "Queues",
-    summary: "Pause a queue",
-    description:
-      "No more of its jobs are leased. Running jobs go on, and jobs are still accepted. You can pause any name. " +
-      underKey,
-    scope: "admin",
-    request: { path, idempotency_key: "optional", body: noBody },
-    answers: {
-      200: { description: "The queue, paused.", schema: queueSchema, example: { ...exampleQueue, paused: true } },
+const toggle = (
+  what: "pause" | "resume",
+  description: string,
+  example: Queue,
+  apply: (deps: RouteDeps, ref: QueueRef) => Promise<unknown>,
+) =>
+  route(
+    {
+      method: "post",
+      path: `/v1/queues/{queue}/${what}`,
+      id: `${what}Queue`,
+      audit: { action: `queue.${what}` },
+      tag: "Queues",
+      summary: `${what === "pause" ? "Pause" : "Resume"} a queue`,
+      description: description + underKey,
+      scope: "admin",
+      request: { path, idempotency_key: "optional", body: noBody },
+      answers: { 200: { description: `The queue, ${what}d.`, schema: queueSchema, example } },
+      problems: what === "pause" ? ["too_many_queues"] : [],
     },
-    problems: ["too_many_queues"],
-  },
-  (call) =>
-    changed(call, async (ref) => {
-      await call.deps.queueBound.admit(ref.tenant, [ref.queue]);
-      await pauseQueue(call.deps, ref);
-    }),
-);
+    (call) => changed(call, (ref) => apply(call.deps, ref)),
+  );
 
-const resume = route(
-  {
-    method: "post",
-    path: "/v1/queues/{queue}/resume",
-    id: "resumeQueue",
-    audit: { action: "queue.resume" },
-    tag: "Queues",
-    summary: "Resume a queue",
-    description: underKey,
-    scope: "admin",
-    request: { path, idempotency_key: "optional", body: noBody },
-    answers: { 200: { description: "The queue, not paused.", schema: queueSchema } },
+const pause = toggle(
+  "pause",
+  "No more of its jobs are leased. Running jobs go on, and jobs are still accepted. You can pause any name. ",
+  { ...exampleQueue, paused: true },
+  async (deps, ref) => {
+    await deps.queueBound.admit(ref.tenant, [ref.queue]);
+    await pauseQueue(deps, ref);
   },
-  (call) => changed(call, (ref) => resumeQueue(call.deps, ref)),
 );
+const resume = toggle("resume", "Its jobs are leased again. ", exampleQueue, resumeQueue);
 
 const limitQueue = route(
   {

@@ -62,40 +62,34 @@ const get = route(
   async ({ deps, tenant, path: { name } }) => shown(await findSchedule(deps, { tenant, name })),
 );
 
-const pause = route(
-  {
-    method: "post",
-    path: "/v1/schedules/{name}/pause",
-    id: "pauseSchedule",
-    audit: { action: "schedule.pause" },
-    tag: "Schedules",
-    summary: "Pause a schedule",
-    scope: "admin",
-    request: { path, body: noBody },
-    answers: {
-      200: { ...answer("The schedule, paused."), example: { ...exampleSchedule, paused: true, next_runs: [] } },
+const toggle = (what: "pause" | "resume", apply: typeof pauseSchedule, description: string, example: Schedule) =>
+  route(
+    {
+      method: "post",
+      path: `/v1/schedules/{name}/${what}`,
+      id: `${what}Schedule`,
+      audit: { action: `schedule.${what}` },
+      tag: "Schedules",
+      summary: `${what === "pause" ? "Pause" : "Resume"} a schedule`,
+      description,
+      scope: "admin",
+      request: { path, body: noBody },
+      answers: { 200: { ...answer("The schedule."), example } },
+      problems: ["not_found"],
     },
-    problems: ["not_found"],
-  },
-  async ({ deps, tenant, path: { name } }) => shown(await pauseSchedule(deps, { tenant, name })),
-);
+    async ({ deps, tenant, path: { name } }) => shown(await apply(deps, { tenant, name })),
+  );
 
-const resume = route(
-  {
-    method: "post",
-    path: "/v1/schedules/{name}/resume",
-    id: "resumeSchedule",
-    audit: { action: "schedule.resume" },
-    tag: "Schedules",
-    summary: "Resume a schedule",
-    description:
-      "It runs from its next time on. Runs that were missed while it was paused are skipped, whatever `catch_up` says.",
-    scope: "admin",
-    request: { path, body: noBody },
-    answers: { 200: answer("The schedule, not paused.") },
-    problems: ["not_found"],
-  },
-  async ({ deps, tenant, path: { name } }) => shown(await resumeSchedule(deps, { tenant, name })),
+const pause = toggle("pause", pauseSchedule, "It runs no more until it is resumed.", {
+  ...exampleSchedule,
+  paused: true,
+  next_runs: [],
+});
+const resume = toggle(
+  "resume",
+  resumeSchedule,
+  "It runs from its next time on. Runs that were missed while it was paused are skipped, whatever `catch_up` says.",
+  exampleSchedule,
 );
 
 const run = route(

@@ -66,7 +66,7 @@ test("what a stream stores for a client that was cut is under way until it is st
 });
 
 test("a stream that sends nothing is answered what is left, and ended", async () => {
-  const { port } = await app({ jobStreams: createJobStreams({ idle_ms: 100 }) });
+  const { port } = await app({ jobStreams: createJobStreams({ idle_ms: 1_000 }) });
   const client = (await lineClient(port)).read();
   await client.send(jobLine("idle") + jobLine("half").slice(0, 9));
   await client.closed;
