@@ -1,3 +1,4 @@
+import { pause } from "@atlasqueue/core/internal";
 import type { Arriving } from "./arriving.ts";
 
 /** A line of a body, counted from 1, blank ones too; without its end. */
@@ -96,15 +97,7 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
 
 /** What arrives, or why it is not waited for any longer. */
 async function soonEnough<T>(arriving: Promise<T>, ms: number, stop: AbortSignal): Promise<T | "idle" | "stopped"> {
-  let giveUp: (why: "idle" | "stopped") => void = () => {};
-  const given_up = new Promise<"idle" | "stopped">((resolve) => (giveUp = resolve));
-  const stopped = () => giveUp("stopped");
-  const timer = setTimeout(() => giveUp("idle"), ms);
-  stop.addEventListener("abort", stopped, { once: true });
-  try {
-    return await Promise.race([arriving, given_up]);
-  } finally {
-    clearTimeout(timer);
-    stop.removeEventListener("abort", stopped);
-  }
+  const over = new AbortController();
+  const given_up = pause(ms, AbortSignal.any([stop, over.signal])).then(() => (stop.aborted ? "stopped" : "idle"));
+  return Promise.race([arriving, given_up]).finally(() => over.abort());
 }

@@ -1,5 +1,4 @@
-import { isIP } from "node:net";
-import ipaddr from "ipaddr.js";
+import { BlockList, isIP } from "node:net";
 
 /** Whether an address is a proxy's whose X-Forwarded-For counts. */
 export type Trusts = (address: string) => boolean;
@@ -26,18 +25,15 @@ export function clientAddress(socket: string, forwarded: string | undefined, tru
 
 /** Addresses and ranges of them, as `10.0.0.0/8`; throws for anything else. */
 export function trustedProxies(ranges: readonly string[]): Trusts {
-  const parsed = ranges.map((range) => {
-    const [address = "", bits] = range.split("/");
-    // The package also takes `10.1`, as 10.0.0.1.
-    if (isIP(address) === 0) throw new Error(`${JSON.stringify(range)} is neither an address nor a range of them`);
-    return ipaddr.parseCIDR(bits === undefined ? `${address}/${isIP(address) === 4 ? 32 : 128}` : range);
-  });
-  return (address) => {
-    if (isIP(address) === 0) return false;
-    // An IPv4 address in IPv6's form is that IPv4 address.
-    const asked = ipaddr.process(address);
-    return parsed.some((range) => range[0].kind() === asked.kind() && asked.match(range));
-  };
+  const trusted = new BlockList();
+  for (const range of ranges) {
+    const [, address = "", bits] = /^([^/]+)(?:\/(\d+))?$/.exec(range) ?? [];
+    const version = isIP(address);
+    if (version === 0) throw new Error(`${JSON.stringify(range)} is neither an address nor a range of them`);
+    trusted.addSubnet(address, Number(bits ?? (version === 4 ? 32 : 128)), version === 4 ? "ipv4" : "ipv6");
+  }
+  // An IPv4 address in IPv6's form is that IPv4 address to it.
+  return (address) => isIP(address) !== 0 && trusted.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
 }
 
 /** Some balancers write `203.0.113.7:4711` and `[2001:db8::7]:4711`. */
