@@ -113,17 +113,11 @@ export const get = route(
     },
     problems: ["not_found"],
   },
-  async (call) => {
-    const {
-      deps,
-      tenant,
-      path: { id },
-      query: { wait_seconds },
-    } = call;
+  async ({ deps, tenant, path: { id }, query: { wait_seconds }, hungUp }) => {
     const own = { database: ahead(deps.database) };
     // As in a page, its JSON is only passed on. Nothing that it has read outlives it: thousands may wait.
     const show = (wanted: (row: PageRow) => boolean): Promise<JobWithParents | undefined> =>
-      call.hold(async () => {
+      deps.gate.hold(tenant, async () => {
         const row = (await findJobText(own, tenant, id)) ?? unknownJob();
         if (!wanted(row)) return undefined;
         const parents = await parentsOf(own, tenant, [row]);
@@ -132,7 +126,7 @@ export const get = route(
     const showAny = async () => (await show(() => true)) as JobWithParents;
     if (wait_seconds === 0) return showAny();
     const over = new AbortController();
-    const stop = AbortSignal.any([over.signal, call.hungUp()]);
+    const stop = AbortSignal.any([over.signal, hungUp()]);
     const finished = deps.finishedWaits.until({ tenant, id }, wait_seconds * 1_000, stop);
     try {
       const ended = await show(({ status }) => isFinal(status));

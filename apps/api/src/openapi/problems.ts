@@ -45,7 +45,7 @@ export function problemsOf(operation: Operation): ProblemKind[] {
 /** The error answers of an operation: one for each status, with an example for each kind of problem. */
 export function problemAnswers(operation: Operation): Record<string, ZodOpenApiResponseObject> {
   const byStatus = Map.groupBy(problemsOf(operation), (kind) => problems[kind].status);
-  const show = operation.surface === "openqueue" ? detailContent : problemContent;
+  const show = operation.tag === "OpenQueue" ? detailContent : problemContent;
   return Object.fromEntries(
     [...byStatus].map(([status, kinds]): [string, ZodOpenApiResponseObject] => {
       const description = kinds.map((kind) => `${problems[kind].title}.`).join(" ");

@@ -22,7 +22,6 @@ export const dashboard = route(
     path: "/dashboard/queues",
     id: "openQueueListQueues",
     tag: "OpenQueue",
-    surface: "openqueue",
     summary: "List the queues",
     description: "`failed` says how many of the `pending` are waiting for a retry; `total` counts each job once.",
     scope: "read",

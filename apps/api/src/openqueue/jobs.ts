@@ -15,12 +15,11 @@ import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
 import { showOpenQueueJob, statusesOf, wordOf } from "./words.ts";
 
-const surface = { tag: "OpenQueue", surface: "openqueue" } as const;
 const path = z.strictObject({ id: jobId });
 
 export const list = route(
   {
-    ...surface,
+    tag: "OpenQueue",
     method: "get",
     path: "/jobs",
     id: "openQueueListJobs",
@@ -47,7 +46,7 @@ export const list = route(
 
 export const getStatus = route(
   {
-    ...surface,
+    tag: "OpenQueue",
     method: "get",
     path: "/jobs/{id}",
     id: "openQueueGetJobStatus",
@@ -71,7 +70,7 @@ export const getStatus = route(
 
 export const getDetail = route(
   {
-    ...surface,
+    tag: "OpenQueue",
     method: "get",
     path: "/jobs/{id}/detail",
     id: "openQueueGetJob",
@@ -86,7 +85,7 @@ export const getDetail = route(
 
 export const cancel = route(
   {
-    ...surface,
+    tag: "OpenQueue",
     method: "post",
     path: "/jobs/{id}/cancel",
     id: "openQueueCancelJob",

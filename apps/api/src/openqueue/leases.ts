@@ -21,7 +21,7 @@ import { releaseIfUndelivered } from "../leases/show-leases.ts";
 import { openQueueBackoff } from "./native.ts";
 import { showOpenQueueJob } from "./words.ts";
 
-const work = { method: "post", tag: "OpenQueue", surface: "openqueue", scope: "work" } as const;
+const work = { method: "post", tag: "OpenQueue", scope: "work" } as const;
 const act = { ...work, gate: "lease" } as const;
 const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;

@@ -35,7 +35,6 @@ export const provision = route(
     path: "/admin/provision",
     id: "openQueueProvision",
     tag: "OpenQueue",
-    surface: "openqueue",
     summary: "Create a tenant and a token",
     description:
       "For an email address. The same address again gets another token of the same tenant. Off unless ADMIN_SECRET is set.",

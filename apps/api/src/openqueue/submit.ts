@@ -16,7 +16,6 @@ import { nativeRequest } from "./native.ts";
 const submission = {
   method: "post",
   tag: "OpenQueue",
-  surface: "openqueue",
   scope: "submit",
   problems: ["idempotency_mismatch", "too_many_queues", "storage_full"],
 } as const;

@@ -3,7 +3,6 @@ import type { ActRow } from "@atlasqueue/core/internal/http";
 import type { z } from "zod";
 import type { Needed } from "../access/caller.ts";
 import type { Fixed, Text } from "../http/answers/cached.ts";
-import type { ProblemError } from "../http/answers/problem.ts";
 import type { Stream } from "../http/answers/stream.ts";
 import type { Arriving } from "../http/body/arriving.ts";
 import type { ApiContext, Caller } from "../http/context.ts";
@@ -36,10 +35,6 @@ export type Call<O extends Operation> = {
   hungUp(): AbortSignal;
   /** The answer hands something over: `undo` is called if it cannot be made, or the caller hangs up before all of it is on its way. */
   ifUndelivered(undo: () => void, what?: { repeatable?: boolean }): void;
-  /** What the caller is told of something thrown that ends only a part of the call. It is logged like any other. */
-  problemOf(thrown: unknown): ProblemError;
-  /** Work counted among the requests in flight, for an operation whose gate is its "own". */
-  hold<T>(work: () => Promise<T>): Promise<T>;
 } & (O extends { scope: Needed } ? Known : unknown);
 
 /** For a request that showed what it may do. */

@@ -2,7 +2,6 @@ import { describeValue, idempotencyKeyAccepts, type AuditAction, type ProblemKin
 import { z } from "zod";
 import type { Needed } from "../access/caller.ts";
 import type { Asked, Told } from "../audit/told.ts";
-import type { Kind } from "../http/gate.ts";
 
 /**
  * Everything about one method of one path. The router, the request checks, the OpenAPI document and the tests of the
@@ -39,13 +38,11 @@ export type Operation = {
   permits?: (body: never) => number;
   /**
    * A request counts as in flight from its authentication to its response. "lease": it keeps or ends a lease, and may use
-   * the reserved places. "own": the handler counts it itself (`call.hold`), as it waits for something else, or for nothing.
+   * the reserved places. "own": the handler counts it itself, as it waits for something else, or for nothing.
    */
   gate?: "lease" | "own";
   /** Of an act that does nothing but hand something over: nothing is done if its answer is not delivered. */
   hands_over?: true;
-  /** OpenQueue's errors are `{"detail": …}`; all others are problem+json. */
-  surface?: "openqueue";
   /**
    * It is kept in the audit trail, under this name, from before it is done. `asks` adds what its path does not say, by
    * the checked request; false for one that will change nothing. `tells` adds what its result says; undefined when
@@ -98,9 +95,6 @@ export const idempotencyKey = describeValue(
     .describe(`${idempotencyKeyAccepts}; "in quotes", as a structured field, it is the same key`),
   "Makes the request safe to repeat: with the same key it is carried out once.",
 );
-
-/** Whether it comes first where others leave it room. */
-export const kindOf = ({ gate }: Operation): Kind => (gate === "lease" ? "first" : "rest");
 
 /** Whether an operation is done once for a key by its entry in the audit trail. */
 export const isOncePerKey = ({ audit, request }: Operation): boolean =>

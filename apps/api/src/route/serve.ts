@@ -6,17 +6,16 @@ import { audited, withRefusals } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
 import { chargeMore } from "../access/charge.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
-import { problemOf } from "../http/answers/on-error.ts";
 import { unavailable } from "../http/answers/problem.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
-import { placesFor, type Kind } from "../http/gate.ts";
+import { placesFor } from "../http/gate.ts";
 import type { Stream } from "../http/answers/stream.ts";
 import { networkOf } from "../http/input/address.ts";
 import { answererOf } from "./answerer.ts";
 import type { Call } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
-import { kindOf, probeTag, type Operation } from "./operation.ts";
+import { probeTag, type Operation } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
 import type { Route } from "./route.ts";
 
@@ -40,7 +39,7 @@ function serve(
   const read = readerOf(operation, deps);
   const answer = answererOf(operation);
   const goes_on = Object.values(operation.answers).some((one) => one?.stream);
-  const kind = kindOf(operation);
+  const kind = operation.gate === "lease" ? "first" : "rest";
   const reads = operation.method === "get";
   const { body } = operation.request ?? {};
   const body_bytes_max = body ? (body.bytes_max ?? deps.body_bytes_max) : 0;
@@ -59,7 +58,7 @@ function serve(
     if (permitsOf) await chargeMore(c, deps.access, permitsOf(input.body));
     const delivery = createDelivery(c, deps.access.authenticator.watch);
     const own = depsFor(c, deps, { gone: reads ? delivery.hungUp : undefined });
-    const call = callOf(c, input, delivery, { deps: own, kind, app });
+    const call = callOf(c, input, delivery, { deps: own, app });
     const runOnce = (repeated: ActRow | undefined) => {
       call.repeated = repeated;
       return run(call);
@@ -111,9 +110,9 @@ function depsFor(c: ApiContext, deps: RouteDeps, sender: Omit<Sender, "tenant"> 
 }
 
 type Asker = { caller: Caller | undefined; tenant: string | undefined };
-type Around = { deps: RouteDeps; kind: Kind; app: Hono<ApiEnv> };
+type Around = { deps: RouteDeps; app: Hono<ApiEnv> };
 
-function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, kind, app }: Around): Call<Operation> {
+function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, app }: Around): Call<Operation> {
   const caller = c.get("caller");
   const call: Call<Operation> & Asker = {
     deps,
@@ -135,8 +134,6 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, kind, a
     },
     hungUp: delivery.hungUp,
     ifUndelivered: delivery.ifUndelivered,
-    problemOf: (thrown) => problemOf(deps, thrown, c),
-    hold: (work) => deps.gate.hold(holderOf(c), work, { of: kind }),
   };
   return call;
 }

@@ -37,13 +37,13 @@ const sent = (operation: Operation, target: string, body?: string, headers: stri
 });
 
 function row(number: number, operation: Operation, what: string, step: Step): Row {
-  const column = operation.surface === "openqueue" ? { openqueue: [step] } : { v1: [step] };
+  const column = operation.tag === "OpenQueue" ? { openqueue: [step] } : { v1: [step] };
   return { row: number, what: `${operation.id} with ${what}`, ...column };
 }
 
 /** How a surface names a place. */
 function placed(operation: Operation, place: string, name: string): string {
-  if (operation.surface === "openqueue") return loc(place, name);
+  if (operation.tag === "OpenQueue") return loc(place, name);
   return place === "body" ? `/${name}` : `${place}:${name}`;
 }
 

@@ -19,6 +19,9 @@ test.each([
   expect(clientAddress(socket, forwarded, trusts)).toBe(client);
 });
 
-test.each(["proxy.example.com", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8/8", "", "10.0.0"])("%j is no address and no range", (range) => {
-  expect(() => trustedProxies([range])).toThrow();
-});
+test.each(["proxy.example.com", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8/8", "", "10.0.0"])(
+  "%j is no address and no range",
+  (range) => {
+    expect(() => trustedProxies([range])).toThrow();
+  },
+);

@@ -1,4 +1,5 @@
 import { limits, streamAnswer, submitLine } from "@atlasqueue/contract";
+import { problemOf } from "../../http/answers/on-error.ts";
 import type { ProblemError } from "../../http/answers/problem.ts";
 import { exampleId, exampleKey, exampleSubmission } from "../../route/examples.ts";
 import { route } from "../../route/route.ts";
@@ -46,9 +47,10 @@ export const submitStream = route(
     },
   },
   (call) => {
-    const { deps, tenant, body, trace, problemOf } = call;
+    const { deps, tenant, body, trace, context } = call;
+    const asProblem = (thrown: unknown) => problemOf(deps, thrown, context);
     const over = deps.jobStreams.open(tenant, () => run.end({ end: "draining" }));
-    const run = runStream({ deps, tenant, body, trace, problemOf });
+    const run = runStream({ deps, tenant, body, trace, problemOf: asProblem });
     const finish = () => {
       run.abandon();
       over();
