@@ -14,7 +14,8 @@ import {
   revokeToken,
   rotateToken,
   showToken,
-  type MadeToken,
+  type CreateTokenOutcome,
+  type RotateTokenOutcome,
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { allows } from "../access/caller.ts";
@@ -79,18 +80,7 @@ const create = route(
   },
   async ({ deps, tenant, caller, body }) => {
     const outcome = await createToken(deps, { tenant, ...body, made_by: makerOf(caller) });
-    switch (outcome.kind) {
-      case "created":
-        return show(outcome);
-      case "too_many":
-        throw tooMany();
-      case "outlives":
-        throw outlives(body.expires_in_seconds, outcome.seconds_max);
-      case "maker_gone":
-        throw makerGone();
-      default:
-        return outcome satisfies never;
-    }
+    return shown(outcome, body.expires_in_seconds);
   },
 );
 
@@ -116,21 +106,7 @@ const rotate = route(
     problems: ["not_found", "token_rotated", "too_many_tokens"],
   },
   async ({ deps, tenant, caller, path: { id }, body }) => {
-    const outcome = await rotateToken(deps, { tenant, id, ...body, made_by: makerOf(caller) });
-    switch (outcome.kind) {
-      case "rotated":
-        return show(outcome);
-      case "unknown":
-        throw unknown();
-      case "rotated_before":
-        throw new ProblemError("token_rotated", `${outcome.successor} took its place; rotate or revoke that one`);
-      case "maker_gone":
-        throw makerGone();
-      case "too_many":
-        throw tooMany();
-      default:
-        return outcome satisfies never;
-    }
+    return shown(await rotateToken(deps, { tenant, id, ...body, made_by: makerOf(caller) }));
   },
 );
 
@@ -170,19 +146,29 @@ function makerOf({ token_id }: Caller): string {
   );
 }
 
-/** The only answer with the token itself. */
-const show = ({ token, row }: MadeToken): CreatedToken => ({ ...showToken(row), token });
+/** The only answer with the token itself, or why there is none. */
+function shown(outcome: CreateTokenOutcome | RotateTokenOutcome, asked_seconds?: number): CreatedToken {
+  switch (outcome.kind) {
+    case "created":
+    case "rotated":
+      return { ...showToken(outcome.row), token: outcome.token };
+    case "unknown":
+      throw unknown();
+    case "rotated_before":
+      throw new ProblemError("token_rotated", `${outcome.successor} took its place; rotate or revoke that one`);
+    case "too_many":
+      throw new ProblemError("too_many_tokens", "Revoke one that is no longer used");
+    case "outlives": {
+      const message = `must be at most ${outcome.seconds_max}, as the token that asks expires then; got ${asked_seconds}`;
+      throw invalid([{ pointer: "/expires_in_seconds", message }]);
+    }
+    case "maker_gone":
+      throw new ProblemError("unauthorized", "The token was revoked or has expired", {
+        headers: { "www-authenticate": 'Bearer realm="atlasqueue", error="invalid_token"' },
+      });
+    default:
+      return outcome satisfies never;
+  }
+}
 
 const unknown = () => new ProblemError("not_found", "There is no token with this id");
-const makerGone = () =>
-  new ProblemError("unauthorized", "The token was revoked or has expired", {
-    headers: { "www-authenticate": 'Bearer realm="atlasqueue", error="invalid_token"' },
-  });
-const outlives = (given: number | undefined, seconds_max: number) =>
-  invalid([
-    {
-      pointer: "/expires_in_seconds",
-      message: `must be at most ${seconds_max}, as the token that asks expires then; got ${given}`,
-    },
-  ]);
-const tooMany = () => new ProblemError("too_many_tokens", "Revoke one that is no longer used");
