@@ -22,7 +22,7 @@ import { openQueueBackoff } from "./native.ts";
 import { showOpenQueueJob } from "./words.ts";
 
 const work = { method: "post", tag: "OpenQueue", scope: "work" } as const;
-const act = { ...work, gate: "lease" } as const;
+const act = { ...work, gate: "lease", problems: ["not_found", "lease_lost"] } as const;
 const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;
 
@@ -78,7 +78,6 @@ export const ack = route(
     description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer.`,
     request: { path, body: { schema: openQueueAck, example: { lease_token, result: { sent: true } } } },
     answers: settled("It has succeeded.", "completed"),
-    problems: ["not_found", "lease_lost"],
   },
   async ({ deps, tenant, path: { id }, body: { result, ...held }, bytes }) => {
     requireSmall(result, "/result", bytes, limits.result_bytes_max);
@@ -104,7 +103,6 @@ export const nack = route(
       },
     },
     answers: settled("It waits for its retry, or is dead.", "failed_or_requeued"),
-    problems: ["not_found", "lease_lost"],
   },
   async ({ deps, tenant, path: { id }, body: { error, retry, ...held } }) => {
     const nacks = [{ id, lease_token: tokenOf(held), error, retry }];
@@ -121,7 +119,6 @@ export const heartbeat = route(
     summary: "Extend a lease (heartbeat)",
     request: { path, body: { schema: openQueueHeartbeat, example: { lease_token, lease_seconds: 60 } } },
     answers: settled("It is held for longer.", "lease_extended"),
-    problems: ["not_found", "lease_lost"],
   },
   async ({ deps, tenant, path: { id }, body: { lease_seconds, ...held } }) => {
     const { kind } = await extend(deps, tenant, { id, lease_token: tokenOf(held), lease_seconds });

@@ -1,14 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { showValue, validate, validateInParts, type Fault } from "@atlasqueue/contract";
-import type { z } from "zod";
+import { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
 import { arrivingBody } from "../http/body/arriving.ts";
 import { requireMedia } from "../http/body/media.ts";
 import { readJson, readJsonOrNothing } from "../http/body/body.ts";
 import type { ApiContext } from "../http/context.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
-import { readQuery, refuseQuery } from "../http/input/query.ts";
+import { readQuery } from "../http/input/query.ts";
 import { lineTypes, type Operation } from "./operation.ts";
+
+/** Of a route that takes no parameters. */
+const noQuery = z.strictObject({});
 
 /** What a request says, checked against its operation. */
 export type Input = {
@@ -32,11 +35,11 @@ export function readerOf(
 ): (c: ApiContext) => Input | Promise<Input> {
   const { request = {}, any_query } = operation;
   const params = Object.entries(request.path?.shape ?? {}) as [string, z.ZodType<string>][];
-  const { query, body, idempotency_key } = request;
+  const { query = any_query ? undefined : noQuery, body, idempotency_key } = request;
 
   const readHead = (c: ApiContext): Input => ({
     path: params.length === 0 ? undefined : readPath(c, params),
-    query: query ? readQuery(c, query) : any_query ? undefined : refuseQuery(c),
+    query: query && readQuery(c, query),
     body: undefined,
     bytes: 0,
     idempotency_key: undefined,

@@ -23,13 +23,6 @@ export function readQuery<S extends z.ZodObject>(c: ApiContext, schema: S): z.ou
   throw invalid(checked.faults.map(({ pointer, message }) => ({ pointer: `query:${pointer.slice(1)}`, message })));
 }
 
-/** 422 for any parameter, on a route that takes none. */
-export function refuseQuery(c: ApiContext): void {
-  const names = [...new Set(parameters(c).map(([name]) => name))].slice(0, 20);
-  if (names.length > 0)
-    throw invalid(names.map((name) => fault(name, "is not a parameter of this route, which takes none")));
-}
-
 /** The first twenty names that come more than once. */
 function repeated(given: readonly [name: string, value: string][]): string[] {
   const seen = new Set<string>();
