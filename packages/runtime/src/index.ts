@@ -1,7 +1,7 @@
 export { failed, succeeded, unknownType, type Ending } from "./attempt/outcome.ts";
 export { runAttempt } from "./attempt/run-attempt.ts";
 export { sourcesOf, type Sources } from "./attempt/sources.ts";
-export { traceReceived, traceSettled } from "./attempt/traces.ts";
+export { traceSettled } from "./attempt/traces.ts";
 export { newRun, nextOf, type Run } from "./run/group-run.ts";
 export { createHeldJobs, heldJob, type Held } from "./run/held-jobs.ts";
 export { abort, lazyAbort, signalOf, type LazyAbort } from "./run/lazy-abort.ts";

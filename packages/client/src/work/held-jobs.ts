@@ -23,22 +23,15 @@ const unsettled_max = 1_000;
 
 /** The jobs a remote worker holds. */
 export function heldJobs(concurrency: number, lease_ms: number) {
-  const held = createHeldJobs<HeldJob>(concurrency, unsettled_max);
+  const held = createHeldJobs<HeldJob>(concurrency, unsettled_max, ({ gone }) => gone.abort());
   return {
     ...held,
-    leave(job: HeldJob): boolean {
-      job.gone.abort();
-      return held.leave(job);
-    },
-    abandon(job: HeldJob, reason: Error): void {
-      job.gone.abort();
-      held.abandon(job, reason);
-    },
     add(leased: LeasedJob, run?: Run): HeldJob {
-      const { ends_at_ms } = leased;
+      const { ends_at_ms, job } = leased;
+      const traced = { ...job, delayed: job.run_at !== job.created_at };
       const due_at_ms = ends_at_ms - lease_ms + renewInMs(lease_ms);
       return held.add({
-        ...heldJob({ ends_at_ms, renew_at_ms: due_at_ms }, run),
+        ...heldJob({ traced, ends_at_ms, renew_at_ms: due_at_ms }, run),
         leased,
         gone: new AbortController(),
         next_token: undefined,

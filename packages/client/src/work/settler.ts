@@ -33,13 +33,6 @@ const surrounding_bytes = 200;
 export function createRemoteSettler(parts: WorkerParts) {
   const { calls, held, observe, tracing, worker_id, lease_seconds, types, start } = parts;
   const [stopping, over] = [parts.stages.draining.signal, parts.stages.late.signal];
-  const traced = <T>(name: "ack" | "nack", batch: readonly Settlement[], settle: () => Promise<T>) =>
-    traceSettled(
-      tracing,
-      name,
-      batch.map(({ job: { leased, span } }) => ({ job: leased.job, span })),
-      settle,
-    );
   /** Two thirds of a lease are left when its job is settled. If the response is lost, another try fits into them. */
   const timeoutMs = Math.min(try_ms_max, (lease_seconds * 1_000) / 3);
   const call = () => ({ retries: 0, ...(over.aborted ? { timeoutMs: last_try_ms_max } : { signal: over, timeoutMs }) });
@@ -79,7 +72,7 @@ export function createRemoteSettler(parts: WorkerParts) {
     };
     const asked_at_ms = performance.now();
     const name = acks.length > 0 ? "ack" : "nack";
-    const outcomes = await traced(name, batch, () => calls.settle(request, call()));
+    const outcomes = await traceSettled(tracing, name, batch, () => calls.settle(request, call()));
     const told = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
     for (const [at, { job, outcome }] of [...acks, ...nacks, ...releases].entries()) {
       const became = told[at]?.outcome;
@@ -98,7 +91,7 @@ export function createRemoteSettler(parts: WorkerParts) {
     const { children, dependants_wait: dependantsWait } = outcome.spawned ?? {};
     const options = { children, dependantsWait, ...call() };
     try {
-      await traced("ack", [item], () => calls.ack(job.leased, outcome.result, options));
+      await traceSettled(tracing, "ack", [item], () => calls.ack(job.leased, outcome.result, options));
       settled(job, "succeeded", outcome);
     } catch (error) {
       if (!isLost(error)) throw error;

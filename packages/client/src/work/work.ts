@@ -103,7 +103,6 @@ export function startRemoteWorker(
     ...createRemoteSettler(parts),
   };
   const attempts: Attempts<HeldJob> = {
-    traced: ({ leased: { job } }) => ({ ...job, delayed: job.run_at !== job.created_at }),
     isUnknown: ({ leased: { job } }) => !find(job.type) && readyMs(job) < unknownTypeSeconds * 1_000,
     async run(mine) {
       const { job } = mine.leased;

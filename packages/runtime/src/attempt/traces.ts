@@ -59,20 +59,20 @@ export function endAttempt(span: TraceSpan, outcome: { kind: string; error?: str
   else span.end({ type: errorTypeOf(outcome.error), message: outcome.error });
 }
 
-/** The settlement of some attempts as a span `ack {queue}` or `nack {queue}`: part of the attempt, if it is one. */
+/** Settle some attempts in a span `ack {queue}` or `nack {queue}`: part of the attempt, if it is one. */
 export function traceSettled<T>(
   tracing: Tracing | undefined,
   name: "ack" | "nack",
-  attempts: readonly { job: TracedJob; span: TraceSpan | undefined }[],
+  settlements: readonly { job: { traced: TracedJob; span: TraceSpan | undefined } }[],
   settle: () => Promise<T>,
 ): Promise<T> {
   const about = () => {
-    const jobs = attempts.map(({ job }) => job);
-    const one = attempts.length === 1 ? attempts[0] : undefined;
+    const jobs = settlements.map(({ job }) => job.traced);
+    const [one, other] = settlements;
     return {
       ...aboutWorker(jobs),
-      ...(one ? { id: one.job.id } : { count: jobs.length }),
-      parent: one?.span?.context ?? null,
+      ...(one && !other ? { id: one.job.traced.id } : { count: jobs.length }),
+      parent: (!other && one?.job.span?.context) || null,
       links: linksTo(jobs.map(traceOf)),
     };
   };

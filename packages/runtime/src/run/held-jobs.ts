@@ -1,4 +1,5 @@
 import type { TraceSpan } from "@atlasqueue/contract";
+import type { TracedJob } from "../attempt/traces.ts";
 import { newRun, type Run } from "./group-run.ts";
 import { abort, lazyAbort, type LazyAbort } from "./lazy-abort.ts";
 
@@ -11,6 +12,7 @@ export type Held = {
   /** Its settlement is to lease the next job of its group: it keeps its slot for that one. */
   goes_on: boolean;
   readonly run: Run;
+  readonly traced: TracedJob;
   /** Of this attempt once it has begun, if attempts are traced. */
   span: TraceSpan | undefined;
   /** Of the handler's signal. */
@@ -22,28 +24,31 @@ export type Held = {
   renewals: number;
 };
 
-export const heldJob = (lease: Pick<Held, "ends_at_ms" | "renew_at_ms">, run: Run = newRun()): Held => ({
+type Leased = Pick<Held, "traced" | "ends_at_ms" | "renew_at_ms">;
+
+export const heldJob = ({ traced, ends_at_ms, renew_at_ms }: Leased, run: Run = newRun()): Held => ({
   phase: "handling",
   began_at_ms: undefined,
   goes_on: false,
   run,
+  traced,
   span: undefined,
   abort: lazyAbort(),
-  ends_at_ms: lease.ends_at_ms,
-  renew_at_ms: lease.renew_at_ms,
+  ends_at_ms,
+  renew_at_ms,
   renewals: 0,
 });
 
 /**
  * The jobs a worker holds, and its free slots. A slot is free again when its handler ends or its lease is lost, or, if its
  * group goes on, when it is settled. At most `unsettled_max` outcomes wait besides the running handlers: beyond that, nothing
- * more is leased.
+ * more is leased. `left` hears of each that is no longer held.
  *
  * @example
- * const held = createHeldJobs<MyJob>(10, 1_000);
+ * const held = createHeldJobs<MyJob>(10, 1_000, (job) => byId.delete(job.id));
  * held.add(job);
  */
-export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_max: number) {
+export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_max: number, left: (job: Job) => void) {
   const jobs = new Set<Job>();
   let handling = 0;
   let waiting: (() => void)[] = [];
@@ -61,6 +66,7 @@ export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_
     jobs.delete(job);
     if (job.phase === "handling" || job.goes_on) handling -= 1;
     job.phase = "gone";
+    left(job);
     tell();
     return true;
   };

@@ -1,6 +1,6 @@
 import { ParkedError, type Tracing } from "@atlasqueue/contract";
 import type { Ending } from "../attempt/outcome.ts";
-import { beginAttempt, endAttempt, traceReceived, type TracedJob } from "../attempt/traces.ts";
+import { beginAttempt, endAttempt, traceReceived } from "../attempt/traces.ts";
 import { soon, until } from "../waiting/pause.ts";
 import { shouldGoOn } from "./group-run.ts";
 import type { Held, HeldJobs } from "./held-jobs.ts";
@@ -29,7 +29,6 @@ export type Outcome = Ending | { kind: "not_started"; error: string };
 
 /** How the jobs of a worker are handled. */
 export type Attempts<Job> = {
-  traced(job: Job): TracedJob;
   /** No handler here takes it, and another worker may have one. */
   isUnknown(job: Job): boolean;
   /** Runs its handler. Never rejects. */
@@ -97,7 +96,7 @@ export function createRunLoop<Job extends Held>({ held, source, attempts, lease_
 
   const attempt = async (job: Job): Promise<void> => {
     job.began_at_ms = performance.now();
-    const span = (job.span = beginAttempt(tracing, attempts.traced(job)));
+    const span = (job.span = beginAttempt(tracing, job.traced));
     attempts.hear("handler_start", job);
     const outcome = await (span ? span.active(() => attempts.run(job)) : attempts.run(job));
     // Whatever the handler made of it.
@@ -122,7 +121,11 @@ export function createRunLoop<Job extends Held>({ held, source, attempts, lease_
    */
   const start = async (jobs: readonly Job[], asked_at_ms: number): Promise<void> => {
     if (tracing?.on())
-      traceReceived(tracing, jobs.map(attempts.traced), Date.now() - (performance.now() - asked_at_ms));
+      traceReceived(
+        tracing,
+        jobs.map(({ traced }) => traced),
+        Date.now() - (performance.now() - asked_at_ms),
+      );
     const unknown = jobs.filter(attempts.isUnknown);
     for (const job of unknown) attempts.hear("job_type_unknown", job);
     if (unknown.length > 0) void source.release(unknown, "no handler", true);

@@ -1,5 +1,5 @@
 import type { Lease } from "@atlasqueue/core/internal/worker";
-import { abort, createHeldJobs, heldJob, type Held, type Run } from "@atlasqueue/runtime";
+import { createHeldJobs, heldJob, type Held, type Run } from "@atlasqueue/runtime";
 
 /** A job this worker holds. */
 export type RunningJob = Held & {
@@ -7,6 +7,9 @@ export type RunningJob = Held & {
   /** How long its handler took, once that has ended. */
   ran_ms: number;
 };
+
+/** When its lease ends, and is to be renewed. */
+type Due = Pick<Held, "ends_at_ms" | "renew_at_ms">;
 
 /** Why a handler's signal was aborted. Its outcome no longer counts. */
 export class AbandonedError extends Error {
@@ -16,28 +19,22 @@ export const leaseLost = () => new AbandonedError("the lease was lost");
 
 /** The jobs a worker holds, and the claims whose jobs have all been settled. */
 export function runningJobs(concurrency: number, unsettled_max: number) {
-  const held = createHeldJobs<RunningJob>(concurrency, unsettled_max);
   const byId = new Map<string, RunningJob>();
   let reserved = 0;
   // By claim token, the jobs not settled yet; and the claims settled to the last job.
   const unsettled = new Map<string, number>();
   const settledClaims: { tenant: string; lease_token: string }[] = [];
 
-  const remove = (job: RunningJob): boolean => held.leave(job) && byId.delete(job.lease.id);
-  const leave = (job: RunningJob): boolean => {
-    const was_held = remove(job);
-    if (was_held) unsettled.delete(job.lease.lease_token);
-    return was_held;
-  };
-  const abandon = (job: RunningJob, reason: Error): void => {
-    leave(job);
-    abort(job.abort, reason);
-  };
-  const add = (lease: Lease, due: Parameters<typeof heldJob>[0], run?: Run): RunningJob => {
+  const held = createHeldJobs<RunningJob>(concurrency, unsettled_max, ({ lease }) => {
+    byId.delete(lease.id);
+    // Not settled by us: its claim is left to the sweep. `settled` says otherwise.
+    unsettled.delete(lease.lease_token);
+  });
+  const add = (lease: Lease, due: Due, run?: Run): RunningJob => {
     // The same job under an older lease, which was lost without the keeper noticing yet.
     const older = byId.get(lease.id);
-    if (older) abandon(older, leaseLost());
-    const job = { ...heldJob(due, run), lease, ran_ms: 0 };
+    if (older) held.abandon(older, leaseLost());
+    const job = { ...heldJob({ traced: lease, ...due }, run), lease, ran_ms: 0 };
     byId.set(lease.id, job);
     return held.add(job);
   };
@@ -48,28 +45,23 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
      * The jobs of a claim that has come back, added before the first of them is started: were that one settled alone, the
      * claim would be cleared away under the others.
      */
-    claimed(leases: readonly Lease[], due: Parameters<typeof heldJob>[0], runs?: ReadonlyMap<Lease, Run>) {
+    claimed(leases: readonly Lease[], due: Due, runs?: ReadonlyMap<Lease, Run>) {
       for (const { lease_token } of leases) unsettled.set(lease_token, (unsettled.get(lease_token) ?? 0) + 1);
       return leases.map((lease) => add(lease, due, runs?.get(lease)));
     },
     /** The database has the outcome, or has said that the lease was lost. */
     settled(job: RunningJob): void {
-      if (!remove(job)) return;
       const { tenant, lease_token: token } = job.lease;
       const left = unsettled.get(token);
-      if (left === undefined) return;
+      if (!held.leave(job) || left === undefined) return;
       if (left > 1) unsettled.set(token, left - 1);
-      else if (unsettled.delete(token)) settledClaims.push({ tenant, lease_token: token });
+      else settledClaims.push({ tenant, lease_token: token });
     },
     /** The job of this lease, if it is held. */
     of(lease: Lease): RunningJob | undefined {
       const job = byId.get(lease.id);
       return job?.lease === lease ? job : undefined;
     },
-    /** No longer ours, but not settled by us: its claim is left to the sweep. */
-    leave,
-    /** Take a job from its handler: the lease is lost, or given back. */
-    abandon,
     /** The claims whose last job has been settled since the last call. */
     takeSettledClaims: (batches_max: number) => settledClaims.splice(0, batches_max),
     concurrency,

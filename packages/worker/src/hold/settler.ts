@@ -53,7 +53,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     const completions = successes.map(({ job: { lease }, outcome: { result, log } }) => ({ lease, result, log }));
     const after = goingOn.stop.aborted ? [] : successes.flatMap(({ job }) => (job.goes_on ? [job.lease.id] : []));
     const asked_at = performance.now();
-    const { outcomes, next } = await traced("ack", successes, () =>
+    const { outcomes, next } = await traceSettled(deps.tracing, "ack", successes, () =>
       completeAndTakeNext(deps, completions, { ...goingOn.claimer, after }),
     );
     const settled: Settled[] = [];
@@ -78,7 +78,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
   /** running → succeeded with the jobs it adds, or failed when they cannot be added. */
   const succeedAdding = async (success: Success): Promise<Settlement[]> => {
     const { job, outcome: ending } = success;
-    const outcome = await traced("ack", [success], () => addChildren(deps, { job, ...ending }));
+    const outcome = await traceSettled(deps.tracing, "ack", [success], () => addChildren(deps, { job, ...ending }));
     if (outcome.kind === "unfit") {
       plain.settle({ job, outcome: { kind: "failed", error: outcome.error, retryable: true, log: ending.log } });
       return [];
@@ -93,7 +93,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
 
   const failAll = async (faults: readonly Fault[]): Promise<Settlement[]> => {
     const failures = faults.map(failureOf);
-    const outcomes = await traced("nack", faults, () => fail(deps, failures));
+    const outcomes = await traceSettled(deps.tracing, "nack", faults, () => fail(deps, failures));
     follow(
       failures.flatMap(({ lease, verdict }, at): Settled[] => {
         const outcome = outcomes[at];
@@ -107,11 +107,6 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
       }),
     );
     return faults.filter(({ job }, at) => isLocked(job, outcomes[at]?.kind));
-  };
-
-  const traced = <T>(name: "ack" | "nack", items: readonly Settlement[], settle: () => Promise<T>): Promise<T> => {
-    const attempts = () => items.map(({ job: { lease, span } }) => ({ job: lease, span }));
-    return deps.tracing?.on() ? traceSettled(deps.tracing, name, attempts(), settle) : settle();
   };
 
   /** The job stays held then: its lease is renewed like a running job's. */

@@ -1,12 +1,22 @@
 import { traceFields } from "@atlasqueue/contract";
 import { leaseEvent, type Lease } from "@atlasqueue/core/internal/worker";
-import type { Attempts } from "@atlasqueue/runtime";
+import {
+  abort,
+  runAttempt,
+  succeeded,
+  unknownType,
+  type Attempts,
+  type LazyAbort,
+  type Outcome,
+} from "@atlasqueue/runtime";
 import type { RunningJob } from "../consume/running-jobs.ts";
 import type { Served } from "../consume/served.ts";
 import type { WorkerDeps } from "../deps.ts";
-import type { Handler } from "../handler.ts";
-import type { Runtime } from "../isolate/run-isolated.ts";
-import { runJob } from "./run-job.ts";
+import { isIsolated, keptResult, type Handler } from "../handler.ts";
+import { NotStartedError } from "../isolate/child-process.ts";
+import { runIsolated, type Runtime } from "../isolate/run-isolated.ts";
+import { jobOutput } from "../output/job-output.ts";
+import { Context } from "./context.ts";
 
 type Parts = Runtime & {
   deps: WorkerDeps;
@@ -25,7 +35,6 @@ export function createAttempts(parts: Parts): Attempts<RunningJob> {
   const about = <Name extends string>(event: Name, { lease, span }: RunningJob) =>
     span?.context ? { ...leaseEvent(event, lease), ...traceFields(span.context) } : leaseEvent(event, lease);
   return {
-    traced: ({ lease }) => lease,
     isUnknown: ({ lease: { type, waited_seconds = 0 } }) =>
       !handlers.has(type) && waited_seconds < unknown_type_seconds,
     run: ({ lease, abort }) => runJob(lease, handlers.get(lease.type), abort, parts),
@@ -42,4 +51,35 @@ export function createAttempts(parts: Parts): Attempts<RunningJob> {
       if (outcome.kind === "not_started" && children.startsFail()) served.rest(job.lease.queue);
     },
   };
+}
+
+/**
+ * Run one job to its outcome. Never rejects: an unknown type, a payload that does not fit, a result that cannot be
+ * stored, a timeout and anything thrown fail that job alone. Aborting `lazy` aborts the handler's signal. A job for which no
+ * process could be started has not begun.
+ */
+async function runJob(lease: Lease, handler: Handler | undefined, lazy: LazyAbort, runtime: Runtime): Promise<Outcome> {
+  if (!handler) return unknownType(lease.type);
+  const { sinks } = runtime;
+  const context = new Context(lease, lazy, sinks);
+  const output = jobOutput((stream, line) => sinks.output(lease, stream, line));
+  const timeout_seconds = lease.timeout_seconds ?? handler.options.timeoutSeconds;
+  const outcome = await runAttempt<Outcome>(
+    { timeout_seconds, abort: (reason) => abort(lazy, reason) },
+    async (startClock) => {
+      if (isIsolated(handler))
+        return runIsolated(runtime, handler, { lease, lazy, context, started: startClock }).catch(notStarted);
+      const value = output.of(() => handler.run(lease.payload, context));
+      startClock();
+      return succeeded(keptResult(handler, await value), context.spawned);
+    },
+  );
+  output.end();
+  const { lines } = context;
+  return lines && outcome.kind !== "not_started" ? { ...outcome, log: lines } : outcome;
+}
+
+function notStarted(thrown: unknown): Outcome {
+  if (thrown instanceof NotStartedError) return { kind: "not_started", error: String(thrown) };
+  throw thrown;
 }
