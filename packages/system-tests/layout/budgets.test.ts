@@ -67,7 +67,7 @@ const figures: Figure[] = [
   {
     name: "lines of client, worker and their runtime",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker", "packages/runtime")),
-    limit: 7_360,
+    limit: 7_330,
     budget: 6_000,
   },
   {
