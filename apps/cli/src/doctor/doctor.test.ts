@@ -165,7 +165,7 @@ test("jobs no worker takes are found, and live workers that take nothing", { tag
   await sql`DELETE FROM atlasqueue.queue_changes WHERE queue = 'left'`;
 });
 
-test("workers are counted though there are no jobs", { tags: ["slow"] }, async () => {
+test("workers are counted though there are no jobs", async () => {
   const empty = await testDatabase();
   onTestFinished(() => empty.drop());
   const announced = { tenant: "default", id: "early", host: "h", pid: 7, queues: ["left"], handlers: [] };
@@ -195,7 +195,7 @@ test("a read-only database and a Redis that refuses writes are found although bo
   await Promise.all([full.stop(), readOnly.drop()]);
 });
 
-test("absent servers, invalid settings and a missing schema are reported", { tags: ["slow"] }, async () => {
+test("absent servers, invalid settings and a missing schema are reported", async () => {
   const away = await runCli(["doctor", "--json"], {
     ...env,
     DATABASE_URL: "postgres://127.0.0.1:1/x",
@@ -212,24 +212,20 @@ test("absent servers, invalid settings and a missing schema are reported", { tag
   await empty.drop();
 });
 
-test(
-  "several hosts of which none takes writes are reported in one line, by doctor and by an API",
-  { tags: ["slow"] },
-  async () => {
-    const readOnly = await testDatabase();
-    await readOnly.database.sql.unsafe(`ALTER DATABASE "${readOnly.name}" SET default_transaction_read_only = on`);
-    const url = new URL(readOnly.url);
-    const DATABASE_URL = readOnly.url.replace(url.host, `${url.host},${url.host}`);
-    const message = "none of the hosts in DATABASE_URL takes writes: standbys, old primaries, or a setting of theirs";
-    const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL, REDIS_URL: "" });
-    expect([code, stdout.split("\n")[0]]).toEqual([1, `✗ Postgres      ${message}`]);
-    expect(await runCli(["api"], { ...env, DATABASE_URL, API_PORT: "0" })).toMatchObject({
-      code: 1,
-      stderr: `${message}\n`,
-    });
-    await readOnly.drop();
-  },
-);
+test("several hosts of which none takes writes are reported in one line, by doctor and by an API", async () => {
+  const readOnly = await testDatabase();
+  await readOnly.database.sql.unsafe(`ALTER DATABASE "${readOnly.name}" SET default_transaction_read_only = on`);
+  const url = new URL(readOnly.url);
+  const DATABASE_URL = readOnly.url.replace(url.host, `${url.host},${url.host}`);
+  const message = "none of the hosts in DATABASE_URL takes writes: standbys, old primaries, or a setting of theirs";
+  const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL, REDIS_URL: "" });
+  expect([code, stdout.split("\n")[0]]).toEqual([1, `✗ Postgres      ${message}`]);
+  expect(await runCli(["api"], { ...env, DATABASE_URL, API_PORT: "0" })).toMatchObject({
+    code: 1,
+    stderr: `${message}\n`,
+  });
+  await readOnly.drop();
+});
 
 test("a database that lacks a migration is reported with the one that is needed", async () => {
   const older = await testDatabase();

@@ -11,7 +11,7 @@ afterAll(() => system.close());
 
 const run = (...words: string[]) => system.run("flows", ...words);
 
-test("flows are listed, shown, cancelled and retried", { tags: ["slow"] }, async () => {
+test("flows are listed, shown, cancelled and retried", async () => {
   const flow = system.client.flow();
   const load = flow.add({ type: "sales.load", ref: "load" });
   flow.add({ type: "sales.sum", ref: "sum", depends_on: [load] });

@@ -88,7 +88,7 @@ test("a signal is sent to a job once, with any JSON", async () => {
   expect((await send("--payload", "ada")).code).toBe(2);
 });
 
-test("dead letters are listed, replayed and purged", { tags: ["slow"] }, async () => {
+test("dead letters are listed, replayed and purged", async () => {
   const first = await deadJob("dead", "Odd: one");
   const second = await deadJob("dead", "Odd: two");
   const listed = cells((await system.run("dlq", "list", "--queue", "dead")).stdout);
@@ -195,7 +195,7 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test("a shell completes commands, options and what an option takes", { tags: ["slow"] }, async () => {
+test("a shell completes commands, options and what an option takes", async () => {
   const complete = async (...words: string[]) =>
     lines((await system.run("complete", "--", ...words)).stdout).map((line) => line.split("\t")[0]);
   expect(await complete("do")).toContain("doctor");
@@ -222,7 +222,7 @@ test("a dry run of a replay shows a patched payload with nothing that acts on a 
   expect(stdout).toBe(`${String.raw`{"text":"a\u009bb\u202ec\u2028d\u007f","n":1}`}\n`);
 });
 
-test("audit says who did what, newest first", { tags: ["slow"] }, async () => {
+test("audit says who did what, newest first", async () => {
   await system.run("queues", "pause", "audited");
   await system.run("queues", "resume", "audited");
   const { stdout } = await system.run("audit", "--target", "audited");
@@ -237,33 +237,29 @@ test("audit says who did what, newest first", { tags: ["slow"] }, async () => {
   expect((await system.run("audit", "--target", "nothing")).stderr).toBe("No matching audit entries\n");
 });
 
-test(
-  "jobs that match are counted, asked about, and changed together; a stopped one is edited, a finished one deleted",
-  { tags: ["slow"] },
-  async () => {
-    const { id } = await system.client.submit({ type: "a", queue: "many", payload: { n: 1 } });
-    await system.client.submit({ type: "a", queue: "many" });
-    const looked = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--dry-run");
-    expect(looked.stderr).toBe("2 jobs would be cancelled\n");
-    expect((await system.run("jobs", "bulk", "cancel", "--queue", "many")).code).toBe(1);
-    expect((await system.run("jobs", "bulk", "cancel")).code).toBe(2);
-    const done = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--yes");
-    expect(done.stderr).toBe("2 of 2 jobs are cancelled\n");
-    const [operation = []] = cells((await system.run("operations", "list")).stdout);
-    expect(operation.slice(1, 5)).toEqual(["cancel", "done", "2/2", "0"]);
-    expect(cells((await system.run("operations", "get", String(operation[0]))).stdout)).toEqual([operation]);
-    expect((await system.run("operations", "cancel", String(operation[0]))).code).toBe(1);
-    expect((await system.run("jobs", "edit", id, "--patch", '{"n":2}')).stderr).toBe(`${id} is queued again\n`);
-    expect((await system.client.get(id)).payload).toEqual({ n: 2 });
-    await system.client.cancel(id);
-    expect((await system.run("jobs", "edit", id)).code).toBe(2);
-    expect((await system.run("jobs", "edit", id, "--payload", '{"n":null}')).stderr).toBe(`${id} is queued again\n`);
-    expect((await system.client.get(id)).payload).toEqual({ n: null });
-    expect((await system.run("jobs", "delete", id)).code).toBe(1);
-    await system.client.cancel(id);
-    expect((await system.run("jobs", "delete", id)).stderr).toBe(`${id} is deleted\n`);
-  },
-);
+test("jobs that match are counted, asked about, and changed together; a stopped one is edited, a finished one deleted", async () => {
+  const { id } = await system.client.submit({ type: "a", queue: "many", payload: { n: 1 } });
+  await system.client.submit({ type: "a", queue: "many" });
+  const looked = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--dry-run");
+  expect(looked.stderr).toBe("2 jobs would be cancelled\n");
+  expect((await system.run("jobs", "bulk", "cancel", "--queue", "many")).code).toBe(1);
+  expect((await system.run("jobs", "bulk", "cancel")).code).toBe(2);
+  const done = await system.run("jobs", "bulk", "cancel", "--queue", "many", "--yes");
+  expect(done.stderr).toBe("2 of 2 jobs are cancelled\n");
+  const [operation = []] = cells((await system.run("operations", "list")).stdout);
+  expect(operation.slice(1, 5)).toEqual(["cancel", "done", "2/2", "0"]);
+  expect(cells((await system.run("operations", "get", String(operation[0]))).stdout)).toEqual([operation]);
+  expect((await system.run("operations", "cancel", String(operation[0]))).code).toBe(1);
+  expect((await system.run("jobs", "edit", id, "--patch", '{"n":2}')).stderr).toBe(`${id} is queued again\n`);
+  expect((await system.client.get(id)).payload).toEqual({ n: 2 });
+  await system.client.cancel(id);
+  expect((await system.run("jobs", "edit", id)).code).toBe(2);
+  expect((await system.run("jobs", "edit", id, "--payload", '{"n":null}')).stderr).toBe(`${id} is queued again\n`);
+  expect((await system.client.get(id)).payload).toEqual({ n: null });
+  expect((await system.run("jobs", "delete", id)).code).toBe(1);
+  await system.client.cancel(id);
+  expect((await system.run("jobs", "delete", id)).stderr).toBe(`${id} is deleted\n`);
+});
 
 test("a held group shows its job, and a schedule runs now", async () => {
   const { id } = await system.client.submit({ type: "a", queue: "grouped", group: "g" });

@@ -1,4 +1,3 @@
-// @module-tag slow
 import { schedule } from "@atlasqueue/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cliSystem, runCli, type CliSystem } from "../../test/run-cli.ts";

@@ -117,35 +117,31 @@ test("--wait gives up at its end with one line", async () => {
   expect(stderr).toEqual([expect.stringMatching(/is not finished after 0.2 s$/)]);
 });
 
-test(
-  "bad lines are named and the others submitted; the same file again creates nothing",
-  { tags: ["slow"] },
-  async () => {
-    const file = ndjson(
-      '{"type":"noop","payload":{"n":1}}',
-      "not json",
-      "",
-      '{"type":"noop","payload":{"n":2},"idempotency_key":"own-key"}',
-      '{"type":"noop","max_attempts":99}',
-      '{"type":"noop","surprise":1}',
-    );
-    const first = await submit(["--file", file, "--json"]);
-    expect(first).toMatchObject({
-      code: 1,
-      result: { lines: 5, created: 2, already_there: 0, refused: 3, gave_up: null },
-    });
-    expect(first.result?.refusals).toEqual([
-      { line: 2, reason: expect.stringContaining("not JSON") },
-      { line: 5, reason: expect.stringContaining("/max_attempts must be an integer from 1 to 25; got 99") },
-      { line: 6, reason: expect.stringContaining("/surprise is not a field of this request") },
-    ]);
-    const again = await submit(["--file", file]);
-    expect(again.code).toBe(1);
-    expect(again.stdout[0]).toBe("jobs.ndjson: 5 lines: 0 created, 2 already there, 3 refused");
-    const renamed = await submit(["--file", file, "--key-prefix", "again", "--json"]);
-    expect(renamed.result).toMatchObject({ created: 1, already_there: 1 });
-  },
-);
+test("bad lines are named and the others submitted; the same file again creates nothing", async () => {
+  const file = ndjson(
+    '{"type":"noop","payload":{"n":1}}',
+    "not json",
+    "",
+    '{"type":"noop","payload":{"n":2},"idempotency_key":"own-key"}',
+    '{"type":"noop","max_attempts":99}',
+    '{"type":"noop","surprise":1}',
+  );
+  const first = await submit(["--file", file, "--json"]);
+  expect(first).toMatchObject({
+    code: 1,
+    result: { lines: 5, created: 2, already_there: 0, refused: 3, gave_up: null },
+  });
+  expect(first.result?.refusals).toEqual([
+    { line: 2, reason: expect.stringContaining("not JSON") },
+    { line: 5, reason: expect.stringContaining("/max_attempts must be an integer from 1 to 25; got 99") },
+    { line: 6, reason: expect.stringContaining("/surprise is not a field of this request") },
+  ]);
+  const again = await submit(["--file", file]);
+  expect(again.code).toBe(1);
+  expect(again.stdout[0]).toBe("jobs.ndjson: 5 lines: 0 created, 2 already there, 3 refused");
+  const renamed = await submit(["--file", file, "--key-prefix", "again", "--json"]);
+  expect(renamed.result).toMatchObject({ created: 1, already_there: 1 });
+});
 
 test("of many refusals the first twenty are listed", async () => {
   const { stdout } = await submit(["--file", ndjson(...Array.from({ length: 30 }, () => "x")), "--concurrency", "7"]);
@@ -240,7 +236,7 @@ test("no more requests are in flight than --concurrency says", async () => {
   expect(new Set(keys).size).toBe(200);
 });
 
-test("a missing file, or an API that is away, is one line", { tags: ["slow"] }, async () => {
+test("a missing file, or an API that is away, is one line", async () => {
   const missing = await submit(["--file", "/nowhere/jobs.ndjson"]);
   expect(missing).toMatchObject({ code: 1, stdout: [] });
   expect(missing.stderr).toEqual([expect.stringContaining("/nowhere/jobs.ndjson cannot be read")]);

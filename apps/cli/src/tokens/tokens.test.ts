@@ -14,7 +14,7 @@ const run = (words: string[], DATABASE_URL = store.url) => runCli(["tokens", ...
 const find = async (token: string) =>
   (await findTokens({ database: store.database }, [hashToken(token)])).get(hashToken(token));
 
-test("a token is made, and is all there is on stdout", { tags: ["slow"] }, async () => {
+test("a token is made, and is all there is on stdout", async () => {
   const { code, stdout, stderr } = await run(["create", "--name", "ops", "--scopes", "admin, read"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^aq_[\w-]{49}\n$/);
@@ -23,7 +23,7 @@ test("a token is made, and is all there is on stdout", { tags: ["slow"] }, async
   expect(await find(stdout.trim())).toMatchObject({ tenant: "default", scopes: ["admin", "read"] });
 });
 
-test("a token is made, listed, rotated and revoked, in JSON", { tags: ["slow"] }, async () => {
+test("a token is made, listed, rotated and revoked, in JSON", async () => {
   const made = await run(["create", "--name", "ci", "--scopes", "submit", "--expires-in-seconds", "600", "--json"]);
   const first = createdToken.parse(JSON.parse(made.stdout));
   const rotated = await run(["rotate", first.id, "--overlap-seconds", "60", "--json"]);
@@ -37,7 +37,7 @@ test("a token is made, listed, rotated and revoked, in JSON", { tags: ["slow"] }
   expect(await find(first.token)).toBeDefined();
 });
 
-test("a token is printed though its audit entry cannot be written", { tags: ["slow"] }, async () => {
+test("a token is printed though its audit entry cannot be written", async () => {
   const { sql } = store.database;
   await sql`ALTER TABLE atlasqueue.audit_log RENAME TO audit_log_away`;
   try {
@@ -50,7 +50,7 @@ test("a token is printed though its audit entry cannot be written", { tags: ["sl
   }
 });
 
-test("the list is without the tokens", { tags: ["slow"] }, async () => {
+test("the list is without the tokens", async () => {
   const token = (await run(["create", "--name", "shown", "--scopes", "work"])).stdout.trim();
   const { stdout } = await run(["list"]);
   const [newest = ""] = stdout.split("\n");
@@ -62,14 +62,14 @@ test.each([
   [["revoke", "00000000-0000-4000-8000-000000000000"], "has no token"],
   [["rotate", "00000000-0000-4000-8000-000000000000"], "has no token"],
   [["create", "--name", "x", "--scopes", "read", "--tenant", "nobody"], 'there is no tenant "nobody"'],
-])("what a person can fix is one line: %j", { tags: ["slow"] }, async (words, message) => {
+])("what a person can fix is one line: %j", async (words, message) => {
   const { code, stdout, stderr } = await run(words);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toContain(message);
   expect(stderr.trimEnd()).not.toContain("\n");
 });
 
-test("without the tables it says what to run", { tags: ["slow"] }, async () => {
+test("without the tables it says what to run", async () => {
   const empty = await createDatabase(postgresUrl());
   const { code, stderr } = await run(["list"], empty.url);
   expect(code).toBe(1);
