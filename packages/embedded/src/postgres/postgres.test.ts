@@ -96,16 +96,6 @@ test("a paused server still stops", { tags: ["slow"] }, async () => {
   expect(isRunning(server.pid)).toBe(false);
 });
 
-test("a second start finds the first one's rows", { tags: ["slow"] }, async () => {
-  const dataDir = join(openFolder(), "postgres");
-  const first = await start({ dataDir });
-  await keepNumber(first.url, 1);
-  await first.stop();
-
-  const second = await start({ dataDir });
-  expect(await keptNumbers(second.url)).toEqual([1]);
-});
-
 test("the server of a killed process is taken over with its rows", { tags: ["slow"] }, async () => {
   const folder = openFolder();
   const holder = await holdServers(folder);

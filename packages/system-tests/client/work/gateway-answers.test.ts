@@ -1,7 +1,6 @@
 import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { gate, recorder } from "../recorder.ts";
-import { standStill } from "../../../client/test/stand-still.ts";
 import { testApi, type TestApi } from "../test-api.ts";
 import { createClient, type Client, type HandlerFunction, type JsonObject } from "@atlasqueue/client";
 
@@ -47,24 +46,19 @@ const submit = async (queue: string) => (await client.submit({ type: "a", queue,
 const ended = (id: string, timeoutMs = 20_000) => client.wait(id, { timeoutMs });
 const succeeded = { status: "succeeded", attempts: 1 };
 
-test.each([404, 409, 500, 521])(
-  "a gateway's %i to heartbeats aborts no handler while its lease holds",
-  { tags: ["slow"] },
-  async (status) => {
-    const queue = `beats-${status}`;
-    const { work, answered, passed, named } = workBehind(queue, status, isHeartbeat, 3);
-    const { opened, open } = gate();
-    work(() => opened, 6);
-    const id = await submit(queue);
-    await eventually(() => expect(passed.some(isHeartbeat)).toBe(true), { timeout_ms: 20_000 });
-    open();
-    expect(await ended(id)).toMatchObject(succeeded);
-    expect(answered()).toBe(3);
-    expect(named("lease_lost")).toEqual([]);
-  },
-);
+test("a gateway's 404 to heartbeats aborts no handler while its lease holds", { tags: ["slow"] }, async () => {
+  const { work, answered, passed, named } = workBehind("beats", 404, isHeartbeat, 3);
+  const { opened, open } = gate();
+  work(() => opened, 6);
+  const id = await submit("beats");
+  await eventually(() => expect(passed.some(isHeartbeat)).toBe(true), { timeout_ms: 20_000 });
+  open();
+  expect(await ended(id)).toMatchObject(succeeded);
+  expect(answered()).toBe(3);
+  expect(named("lease_lost")).toEqual([]);
+});
 
-test.each([400, 401, 404, 409, 413, 422])("an outcome that meets a gateway's %i is kept", async (status) => {
+test.each([401, 409, 413])("an outcome that meets a gateway's %i is kept", async (status) => {
   const queue = `acks-${status}`;
   const { work, answered, named } = workBehind(queue, status, isSettlement, 3);
   work(() => "done", 30);
@@ -86,9 +80,9 @@ test("so are those that went together", async () => {
   expect(answered()).toBe(15);
 });
 
-test.each([401, 403, 409])("so is one that adds jobs and meets a gateway's %i", async (status) => {
-  const queue = `adds-${status}`;
-  const { work } = workBehind(queue, status, isSettlement, 2);
+test("so is one that adds jobs and meets a gateway's 409", async () => {
+  const queue = "adds";
+  const { work } = workBehind(queue, 409, isSettlement, 2);
   work((_payload, { spawn }) => spawn({ type: "part", queue: "nobody" }), 30);
   expect(await ended(await submit(queue))).toMatchObject(succeeded);
 });
@@ -111,9 +105,9 @@ test(
   },
 );
 
-test.each([403, 404, 413])("a step whose result meets a gateway's %i is stored afterwards", async (status) => {
-  const queue = `steps-${status}`;
-  const { work, named } = workBehind(queue, status, (path) => path.includes("/steps/"), 3);
+test("a step whose result meets a gateway's 404 is stored afterwards", async () => {
+  const queue = "steps";
+  const { work, named } = workBehind(queue, 404, (path) => path.includes("/steps/"), 3);
   work((_payload, { step }) => step("once", () => 1), 30);
   expect(await ended(await submit(queue))).toMatchObject({ ...succeeded, result: 1 });
   expect(named("lease_lost")).toEqual([]);
@@ -144,27 +138,4 @@ test("progress that a gateway does not let through costs no lease", async () => 
   open();
   expect(await ended(id)).toMatchObject(succeeded);
   expect(told.named("lease_lost")).toEqual([]);
-});
-
-test("a job whose late start meets a gateway's 404 goes back, with no attempt spent", { tags: ["slow"] }, async () => {
-  const id = await submit("late");
-  let stood = false;
-  let pages = 1;
-  const behind = createClient({
-    url: api.url,
-    async fetch(input, init) {
-      if (String(input).endsWith("/heartbeat") && (pages -= 1) >= 0) return page(404);
-      const response = await fetch(input, init);
-      const text = await response.text();
-      if (!stood && text.includes('"lease_token"')) {
-        stood = true;
-        standStill(3_100);
-      }
-      return new Response(text, response);
-    },
-  });
-  const worker = behind.work("late", () => {}, { leaseSeconds: 6, observe: () => {} });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  expect(await ended(id)).toMatchObject(succeeded);
-  expect(pages).toBeLessThan(1);
 });

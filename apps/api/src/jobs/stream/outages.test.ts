@@ -68,13 +68,3 @@ test(
     expect(new Set(answers.map(({ id }) => id)).size).toBe(50_000);
   },
 );
-
-test("an API that stops has its streams end first", async () => {
-  const client = (await lineClient(api.port)).read();
-  await client.send(jobLine("stop-1"));
-  await eventually(() => expect(client.last()).toMatchObject({ line: 1 }));
-  const stopped = api.stop();
-  await client.closed;
-  expect(client.last()).toEqual({ end: "draining", answered: 1 });
-  await stopped;
-});
