@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Mapping, Sequence
@@ -88,6 +89,14 @@ class Submission:
             "on_parent_failure": self.on_parent_failure if self.depends_on else None,
         }
         return _without_none(fields)
+
+    def to_sql(self) -> tuple[str, str, str]:
+        """The arguments of `atlasqueue.submit`, for a transaction of yours. Raises like `to_wire`.
+
+        cursor.execute("SELECT atlasqueue.submit(%s, %s, %s)", send_email.submission(to="ada@example.org").to_sql())
+        """
+        fields = _without_none({**self.to_wire(), "idempotency_key": self.idempotency_key})
+        return fields.pop("type"), json.dumps(fields.pop("payload")), json.dumps(fields)
 
     @staticmethod
     def _unique_to_wire(unique: Unique) -> dict[str, Any]:

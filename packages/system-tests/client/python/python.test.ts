@@ -13,12 +13,12 @@ const temporary = () => {
   return made;
 };
 
-test("the Python package's tests pass against the real API, and cover 90 % of its lines", async () => {
+/** The API as `start_server` of the Python package starts it, over a database of its own. */
+async function apiEnv(): Promise<Record<string, string>> {
   const { url, drop } = await testDatabase();
   onTestFinished(drop);
   const { jobsKey, dlqKey } = uniqueKeys();
-  const env = {
-    COVERAGE_FILE: join(temporary(), "coverage"),
+  return {
     ATLASQUEUE_SERVER_COMMAND: `${process.execPath} ${commandFile} api`,
     DATABASE_URL: url,
     REDIS_URL: redisUrl(),
@@ -28,11 +28,24 @@ test("the Python package's tests pass against the real API, and cover 90 % of it
     RETRY_JITTER_MAX_SECONDS: "0",
     LOG_LEVEL: "error",
   };
+}
+
+test("the Python package's tests pass against the real API, and cover 90 % of its lines", async () => {
+  const env = { ...(await apiEnv()), COVERAGE_FILE: join(temporary(), "coverage") };
   const said = await run(python(), ["-m", "coverage", "run", "-m", "pytest", "-q"], env);
   expect(said).not.toMatch(/\d+ skipped/);
   await run(python(), ["-m", "coverage", "combine"], env);
   const report = await run(python(), ["-m", "coverage", "report", "--skip-covered", "--fail-under=90"], env);
   process.stdout.write(`${said.trim().split("\n").at(-1)}\n${/^TOTAL.*/m.exec(report)?.[0]}\n`);
+});
+
+test.each(["celery", "django", "fastapi"])("the recipe for %s runs as its page shows it", async (name) => {
+  const recipe = fileURLToPath(new URL(`../../../../apps/docs/examples/${name}`, import.meta.url));
+  const paths = { PYTHONPATH: `${folder}/src:${recipe}` };
+  const plugin = ["-p", "no:cacheprovider", "-p", "atlasqueue.testing.plugin"];
+  const env = { ...(await apiEnv()), ...paths };
+  const said = await run(python(), ["-m", "pytest", "-q", ...plugin, "--rootdir", recipe, recipe], env);
+  expect(said).toMatch(/\d+ passed/);
 });
 
 test("mypy and pyright accept the package, its examples and its tests, both in strict mode", async () => {

@@ -26,12 +26,12 @@ export function keepsStatements(program: string): boolean {
 /** Whether a Python has what the tests of the Python package import. */
 function hasPythonTools(program: string): boolean {
   const test =
-    "import sys, httpx, pytest, pydantic, mypy, coverage, build, venv, ensurepip, fastapi, django; assert sys.version_info >= (3, 10)";
+    "import sys, httpx, pytest, pydantic, mypy, coverage, build, venv, ensurepip, fastapi, django, psycopg2; assert sys.version_info >= (3, 10)";
   return spawnSync(program, ["-c", test]).status === 0;
 }
 const pythonModules =
   "python3-httpx python3-pytest python3-pydantic python3-setuptools python3-wheel python3-build python3-coverage " +
-  "python3-fastapi python3-django";
+  "python3-fastapi python3-django python3-psycopg2";
 
 /** What the tests need besides Redis, which `start` needs too. */
 export const programs = {
@@ -107,7 +107,7 @@ export const programs = {
   },
   // As the Python package's tests need it.
   python_tools: {
-    what: "Python 3.10 or newer with httpx, pytest, pydantic, mypy, coverage, build, venv, FastAPI and Django",
+    what: "Python 3.10 or newer with httpx, pytest, pydantic, mypy, coverage, build, venv, FastAPI, Django and psycopg2",
     names: ["python3"],
     paths: ["/usr/bin/python3"],
     package: {
