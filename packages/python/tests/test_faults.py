@@ -41,7 +41,7 @@ def working(
         stop_seconds=stop_seconds,
         wait_seconds=1,
     )
-    thread = threading.Thread(target=worker.run)
+    thread = threading.Thread(target=worker.run, daemon=True)
     thread.start()
     yield app.transport
     worker.stop()

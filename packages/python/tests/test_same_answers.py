@@ -139,7 +139,7 @@ def test_flows_have_the_same_responses_and_end_the_same_way(
     (*expected, wanted), (*answers, stored) = flows(real, queue), flows(memory, queue)
     assert answers == expected
     worker = real.worker(lease_seconds=6)
-    working = threading.Thread(target=worker.run)
+    working = threading.Thread(target=worker.run, daemon=True)
     working.start()
     waiting = wanted.handles.pop(3)
     assert [handle.wait(20).is_final for handle in wanted.handles] == [True] * 5

@@ -31,7 +31,7 @@ def own_app(atlasqueue_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator
 @contextmanager
 def working(lease_seconds: int = 6, stop_seconds: float = 25) -> Generator[None, None, None]:
     worker = app.worker(concurrency=5, queues=[jobs_app.QUEUE], lease_seconds=lease_seconds, stop_seconds=stop_seconds)
-    thread = threading.Thread(target=worker.run)
+    thread = threading.Thread(target=worker.run, daemon=True)
     thread.start()
     yield
     worker.stop()
