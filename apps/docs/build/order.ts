@@ -42,7 +42,11 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
     title: "Clients",
     first: ["typescript", "remote-workers", "python", "python-http", "go", "curl", "mcp", "openqueue"],
   },
-  { folder: "frameworks", title: "Frameworks", first: ["nestjs", "nextjs", "express", "fastify", "hono", "fastapi", "django"] },
+  {
+    folder: "frameworks",
+    title: "Frameworks",
+    first: ["nestjs", "nestjs-testing", "nextjs", "express", "fastify", "hono", "fastapi", "django"],
+  },
   {
     folder: "operate",
     title: "Operate",

@@ -5,7 +5,7 @@ const kept = globalThis as { dashboard?: Dashboard };
 /** Your own sign-in: it knows the user by the request's cookie. */
 function userOf(request: Request): DashboardUser | undefined {
   const session = /(?:^|; )session=([^;]+)/.exec(request.headers.get("cookie") ?? "")?.[1];
-  return session && session === process.env["ADMIN_SESSION"] ? { name: "ada", scopes: ["admin"] } : undefined;
+  return session && session === process.env.ADMIN_SESSION ? { name: "ada", scopes: ["admin"] } : undefined;
 }
 
 /** Nothing connects before its first request. */

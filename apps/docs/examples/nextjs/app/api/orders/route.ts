@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { queue } from "../../../lib/queue.ts";
+import { queue } from "../../../lib/queue";
 
 const order = z.object({ id: z.string(), email: z.email() });
 

@@ -1,4 +1,4 @@
-import { dashboard } from "../../../../lib/dashboard.ts";
+import { dashboard } from "../../../../lib/dashboard";
 
 function answer(request: Request): Promise<Response> {
   // Next.js, or the proxy in front of it, appends the client's address.
