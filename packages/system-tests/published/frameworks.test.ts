@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { migrateDatabase } from "@atlasqueue/core";
 import { freePort, startPostgres } from "@atlasqueue/embedded";
@@ -67,22 +68,26 @@ test("an application of CommonJS loads the packages", async () => {
   expect(stdout.trim().split("\n")).toHaveLength(all.length);
 });
 
+const bundled = {
+  client: `import { createClient } from "@atlasqueue/client";
+    createClient({ url: "http://127.0.0.1:1" }).get("01a224c5-b466-7589-aa1c-8caec6258bd5").catch((error) => console.log(error.name));`,
+  queue: `import { createQueue } from "@atlasqueue/core";
+    createQueue({ databaseUrl: "postgres://127.0.0.1:1/none" }).close().then(() => console.log("closed"));`,
+};
+
 test.each(["cjs", "esm"])(
-  "esbuild bundles the client into one file, and programs with the others external: %s",
+  "esbuild makes %s of a program: the client within it, the others external",
   async (format) => {
-    const { folder } = project;
-    const bundle = async (name: string, text: string, options: string[] = []) => {
-      writeFileSync(join(folder, `${name}.js`), text);
-      const out = join(folder, `${name}.${format === "cjs" ? "cjs" : "mjs"}`);
-      const args = ["esbuild", `${name}.js`, "--bundle", "--platform=node", `--format=${format}`, `--outfile=${out}`];
-      await succeed("npx", [...args, ...options], { cwd: folder, path });
-      return succeed("node", [out], { cwd: folder, path });
+    const run = async (name: keyof typeof bundled, folder: string, ...options: string[]) => {
+      writeFileSync(join(project.folder, `${name}.js`), bundled[name]);
+      const file = join(folder, `${name}.${format === "cjs" ? "cjs" : "mjs"}`);
+      const args = ["esbuild", `${name}.js`, "--bundle", "--platform=node", `--format=${format}`, `--outfile=${file}`];
+      await succeed("npx", [...args, ...options], { cwd: project.folder, path });
+      return (await succeed("node", [file], { cwd: folder, path })).stdout;
     };
-    const client =
-      'import { createClient } from "@atlasqueue/client"; createClient({ url: "http://127.0.0.1:1" }).get("x").catch((error) => console.log(error.name));';
-    expect((await bundle("client", client)).stdout).toBe("");
-    const worker =
-      'import { createQueue } from "@atlasqueue/core"; createQueue({ databaseUrl: "postgres://127.0.0.1:1/none" }).close().then(() => console.log("closed"));';
-    expect((await bundle("own", worker, ["--external:@atlasqueue/*"])).stdout).toBe("closed\n");
+    const elsewhere = mkdtempSync(join(tmpdir(), "atlasqueue-bundle-"));
+    onTestFinished(() => rmSync(elsewhere, { recursive: true }));
+    expect(await run("client", elsewhere)).toBe("NetworkError\n");
+    expect(await run("queue", project.folder, "--external:@atlasqueue/*")).toBe("closed\n");
   },
 );
