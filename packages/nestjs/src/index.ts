@@ -1,4 +1,4 @@
-// Of the other packages, what most applications need, so that they install one.
+// Re-exports, so that most applications install and import one package.
 export type { Queue, QueueJob } from "@atlasqueue/core";
 export { defineJob, DoNotRetryError, RetryAfterError, type JobContext } from "@atlasqueue/worker";
 export { Handler } from "./handler.ts";
