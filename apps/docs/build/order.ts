@@ -64,6 +64,7 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
       "sizing",
       "quotas",
       "security",
+      "threat-model",
       "backup",
       "upgrading",
       "regions",
