@@ -1,21 +1,20 @@
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { literalsIn, textsBetweenTags } from "./literals.ts";
 import { breachesInMarkdown, breachesInText, rules, sentencesOf, type Breach, type Kind } from "./wording.ts";
 
-/**
- * The style guide of CONTRIBUTING.md, as far as it can be checked, over what users read. Pages that broke it before
- * there was a test are in `wording-debt.json`, with how often. The list only shrinks: after mending a page, lower
- * it with `WORDING=lower npx -y pnpm test layout/wording`. When you rename a page, rename its line.
- */
+// The style guide of CONTRIBUTING.md, as far as it can be checked, over what users read.
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const debt_file = fileURLToPath(new URL("wording-debt.json", import.meta.url));
 const read = (file: string) => readFileSync(`${root}/${file}`, "utf8");
 const exclude = (name: string) => /(^|\/)(node_modules|dist|test)$/.test(name);
 
-const strict = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"];
-const pages = [...strict, ...globSync("{apps,packages}/**/*.md", { cwd: root, exclude })];
+const pages = [
+  "README.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  ...globSync("{apps,packages}/**/*.md", { cwd: root, exclude }),
+];
 
 /** Folders whose texts reach users: of the command, the API, the dashboard, MCP and the libraries. */
 const spoken = "{apps/{api,cli,dashboard,mcp,worker},packages/{client,contract,core,embedded,telemetry,worker}}/src";
@@ -27,12 +26,12 @@ const sources = globSync(`${spoken}/**/*.{ts,tsx}`, { cwd: root, exclude }).filt
 const code =
   /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|CASE WHEN|WHERE|FROM)\b|\$\d|^\s*(local|redis\.call|<!doctype)\b/m;
 
-type Counts = Partial<Record<Kind, number>>;
 const kinds: Kind[] = ["phrases", "sentences", "rows"];
 
-const inPages = pages.map((file) => [file, breachesInMarkdown(read(file))] as const);
-const inSources = sources.map((file) => [file, breachesInSource(file)] as const);
-const breaches = new Map<string, Breach[]>([...inPages, ...inSources].filter(([, found]) => found.length > 0));
+const breaches: (Breach & { file: string })[] = [
+  ...pages.flatMap((file) => breachesInMarkdown(read(file)).map((breach) => ({ ...breach, file }))),
+  ...sources.flatMap((file) => breachesInSource(file).map((breach) => ({ ...breach, file }))),
+];
 
 /** In texts of four words or more: shorter ones are names. */
 function breachesInSource(file: string): Breach[] {
@@ -43,54 +42,9 @@ function breachesInSource(file: string): Breach[] {
     .flatMap(({ text, line }) => breachesInText(text, line));
 }
 
-function countsOf(file: string): Counts {
-  const found = Map.groupBy(breaches.get(file) ?? [], ({ kind }) => kind);
-  return Object.fromEntries([...found].map(([kind, { length }]) => [kind, length]));
-}
-
-const readDebt = () => JSON.parse(readFileSync(debt_file, "utf8")) as Record<string, Counts>;
-
-/** Lowers what is listed to what there is, and raises nothing; a list that is missing is made anew. */
-function lowerDebt(): void {
-  const before = existsSync(debt_file) ? readDebt() : undefined;
-  const lines = [...breaches.keys()].toSorted().flatMap((file) => {
-    const now = countsOf(file);
-    const left = kinds
-      .map((kind) => [kind, Math.min(now[kind] ?? 0, before ? (before[file]?.[kind] ?? 0) : Infinity)] as const)
-      .filter(([, count]) => count > 0 && !strict.includes(file));
-    const counts = left.map(([kind, count]) => `"${kind}": ${count}`).join(", ");
-    return left.length === 0 ? [] : [`  ${JSON.stringify(file)}: { ${counts} }`];
-  });
-  writeFileSync(debt_file, `{\n${lines.join(",\n")}\n}\n`);
-}
-
-if (process.env["WORDING"] === "lower") lowerDebt();
-const debt = readDebt();
-
-test.each(kinds)("no page and no source has more %s that break the style guide than are listed", (kind) => {
-  const worse = [...breaches].flatMap(([file, all]) => {
-    const found = all.filter((breach) => breach.kind === kind);
-    const listed = debt[file]?.[kind] ?? 0;
-    if (found.length <= listed) return [];
-    return [
-      `${file}: ${found.length} found, ${listed} listed`,
-      ...found.map((one) => `  ${file}:${one.line} ${one.text}`),
-    ];
-  });
-  expect(worse.join("\n"), rules[kind]).toBe("");
-});
-
-test("the list of what breaks the style guide is not longer than what does", () => {
-  const stale = Object.entries(debt).flatMap(([file, listed]) =>
-    kinds
-      .filter((kind) => (listed[kind] ?? 0) > (countsOf(file)[kind] ?? 0))
-      .map((kind) => `${file}: ${listed[kind]} ${kind} listed, ${countsOf(file)[kind] ?? 0} found`),
-  );
-  expect(stale.join("\n"), "fewer than listed: run this test with WORDING=lower").toBe("");
-});
-
-test("README, CHANGELOG and CONTRIBUTING are not on the list", () => {
-  expect(Object.keys(debt).filter((file) => strict.includes(file))).toEqual([]);
+test.each(kinds)("no page and no source has %s that break the style guide", (kind) => {
+  const found = breaches.filter((breach) => breach.kind === kind);
+  expect(found.map(({ file, line, text }) => `${file}:${line} ${text}`).join("\n"), rules[kind]).toBe("");
 });
 
 test.each([

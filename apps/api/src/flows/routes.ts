@@ -76,8 +76,8 @@ const get = route(
     summary: "Get a flow with its jobs",
     description:
       "A page has a thousand jobs, in the order in which they were submitted; one whose jobs wait for very many others " +
-      "ends after about 4 MiB. The critical path is the chain of jobs on which the end of the flow hangs: from the one " +
-      "that ends last back to the parent that ended last, and so on; null for a flow of more than one page.",
+      "ends after about 4 MiB. The critical path is the chain of jobs that decided when the flow ended: the " +
+      "job that ended last, its parent that ended last, and so on. It is null for a flow of more than one page.",
     scope: "read",
     request: { path, query: getFlowQuery },
     // Whatever its jobs wait for: as much as a page of jobs may be.

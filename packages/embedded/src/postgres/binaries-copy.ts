@@ -20,7 +20,7 @@ export async function copyForUser(
   if (entry) {
     // The name can be guessed, and anyone may write to the temporary folder: run only what we put there ourselves.
     if (!entry.isDirectory() || entry.uid !== process.getuid?.()) {
-      throw new Error(`${copy} belongs to somebody else: remove it`);
+      throw new Error(`${copy} belongs to another user: remove it`);
     }
     if (isComplete(packageFolder, copy)) return copy;
     await rm(copy, { recursive: true, force: true });

@@ -57,7 +57,7 @@ test("nothing is run from a folder with our name that isn't ours", async () => {
   const copy = join(temporary, `atlasqueue-postgres-1.2.3-${identity?.uid ?? process.getuid?.()}`);
   mkdirSync(`${copy}-elsewhere`);
   spawnSync("ln", ["-s", `${copy}-elsewhere`, copy]);
-  await expect(copyForUser(packageFolder, "1.2.3", identity)).rejects.toThrow("belongs to somebody else");
+  await expect(copyForUser(packageFolder, "1.2.3", identity)).rejects.toThrow("belongs to another user");
 });
 
 test("links the install script did not make are made", () => {

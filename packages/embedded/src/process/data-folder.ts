@@ -86,7 +86,7 @@ function nearestExisting(path: string): string {
 function prepare(path: string, identity: Identity, kind: FolderKind): DataFolder {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found?.isSymbolicLink() && found.uid !== 0 && found.uid !== statSync(path).uid) {
-    throw new Error(`${path} is a link that the user with id ${found.uid} made to a folder of somebody else's`);
+    throw new Error(`${path} is a link that the user with id ${found.uid} made to a folder of another user`);
   }
   if (!found) {
     if (statSync(dirname(path)).uid === 0) mkdirSync(path, { mode: 0o700 });

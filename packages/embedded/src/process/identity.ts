@@ -15,7 +15,7 @@ export function serverIdentity(folder: string | undefined): Identity | undefined
   const uid = folder === undefined ? 0 : ownerAbove(folder);
   const identity = uid === 0 ? (userNamed("postgres") ?? userNamed("nobody")) : userWithId(uid);
   if (identity) return identity;
-  throw new Error("the servers never run as root, and /etc/passwd has neither a user postgres nor nobody for them");
+  throw new Error("the servers never run as root, and /etc/passwd has no other user for them, such as postgres");
 }
 
 /** Whether `test <flag> <path>` holds for that user: tried, because modes, ACLs and mounts can't be guessed. */

@@ -4,14 +4,14 @@ import type { Measures } from "./outage.ts";
 import "./core-suite.ts";
 
 const columns: Readonly<Record<string, (measures: Measures) => string>> = {
-  "no submission for": (one) => seconds(one.submits_silent_ms),
-  "longest submission": (one) => seconds(one.submit_wait_ms_max),
-  "no job finished for": (one) => seconds(one.jobs_silent_ms),
-  "longest job": (one) => seconds(one.job_wait_ms_max),
+  "quiet in": (one) => seconds(one.submits_silent_ms),
+  submit: (one) => seconds(one.submit_wait_ms_max),
+  "quiet out": (one) => seconds(one.jobs_silent_ms),
+  job: (one) => seconds(one.job_wait_ms_max),
   "503s": (one) => String(one.refused),
   accepted: (one) => String(one.accepted),
   lost: (one) => String(one.lost),
-  "run again": (one) => String(one.run_again),
+  again: (one) => String(one.run_again),
   "twice at once": (one) => String(one.run_beside),
   "groups out of order": (one) => String(one.out_of_order),
 };

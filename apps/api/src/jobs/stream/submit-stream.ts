@@ -20,8 +20,8 @@ export const submitStream = route(
       "each for itself. A line that is refused has its problem in `error`, and those after it go on. Blank lines are " +
       "skipped, and counted in `line`. Jobs of one group run in the order of the lines.\n\n" +
       "The body is read only as fast as jobs are stored and answers are read: read them while you send. The last line has " +
-      "`end`, why no more is said, and `answered`, how many lines have an answer: `complete`; `idle`, no line came for a " +
-      "minute; `draining`, the server stops; `failed`, for the reason in `error`, such as a token that has ended, a " +
+      "`answered`, the number of lines with an answer, and `end`. It is `complete`, `idle` (no line came for a minute), " +
+      "`draining` (the server stops) or `failed`. `error` then has the reason, such as a token that has expired, a " +
       "database that is unavailable, or a line that is too long. After anything but `complete`, or an answer without a last line, " +
       "send again what was not answered, or everything: what is stored is `replayed`. A client that reads no answers for " +
       "two minutes is cut off, and one that closes its side of the connection before the last line gets none.\n\n" +

@@ -73,8 +73,7 @@ export const cancelFlow = tool({
   ...about,
   name: "cancel_flow",
   title: "Cancel a flow",
-  description:
-    "End all jobs of a flow that have not finished; handlers that run are told to stop. retry_flow undoes it.",
+  description: "End all jobs of a flow that have not finished; running handlers are aborted. retry_flow undoes it.",
   hints: { read_only: false, destructive: true, idempotent: true, open_world: false },
   input,
   output,

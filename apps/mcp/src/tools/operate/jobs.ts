@@ -17,7 +17,7 @@ export const cancelJob = tool({
   ...about,
   name: "cancel_job",
   title: "Cancel a job",
-  description: "End a job that has not finished. If it is running, its handler is told to stop. retry_job undoes it.",
+  description: "End a job that has not finished. If it is running, its handler is aborted. retry_job undoes it.",
   hints: { read_only: false, destructive: true, idempotent: true, open_world: false },
   input,
   output: changed,

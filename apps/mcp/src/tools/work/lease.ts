@@ -24,7 +24,7 @@ export const leaseJob = tool({
   title: "Lease a job",
   description:
     "Take the next job of a queue, to do it yourself. It is yours until lease_expires_at: then ack_job, nack_job or release_job it " +
-    "with its lease_token, or heartbeat to keep it. A job that is not settled in time comes back, one attempt poorer. " +
+    "with its lease_token, or heartbeat to keep it. A job that is not settled in time is reclaimed, and the attempt counts. " +
     "job is null when none is ready.",
   // Each call takes another job.
   hints: { read_only: false, destructive: false, idempotent: false, open_world: false },

@@ -37,7 +37,7 @@ export const nackJob = tool({
   title: "Give a job up",
   description:
     "A leased job's attempt failed. It is retried after its backoff, or after delay_seconds; with retry: false, or if it " +
-    "was the last attempt, it becomes a dead letter. A repeated call is told that the lease has ended.",
+    "was the last attempt, it becomes a dead letter. A repeated call returns that the lease has ended.",
   input: z.strictObject({
     job_id,
     lease_token,
@@ -63,8 +63,8 @@ export const releaseJob = tool({
   name: "release_job",
   title: "Give a job back",
   description:
-    "A leased job will not be finished here: it is ready again for others, in its old place, and no attempt is spent. A " +
-    "repeated call is told that the lease has ended.",
+    "A leased job will not be finished here: it is ready again for others, in its old place, and no attempt is counted. A " +
+    "repeated call returns that the lease has ended.",
   input: z.strictObject({ job_id, lease_token }),
   output,
   async run({ job_id: id, lease_token: token }, { client, signal }) {
