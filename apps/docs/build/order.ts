@@ -104,6 +104,6 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
   {
     folder: "project",
     title: "Project",
-    first: ["performance", "fault-testing", "design", "contributing", "changelog"],
+    first: ["status", "performance", "fault-testing", "design", "contributing", "changelog"],
   },
 ];
