@@ -28,7 +28,7 @@ const exempt: Record<string, string> = {
   "maintenance/sweep/recovery-gate.ts": "the sweep's: it asks whether there is any claim",
   "database/server/readiness.ts": "asks for an impossible job, to learn whether the database answers",
   "maintenance/prune.ts": "the cleaner's, over all tenants",
-  "maintenance/by-halves.ts": "retention's, over all tenants",
+  "maintenance/bisect-on-error.ts": "retention's, over all tenants",
   "maintenance/clear-results.ts": "the cleaner's, over all tenants",
   "maintenance/retention.ts": aboutTheServer,
   "lease/extend.ts": "by the lease's token, for workers with a database connection",

@@ -13,12 +13,11 @@ export function noteAnswer(pulse: Pulse): void {
 export type Waiting = { began_at: number; timeout_ms: number; sent_at?: () => number | undefined };
 
 /**
- * How many more milliseconds a statement may go unanswered. The deadline is for a server that is away: it counts from
- * when the statement was sent. While all connections are busy but get answers, as over a slow connection or under load,
- * the server is there, and a statement waits for its turn: at most three deadlines. Once no one is answered, one is
- * enough.
+ * How many milliseconds are left for the answer to a statement. The deadline is for a server that is down, and counts
+ * from when the statement was sent. If all connections are busy but get answers, the server is up, and a statement may
+ * wait for a connection for at most three deadlines. If no statement is answered, one deadline is enough.
  */
-export function patienceLeft({ began_at, timeout_ms, sent_at }: Waiting, { answered_at }: Pulse, now: number): number {
+export function deadlineLeft({ began_at, timeout_ms, sent_at }: Waiting, { answered_at }: Pulse, now: number): number {
   const sent = sent_at?.();
   if (sent !== undefined) return sent + timeout_ms - now;
   return Math.min(Math.max(began_at, answered_at) + timeout_ms, began_at + waits_max * timeout_ms) - now;
@@ -44,12 +43,12 @@ export function onDeadline(ms: number, late: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Call `late` when no patience is left. The result stops it. */
+/** Calls `late` once the deadline has passed. The result stops it. */
 export function onceImpatient(waiting: Waiting, pulse: Pulse, late: () => void): () => void {
   let stop: () => void = () => {};
   const allow = (ms: number): void => {
     stop = onDeadline(ms, () => {
-      const left_ms = patienceLeft(waiting, pulse, performance.now());
+      const left_ms = deadlineLeft(waiting, pulse, performance.now());
       if (left_ms > 0) allow(left_ms);
       else late();
     });

@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { byHalves, idAfter } from "./by-halves.ts";
+import { bisectOnError, idAfter } from "./bisect-on-error.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { unsynced } from "../database/clauses.ts";
 import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
@@ -33,7 +33,7 @@ export function clearResults(
   before: string,
   jobs_max: number,
 ): Promise<Cleared> {
-  return byHalves<Cleared>(
+  return bisectOnError<Cleared>(
     deps,
     jobs_max,
     (rows) => clearPage(deps, ttl_seconds, after, before, rows),

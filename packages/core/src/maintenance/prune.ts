@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { removeJobs } from "../jobs/remove.ts";
-import { byHalves, idAfter } from "./by-halves.ts";
+import { bisectOnError, idAfter } from "./bisect-on-error.ts";
 import { firstIdFromNow, type JobRetention } from "./retention.ts";
 
 /**
@@ -32,7 +32,7 @@ export const firstId = "00000000-0000-0000-0000-000000000000";
 export async function prune(deps: Deps, retention: JobRetention, after: string, jobs_max: number): Promise<Pruned> {
   const youngest_hours = Math.min(retention.succeededHours, retention.deadHours);
   const before = await firstIdFromNow(deps, -youngest_hours * 3_600);
-  return byHalves<Pruned>(
+  return bisectOnError<Pruned>(
     deps,
     jobs_max,
     (rows) => prunePage(deps, retention, { after, before, jobs_max: rows }),

@@ -1,7 +1,7 @@
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { draftsOf, newRow } from "./drafts.ts";
-import { mismatchedTwins, oncePerKey, settleConflicts, settleTwins } from "./find-key-holders.ts";
+import { mismatchedDuplicates, oncePerKey, settleConflicts, resolveDuplicates } from "./find-key-holders.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { isRelated, look, type EnqueueOptions, lookAgain } from "./enqueue.ts";
@@ -65,7 +65,9 @@ async function storeAll(
   drafts: readonly Draft[],
   options: EnqueueOptions,
 ): Promise<Map<Draft, EnqueueOutcome>> {
-  const outcomes = new Map<Draft, EnqueueOutcome>(mismatchedTwins(drafts).map((one) => [one, { kind: "mismatch" }]));
+  const outcomes = new Map<Draft, EnqueueOutcome>(
+    mismatchedDuplicates(drafts).map((one) => [one, { kind: "mismatch" }]),
+  );
   const known = await look(execute, drafts);
   settleConflicts(drafts, known.keyed, outcomes);
   if ([...outcomes.values()].some(isRefusal)) return outcomes;
@@ -77,7 +79,7 @@ async function storeAll(
     const inserted = await insertJobs(execute, first, strictly);
     for (const one of first) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
   }
-  settleTwins(drafts, outcomes);
+  resolveDuplicates(drafts, outcomes);
   return outcomes;
 }
 

@@ -8,7 +8,7 @@ import {
   hasKey,
   oncePerKey,
   settleConflicts,
-  settleTwins,
+  resolveDuplicates,
   forgetSpentKeys,
 } from "./find-key-holders.ts";
 import { draft, newRow } from "./drafts.ts";
@@ -102,7 +102,7 @@ export async function store(
       for (const one of first)
         if (!inserted.taken.has(one.id)) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
     }
-    settleTwins(drafts, outcomes);
+    resolveDuplicates(drafts, outcomes);
   }
 }
 

@@ -116,11 +116,8 @@ export function settleConflicts(
   }
 }
 
-/**
- * What drafts get that share a key with an earlier one in the same call. If that one was refused and has no job, its
- * key is free for them.
- */
-export function settleTwins(drafts: readonly Draft[], outcomes: Map<Draft, EnqueueOutcome>): void {
+/** Gives drafts that share a key with an earlier draft of the call its job. If that was refused, the key is free. */
+export function resolveDuplicates(drafts: readonly Draft[], outcomes: Map<Draft, EnqueueOutcome>): void {
   const firsts = new Map<string, Draft>();
   for (const one of drafts) {
     if (one.key === null) continue;
@@ -135,7 +132,7 @@ export function settleTwins(drafts: readonly Draft[], outcomes: Map<Draft, Enque
 }
 
 /** Drafts that share a key with an earlier one in the same call but ask for something else. */
-export function mismatchedTwins(drafts: readonly Draft[]): Draft[] {
+export function mismatchedDuplicates(drafts: readonly Draft[]): Draft[] {
   const hashes = new Map<string, string>();
   return drafts.filter((one) => {
     if (one.key === null) return false;

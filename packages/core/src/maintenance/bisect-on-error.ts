@@ -2,18 +2,18 @@ import { DatabaseTimeoutError, isFileFault, isLocked, isUnavailable } from "../d
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
-/** How many deadlines a late page has to come to its end. It was cancelled: more, and the server has other troubles. */
+/** How many deadlines a late page, which was cancelled, may take to end. */
 const over_deadlines_max = 3;
 
 /**
- * Takes a page of `rows_max`. One that fails is halved, down to the row at fault: that is passed over, so that it
- * keeps none of those after it. A half is not sent before a late page is over, as it would pass over the rows that page
- * has locked. Throws when the database is away, or goes on with a late page.
+ * Takes a page of `rows_max`. A page that fails is halved, down to the row at fault, which is skipped, so that the rows
+ * after it are taken. A half is sent only after a late page has ended, because it would skip the rows that the page has
+ * locked. Throws if the database is unavailable, or does not end a late page.
  *
  * @example
- * const page = await byHalves(deps, 500, (rows) => clear(after, rows), async (error) => ({ last: await idAfter(deps, after), error }));
+ * const page = await bisectOnError(deps, 500, (rows) => clear(after, rows), async (error) => ({ last: await idAfter(deps, after), error }));
  */
-export async function byHalves<T>(
+export async function bisectOnError<T>(
   { database: { timeout_ms } }: Pick<Deps, "database">,
   rows_max: number,
   take: (rows: number) => Promise<T>,

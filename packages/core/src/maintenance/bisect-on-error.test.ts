@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Database } from "../database/connect.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
-import { byHalves } from "./by-halves.ts";
+import { bisectOnError } from "./bisect-on-error.ts";
 
 const timeout_ms = 60_000;
 const deps = { database: { timeout_ms } as Database };
@@ -16,7 +16,7 @@ test("a half is not sent before the late page is over", async () => {
     if (rows > 100) throw new DatabaseTimeoutError(timeout_ms, "unknown", late);
     return rows;
   };
-  const taking = byHalves(deps, 200, take, nobody);
+  const taking = bisectOnError(deps, 200, take, nobody);
   // Whatever would be sent at once has been.
   await new Promise((resolve) => setImmediate(resolve));
   end();
@@ -27,5 +27,5 @@ test("a half is not sent before the late page is over", async () => {
 test("a late page that does not end is an error", async () => {
   const error = new DatabaseTimeoutError(1, "unknown", new Promise(() => {}));
   const database = { timeout_ms: 1 } as Database;
-  await expect(byHalves({ database }, 200, () => Promise.reject(error), nobody)).rejects.toBe(error);
+  await expect(bisectOnError({ database }, 200, () => Promise.reject(error), nobody)).rejects.toBe(error);
 });
