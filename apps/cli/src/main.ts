@@ -3,7 +3,7 @@ import { enableCompileCache } from "node:module";
 import { constants } from "node:os";
 
 const words = process.argv.slice(2);
-/** What is told to stop by a signal, and has done all it had to. */
+/** A command that a signal has stopped, after it has finished. */
 const serving = new Set(["start", "api", "worker"]);
 
 // As long as nothing else listens for it. By default the first process of a container would never hear of it.

@@ -4,7 +4,7 @@ import { withinHeap } from "@atlasqueue/core/internal/program";
 
 /**
  * How long a client may take to send its headers, and its whole request, checked every `check_interval_ms`; and how long
- * nothing may move on a connection, such as when nobody reads an answer.
+ * nothing may move on a connection, such as when the client does not read a response.
  */
 export type ServerTimeouts = { headers_ms: number; request_ms: number; check_interval_ms: number; stalled_ms: number };
 

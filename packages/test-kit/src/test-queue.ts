@@ -28,7 +28,7 @@ export type TestQueueOptions = {
 export type DrainOptions = {
   /** Move the clock to each next due job and end of a wait, until nothing is left to run. Default false. */
   untilFinished?: boolean;
-  /** Reject after so many attempts: a job may add itself anew for ever. Default 10,000. */
+  /** Reject after this many attempts: a job may submit itself again for ever. Default 10,000. */
   attemptsMax?: number;
 };
 

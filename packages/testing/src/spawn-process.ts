@@ -13,7 +13,7 @@ export type SpawnProcessOptions = {
   readonly cwd?: string | undefined;
   /** A command that runs it, such as `["unshare", "-n"]`. */
   readonly under?: readonly string[] | undefined;
-  /** What it reads; nothing by default. A socket that nobody here has read from. */
+  /** What it reads; nothing by default. A socket that this process has not read from. */
   readonly stdin?: Socket | undefined;
 };
 

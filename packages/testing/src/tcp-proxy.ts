@@ -12,7 +12,7 @@ export type TcpProxy = {
   /**
    * From now on nothing passes, silently: what is written is swallowed, connections stay open, new ones are accepted
    * and never answered. As with lost packets, or a firewall that forgot the connection. One way only, what goes the
-   * other way still arrives: with `"answers"` lost, the server does what it is asked and nobody hears of it.
+   * other way still arrives: with `"answers"` lost, the server does what it is asked and the client gets no response.
    */
   blackhole(lost?: Lost): void;
   /** Cut all connections with a reset, those with only the server at their end too. New ones are served. */
@@ -75,7 +75,7 @@ export async function tcpProxy(server_url: string): Promise<TcpProxy> {
   let alter: ((text: string) => string) | undefined;
   let split = (chunk: Buffer): Buffer[] => [chunk];
   const pairs = new Set<Pair>();
-  /** Those whose other side is gone, which nobody told them. */
+  /** Connections whose other side is gone without their knowing. */
   const stranded = new Set<Socket>();
 
   const cut = (pair: Pair) => {

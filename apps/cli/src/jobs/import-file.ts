@@ -16,7 +16,7 @@ export type ImportOptions = {
   target: Target;
   /** A path, or "-" for stdin. */
   file: string;
-  /** Where refused lines are told of, all of them. */
+  /** Receives every refused line. */
   refused: string | undefined;
   key_prefix: string;
   json: boolean;

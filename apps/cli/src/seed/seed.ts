@@ -14,7 +14,7 @@ import { namedQueues } from "./kinds.ts";
 /** `dead` of the jobs are dead letters; `days` are those with figures before the last one. */
 type SeedSize = { jobs: number; dead: number; queues: number; days?: number };
 
-/** Of the jobs that are no dead letters, one in so many is still to do. */
+/** Share of the other jobs that is still to do: one in this many. */
 const open_part = 40;
 const days_default = 29;
 
@@ -63,7 +63,7 @@ async function seedDecisions(deps: Deps): Promise<void> {
     });
 }
 
-/** Nobody takes them. */
+/** No worker leases them. */
 const grouped = Array.from({ length: 24 }, (_, at): SubmitJobInput => ({
   type: "payment.capture",
   queue: "payments",
@@ -75,7 +75,7 @@ const running = Array.from({ length: 24 }, (_, at): SubmitJobInput => {
   if (at % 6 === 5) return { type: "demo.flaky", payload: { fail_times: 2 } };
   return { type: "demo.sleep", payload: { ms: 20_000 + 15_000 * at } };
 });
-/** One fails half way, and nobody takes the parts of the third. */
+/** One fails half way, and no worker leases the parts of the third. */
 const flows: SubmitBatchInput[] = [
   {
     jobs: [

@@ -23,7 +23,7 @@ export type Input = {
  */
 export async function openInput(path: string): Promise<Input> {
   if (path === "-") return inputOf(process.stdin, "stdin", undefined);
-  // Not a `FileHandle`: it closes itself, too, once nobody holds it any more.
+  // Not a `FileHandle`: it closes itself, too, once it is garbage.
   const fd = await promisify(open)(path, "r").catch((error: unknown) => {
     throw unreadable(path, error);
   });

@@ -10,7 +10,7 @@ export type LinesOptions = {
   /** Requests at once. */
   concurrency: number;
   context: LineContext;
-  /** No more lines are wanted: whoever waits for the next one waits no longer. */
+  /** No more lines are wanted: ends the wait for the next one. */
   close: () => void;
   /** Called after each line. */
   onLine: (line: Line, summary: Summary) => void;

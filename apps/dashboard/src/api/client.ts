@@ -25,10 +25,10 @@ export const client = createCalls({
   },
 });
 
-/** Whom this page shows things to: another tab may have signed in as somebody else, which makes the cookie theirs. */
+/** The user of this page. Another tab may have signed in as another user, and the cookie is then theirs. */
 function asWhom(url: string, method = "GET"): Record<string, string> {
   const token = session.get()?.token;
-  // Except to ask who that is by now, and to become somebody else.
+  // Except to ask who is signed in now, and to sign in.
   return token && !(url.endsWith("/v1/session") && method !== "DELETE") ? { "x-atlasqueue-token-id": token.id } : {};
 }
 

@@ -9,7 +9,7 @@ export const listening = createStore(false);
 
 /** How often a page asks again at most. */
 export const refresh_ms = 2_000;
-/** How often it does by itself where nobody tells it of news. */
+/** How often it does so without an event. */
 const poll_ms = 5_000;
 /** For what changes seldom, or costs more to find out; and where it hears of news, for what makes none. */
 export const slow_refresh_ms = 10_000;

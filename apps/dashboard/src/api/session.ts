@@ -14,7 +14,7 @@ export async function signIn(token: string): Promise<void> {
   tabs.postMessage("signed in");
 }
 
-/** Only from the session that this page shows: another tab may have signed in as somebody else, who stays signed in. */
+/** Only from the session that this page shows: another tab may have signed in as another user, who stays signed in. */
 export async function signOut(): Promise<void> {
   await client.session.close().catch((error: unknown) => {
     if (!(error instanceof AuthError)) throw error;
@@ -23,12 +23,12 @@ export async function signOut(): Promise<void> {
   tabs.postMessage("signed out");
 }
 
-/** The cookie belongs to the browser: whoever signs in or out in one tab does so in all. */
+/** The cookie belongs to the browser: a sign-in or sign-out in one tab is one in all. */
 const tabs = new BroadcastChannel("atlasqueue-session");
 
 /**
  * Ask again who we are when another tab signs in or out, when the reader comes back to this one, and at a 401 in the middle
- * of things. `onOther` is told when somebody else is signed in then: what the page shows may be another tenant's.
+ * of things. `onOther` is called if another user is signed in then: what the page shows may be another tenant's.
  */
 export function followTabs(onOther: (now: Session) => void): void {
   tellOther = onOther;
@@ -63,7 +63,7 @@ async function look(): Promise<void> {
   if (before?.token && now?.token && now.token.id !== before.token.id) tellOther(now);
 }
 
-/** A 401: the session ended, its token was revoked, or another tab is signed in as somebody else. */
+/** A 401: the session ended, its token was revoked, or another tab is signed in as another user. */
 export function noteRefusal(error: unknown): void {
   if (error instanceof AuthError && error.status === 401 && session.get()?.signed_in) lookAgain();
 }

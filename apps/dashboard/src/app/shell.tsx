@@ -49,7 +49,7 @@ export function Shell() {
             </p>
           )}
           {session ? (
-            // For somebody else nothing stays open: a dialog would act for them on what it showed before.
+            // For another user nothing stays open: a dialog would act for them on what it showed before.
             <Suspense key={session.token?.id} fallback={<Loading />}>
               <Outlet />
             </Suspense>

@@ -6,7 +6,7 @@ import { toast } from "./toasts.ts";
 
 const again_ms = 2_000;
 
-/** From now on say when another tab signs in as somebody else, and show nobody what was asked for somebody else. */
+/** From now on report when another tab signs in as another user, and show no user what was asked for another. */
 export function watchSession(): void {
   let shown_to: string | undefined;
   session.subscribe(() => {

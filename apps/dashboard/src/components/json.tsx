@@ -13,7 +13,7 @@ export function JsonView({ label, value }: { label: string; value: Json }) {
 }
 
 /**
- * Text of many lines, such as an error with its stack. Of a long one the first part is shown until somebody asks for all
+ * Text of many lines, such as an error with its stack. Of a long one the first part is shown until the user asks for all
  * of it, and then in pieces, of which the browser lays out those in sight.
  */
 export function TextBlock({ label, text, tone }: { label: string; text: string; tone?: "bad" }) {

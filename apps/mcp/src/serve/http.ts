@@ -51,7 +51,7 @@ async function answerLegacy(
   }
 }
 
-/** Resolves with an answer for nobody. */
+/** Resolves with an answer that is not sent. */
 function hungUp(signal: AbortSignal): Promise<Response> {
   return new Promise((resolve) => {
     const end = () => resolve(new Response(null, { status: 499 }));

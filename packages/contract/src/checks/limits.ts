@@ -12,7 +12,7 @@ export const limits = {
   error_data_bytes_max: 16_384,
   /** For a request with error texts, of which `error_chars_max` each are kept. */
   error_body_bytes_max: 16_777_216,
-  /** Of a job: so many steps, and bytes of their results together; the same for the signals it is sent. */
+  /** Of a job: steps, and bytes of their results together. The same for the signals it is sent. */
   steps_max: 1_000,
   steps_bytes_max: 4_194_304,
   signals_max: 1_000,

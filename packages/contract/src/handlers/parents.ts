@@ -66,7 +66,7 @@ async function all(source: ParentSource): Promise<Record<string, ParentResult>> 
   }
 }
 
-/** Whoever reads a result that is gone would go on with null, and make something wrong of it. */
+/** A handler that reads a result that is gone would continue with null, and compute something wrong. */
 function honest(parent: ParentResult): ParentResult {
   if (!parent.result_gone) return parent;
   const told = `the result of the job ${parent.id}, for which this one waited, is gone: it was kept no longer`;

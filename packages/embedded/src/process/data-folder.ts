@@ -100,7 +100,7 @@ function prepare(path: string, identity: Identity, kind: FolderKind): DataFolder
 }
 
 /**
- * Gives root's folder, and everything in it, to that user. Only what nobody but root could have put there, and by its
+ * Gives root's folder, and everything in it, to that user. Only what root alone could have put there, and by its
  * descriptor: a path may lead elsewhere a moment later.
  */
 function give(folder: string, { uid, gid }: Identity, kind: FolderKind): void {

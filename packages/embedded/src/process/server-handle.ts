@@ -11,7 +11,7 @@ export type ServerHandle = {
   kill(signal: NodeJS.Signals): Promise<void>;
 };
 
-/** What becomes of a server that ended though nobody stopped it. */
+/** What to do with a server that ended without being stopped. */
 export type ServerNews =
   | { readonly kind: "ended"; readonly said: string }
   | { readonly kind: "started" }

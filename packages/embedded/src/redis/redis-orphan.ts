@@ -29,7 +29,7 @@ export async function stopRedisOrphan(folder: string, factsOf = processFacts): P
 
 function runsIn(folder: string, pid: number, facts: ProcessFacts | undefined): boolean {
   if (!facts || !/(redis|valkey)-server/.test(facts.command)) return false;
-  // Nobody says where another user's process runs; one that we may not signal is not ours.
+  // Where another user's process runs can't be read. A process that we may not signal is not ours.
   return facts.folder === undefined ? maySignal(pid) : facts.folder === folder;
 }
 

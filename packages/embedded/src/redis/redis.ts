@@ -27,7 +27,7 @@ export type RedisOptions = {
   readonly args?: readonly string[] | undefined;
   /** Called with each line the server prints. */
   readonly log?: ((line: string) => void) | undefined;
-  /** With it, a server that ends though nobody stopped it is started again on its port: called as it ends and starts. */
+  /** With it, a server that ends without being stopped is started again on its port: called as it ends and starts. */
   readonly onEnd?: ((news: ServerNews) => void) | undefined;
 };
 

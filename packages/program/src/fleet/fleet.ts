@@ -172,7 +172,7 @@ export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
     },
     finished,
     stop() {
-      // Before any of them is told, so that none is restarted.
+      // Before any of them gets the message, so that none is restarted.
       stopping ??= Promise.resolve().then(async () =>
         Math.max(...(await Promise.all(members.map((member) => member.stop())))),
       );

@@ -24,11 +24,11 @@ export type MemberParts = {
 };
 
 export type RunningMember = {
-  /** Told to whoever started the fleet. */
+  /** Passed to the program that started the fleet. */
   about: unknown;
   hang_ms: number | undefined;
   stop(): Promise<void>;
-  /** Called before `stop` when its parent has died: gives up the port that whoever is started next will want. */
+  /** Called before `stop` when its parent has died: gives up the port that the next process needs. */
   orphaned?(): Promise<void>;
   /** When it resolves, everything is done: the process stops, and ends with 0. */
   finished?: Promise<void> | undefined;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /** What a process of a fleet sends to the one that started it; code it runs may forge it, so it is not trusted. */
 export const fromMember = z.union([
-  /** It works. What there is to say about it is for whoever started the fleet to understand. */
+  /** It works. The program that started the fleet understands what is in the message. */
   z.object({ member: z.literal("started"), about: z.unknown() }),
   /** Its event loop turns. */
   z.object({ member: z.literal("beat") }),

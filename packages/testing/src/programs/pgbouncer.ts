@@ -53,7 +53,7 @@ export async function pgBouncer(
     "listen_addr = 127.0.0.1",
     `listen_port = ${port}`,
     "unix_socket_dir =",
-    // Whoever comes is logged in as above.
+    // Every client is logged in as above.
     "auth_type = any",
     "pool_mode = transaction",
     `default_pool_size = ${pool_size}`,

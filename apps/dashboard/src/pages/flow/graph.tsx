@@ -122,7 +122,7 @@ const Node = memo(function Node({ id, name, status, type, critical }: NodeProps)
   );
 });
 
-/** As large as fits, but never so small that nobody can read it: the rest is scrolled to. */
+/** As large as fits, but never too small to read: the rest is scrolled to. */
 function fitting(box_px: number, graph_px: number): number {
   const fits = zooms.findLastIndex((each) => each <= 1 && graph_px * each <= box_px);
   return Math.max(smallest_read, fits);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** As many jobs as are drawn: more of them are a picture in which nobody finds anything. */
+/** How many jobs are drawn: in a picture of more, no job can be found. */
 export const drawn_jobs_max = 200;
 
 /** How the jobs of a flow are shown: drawn above their table, or as the table alone. */

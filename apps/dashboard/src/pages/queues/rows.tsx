@@ -30,7 +30,7 @@ const columns = [
 /** From here on it is shown as bad. */
 const failing_bad = 0.1;
 
-/** Charts are asked for by so many rows, not anew with every row that comes into sight. */
+/** Charts are requested for this many rows at once, not for each row that scrolls into view. */
 const block_rows = 25;
 
 type Props = {

@@ -64,7 +64,7 @@ async function change(
     return { job_id: id, status: done.status, changed: !repeated };
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
-    // A token that may not read is told what the API said.
+    // A token that may not read gets the API's response.
     const now = await client.get(id, { signal }).catch(() => undefined);
     if (now === undefined || !soAlready(error, now)) throw error;
     return { job_id: id, status: now.status, changed: false };

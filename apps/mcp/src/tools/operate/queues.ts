@@ -20,7 +20,7 @@ export const pauseQueue = tool({
   name: "pause_queue",
   title: "Pause a queue",
   description: "Start no more jobs of a queue. Running ones go on, and new ones are accepted. resume_queue undoes it.",
-  // Work stands still, until somebody resumes it.
+  // No job of the queue starts until it is resumed.
   hints: { ...about.hints, destructive: true },
   input,
   output,

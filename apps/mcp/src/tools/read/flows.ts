@@ -29,7 +29,7 @@ export const listFlows = tool({
   },
 });
 
-/** What somebody asks about first: what failed and what runs, before what waits and what is done. */
+/** The jobs of interest first: failed and running ones before waiting and finished ones. */
 const urgency = ["dead", "failed", "running", "queued", "scheduled", "blocked", "cancelled", "succeeded"];
 
 export const getFlow = tool({
