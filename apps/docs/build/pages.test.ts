@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path/posix";
 import { fileURLToPath } from "node:url";
+import { explanationCodes, explanationLink, problemsNow, runbookLink } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { readPages } from "./pages.ts";
 import { slug } from "./slug.ts";
@@ -37,6 +38,15 @@ test.each(each)("every link in %s leads to a page and a heading", (path, text) =
   });
   expect(broken).toEqual([]);
 });
+
+test.each([...problemsNow.map(runbookLink), ...explanationCodes.map(explanationLink)])(
+  "the dashboard's link to %s leads to a page and a heading",
+  (link) => {
+    const [page = "", anchor] = link.replace("/guide/", "").split("#");
+    expect(textOf(`${page}.md`)).not.toBe("");
+    if (anchor !== undefined) expect(anchorsOf(`${page}.md`)).toContain(anchor);
+  },
+);
 
 /** Everything that looks like a name of ours in what is shipped. */
 function namesInSources(): Set<string> {
