@@ -23,7 +23,7 @@ export { pauseAll } from "./queues/pause-all.ts";
 export { putSchedule } from "./schedules/store.ts";
 export { park } from "./steps/park.ts";
 export { storeStep } from "./steps/store.ts";
-export { complete } from "./settle/complete.ts";
+export { complete } from "./settle/settle.ts";
 export { refusalFaults } from "./settle/complete-with-children.ts";
 export { fleetSignal, type FleetSignal } from "./signal/fleet.ts";
 export { defaultKeys } from "./signal/keys.ts";

@@ -10,9 +10,8 @@ import type { Lease } from "./lease/lease.ts";
 import { createRecoveryGate } from "./maintenance/sweep/recovery-gate.ts";
 import { createLogger } from "./observe/log.ts";
 import { memorySignal } from "./signal/memory/signal.ts";
-import { complete } from "./settle/complete.ts";
+import { complete, fail } from "./settle/settle.ts";
 import { enqueue } from "./submit/enqueue.ts";
-import { fail } from "./settle/fail.ts";
 
 // A PostgreSQL told to wait for a synchronous standby that does not exist. Our program runs as a role without any
 // privilege.

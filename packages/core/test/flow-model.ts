@@ -7,8 +7,7 @@ import { advanceOverdue } from "../src/groups/overdue.ts";
 import { cancel } from "../src/jobs/cancel.ts";
 import { isRetryable, retry } from "../src/jobs/retry.ts";
 import { claim } from "../src/lease/claim.ts";
-import { complete } from "../src/settle/complete.ts";
-import { fail } from "../src/settle/fail.ts";
+import { complete, fail } from "../src/settle/settle.ts";
 import { addFlow, type Member } from "./add-flow.ts";
 import { randomFrom } from "./random-from.ts";
 

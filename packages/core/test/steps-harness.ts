@@ -2,7 +2,7 @@ import type { Json, SubmitJobInput } from "@atlasqueue/contract";
 import { expect } from "vitest";
 import { countDrift } from "../src/counts/drift.ts";
 import type { Lease } from "../src/lease/lease.ts";
-import { fail } from "../src/settle/fail.ts";
+import { fail } from "../src/settle/settle.ts";
 import { findJobSteps } from "../src/steps/find.ts";
 import { sendSignal } from "../src/steps/signal.ts";
 import { engineHarness, tenant } from "./engine-harness.ts";

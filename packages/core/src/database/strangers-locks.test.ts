@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
 import { heartbeat } from "../lease/heartbeat.ts";
 import { setLimits } from "../limits/set.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { isUnavailable } from "./errors.ts";

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { retry } from "../jobs/retry.ts";
 import { claim } from "../lease/claim.ts";
 import { recoverExpired } from "../lease/recover.ts";
-import { fail } from "../settle/fail.ts";
+import { fail } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { rowsRead } from "../../test/rows-read.ts";
 import { fingerprintOf } from "./fingerprint.ts";

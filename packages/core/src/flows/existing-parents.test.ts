@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { isUnavailable } from "../database/errors.ts";
 import { claim } from "../lease/claim.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import type { Flow, FlowJob } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";

@@ -8,7 +8,7 @@ import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
 import { clearResults } from "../maintenance/clear-results.ts";
 import { firstId } from "../maintenance/prune.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { parentsOf, parentsPage } from "./parents.ts";
 
 const { deps } = engineHarness();

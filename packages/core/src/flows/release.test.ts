@@ -9,7 +9,7 @@ import { findJob } from "../jobs/find.ts";
 import { retry } from "../jobs/retry.ts";
 import { claim } from "../lease/claim.ts";
 import { recoverExpired } from "../lease/recover.ts";
-import { fail } from "../settle/fail.ts";
+import { fail } from "../settle/settle.ts";
 
 const { deps, take, finish, die, status, statuses } = engineHarness();
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
-import { fail } from "../settle/fail.ts";
+import { fail } from "../settle/settle.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
 import { retry } from "../jobs/retry.ts";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";

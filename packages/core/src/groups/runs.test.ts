@@ -20,7 +20,7 @@ import { takeBack } from "../lease/take-back.ts";
 import { setLimits } from "../limits/set.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
 import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
-import { fail } from "../settle/fail.ts";
+import { fail } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { advanceOverdue } from "./overdue.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { adoptStrays, countStrays } from "./adopt-strays.ts";
 import { claim } from "./claim.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { firstId } from "../maintenance/prune.ts";
 import { recoverExpired } from "./recover.ts";
 

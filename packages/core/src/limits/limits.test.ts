@@ -3,7 +3,7 @@ import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { advanceOverdue } from "../groups/overdue.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { markBlockedGroups } from "../groups/widen.ts";
 import { setLimits } from "./set.ts";

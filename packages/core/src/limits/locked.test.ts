@@ -4,7 +4,7 @@ import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 import { uuidArray } from "../database/literals.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { offerMark } from "./marks.ts";
 import { setLimits } from "./set.ts";
 

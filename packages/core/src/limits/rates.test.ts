@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { roomIn } from "./room.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Claimer } from "../lease/lease.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { forgetPastStarts } from "./note-starts.ts";
 import { setLimits } from "./set.ts";

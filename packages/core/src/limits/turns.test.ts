@@ -2,7 +2,7 @@ import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { setLimits } from "./set.ts";
 
 const { deps, addMany } = engineHarness();

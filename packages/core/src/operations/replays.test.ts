@@ -5,7 +5,7 @@ import { anybody, replayWorld, tenant } from "../../test/replay-world.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import { claim } from "../lease/claim.ts";
 import { createLogger } from "../observe/log.ts";
-import { fail } from "../settle/fail.ts";
+import { fail } from "../settle/settle.ts";
 import { createSweeper } from "../maintenance/sweep/sweeper.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { enqueueAll } from "../submit/enqueue-all.ts";

@@ -4,7 +4,7 @@ import { engineHarness, main } from "../../test/engine-harness.ts";
 import { everyReadyQueue, readyAmong, type ReadyQueue } from "./ready-queues.ts";
 import { submit } from "../submit/submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { pauseQueue, resumeQueue } from "./pause.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
 

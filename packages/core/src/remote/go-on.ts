@@ -3,7 +3,7 @@ import { inOneTurn } from "../database/pool/on-behalf-of.ts";
 import type { Deps } from "../deps.ts";
 import { wholeJob } from "../lease/take-leases.ts";
 import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
-import type { Completion, SettleOutcome } from "../settle/complete.ts";
+import type { Completion, SettleOutcome } from "../settle/settle.ts";
 import { findLeasedBefore, LeaseTokenUsedError, type Handed } from "./leased-before.ts";
 
 /** The worker that goes on with the groups of the jobs it has done. */

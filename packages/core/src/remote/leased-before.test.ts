@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { forgetEndedClaims } from "../lease/forget-claims.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { LeaseCall } from "./waiters.ts";
 

@@ -15,8 +15,7 @@ import { page_bytes_max, payloadBytes } from "../room/bytes.ts";
 import { leaseColumns, ofTypes, readTrace, typesIn, type LeaseRow } from "../lease/take-leases.ts";
 import { isTokenTaken } from "../lease/claim/statement.ts";
 import { hasMark } from "../limits/room.ts";
-import { complete, type Completion, type SettleOutcome } from "./complete.ts";
-import { tellSettled } from "./settle.ts";
+import { complete, type Completion, type SettleOutcome, tellSettled } from "./settle.ts";
 import { logIn, resultIn, resultOf, settlementParams, type Settlement } from "./statement.ts";
 
 /** The worker that takes the next jobs, and the completed jobs, by id, whose groups are to go on. */

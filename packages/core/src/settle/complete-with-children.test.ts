@@ -4,7 +4,7 @@ import { spawnHarness } from "../../test/spawn-harness.ts";
 import { parentsOf } from "../flows/parents.ts";
 import { viewFlow } from "../flows/show-flow.ts";
 import { cancel } from "../jobs/cancel.ts";
-import { fail } from "./fail.ts";
+import { fail } from "./settle.ts";
 import type { Lease } from "../lease/lease.ts";
 
 const { add, advance, child, countsAreTrue, deps, edges, read, spawn, spawned, status, finish, take } = spawnHarness();

@@ -11,7 +11,9 @@ import { groupIsFree } from "../groups/join.ts";
 import { leaseInput, leaseParameters, leaseParams } from "../lease/fence.ts";
 import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { settlementOf, type Settlement, type Settling } from "./statement.ts";
+import { settlementOf, type Completion, type Failure, type Settlement, type Settling } from "./statement.ts";
+
+export type { Completion, Failure } from "./statement.ts";
 
 /** `ready` are the next jobs of its group, to be signalled; children wait for a job that `has_children`. */
 type Ended = { has_children?: boolean; ready?: readonly ReadyJob[] };
@@ -22,10 +24,32 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | ({ kind: "dead" }
 type Outcome = SettleOutcome | FailOutcome;
 
 /**
+ * running → succeeded, and blocked → queued | scheduled for the next jobs of their groups. Only the holder of the current
+ * lease may do this; others get `lease_lost` and their result is not stored. Repeated, as its answer may get lost, it
+ * changes nothing and returns the same. Results must be storable (see `findFaults`). Outcomes are in the order given.
+ *
+ * @example
+ * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
+ */
+export const complete = (deps: Deps, completions: readonly Completion[]): Promise<SettleOutcome[]> =>
+  settle(deps, completions) as Promise<SettleOutcome[]>;
+
+/**
+ * running → failed (until `run_at`) or dead, as the verdict says; after a dead one the next of its group may go. The
+ * attempt goes to the history in the same statement. Otherwise like `complete`.
+ *
+ * @example
+ * const verdict = verdictAfterFailure({ ...lease, retryable: true }, policy, Math.random());
+ * const [outcome] = await fail(deps, [{ lease, error: errorText(thrown), verdict }]);
+ */
+export const fail = (deps: Deps, failures: readonly Failure[]): Promise<FailOutcome[]> =>
+  settle(deps, failures) as Promise<FailOutcome[]>;
+
+/**
  * Settle jobs that run under their leases, successes and failures alike. Outcomes are in the order given. A batch that
  * waits 200 ms for a lock is refused. It is sent once more, without the jobs that are locked.
  */
-export async function settle(deps: Deps, settlings: readonly Settling[]): Promise<Outcome[]> {
+async function settle(deps: Deps, settlings: readonly Settling[]): Promise<Outcome[]> {
   try {
     return await settleTogether(deps, settlings);
   } catch (error) {

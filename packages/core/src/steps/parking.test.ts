@@ -4,7 +4,7 @@ import { stepsHarness } from "../../test/steps-harness.ts";
 import { claim } from "../lease/claim.ts";
 import { setLimits } from "../limits/set.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { park } from "./park.ts";
 
 const { deps, recorded, add, take, started, read, signal, timeIsOver, counts } = stepsHarness();

@@ -7,7 +7,7 @@ import type { Lease } from "../../src/lease/lease.ts";
 import { recoverExpired } from "../../src/lease/recover.ts";
 import { promoteDue } from "../../src/maintenance/promote-due.ts";
 import { sendSignal } from "../../src/steps/signal.ts";
-import { complete } from "../../src/settle/complete.ts";
+import { complete } from "../../src/settle/settle.ts";
 import { limit, type World } from "./world.ts";
 
 /** What must hold at every moment others can see. */

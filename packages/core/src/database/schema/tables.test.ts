@@ -1,7 +1,7 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claim } from "../../lease/claim.ts";
-import { complete } from "../../settle/complete.ts";
+import { complete } from "../../settle/settle.ts";
 import { enqueue } from "../../submit/enqueue.ts";
 import { connectDatabase } from "../connect.ts";
 

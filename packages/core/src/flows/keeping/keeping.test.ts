@@ -11,7 +11,7 @@ import { deleteFinished } from "../../jobs/delete.ts";
 import { retry } from "../../jobs/retry.ts";
 import { clearResults } from "../../maintenance/clear-results.ts";
 import { firstId, prune } from "../../maintenance/prune.ts";
-import { complete } from "../../settle/complete.ts";
+import { complete } from "../../settle/settle.ts";
 import { firstFlow, forgetEmptyFlows } from "./forget-empty.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { retry } from "../../jobs/retry.ts";
 import { claim } from "../../lease/claim.ts";
 import { createLogger } from "../../observe/log.ts";
-import { fail } from "../../settle/fail.ts";
+import { fail } from "../../settle/settle.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
 import { enqueue } from "../../submit/enqueue.ts";
 import type { LoopDeps } from "../loop-deps.ts";
