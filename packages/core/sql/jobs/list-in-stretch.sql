@@ -11,11 +11,18 @@
 -- $11 skip
 -- $12 stretch_jobs_max
 -- $13 bytes_max
-WITH RECURSIVE page AS MATERIALIZED (
+-- $14 patterns
+-- $15 read_jobs
+WITH RECURSIVE candidates AS MATERIALIZED (
     SELECT id FROM (
       SELECT id, tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AS found FROM atlasqueue.jobs
-      WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $12::int) AS stretch WHERE found OFFSET $11::int LIMIT $7::int
+      WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $12::int) AS stretch WHERE found OFFSET $11::int LIMIT $15::int
+  ), page AS MATERIALIZED (
+    SELECT id FROM candidates WHERE cardinality($14::text[]) = 0 OR (
+      SELECT payload::text ILIKE ANY ($14::text[]) OR last_error ILIKE ANY ($14::text[]) OR result::text ILIKE ANY ($14::text[])
+      FROM atlasqueue.jobs WHERE jobs.id = candidates.id)
+    LIMIT $7::int
   ), 
   in_order AS MATERIALIZED (
     SELECT array_agg(id ORDER BY id DESC) AS keys FROM page
@@ -35,14 +42,17 @@ WITH RECURSIVE page AS MATERIALIZED (
   ), fitting AS MATERIALIZED (
     SELECT keys[nth] AS id, bytes FROM weighed, in_order WHERE nth > 0
   )
-  SELECT jobs.*, ends.last, ends.skipped, ends.bytes, ends.cut, false AS too_many FROM (
-    SELECT CASE WHEN (SELECT count(*) FROM page) < $7::int THEN (
-      SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $12::int - 1 LIMIT 1) END AS last,
+  SELECT jobs.*, ends.last, ends.skipped, ends.read, ends.bytes, ends.cut, false AS too_many FROM (
+    SELECT CASE WHEN (SELECT count(*) FROM page) = $7::int THEN NULL
+                WHEN (SELECT count(*) FROM candidates) = $15::int THEN (SELECT min(id::text) FROM candidates)
+                ELSE (SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $12::int - 1 LIMIT 1)
+           END AS last,
       CASE WHEN $11::int = 0 OR EXISTS (SELECT FROM page) THEN $11::int
            ELSE (SELECT count(*)::int FROM (
       SELECT id, tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $12::int) AS stretch WHERE found) END AS skipped,
+      (SELECT count(*)::int FROM candidates) AS read,
       (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut
   ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, group_seq, active_group_key, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps, unique_key, unique_until FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC;

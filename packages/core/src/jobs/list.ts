@@ -1,6 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { countJobs } from "../counts/total.ts";
+import { DatabaseTimeoutError } from "../database/errors.ts";
 import { textArray } from "../database/literals.ts";
 import { executeOn, type Statement } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -23,20 +24,26 @@ export type JobFilter = {
 };
 
 type ListFilter = JobFilter & { statuses?: readonly JobStatus[] | undefined };
-/** `skip`: how many of the newest jobs that the filter matches are left out. */
-type ListOptions = { skip?: number; ms_max?: number };
+/**
+ * `skip`: how many of the newest jobs that the filter matches are left out. `patterns`: of the texts of which each job has
+ * one, for ILIKE.
+ */
+type ListOptions = { skip?: number; patterns?: readonly string[]; ms_max?: number };
 
 /**
  * `next` is where the next page begins: below this id. Undefined at the end. `looked_at` is how many jobs, of any tenant,
- * were looked at for a page that is not full and has a next one.
+ * were looked at for a page that is not full and has a next one; `read` of how many the texts were read.
  */
-export type JobRows = { rows: PageRow[]; next: string | undefined; looked_at?: number | undefined };
+export type JobRows = { rows: PageRow[]; next: string | undefined; looked_at?: number | undefined; read?: number };
 
 /** A page ends after this, however few it found. Each of its statements has the database's deadline besides. */
 const look_ms_max = 800;
 /** Jobs one statement looks at, of any tenant: few at first, and twice as many after each that was quick. */
 const stretch_jobs_min = 1_250;
 const stretch_jobs_max = 20_000;
+/** Of how many it reads the texts: each may have a payload of 256 KiB. */
+const read_jobs_min = 50;
+const read_jobs_max = 2_000;
 const quick_ms = 60;
 /**
  * How many jobs in such a status a statement may read, as they are not all the caller's: 40 ms. Beyond that, one
@@ -62,37 +69,49 @@ export async function listJobs(
   filter: ListFilter,
   jobs_max: number,
   below: string | undefined,
-  { skip = 0, ms_max = look_ms_max }: ListOptions = {},
+  { skip = 0, patterns = [], ms_max = look_ms_max }: ListOptions = {},
 ): Promise<JobRows> {
   const rows: PageRow[] = [];
   const end = performance.now() + ms_max;
   let last = below;
   let bytes_left = page_bytes_max;
   let looked_at = 0;
-  let stretch = stretch_jobs_min;
+  let read = 0;
+  let size = 1;
   let to_skip = skip;
   do {
     const began = performance.now();
-    const params = [...paramsOf(tenant, filter, jobs_max - rows.length, last), to_skip, stretch, bytes_left];
-    const found = await executeOn(deps.database)<Row>({ text: ofStretch, params });
+    const stretch = Math.min(stretch_jobs_max, stretch_jobs_min * size);
+    const wanted = jobs_max - rows.length;
+    const readable = patterns.length > 0 ? Math.min(read_jobs_max, read_jobs_min * size) : wanted;
+    const place = [...paramsOf(tenant, filter, wanted, last), to_skip, stretch, bytes_left];
+    const params = [...place, textArray(patterns), readable];
+    const found = await executeOn(deps.database)<Row>({ text: ofStretch, params }).catch((error: unknown) => {
+      // Small jobs were followed by large ones: the next page begins with few of them.
+      if (error instanceof DatabaseTimeoutError && last !== below) return undefined;
+      throw error;
+    });
+    if (!found) break;
     rows.push(...jobsOf(found));
     last = found[0]?.last ?? undefined;
+    read += found[0]?.read ?? 0;
     bytes_left -= found[0]?.bytes ?? 0;
     to_skip -= found[0]?.skipped ?? 0;
     const cut = found[0]?.cut === true || (last !== undefined && bytes_left <= 0);
-    if (last === undefined || rows.length === jobs_max || cut) return pageOf(rows, jobs_max, last, cut);
-    if (looked_at === 0) {
+    if (last === undefined || rows.length === jobs_max || cut) return { ...pageOf(rows, jobs_max, last, cut), read };
+    if (looked_at === 0 && patterns.length === 0) {
       // The kept counts know of what no stretch would find.
       if (rows.length === 0 && !(await mayHold(deps, tenant, filter))) return { rows, next: undefined };
       const among = await inIndex(deps, filter, [...paramsOf(tenant, filter, jobs_max, below), skip], jobs_max);
       if (among) return among;
     }
     looked_at += stretch;
-    const next_jobs = performance.now() - began < quick_ms ? stretch * 2 : Math.floor(stretch / 2);
-    stretch = Math.min(stretch_jobs_max, Math.max(stretch_jobs_min, next_jobs));
+    size = performance.now() - began < quick_ms ? Math.min(size * 2, size_max) : Math.max(1, size / 2);
   } while (performance.now() < end);
-  return { ...pageOf(rows, jobs_max, last), looked_at };
+  return { ...pageOf(rows, jobs_max, last), looked_at, read };
 }
+
+const size_max = 64;
 
 /** Undefined if no index has the filter's statuses, or too many jobs for a page. */
 async function inIndex(
@@ -124,10 +143,17 @@ function pageOf(rows: PageRow[], jobs_max: number, last: string | undefined, cut
   return { rows, next: rows.length === jobs_max || cut ? rows.at(-1)?.id : last && withoutChance(last) };
 }
 
-type Row = ReadRow & { last: string | null; skipped: number; too_many: boolean; bytes: number; cut: boolean };
+type Row = ReadRow & {
+  last: string | null;
+  skipped: number;
+  read: number;
+  too_many: boolean;
+  bytes: number;
+  cut: boolean;
+};
 
 /** Of a list's parameters, what is asked of a job besides its place. */
-export const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
+const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
     AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))`;
 
 // A range rather than `'' OR queue =`: a prepared statement's plan must seek the queue, whichever calls came before.
@@ -145,7 +171,7 @@ const idQueries: readonly (readonly [JobStatus[], string])[] = [
 ];
 const heldApart = new Set(idQueries.flatMap(([statuses]) => statuses));
 
-export const listParameters = [
+const listParameters = [
   "below",
   "tenant",
   "queue",
@@ -159,7 +185,7 @@ export const listParameters = [
 ];
 
 /** A filter and a place as the parameters of a list. The ids are in order of creation, so a time is a place. */
-export function paramsOf(tenant: string, filter: ListFilter, jobs_max: number, below: string = newest) {
+function paramsOf(tenant: string, filter: ListFilter, jobs_max: number, below: string = newest) {
   const { queue = "", type = "", group = "", fingerprint = "", worker = "" } = filter;
   const { created_after, created_before } = filter;
   const last = created_before === undefined ? newest : firstIdAt(new Date(Date.parse(created_before) + 1));
@@ -173,20 +199,28 @@ const inStretch = `
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $12::int`;
 
 // A stretch without a match returns one row with only `last`. A stretch that was not full was the last. The look ends
-// with the page: only a page that is not full has read its whole stretch, and asks where that ended. By `jobs.id`: a bare
+// with the page; the cheap conditions come first, and only `candidates` are read whole for their texts. Only a page that is not full has read its whole stretch, and asks where that ended. By `jobs.id`: a bare
 // `id` would be the text beside it, and all jobs would be sorted.
 const ofStretch = composed(
   "jobs/list-in-stretch",
-  [...listParameters, "skip", "stretch_jobs_max", "bytes_max"],
+  [...listParameters, "skip", "stretch_jobs_max", "bytes_max", "patterns", "read_jobs"],
   `
-  WITH RECURSIVE page AS MATERIALIZED (
-    SELECT id FROM (${inStretch}) AS stretch WHERE found OFFSET $11::int LIMIT $7::int
+  WITH RECURSIVE candidates AS MATERIALIZED (
+    SELECT id FROM (${inStretch}) AS stretch WHERE found OFFSET $11::int LIMIT $15::int
+  ), page AS MATERIALIZED (
+    SELECT id FROM candidates WHERE cardinality($14::text[]) = 0 OR (
+      SELECT payload::text ILIKE ANY ($14::text[]) OR last_error ILIKE ANY ($14::text[]) OR result::text ILIKE ANY ($14::text[])
+      FROM atlasqueue.jobs WHERE jobs.id = candidates.id)
+    LIMIT $7::int
   ), ${fitting(weighedJobs, "$13::int")}
-  SELECT jobs.*, ends.last, ends.skipped, ends.bytes, ends.cut, false AS too_many FROM (
-    SELECT CASE WHEN (SELECT count(*) FROM page) < $7::int THEN (
-      SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $12::int - 1 LIMIT 1) END AS last,
+  SELECT jobs.*, ends.last, ends.skipped, ends.read, ends.bytes, ends.cut, false AS too_many FROM (
+    SELECT CASE WHEN (SELECT count(*) FROM page) = $7::int THEN NULL
+                WHEN (SELECT count(*) FROM candidates) = $15::int THEN (SELECT min(id::text) FROM candidates)
+                ELSE (SELECT id::text FROM atlasqueue.jobs WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY jobs.id DESC OFFSET $12::int - 1 LIMIT 1)
+           END AS last,
       CASE WHEN $11::int = 0 OR EXISTS (SELECT FROM page) THEN $11::int
            ELSE (SELECT count(*)::int FROM (${inStretch}) AS stretch WHERE found) END AS skipped,
+      (SELECT count(*)::int FROM candidates) AS read,
       (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, ${isCut} AS cut
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
@@ -205,7 +239,7 @@ const amongFew = composed(
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
     ORDER BY id DESC OFFSET $11::int LIMIT $7::int
   ), ${fitting(weighedJobs)}
-  SELECT jobs.*, NULL AS last, 0 AS skipped, ends.too_many, 0 AS bytes, ends.cut FROM (
+  SELECT jobs.*, NULL AS last, 0 AS skipped, 0 AS read, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > ${held_apart_max} AS too_many, ${isCut} AS cut FROM few
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC`,
