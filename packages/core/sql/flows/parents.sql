@@ -1,5 +1,8 @@
 -- $1 tenant
 -- $2 ids
+-- $3 after
+-- $4 parents_max
+-- $5 child_bytes_max
 WITH RECURSIVE 
   children AS MATERIALIZED (
     SELECT job_id AS child, parents, json_array_length(parents) AS total, on_parent_failure <> 'run' AS counts_on_it
@@ -9,16 +12,16 @@ WITH RECURSIVE
     FROM children, json_array_elements(parents) WITH ORDINALITY AS one(parent, place)
   ), 
   ranged AS MATERIALIZED (
-    SELECT *, row_number() OVER (ORDER BY child, place)::int AS nth FROM asked WHERE place <= 100
+    SELECT *, row_number() OVER (ORDER BY child, place)::int AS nth FROM asked WHERE place > $3::int AND place <= $3::int + $4::int
   ), in_order AS MATERIALIZED (
     SELECT array_agg(id ORDER BY nth) AS ids, array_agg(child ORDER BY nth) AS children FROM ranged
   ), weighed AS (
     SELECT 0 AS nth, false AS fits, 0::bigint AS of_child, 0::bigint AS of_all
     UNION ALL
-    SELECT nth + 1, before < 262144, before + bytes, of_all + bytes
+    SELECT nth + 1, before < $5::int, before + bytes, of_all + bytes
     FROM weighed, in_order,
       LATERAL (SELECT CASE WHEN children[nth + 1] = children[nth] THEN of_child ELSE 0 END AS before) AS so_far,
-      LATERAL (SELECT CASE WHEN before < 262144 THEN coalesce((
+      LATERAL (SELECT CASE WHEN before < $5::int THEN coalesce((
         SELECT 
       CASE WHEN pg_column_compression(result) IS NULL THEN coalesce(pg_column_size(result), 0)
            ELSE octet_length(result::text) END FROM atlasqueue.jobs WHERE id = ids[nth + 1] AND tenant = $1), 0) ELSE 0 END AS bytes OFFSET 0) AS own
@@ -32,7 +35,7 @@ WITH RECURSIVE
   ), counts AS (
     SELECT child, json_object_agg(status, jobs) AS counts FROM (
       SELECT child, status, count(*) AS jobs FROM asked AS one, LATERAL (
-      SELECT status FROM atlasqueue.jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0) AS job GROUP BY child, status) AS by_status
+      SELECT status FROM atlasqueue.jobs WHERE jobs.id = one.id AND jobs.tenant = $1 OFFSET 0) AS job WHERE $3::int = 0 GROUP BY child, status) AS by_status
     GROUP BY child
   )
   SELECT child, total, counts, parents AS shown

@@ -31,7 +31,8 @@ export async function parentsOf(
   const ids = jobs.filter(({ flow_id }) => flow_id !== null).map(({ id }) => id);
   if (ids.length === 0) return new Map();
   type Row = { child: string; total: number; counts: Partial<ParentCounts> | null; shown: Shown[] | null };
-  const rows = await executeOn(deps.database)<Row>({ text: first, params: [tenant, uuidArray(ids)] });
+  const params = [tenant, uuidArray(ids), 0, limits.parents_shown_max, limits.parents_shown_bytes_max];
+  const rows = await executeOn(deps.database)<Row>({ text, params });
   return new Map(
     rows.map(({ child, total, counts, shown }) => {
       const parents = Object.fromEntries((shown ?? []).map((one) => [one.ref, showParent(one)]));
@@ -55,9 +56,9 @@ export async function parentsPage(
   after: number,
   limit: number,
 ): Promise<{ items: ParentPage["items"]; next: number | undefined }> {
-  type Row = { total: number | null; shown: Shown[] | null };
-  const params = [tenant, uuidArray([id]), after, limit];
-  const [row] = await executeOn(deps.database)<Row>({ text: page, params });
+  type Row = { total: number; shown: Shown[] | null };
+  const params = [tenant, uuidArray([id]), after, limit, beside_bytes_max];
+  const [row] = await executeOn(deps.database)<Row>({ text, params });
   const shown = row?.shown ?? [];
   const last = shown.at(-1)?.place;
   return {
@@ -90,18 +91,18 @@ const asked = `
  * The very first is shown whatever its size, as a page must have something in it. A parent that was removed may have had
  * a result: a child that runs only when its parents succeed counted on it.
  */
-const shown = (range: string, child_bytes_max: number) => `
+const shown = `
   ranged AS MATERIALIZED (
-    SELECT *, row_number() OVER (ORDER BY child, place)::int AS nth FROM asked WHERE ${range}
+    SELECT *, row_number() OVER (ORDER BY child, place)::int AS nth FROM asked WHERE place > $3::int AND place <= $3::int + $4::int
   ), in_order AS MATERIALIZED (
     SELECT array_agg(id ORDER BY nth) AS ids, array_agg(child ORDER BY nth) AS children FROM ranged
   ), weighed AS (
     SELECT 0 AS nth, false AS fits, 0::bigint AS of_child, 0::bigint AS of_all
     UNION ALL
-    SELECT nth + 1, before < ${child_bytes_max}, before + bytes, of_all + bytes
+    SELECT nth + 1, before < $5::int, before + bytes, of_all + bytes
     FROM weighed, in_order,
       LATERAL (SELECT CASE WHEN children[nth + 1] = children[nth] THEN of_child ELSE 0 END AS before) AS so_far,
-      LATERAL (SELECT CASE WHEN before < ${child_bytes_max} THEN coalesce((
+      LATERAL (SELECT CASE WHEN before < $5::int THEN coalesce((
         SELECT ${bytesOf("result")} FROM atlasqueue.jobs WHERE id = ids[nth + 1] AND tenant = $1), 0) ELSE 0 END AS bytes OFFSET 0) AS own
     WHERE of_all < ${beside_bytes_max} AND nth < cardinality(ids)
   ), shown AS (
@@ -111,23 +112,16 @@ const shown = (range: string, child_bytes_max: number) => `
     WHERE nth = ANY(ARRAY(SELECT nth FROM weighed WHERE fits)) GROUP BY child
   )`;
 
-const first = composed(
+// The statuses of all are counted for a first page.
+const text = composed(
   "flows/parents",
-  ["tenant", "ids"],
+  ["tenant", "ids", "after", "parents_max", "child_bytes_max"],
   `
-  WITH RECURSIVE ${asked}, ${shown(`place <= ${limits.parents_shown_max}`, limits.parents_shown_bytes_max)}, counts AS (
+  WITH RECURSIVE ${asked}, ${shown}, counts AS (
     SELECT child, json_object_agg(status, jobs) AS counts FROM (
-      SELECT child, status, count(*) AS jobs FROM asked AS one, ${seen("status")} AS job GROUP BY child, status) AS by_status
+      SELECT child, status, count(*) AS jobs FROM asked AS one, ${seen("status")} AS job WHERE $3::int = 0 GROUP BY child, status) AS by_status
     GROUP BY child
   )
   SELECT child, total, counts, parents AS shown
   FROM (SELECT child, total FROM children WHERE total > 0) AS children LEFT JOIN counts USING (child) LEFT JOIN shown USING (child)`,
-);
-
-const page = composed(
-  "flows/parents-page",
-  ["tenant", "ids", "after", "parents_max"],
-  `
-  WITH RECURSIVE ${asked}, ${shown("place > $3::int AND place <= $3::int + $4::int", beside_bytes_max)}
-  SELECT (SELECT total FROM children) AS total, (SELECT parents FROM shown) AS shown`,
 );
