@@ -12,14 +12,7 @@ import {
   type Queue,
 } from "@atlasqueue/contract";
 import { pauseQueue, setLimits, type QueueRef } from "@atlasqueue/core/internal";
-import {
-  afterSome,
-  heldGroups,
-  queueStats,
-  resumeQueue,
-  startsOf,
-  type QueueStats,
-} from "@atlasqueue/core/internal/http";
+import { afterSome, heldGroups, queueStats, resumeQueue, type QueueStats } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
@@ -90,12 +83,9 @@ const getQueue = route(
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { queue } }) => {
-    const [[stats], starts] = await Promise.all([
-      queueStats(deps, tenant, { queue }),
-      startsOf(deps, { tenant, queue }),
-    ]);
+    const [stats] = await queueStats(deps, tenant, { queue });
     if (!stats) throw new ProblemError("not_found", "There is no queue of this name: it has neither jobs nor settings");
-    return { ...showQueue(stats), starts: starts ?? null };
+    return { ...showQueue(stats), starts: stats.starts };
   },
 );
 
@@ -215,6 +205,7 @@ const nothing: Omit<QueueStats, "queue" | "seen_at"> = {
   paused_at: null,
   counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
   limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null },
+  starts: null,
   oldest_queued_at: null,
 };
 

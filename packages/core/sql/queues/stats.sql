@@ -19,7 +19,13 @@ WITH changed AS MATERIALIZED (
     (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue BETWEEN $2 AND $3 AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)) ORDER BY queue LIMIT $4::int)
     ORDER BY queue LIMIT $4::int
   )
-  SELECT named.queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by, coalesce(scheduled, 0)::float8 AS scheduled, coalesce(blocked, 0)::float8 AS blocked, coalesce(queued, 0)::float8 AS queued, coalesce(running, 0)::float8 AS running, coalesce(failed, 0)::float8 AS failed, coalesce(succeeded, 0)::float8 AS succeeded, coalesce(dead, 0)::float8 AS dead, coalesce(cancelled, 0)::float8 AS cancelled,
+  SELECT named.queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by, CASE WHEN rate_limit IS NOT NULL THEN (
+           SELECT coalesce(sum(count), 0)::int FROM atlasqueue.queue_starts
+           WHERE 
+  queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
+    AND queue_starts.started_at > statement_timestamp() - make_interval(secs => queues.rate_period_seconds)
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => queues.rate_period_seconds)) END AS starts,
+         coalesce(scheduled, 0)::float8 AS scheduled, coalesce(blocked, 0)::float8 AS blocked, coalesce(queued, 0)::float8 AS queued, coalesce(running, 0)::float8 AS running, coalesce(failed, 0)::float8 AS failed, coalesce(succeeded, 0)::float8 AS succeeded, coalesce(dead, 0)::float8 AS dead, coalesce(cancelled, 0)::float8 AS cancelled,
          CASE WHEN queued > 0 THEN (
       WITH RECURSIVE fronts AS (
         (SELECT priority, ready_at FROM atlasqueue.jobs

@@ -32,7 +32,6 @@ export type { FlowOutcome } from "../flows/submit-flow.ts";
 export { tiesOf, underOneKey } from "../flows/under-one-key.ts";
 export { listAttempts } from "../jobs/attempts.ts";
 export { heldGroups } from "../groups/held.ts";
-export { startsOf } from "../limits/starts.ts";
 export { readThroughput } from "../rollups/throughput.ts";
 export { bulkJobs } from "../jobs/bulk.ts";
 export { deleteFinished } from "../jobs/delete.ts";

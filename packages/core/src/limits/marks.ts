@@ -16,7 +16,7 @@ const signalled_max = 10_000;
 /** Push the mark of a queue that has a ready job, where Redis has none. Rejects with `SignalUnavailableError`. */
 export async function pushMark(deps: SignalDeps, queue: QueueRef): Promise<number> {
   const own = { database: onBehalfOf(deps.database, { tenant: queue.tenant }) };
-  return send(deps, await readyJobs(own, queue, 0, 1), "front");
+  return send(deps, await readyJobs(own, queue, { jobs_max: 1 }), "front");
 }
 
 /** Give a queue a mark instead of ids: what was in its lists is dropped. Resolves with 1 if it has a ready job. */
@@ -62,7 +62,7 @@ export function createMarks(deps: SignalDeps) {
     if (!(await deps.signal.look(queue)).marked) return;
     await deps.signal.setMarked(queue, false);
     const own = { database: onBehalfOf(deps.database, { tenant: queue.tenant }) };
-    await announce(deps, await readyJobs(own, queue, 0, signalled_max), "front");
+    await announce(deps, await readyJobs(own, queue, { jobs_max: signalled_max }), "front");
   });
   /** Resolves when it was made; at once if somebody else waits for that. */
   return (queue: QueueRef, marked: boolean): Promise<void> => {

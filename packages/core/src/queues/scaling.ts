@@ -1,6 +1,5 @@
 import type { QueueScaling } from "@atlasqueue/contract";
 import type { Deps, QueueRef } from "../deps.ts";
-import { startsOf } from "../limits/starts.ts";
 import type { Signal } from "../signal/signal.ts";
 import { announcedWorkers, servingOf } from "./announced.ts";
 import { queueStats, type QueueStats } from "./stats.ts";
@@ -16,15 +15,14 @@ export async function queueScaling(
   deps: Pick<Deps, "database"> & { signal: Signal },
   { tenant, queue }: QueueRef,
 ): Promise<QueueScaling> {
-  const [[stats], starts, announced] = await Promise.all([
+  const [[stats], announced] = await Promise.all([
     queueStats(deps, tenant, { queue }),
-    startsOf(deps, { tenant, queue }),
     announcedWorkers(deps.signal, tenant),
   ]);
   const workers = servingOf(announced, queue);
   const ready = stats?.counts.queued ?? 0;
   const running = stats?.counts.running ?? 0;
-  const startable = stats ? Math.min(ready, roomIn(stats, starts ?? 0)) : 0;
+  const startable = stats ? Math.min(ready, roomIn(stats)) : 0;
   const since = startable > 0 ? stats?.oldest_queued_at : undefined;
   return {
     queue,
@@ -38,8 +36,8 @@ export async function queueScaling(
 }
 
 /** How many more jobs its pause and its limits let start now: beyond that, no worker would be of use. */
-function roomIn({ paused_at, counts, limits: { concurrency, rate } }: QueueStats, starts: number): number {
+function roomIn({ paused_at, counts, limits: { concurrency, rate }, starts }: QueueStats): number {
   if (paused_at !== null) return 0;
   const left = (limit: number | undefined, used: number) => Math.max(0, (limit ?? Infinity) - used);
-  return Math.min(left(concurrency ?? undefined, counts.running), left(rate?.limit, starts));
+  return Math.min(left(concurrency ?? undefined, counts.running), left(rate?.limit, starts ?? 0));
 }

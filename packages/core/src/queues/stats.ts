@@ -3,8 +3,8 @@ import { jobStatuses, type JobStatus, type QueueLimits } from "@atlasqueue/contr
 import { executeOn } from "../database/statement.ts";
 import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { isLimited } from "../limits/room.ts";
-import { top } from "./ready-queues.ts";
+import { isLimited, startsWithin } from "../limits/room.ts";
+import { readyQueues } from "./ready-queues.ts";
 import { readySince } from "./ready-since.ts";
 
 /** The most queues in one answer, by name, unless the caller says otherwise. */
@@ -16,6 +16,8 @@ export type QueueStats = {
   paused_at: Date | null;
   counts: Record<JobStatus, number>;
   limits: QueueLimits;
+  /** How many of its jobs started within the period of its rate, up to now; null without a rate. */
+  starts: number | null;
   /** Since when the longest-waiting job has been ready. */
   oldest_queued_at: Date | null;
   /** The time of this answer, by the clock of the others. */
@@ -36,7 +38,7 @@ export async function queueStats(
   { queue, after = "", limit = queue_stats_max }: QueueChoice = {},
 ): Promise<QueueStats[]> {
   // No name has a control character: nothing comes between a name and the same with one.
-  const params = [tenant, queue ?? `${after}\u0001`, queue ?? top, limit];
+  const params = [tenant, queue ?? `${after}\u0001`, queue ?? readyQueues.start, limit];
   const rows = await executeOn(deps.database)<Row>({ text, params });
   return rows.map(showStats);
 }
@@ -54,7 +56,7 @@ type Decided = Pick<
   | "group_rate_period_seconds"
   | "fair_by"
 >;
-type Row = Pick<QueueStats, "queue" | "oldest_queued_at" | "seen_at"> & QueueStats["counts"] & Decided;
+type Row = Pick<QueueStats, "queue" | "starts" | "oldest_queued_at" | "seen_at"> & QueueStats["counts"] & Decided;
 
 function showStats(row: Row): QueueStats {
   const rate = (limit: number | null, period_seconds: number | null) =>
@@ -70,6 +72,7 @@ function showStats(row: Row): QueueStats {
       group_rate: rate(row.group_rate_limit, row.group_rate_period_seconds),
       fair_by: row.fair_by,
     },
+    starts: row.starts,
     oldest_queued_at: row.oldest_queued_at,
     seen_at: row.seen_at,
   };
@@ -106,7 +109,10 @@ const text = composed(
     (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue BETWEEN $2 AND $3 AND ${isDecided} ORDER BY queue LIMIT $4::int)
     ORDER BY queue LIMIT $4::int
   )
-  SELECT named.queue, ${decided}, ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
+  SELECT named.queue, ${decided}, CASE WHEN rate_limit IS NOT NULL THEN (
+           SELECT coalesce(sum(count), 0)::int FROM atlasqueue.queue_starts
+           WHERE ${startsWithin("queues", "IS NULL", "rate_period_seconds")}) END AS starts,
+         ${jobStatuses.map((status) => `coalesce(${status}, 0)::float8 AS ${status}`).join(", ")},
          CASE WHEN queued > 0 THEN ${readySince("$1", "named.queue")} END AS oldest_queued_at, now() AS seen_at
   FROM named LEFT JOIN held ON held.queue = named.queue
        LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = named.queue AND ${isDecided}
