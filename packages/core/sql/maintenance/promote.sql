@@ -1,6 +1,16 @@
 -- $1 jobs_max
+-- $2 tenants
+-- $3 queues
+-- $4 shares
 WITH due AS MATERIALIZED (
-    SELECT id, status FROM atlasqueue.jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED
+    SELECT * FROM (SELECT id, status FROM atlasqueue.jobs WHERE due_at <= now() ORDER BY due_at LIMIT $1::int FOR UPDATE SKIP LOCKED) AS oldest
+    UNION
+    SELECT one.id, one.status
+    FROM unnest($2::text[], $3::text[], $4::int[]) AS share(tenant, queue, jobs_max) CROSS JOIN LATERAL (
+      SELECT id, status FROM atlasqueue.jobs
+      WHERE due_at IS NOT NULL AND (jobs.tenant, jobs.queue, due_at) >= (share.tenant, share.queue, '-infinity')
+        AND (jobs.tenant, jobs.queue, due_at) <= (share.tenant, share.queue, now())
+      ORDER BY jobs.tenant, jobs.queue, due_at LIMIT share.jobs_max FOR UPDATE SKIP LOCKED) AS one
   ), promoted AS (
     UPDATE atlasqueue.jobs SET status = 'queued', ready_at = run_at, due_at = NULL, waits_for = NULL, updated_at = now()
     WHERE id = ANY(ARRAY(SELECT id FROM due)) AND (SELECT due_at) <= now()

@@ -32,6 +32,6 @@ async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Prom
   const { signal } = deps;
   if (queue.marked || signal.marks_only) return markAnew(deps, queue);
   await signal.setMarked(queue, false);
-  const ready = await readyJobs(deps, queue, 0, refill_jobs_max);
+  const ready = await readyJobs(deps, queue, { jobs_max: refill_jobs_max });
   return ready.length === 0 ? 0 : send(deps, ready, "back");
 }

@@ -1,5 +1,5 @@
 import type { Deps, QueueRef } from "../deps.ts";
-import { readyBefore, readyJobs, readyWithPriority } from "../queues/ready.ts";
+import { readyBefore, readyJobs } from "../queues/ready.ts";
 import { send } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
@@ -29,14 +29,13 @@ export async function resignalOrphans(
   if (lists.marked) await signal.setMarked(queue, false);
   // Those that a full list has dropped may be of any age.
   const back_ms = lists.overflowed ? Infinity : reach_ms;
-  let orphans: ReadyJob[];
+  let orphans: readonly ReadyJob[];
   if (lists.length === 0 || lists.marked) {
-    orphans = await readyJobs(deps, queue, grace_ms, refill_jobs_max, back_ms);
+    orphans = await readyJobs(deps, queue, { age_ms_min: grace_ms, jobs_max: refill_jobs_max, reach_ms: back_ms });
     if (lists.overflowed && orphans.length < refill_jobs_max) await signal.setMarked(queue, false);
   } else {
-    const passedOver =
-      lists.next === undefined ? [] : await readyBefore(deps, queue, lists.next, gap_ms, repair_jobs_max, back_ms);
-    orphans = [...passedOver, ...(await readyWithPriority(deps, queue, gap_ms, repair_jobs_max, back_ms))];
+    const which = { age_ms_min: gap_ms, jobs_max: repair_jobs_max, reach_ms: back_ms };
+    orphans = await readyBefore(deps, queue, lists.next ?? "", which);
   }
   // Not as a hint: a failure must not be taken for nothing missing.
   const count = orphans.length > 0 ? await send(deps, orphans, "front") : 0;

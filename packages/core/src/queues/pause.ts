@@ -60,7 +60,7 @@ export async function resumeQueue(deps: Deps & { signal: Signal }, ref: QueueRef
 
 async function signalWaiting(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<void> {
   const { length, marked } = await deps.signal.look(queue);
-  const jobs = await readyJobs(deps, queue, 0, marked ? 1 : signals_max);
+  const jobs = await readyJobs(deps, queue, { jobs_max: marked ? 1 : signals_max });
   if (length >= jobs.length) return;
   // Or each pause would make the list longer.
   if (length > 0) await deps.signal.setMarked(queue, false);

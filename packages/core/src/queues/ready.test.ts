@@ -1,7 +1,7 @@
 import { testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { pagesRead } from "../../test/rows-read.ts";
-import { readyBefore, readyJobs, readyWithPriority } from "./ready.ts";
+import { readyBefore, readyJobs } from "./ready.ts";
 
 const queue = { tenant: "default", queue: "default" };
 
@@ -18,10 +18,11 @@ test("beside an old snapshot a look reads no more than what has become ready wit
     VALUES (gen_random_uuid(), 'a', 'queued', now(), now(), now(), now(), '{}') RETURNING id`;
   await sql`VACUUM ANALYZE atlasqueue.jobs`;
   const looks = [
-    (reach_ms?: number) => pagesRead(own.database, (deps) => readyJobs(deps, queue, 0, 1_000, reach_ms)),
+    (reach_ms?: number) => pagesRead(own.database, (deps) => readyJobs(deps, queue, { jobs_max: 1_000, reach_ms })),
     (reach_ms?: number) =>
-      pagesRead(own.database, (deps) => readyBefore(deps, queue, next?.id ?? "", 0, 1_000, reach_ms)),
-    (reach_ms?: number) => pagesRead(own.database, (deps) => readyWithPriority(deps, queue, 0, 1_000, reach_ms)),
+      pagesRead(own.database, (deps) => readyBefore(deps, queue, next?.id ?? "", { jobs_max: 1_000, reach_ms })),
+    (reach_ms?: number) =>
+      pagesRead(own.database, (deps) => readyBefore(deps, queue, "wake", { jobs_max: 1_000, reach_ms })),
   ];
   await besideSnapshot(own.database, async () => {
     await sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE id <> ${next?.id ?? ""}`;

@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { isUuid } from "../database/literals.ts";
-import { executeOn } from "../database/statement.ts";
+import { executeOn, type Statement } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 
@@ -11,80 +11,53 @@ import type { ReadyJob } from "../signal/signal.ts";
 const within = (seconds: string) => `ready_at >= CASE WHEN ${seconds}::float8 = 'infinity' THEN '-infinity'
       ELSE now() - make_interval(secs => ${seconds}::float8) END`;
 
-/**
- * Ready jobs of a queue in the order they should run. `age_ms_min` leaves out those whose signal may be on its way.
- */
+/** `age_ms_min` leaves out jobs whose signal may be on its way, and `reach_ms` those that became ready before that. */
+export type Which = { age_ms_min?: number; jobs_max: number; reach_ms?: number | undefined };
+
+/** Ready jobs of a queue in the order they should run. */
 export function readyJobs(
   deps: Pick<Deps, "database">,
   queue: QueueRef,
-  age_ms_min: number,
-  jobs_max: number,
-  reach_ms = Infinity,
-): Promise<ReadyJob[]> {
-  return ready(deps, queue, { age_ms_min, jobs_max, reach_ms, with_ordinary: true });
+  { age_ms_min = 0, jobs_max, reach_ms = Infinity }: Which,
+): Promise<readonly ReadyJob[]> {
+  return ready(deps, queue, [age_ms_min / 1_000, jobs_max, reach_ms / 1_000, "all"]);
 }
 
-type Which = { age_ms_min: number; jobs_max: number; reach_ms: number; with_ordinary: boolean };
-
-async function ready(deps: Pick<Deps, "database">, { tenant, queue }: QueueRef, which: Which): Promise<ReadyJob[]> {
-  const { age_ms_min, jobs_max, reach_ms, with_ordinary } = which;
-  const params = [tenant, queue, age_ms_min / 1_000, jobs_max, reach_ms / 1_000, String(with_ordinary)];
-  return [...(await executeOn(deps.database)<ReadyJob>({ text, params }))];
+/**
+ * Those that a list lacks whose next id is this: of ordinary priority, the ones that became ready more than `age_ms_min` before
+ * that job, and the ones of other priorities. At most `jobs_max` of each, those that run first in front.
+ */
+export function readyBefore(
+  deps: Pick<Deps, "database">,
+  queue: QueueRef,
+  next_id: string,
+  { age_ms_min = 0, jobs_max, reach_ms = Infinity }: Which,
+): Promise<readonly ReadyJob[]> {
+  const before = isUuid(next_id) ? next_id : "";
+  return ready(deps, queue, [age_ms_min / 1_000, jobs_max, reach_ms / 1_000, before]);
 }
 
-const columns = "id, tenant, queue, priority";
+const ready = (deps: Pick<Deps, "database">, { tenant, queue }: QueueRef, which: Statement["params"]) =>
+  executeOn(deps.database)<ReadyJob>({ text, params: [tenant, queue, ...which] });
+
 /** Or much younger: then the clock was set back, and waiting until it is where it was would not be for a signal. */
 const olderThan = `ready_at IS NOT NULL AND tenant = $1 AND queue = $2
       AND abs(extract(epoch FROM now() - updated_at)) >= $3::float8`;
 
 const lane = (condition: string) => `
-    (SELECT ${columns} FROM atlasqueue.jobs WHERE ${olderThan} AND ${within("$5")} AND ${condition}
+    (SELECT id, tenant, queue, priority FROM atlasqueue.jobs WHERE ${olderThan} AND ${within("$5")} AND ${condition}
      ORDER BY priority DESC, ready_at, id LIMIT $4::int)`;
+
+/** Of ordinary priority: all, or those well before the job that would be next. */
+const ordinary = `ready_at < CASE WHEN $6 = 'all' THEN 'infinity' ELSE (
+      SELECT ready_at FROM atlasqueue.jobs WHERE id = nullif(nullif($6, 'all'), '')::uuid) - make_interval(secs => $3::float8) END`;
 
 // Three ranges, one after the other, so that without the middle one no backlog is read.
 const text = composed(
   "queues/ready",
-  ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds", "with_ordinary"],
+  ["tenant", "queue", "age_seconds_min", "jobs_max", "reach_seconds", "before"],
   `
   SELECT * FROM (${lane("priority > 0")}
-    UNION ALL${lane("priority = 0 AND $6::text::bool")}
-    UNION ALL${lane("priority < 0")}) AS lanes LIMIT $4::int`,
+    UNION ALL${lane(`priority = 0 AND ${ordinary}`)}
+    UNION ALL${lane("priority < 0")}) AS lanes LIMIT CASE WHEN $6 = 'all' THEN 1 ELSE 3 END * $4::int`,
 );
-
-/**
- * Ready jobs of ordinary priority that have waited at least `gap_ms_min` longer than the one a list would hand out
- * next.
- */
-export async function readyBefore(
-  deps: Pick<Deps, "database">,
-  { tenant, queue }: QueueRef,
-  next_id: string,
-  gap_ms_min: number,
-  jobs_max: number,
-  reach_ms = Infinity,
-): Promise<ReadyJob[]> {
-  if (!isUuid(next_id)) return [];
-  const params = [tenant, queue, next_id, gap_ms_min / 1_000, jobs_max, reach_ms / 1_000];
-  return [...(await executeOn(deps.database)<ReadyJob>({ text: before, params }))];
-}
-
-const before = composed(
-  "queues/ready-before",
-  ["tenant", "queue", "next_id", "gap_seconds_min", "jobs_max", "reach_seconds"],
-  `
-  SELECT ${columns} FROM atlasqueue.jobs
-  WHERE ready_at IS NOT NULL AND tenant = $1 AND queue = $2 AND priority = 0 AND ${within("$6")}
-    AND ready_at < (SELECT ready_at FROM atlasqueue.jobs WHERE id = $3::uuid) - make_interval(secs => $4::float8)
-  ORDER BY ready_at, id LIMIT $5::int`,
-);
-
-/** Ready jobs of other priorities, the ones that run first in front. */
-export function readyWithPriority(
-  deps: Pick<Deps, "database">,
-  queue: QueueRef,
-  age_ms_min: number,
-  jobs_max: number,
-  reach_ms = Infinity,
-): Promise<ReadyJob[]> {
-  return ready(deps, queue, { age_ms_min, jobs_max, reach_ms, with_ordinary: false });
-}

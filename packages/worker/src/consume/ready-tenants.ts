@@ -1,4 +1,4 @@
-import { readyTenants, readyTenantsAmong, top } from "@atlasqueue/core/internal/worker";
+import { readyQueues, readyTenantsAmong } from "@atlasqueue/core/internal/worker";
 import type { WorkerDeps } from "../deps.ts";
 
 /** Tenants looked for in one statement. */
@@ -15,13 +15,14 @@ export type ReadyTenants = { tenants: readonly string[]; more: boolean };
  * for (const tenant of (await nextPage()).tenants) visit(tenant);
  */
 export function readyTenantsInTurn(deps: WorkerDeps, wanted: readonly string[] | "*"): () => Promise<ReadyTenants> {
-  let below = top;
+  const { start, tenantsFrom } = readyQueues;
+  let below = start;
   let at = 0;
   return async () => {
     if (wanted === "*") {
-      const tenants = await readyTenants(deps, below, tenants_max);
-      below = tenants.length === tenants_max ? (tenants.at(-1) ?? top) : top;
-      return { tenants, more: below !== top };
+      const tenants = await tenantsFrom(deps, below, tenants_max);
+      below = tenants.length === tenants_max ? (tenants.at(-1) ?? start) : start;
+      return { tenants, more: below !== start };
     }
     const page = wanted.slice(at, at + tenants_max);
     at = at + tenants_max < wanted.length ? at + tenants_max : 0;

@@ -4,7 +4,7 @@ import { firstFlow, forgetEmptyFlows } from "../../../src/flows/keeping/forget-e
 import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
 import { clearResults } from "../../../src/maintenance/clear-results.ts";
-import { promoteDue, promoteDueOf } from "../../../src/maintenance/promote-due.ts";
+import { promoteDue } from "../../../src/maintenance/promote-due.ts";
 import { firstId, prune } from "../../../src/maintenance/prune.ts";
 import { drainPage } from "../../../src/outbox/drain-page.ts";
 import { forget } from "../../../src/maintenance/forget.ts";
@@ -23,7 +23,7 @@ export const sweepMoves: Moves = ofMany({
   "release children": (_world, deps) => releaseChildren(deps, 100),
   "forget empty flows": (_world, deps) => forgetEmptyFlows(deps, firstFlow, 100),
   promote: (_world, deps) => promoteDue(deps, 50),
-  "promote of queues": ({ tenant }, deps) => promoteDueOf(deps, [{ tenant, queue: "q", jobs_max: 50 }]),
+  "promote of queues": ({ tenant }, deps) => promoteDue(deps, 0, [{ tenant, queue: "q", jobs_max: 50 }]),
   prune: (_world, deps) => prune(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100),
   "prune keys": (_world, deps) => forget(deps, "keys", 100),
   "clear results": (_world, deps) => clearResults(deps, 0, firstId, lastId, 1_000),
