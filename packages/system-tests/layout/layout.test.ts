@@ -47,6 +47,7 @@ const arrows: Record<string, string[]> = {
   "packages/embedded": [],
   "packages/runtime": ["contract"],
   "packages/client": ["contract", "runtime"],
+  "packages/bullmq": ["contract", "client"],
   "packages/core": ["contract"],
   "packages/program": ["contract", "core"],
   "packages/telemetry": ["contract", "core", "program"],

@@ -1,0 +1,171 @@
+import {
+  JobFinishedError,
+  NotFoundError,
+  type Client,
+  type Job as Stored,
+  type Json,
+  type RemoteContext,
+} from "@atlasqueue/client";
+import { readError } from "@atlasqueue/contract";
+import type { JobsOptions } from "./mapping.ts";
+import { NotSupportedError, refuseMethods } from "./refused.ts";
+import { stateOf, type JobState } from "./states.ts";
+import type { Loose } from "./types.ts";
+
+/** What a processor may do to its job. */
+export type Running = Pick<RemoteContext, "progress" | "waitFor" | "parents" | "step">;
+/** All that is known of a job. Of one that was submitted just now, that is not everything. */
+export type Known = Pick<Stored, "id" | "queue" | "type" | "payload"> & Partial<Stored>;
+
+const insideOnly = "Call it in the processor of a Worker.";
+
+export class Job<Data = Loose, Result = Loose, Name extends string = string> {
+  readonly id: string;
+  readonly name: Name;
+  readonly queueName: string;
+  readonly data: Data;
+  readonly opts: JobsOptions;
+  readonly timestamp: number;
+  readonly delay: number;
+  readonly priority: number;
+  readonly processedOn: number | undefined;
+  finishedOn: number | undefined;
+  progress: Loose;
+  /** Attempts that have ended. */
+  attemptsMade: number;
+  readonly attemptsStarted: number;
+  returnvalue: Result;
+  failedReason: string | undefined;
+  readonly stacktrace: string[] = [];
+  readonly #client: Client;
+  readonly #running: Running | undefined;
+  #lines = 0;
+
+  constructor(client: Client, known: Known, opts?: JobsOptions, running?: Running) {
+    const { created_at = new Date().toISOString(), run_at = created_at, attempts = 0, max_attempts } = known;
+    this.id = known.id;
+    this.name = known.type as Name;
+    this.queueName = known.queue;
+    this.data = known.payload as Data;
+    this.priority = Math.max(0, -(known.priority ?? 0));
+    this.timestamp = Date.parse(created_at);
+    this.delay = Math.max(0, Date.parse(run_at) - this.timestamp);
+    this.opts = opts ?? { attempts: max_attempts, delay: this.delay, priority: this.priority };
+    this.processedOn = timeOf(known.started_at);
+    this.finishedOn = timeOf(known.finished_at);
+    this.progress = known.progress ?? 0;
+    this.attemptsStarted = attempts;
+    this.attemptsMade = known.status === "running" ? attempts - 1 : attempts;
+    this.returnvalue = (known.status === "succeeded" ? known.result : null) as Result;
+    this.failedReason = known.status === "succeeded" ? undefined : reasonOf(known);
+    this.#client = client;
+    this.#running = running;
+  }
+
+  static fromId<Found>(queue: { getJob(id: string): Promise<Found> }, id: string): Promise<Found> {
+    return queue.getJob(id);
+  }
+
+  async getState(): Promise<JobState> {
+    const job = await this.#client.get(this.id).catch(missing);
+    return job ? stateOf(job) : "unknown";
+  }
+  isActive = () => this.#is("active");
+  isCompleted = () => this.#is("completed");
+  isDelayed = () => this.#is("delayed");
+  isFailed = () => this.#is("failed");
+  isWaiting = () => this.#is("waiting", "prioritized");
+  isWaitingChildren = () => this.#is("waiting-children");
+  async #is(...states: JobState[]): Promise<boolean> {
+    return states.includes(await this.getState());
+  }
+
+  /** Replaces the job's progress. It is sent once a second at most. */
+  async updateProgress(progress: Json): Promise<void> {
+    this.#inside("updateProgress").progress(progress);
+    this.progress = progress;
+  }
+
+  /** Keeps a line with the job, as a step of it. Resolves with the number of lines of this attempt. */
+  async log(line: string): Promise<number> {
+    const lines = (this.#lines += 1);
+    await this.#inside("log").step(`${logName}${this.attemptsStarted}.${lines}`, () => line);
+    return lines;
+  }
+
+  /** The results of its children by their ids. */
+  async getChildrenValues(): Promise<Record<string, Loose>> {
+    const parents = this.#running
+      ? Object.values(await this.#running.parents())
+      : (await this.#client.parents(this.id)).items;
+    return Object.fromEntries(
+      parents.filter(({ status }) => status === "succeeded").map(({ id, result }) => [id, result]),
+    );
+  }
+
+  /** Ends this attempt, which is not counted. The processor is called again at that time. */
+  async moveToDelayed(timestamp: number, _token?: string): Promise<void> {
+    const seconds = Math.max(1, (timestamp - Date.now()) / 1_000);
+    await this.#inside("moveToDelayed").waitFor(`delayed until ${timestamp}`, { timeoutSeconds: seconds });
+  }
+
+  /** Removes a job that is not running. Rejects for one that is. */
+  async remove(): Promise<void> {
+    const { status } = await this.#client.get(this.id);
+    if (status === "running") throw new Error(`Job ${this.id} could not be removed because it is active`);
+    await this.#client.cancel(this.id).catch((error: unknown) => {
+      if (!(error instanceof JobFinishedError)) throw error;
+    });
+    await this.#client.delete(this.id);
+  }
+
+  /** Runs a failed job again, with all its attempts. */
+  async retry(state: "completed" | "failed" = "failed"): Promise<void> {
+    if (state === "completed") throw new NotSupportedError('retry("completed")', "Add the job again.");
+    await this.#client.retry(this.id);
+  }
+
+  /** Resolves with the result, and rejects with the job's last error. The QueueEvents are not needed. */
+  async waitUntilFinished(_events?: unknown, ttl = Infinity): Promise<Result> {
+    const job = await this.#client.wait(this.id, { timeoutMs: ttl });
+    if (job.status === "succeeded") return job.result as Result;
+    throw new Error(reasonOf(job) ?? `the job was ${job.status}`);
+  }
+
+  #inside(method: string): Running {
+    if (this.#running) return this.#running;
+    throw new NotSupportedError(`job.${method}() outside of a processor`, insideOnly);
+  }
+}
+
+export const refusedOfJob = {
+  changeDelay: "Add the job with `deduplication: { id, replace: true }` and the new delay.",
+  changePriority: "Remove the job and add it again.",
+  clearLogs: "Lines are removed with their job.",
+  extendLock: "The worker renews leases by itself.",
+  getDependencies: "Use `client.parents()` of @atlasqueue/client.",
+  getDependenciesCount: "Use `client.parents()` of @atlasqueue/client.",
+  getFailedChildrenValues: "Use `client.parents()` of @atlasqueue/client.",
+  getIgnoredChildrenFailures: "Use `client.parents()` of @atlasqueue/client.",
+  moveToCompleted: "Return from the processor, or use `client.ack()` of @atlasqueue/client.",
+  moveToFailed: "Throw in the processor, or use `client.nack()` of @atlasqueue/client.",
+  moveToWait: "Throw RetryAfterError of @atlasqueue/client.",
+  moveToWaitingChildren: "Use `spawn` of a handler of @atlasqueue/client.",
+  promote: "Remove the job and add it without a delay.",
+  removeChildDependency: "Cancel the flow and add it again.",
+  removeDeduplicationKey: "The key is free once the job has ended or was removed.",
+  updateData: "Add the job with `deduplication: { id, replace: true }` and the new data.",
+};
+refuseMethods(Job, refusedOfJob);
+
+export const logName = "log ";
+
+export function missing(error: unknown): undefined {
+  if (!(error instanceof NotFoundError)) throw error;
+}
+
+const timeOf = (text: string | null | undefined) => (text ? Date.parse(text) : undefined);
+
+function reasonOf({ last_error, result = null }: Partial<Stored>): string | undefined {
+  return last_error ? readError({ last_error, result }).message : undefined;
+}

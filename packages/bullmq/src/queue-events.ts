@@ -1,0 +1,80 @@
+import { setTimeout } from "node:timers/promises";
+import type { Client, Job as Stored, LiveEvent } from "@atlasqueue/client";
+import { connect, type WithConnection } from "./connection.ts";
+import { Emitter } from "./emitter.ts";
+import { Job, missing } from "./job.ts";
+
+export type QueueEventsOptions = WithConnection & { autorun?: boolean | undefined };
+type Finished = Extract<LiveEvent, { event: "finished" }>["data"]["items"][number];
+
+const pause_ms = 1_000;
+
+/** What happens in a queue, in all its workers: "completed", "failed" and "progress". */
+export class QueueEvents extends Emitter {
+  readonly name: string;
+  readonly #client: Client;
+  readonly #closing = new AbortController();
+  /** As JSON, by the jobs' ids. */
+  readonly #progress = new Map<string, string>();
+  readonly #ready = Promise.withResolvers<void>();
+  #running: Promise<unknown> | undefined;
+
+  constructor(name: string, opts: QueueEventsOptions) {
+    super("QueueEvents", ["completed", "failed", "progress"]);
+    this.#client = connect("QueueEvents", opts, ["autorun", "lastEventId", "blockingTimeout"]);
+    this.name = name;
+    if (opts.autorun !== false) void this.run();
+  }
+
+  async run(): Promise<void> {
+    this.#running ??= Promise.all([this.#repeat(() => this.#listen()), this.#repeat(() => this.#look())]);
+    await this.#running;
+  }
+  /** Resolves once events are received. */
+  waitUntilReady = () => this.#ready.promise;
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #repeat(act: () => Promise<void>): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await act().catch((error: unknown) => {
+        if (!signal.aborted) this.report(error);
+      });
+      await setTimeout(pause_ms, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const events = this.#client.stats.events({ queues: [this.name] }, { signal: this.#closing.signal });
+    for await (const { event, data } of events) {
+      this.#ready.resolve();
+      if (event !== "finished") continue;
+      for (const item of data.items) if (item.queue === this.name) await this.#finished(item);
+    }
+  }
+  async #finished({ id, status, finished_at }: Finished): Promise<void> {
+    const stored = await this.#client.get(id).catch(missing);
+    if (!stored || status === "cancelled") return;
+    this.#progressed(stored);
+    this.#progress.delete(id);
+    const { returnvalue, failedReason } = new Job(this.#client, stored);
+    const prev = "active";
+    if (status === "succeeded") this.emit("completed", { jobId: id, returnvalue, prev }, finished_at);
+    else this.emit("failed", { jobId: id, failedReason, prev }, finished_at);
+  }
+
+  async #look(): Promise<void> {
+    if (this.listenerCount("progress") === 0) return;
+    const { items } = await this.#client.page({ queue: this.name, status: "running", limit: 200 });
+    for (const job of items) this.#progressed(job);
+  }
+  #progressed({ id, progress, updated_at }: Stored): void {
+    const text = JSON.stringify(progress);
+    if (progress === null || text === this.#progress.get(id)) return;
+    this.#progress.set(id, text);
+    this.emit("progress", { jobId: id, data: progress }, updated_at);
+  }
+}

@@ -1,0 +1,221 @@
+import { IdempotencyMismatchError, type Client } from "@atlasqueue/client";
+import { connect, type WithConnection } from "./connection.ts";
+import { Emitter } from "./emitter.ts";
+import { Job, logName, missing, type Known } from "./job.ts";
+import { changeLimits, limitsOf, rateOf } from "./limits.ts";
+import { keyOf, submissionOf, type JobsOptions, type RepeatOptions } from "./mapping.ts";
+import { refuseMethods } from "./refused.ts";
+import { getScheduler, listSchedulers, putScheduler, removeScheduler, type JobTemplate } from "./schedulers.ts";
+import { allTypes, countsOf, stateOf, statusesOf, type JobState, type JobType } from "./states.ts";
+import type { Loose } from "./types.ts";
+
+export type QueueOptions = WithConnection & { defaultJobOptions?: JobsOptions | undefined };
+export type BulkJob = { name: string; data?: unknown; opts?: JobsOptions | undefined };
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export class Queue<Data = Loose, Result = Loose, Name extends string = string> extends Emitter {
+  readonly name: string;
+  readonly opts: QueueOptions;
+  readonly #client: Client;
+
+  constructor(name: string, opts: QueueOptions) {
+    super("Queue", ["cleaned", "paused", "progress", "removed", "resumed", "waiting"]);
+    this.#client = connect("a Queue", opts, ["defaultJobOptions"]);
+    this.name = name;
+    this.opts = opts;
+  }
+
+  get defaultJobOptions(): JobsOptions {
+    return { ...this.opts.defaultJobOptions };
+  }
+
+  #optsOf(opts: JobsOptions | undefined): JobsOptions {
+    return { ...this.opts.defaultJobOptions, ...opts };
+  }
+  #job(known: Known, opts?: JobsOptions) {
+    return new Job<Data, Result, Name>(this.#client, known, opts);
+  }
+
+  /** Stores a job. With a `jobId` or `deduplication` that is taken, it resolves with the job that has it. */
+  async add(name: Name, data?: Data, opts?: JobsOptions): Promise<Job<Data, Result, Name>> {
+    const all = this.#optsOf(opts);
+    const { idempotency_key: key, ...request } = submissionOf(this.name, name, data, all);
+    const { queue, type, payload } = { ...request, queue: this.name, payload: request.payload ?? {} };
+    try {
+      const { job } = await this.#client.submit({ ...request, ...(key !== undefined && { idempotency_key: key }) });
+      const added = this.#job({ queue, type, payload, ...job }, all);
+      this.emit("waiting", added);
+      return added;
+    } catch (error) {
+      const found = error instanceof IdempotencyMismatchError && key !== undefined && (await this.#byKey(key));
+      if (!found) throw error;
+      return found;
+    }
+  }
+
+  /** Stores jobs, up to 1,000 and 1 MiB all or none. */
+  async addBulk(jobs: readonly BulkJob[]): Promise<Job<Data, Result, Name>[]> {
+    const all = jobs.map(({ opts }) => this.#optsOf(opts));
+    const requests = jobs.map(({ name, data }, at) => submissionOf(this.name, name, data, all[at] ?? {}));
+    try {
+      const submitted = await this.#client.submitMany(requests);
+      return submitted.map(({ id }, at) => {
+        const { type = "", payload = {} } = requests[at] ?? {};
+        return this.#job({ id, queue: this.name, type, payload }, all[at]);
+      });
+    } catch (error) {
+      if (!(error instanceof IdempotencyMismatchError)) throw error;
+      return Promise.all(jobs.map(({ name, data, opts }) => this.add(name as Name, data as Data, opts)));
+    }
+  }
+
+  /** By its id, or by the `jobId` that it was added with. */
+  async getJob(id: string): Promise<Job<Data, Result, Name> | undefined> {
+    if (!uuid.test(id)) return this.#byKey(keyOf(this.name, id));
+    const job = await this.#client.get(id).catch(missing);
+    return job?.queue === this.name ? this.#job(job) : undefined;
+  }
+  async #byKey(key: string) {
+    const [job] = (await this.#client.page({ key })).items;
+    return job && this.#job(job);
+  }
+
+  async getJobState(id: string): Promise<JobState> {
+    return (await this.getJob(id))?.getState() ?? "unknown";
+  }
+
+  /** The lines that processors logged, oldest first. */
+  async getJobLogs(id: string): Promise<{ logs: string[]; count: number }> {
+    const job = await this.getJob(id);
+    const { steps } = job ? await this.#client.steps(job.id) : { steps: [] };
+    const logs = steps.filter(({ name }) => name.startsWith(logName)).map(({ result }) => String(result));
+    return { logs, count: logs.length };
+  }
+
+  /** Newest first, or oldest first with `asc`. `end` is part of the range, and -1 is the last one. */
+  async getJobs(types: JobType | readonly JobType[] = allTypes, start = 0, end = -1, asc = false) {
+    const wanted = [types].flat().map((type) => (type === "wait" ? "waiting" : type));
+    const most = end < 0 || asc ? Infinity : end + 1;
+    const found = await Promise.all(
+      statusesOf(wanted).map(async (status) => {
+        const jobs: Known[] = [];
+        for await (const job of this.#client.list({ queue: this.name, status, pageSize: 200 })) {
+          if (wanted.includes(stateOf(job) as JobType)) jobs.push(job);
+          if (jobs.length >= most) break;
+        }
+        return jobs;
+      }),
+    );
+    const jobs = found.flat().map((job) => this.#job(job));
+    jobs.sort((a, b) => (asc ? a.timestamp - b.timestamp : b.timestamp - a.timestamp));
+    return jobs.slice(start, end < 0 ? undefined : end + 1);
+  }
+  getActive = (start?: number, end?: number) => this.getJobs("active", start, end, true);
+  getCompleted = (start?: number, end?: number) => this.getJobs("completed", start, end);
+  getDelayed = (start?: number, end?: number) => this.getJobs("delayed", start, end, true);
+  getFailed = (start?: number, end?: number) => this.getJobs("failed", start, end);
+  getPrioritized = (start?: number, end?: number) => this.getJobs("prioritized", start, end, true);
+  getWaiting = (start?: number, end?: number) => this.getJobs("waiting", start, end, true);
+  getWaitingChildren = (start?: number, end?: number) => this.getJobs("waiting-children", start, end, true);
+
+  /** Up to a second old. Jobs with a priority count as waiting. */
+  async getJobCounts(...types: JobType[]): Promise<Record<string, number>> {
+    const queue = await this.#client.queue(this.name).catch(missing);
+    return countsOf(types.length > 0 ? types : allTypes, queue?.counts ?? {});
+  }
+  async getJobCountByTypes(...types: JobType[]): Promise<number> {
+    return Object.values(await this.getJobCounts(...types)).reduce((sum, count) => sum + count, 0);
+  }
+  count = () => this.getJobCountByTypes("waiting", "delayed", "waiting-children");
+  getActiveCount = () => this.getJobCountByTypes("active");
+  getCompletedCount = () => this.getJobCountByTypes("completed");
+  getDelayedCount = () => this.getJobCountByTypes("delayed");
+  getFailedCount = () => this.getJobCountByTypes("failed");
+  getWaitingCount = () => this.getJobCountByTypes("waiting");
+  getWaitingChildrenCount = () => this.getJobCountByTypes("waiting-children");
+
+  /** Starts no more jobs of the queue, in any worker. Running ones go on. */
+  async pause(): Promise<void> {
+    await this.#client.pause(this.name);
+    this.emit("paused");
+  }
+  async resume(): Promise<void> {
+    await this.#client.resume(this.name);
+    this.emit("resumed");
+  }
+  async isPaused(): Promise<boolean> {
+    return (await this.#client.queue(this.name).catch(missing))?.paused ?? false;
+  }
+
+  setGlobalConcurrency = (concurrency: number) => changeLimits(this.#client, this.name, { concurrency });
+  removeGlobalConcurrency = () => changeLimits(this.#client, this.name, { concurrency: null });
+  async getGlobalConcurrency(): Promise<number | null> {
+    return (await limitsOf(this.#client, this.name)).concurrency ?? null;
+  }
+  setGlobalRateLimit = (max: number, duration: number) =>
+    changeLimits(this.#client, this.name, { rate: rateOf({ max, duration }) });
+  removeGlobalRateLimit = () => changeLimits(this.#client, this.name, { rate: null });
+
+  /** Resolves with 1, or with 0 if there is no such job or it is running. */
+  async remove(id: string): Promise<number> {
+    const job = await this.getJob(id);
+    if (!job || (await job.isActive())) return 0;
+    await job.remove();
+    this.emit("removed", id);
+    return 1;
+  }
+  /** Removes the jobs that wait, and with `delayed` those with a delay. */
+  async drain(delayed = false): Promise<void> {
+    for (const status of statusesOf(delayed ? ["waiting", "delayed"] : ["waiting"])) await this.#purge({ status });
+  }
+  /** Pauses the queue and removes its jobs and its job schedulers. Rejects while jobs run, unless forced. */
+  async obliterate({ force = false } = {}): Promise<void> {
+    await this.pause();
+    const [active] = (await this.#client.page({ queue: this.name, status: "running", limit: 1 })).items;
+    if (active && !force) throw new Error("Cannot obliterate queue with active jobs");
+    for (const { key } of await this.getJobSchedulers()) await this.removeJobScheduler(key);
+    await this.#purge({});
+  }
+  async #purge(filter: { status?: Loose }): Promise<void> {
+    let cursor: string | null | undefined;
+    do {
+      const wish = { action: "purge", filter: { queue: this.name, ...filter } } as const;
+      cursor = (await this.#client.bulk(cursor ? { ...wish, cursor } : wish)).next_cursor;
+    } while (cursor !== null);
+  }
+
+  /** Adds a job at each time of a pattern. The first one is stored at its time, so it resolves with no job. */
+  async upsertJobScheduler(id: string, repeat: RepeatOptions, template: JobTemplate = {}): Promise<undefined> {
+    await putScheduler(this.#client, this.name, id, repeat, { ...template, opts: this.#optsOf(template.opts) });
+  }
+  getJobScheduler = (id: string) => getScheduler(this.#client, this.name, id);
+  getJobSchedulers = async (start = 0, end = -1) =>
+    (await listSchedulers(this.#client, this.name)).slice(start, end < 0 ? undefined : end + 1);
+  getJobSchedulersCount = async () => (await this.getJobSchedulers()).length;
+  removeJobScheduler = (id: string) => removeScheduler(this.#client, this.name, id);
+
+  waitUntilReady = async () => {};
+  close = async () => {};
+  disconnect = async () => {};
+}
+
+export const refusedOfQueue = {
+  addJobLog: "Call `job.log()` in the processor.",
+  clean: "Set RETENTION_SUCCEEDED_HOURS and its like on the server.",
+  exportPrometheusMetrics: "Use GET /metrics of the API.",
+  getCountsPerPriority: "Use `getPrioritized()`.",
+  getDeduplicationJobId: "Add the job: it resolves with the one that exists.",
+  getGlobalRateLimit: "Use `client.queue()` of @atlasqueue/client.",
+  getMetrics: "Use `client.stats.series()` of @atlasqueue/client.",
+  getRateLimitTtl: "Use `client.queue()` of @atlasqueue/client.",
+  getWorkers: "Use `client.workers()` of @atlasqueue/client.",
+  promoteJobs: "Remove the jobs and add them without a delay.",
+  rateLimit: "Use `setGlobalRateLimit()`.",
+  removeDeduplicationKey: "The key is free once the job has ended or was removed.",
+  removeRateLimitKey: "Use `removeGlobalRateLimit()`.",
+  retryJobs: "Use `client.deadLetters` of @atlasqueue/client.",
+  trimEvents: "Events are not stored.",
+  updateJobProgress: "Call `job.updateProgress()` in the processor.",
+};
+refuseMethods(Queue, refusedOfQueue);

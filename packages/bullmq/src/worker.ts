@@ -1,0 +1,218 @@
+import { setTimeout } from "node:timers/promises";
+import {
+  DoNotRetryError,
+  type Client,
+  type JsonObject,
+  type RemoteContext,
+  type RemoteWorker,
+  type WorkEvent,
+} from "@atlasqueue/client";
+import { connect, type WithConnection } from "./connection.ts";
+import { Emitter } from "./emitter.ts";
+import { UnrecoverableError } from "./errors.ts";
+import { Job, missing } from "./job.ts";
+import { changeLimits, rateOf, type RateLimiterOptions } from "./limits.ts";
+import { NotSupportedError, refuseMethods, type Refused } from "./refused.ts";
+import type { Loose } from "./types.ts";
+
+export type Processor<Data = Loose, Result = Loose, Name extends string = string> = (
+  job: Job<Data, Result, Name>,
+  token?: string,
+  signal?: AbortSignal,
+) => Promise<Result> | Result;
+
+export type WorkerOptions = WithConnection & {
+  name?: string | undefined;
+  /** Default true: it starts at once. */
+  autorun?: boolean | undefined;
+  /** Default 1. */
+  concurrency?: number | undefined;
+  /** Becomes the rate limit of the queue. */
+  limiter?: RateLimiterOptions | undefined;
+  /** Milliseconds that a job is held without a renewal. Default 30,000. */
+  lockDuration?: number | undefined;
+};
+
+/** The second row has no effect: leases are renewed and recovered by themselves. */
+const taken = [
+  ...["name", "autorun", "concurrency", "limiter", "lockDuration"],
+  ...["drainDelay", "lockRenewTime", "maxStalledCount", "runRetryDelay", "stalledInterval"],
+  ...["removeOnComplete", "removeOnFail"],
+];
+export const refusedOfWorkers: Refused = {
+  maxStartedAttempts: "Use `attempts` of the job: a lost lease counts as one.",
+  maximumRateLimitDelay: "Use `limiter`.",
+  metrics: "Use GET /metrics of the API.",
+  skipLockRenewal: "Leases are always renewed.",
+  skipStalledCheck: "Leases that ended are always recovered.",
+  useWorkerThreads: "Use `isolate` of @atlasqueue/worker.",
+  useWorkerThread: "Use `isolate` of @atlasqueue/worker.",
+  workerForkOptions: "Use `isolate` of @atlasqueue/worker.",
+};
+const forever_ms = 2 ** 31 - 1;
+const drained_poll_ms = 500;
+
+type Attempt = { job: Job; result?: unknown; error?: unknown };
+
+export class Worker<Data = Loose, Result = Loose, Name extends string = string> extends Emitter {
+  readonly name: string;
+  readonly opts: WorkerOptions;
+  readonly #client: Client;
+  readonly #processor: Processor<Data, Result, Name>;
+  readonly #attempts = new Map<string, Attempt>();
+  #work: RemoteWorker | undefined;
+  #starting: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  #paused = false;
+  #watching = false;
+  #concurrency: number;
+
+  constructor(name: string, processor: Processor<Data, Result, Name>, opts: WorkerOptions) {
+    super("Worker", [
+      ...["active", "completed", "failed", "progress", "stalled", "drained"],
+      ...["ready", "paused", "resumed", "closing", "closed"],
+    ]);
+    this.#client = connect("a Worker", opts, taken, refusedOfWorkers);
+    if (typeof processor !== "function")
+      throw new NotSupportedError("A processor in a file", "Pass a function, or use `isolate` of @atlasqueue/worker.");
+    this.name = name;
+    this.opts = opts;
+    this.#processor = processor;
+    this.#concurrency = opts.concurrency ?? 1;
+    if (opts.autorun !== false) void this.run();
+  }
+
+  /** Starts a worker that was made with `autorun: false`. */
+  run(): Promise<void> {
+    return (this.#starting ??= this.#begin());
+  }
+  async #begin(): Promise<void> {
+    const { limiter } = this.opts;
+    try {
+      if (limiter) await changeLimits(this.#client, this.name, { rate: rateOf(limiter) });
+    } catch (error) {
+      this.report(error);
+    }
+    if (!this.#paused && !this.#closing) this.#start();
+    this.emit("ready");
+  }
+  async waitUntilReady(): Promise<void> {
+    await this.#starting;
+  }
+
+  #start(): void {
+    const lease_seconds = Math.max(1, Math.ceil((this.opts.lockDuration ?? 30_000) / 1_000));
+    this.#work = this.#client.work(this.name, (payload, context) => this.#process(payload, context), {
+      concurrency: this.#concurrency,
+      leaseSeconds: lease_seconds,
+      ...(this.opts.name !== undefined && { workerId: this.opts.name }),
+      observe: (event) => this.#observe(event),
+    });
+  }
+  async #stop(deadlineMs: number): Promise<void> {
+    const work = this.#work;
+    this.#work = undefined;
+    await work?.stop({ deadlineMs });
+  }
+
+  async #process(_payload: JsonObject, context: RemoteContext): Promise<unknown> {
+    const progress: RemoteContext["progress"] = (value) => {
+      context.progress(value);
+      this.emit("progress", job, value);
+    };
+    const job: Job<Data, Result, Name> = new Job(this.#client, context.job, undefined, { ...context, progress });
+    const attempt: Attempt = { job };
+    this.#attempts.set(job.id, attempt);
+    this.emit("active", job, "waiting");
+    try {
+      return (attempt.result = await this.#processor(job, this.#work?.id, context.signal));
+    } catch (error) {
+      attempt.error = error;
+      throw error instanceof UnrecoverableError ? new DoNotRetryError(error.message, { cause: error }) : error;
+    }
+  }
+
+  #observe(event: WorkEvent): void {
+    if (event.event === "handler_start") return;
+    if ("error" in event && event.event !== "job_settled") return this.report(event.error);
+    const attempt = "job" in event ? this.#attempts.get(event.job.id) : undefined;
+    if (!attempt) return;
+    this.#attempts.delete(attempt.job.id);
+    if (event.event === "job_settled" && event.outcome !== "released") this.#ended(attempt, event);
+    if (event.event === "lease_lost") this.emit("stalled", attempt.job.id, "active");
+    void this.#watch().catch((error: unknown) => this.report(error));
+  }
+  #ended({ job, result, error }: Attempt, event: WorkEvent & { event: "job_settled" }): void {
+    job.attemptsMade += 1;
+    job.finishedOn = Date.now();
+    if (event.outcome === "succeeded") {
+      job.returnvalue = result;
+      this.emit("completed", job, result, "active");
+    } else {
+      const thrown = error instanceof Error ? error : new Error(event.error ?? String(error));
+      job.failedReason = thrown.message;
+      this.emit("failed", job, thrown, "active");
+    }
+  }
+
+  /** Looks whether the queue is empty, once this worker has nothing to do. */
+  async #watch(): Promise<void> {
+    if (this.#watching || this.listenerCount("drained") === 0) return;
+    this.#watching = true;
+    try {
+      while (this.#attempts.size === 0 && !this.#closing) {
+        const queue = await this.#client.scaling(this.name).catch(missing);
+        if (!queue?.ready && !queue?.running) return void this.emit("drained");
+        await setTimeout(drained_poll_ms, undefined, { ref: false });
+      }
+    } finally {
+      this.#watching = false;
+    }
+  }
+
+  /** Takes no more jobs here. Resolves when those that run have ended. */
+  async pause(doNotWaitActive = false): Promise<void> {
+    this.#paused = true;
+    const stopped = this.#stop(forever_ms);
+    if (!doNotWaitActive) await stopped;
+    this.emit("paused");
+  }
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#start();
+    this.emit("resumed");
+  }
+  isPaused = () => this.#paused;
+  isRunning = () => this.#work !== undefined;
+
+  get concurrency(): number {
+    return this.#concurrency;
+  }
+  set concurrency(concurrency: number) {
+    this.#concurrency = concurrency;
+    if (!this.#work) return;
+    void this.#stop(forever_ms);
+    this.#start();
+  }
+
+  /** Takes no more jobs, and resolves when those that run have ended. Forced, it aborts them and gives them back. */
+  close(force = false): Promise<void> {
+    return (this.#closing ??= this.#close(force));
+  }
+  async #close(force: boolean): Promise<void> {
+    this.emit("closing", "closing");
+    await this.#stop(force ? 0 : forever_ms);
+    this.emit("closed");
+  }
+}
+
+export const refusedOfWorker = {
+  cancelAllJobs: "Use `client.bulk()` of @atlasqueue/client.",
+  cancelJob: "Use `client.cancel()` of @atlasqueue/client.",
+  extendJobLocks: "The worker renews leases by itself.",
+  getNextJob: "Use `client.lease()` of @atlasqueue/client.",
+  rateLimit: "Throw RetryAfterError of @atlasqueue/client, or use `queue.setGlobalRateLimit()`.",
+  startStalledCheckTimer: "The server recovers jobs of crashed workers.",
+};
+refuseMethods(Worker, refusedOfWorker);
