@@ -72,7 +72,6 @@ export class FlowProducer extends Emitter {
 
   waitUntilReady = async () => {};
   close = async () => {};
-  disconnect = async () => {};
 }
 
 /** In BullMQ each child has a policy, here the job above them has one for all. */

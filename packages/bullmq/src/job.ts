@@ -17,8 +17,6 @@ export type Running = Pick<RemoteContext, "progress" | "waitFor" | "parents" | "
 /** All that is known of a job. Of one that was submitted just now, that is not everything. */
 export type Known = Pick<Stored, "id" | "queue" | "type" | "payload"> & Partial<Stored>;
 
-const insideOnly = "Call it in the processor of a Worker.";
-
 export class Job<Data = Loose, Result = Loose, Name extends string = string> {
   readonly id: string;
   readonly name: Name;
@@ -27,7 +25,6 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
   readonly opts: JobsOptions;
   readonly timestamp: number;
   readonly delay: number;
-  readonly priority: number;
   readonly processedOn: number | undefined;
   finishedOn: number | undefined;
   progress: Loose;
@@ -47,10 +44,9 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
     this.name = known.type as Name;
     this.queueName = known.queue;
     this.data = known.payload as Data;
-    this.priority = Math.max(0, -(known.priority ?? 0));
     this.timestamp = Date.parse(created_at);
     this.delay = Math.max(0, Date.parse(run_at) - this.timestamp);
-    this.opts = opts ?? { attempts: max_attempts, delay: this.delay, priority: this.priority };
+    this.opts = opts ?? { attempts: max_attempts, delay: this.delay, priority: Math.max(0, -(known.priority ?? 0)) };
     this.processedOn = timeOf(known.started_at);
     this.finishedOn = timeOf(known.finished_at);
     this.progress = known.progress ?? 0;
@@ -70,15 +66,11 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
     const job = await this.#client.get(this.id).catch(missing);
     return job ? stateOf(job) : "unknown";
   }
-  isActive = () => this.#is("active");
-  isCompleted = () => this.#is("completed");
-  isDelayed = () => this.#is("delayed");
-  isFailed = () => this.#is("failed");
-  isWaiting = () => this.#is("waiting", "prioritized");
-  isWaitingChildren = () => this.#is("waiting-children");
-  async #is(...states: JobState[]): Promise<boolean> {
-    return states.includes(await this.getState());
-  }
+  isActive = async () => (await this.getState()) === "active";
+  isCompleted = async () => (await this.getState()) === "completed";
+  isDelayed = async () => (await this.getState()) === "delayed";
+  isFailed = async () => (await this.getState()) === "failed";
+  isWaiting = async () => /^waiting$|^prioritized$/.test(await this.getState());
 
   /** Replaces the job's progress. It is sent once a second at most. */
   async updateProgress(progress: Json): Promise<void> {
@@ -133,27 +125,21 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
   }
 
   #inside(method: string): Running {
-    if (this.#running) return this.#running;
-    throw new NotSupportedError(`job.${method}() outside of a processor`, insideOnly);
+    const instead = "Call it in the processor of a Worker.";
+    if (!this.#running) throw new NotSupportedError(`job.${method}() outside of a processor`, instead);
+    return this.#running;
   }
 }
 
 export const refusedOfJob = {
   changeDelay: "Add the job with `deduplication: { id, replace: true }` and the new delay.",
   changePriority: "Remove the job and add it again.",
-  clearLogs: "Lines are removed with their job.",
   extendLock: "The worker renews leases by itself.",
   getDependencies: "Use `client.parents()` of @atlasqueue/client.",
-  getDependenciesCount: "Use `client.parents()` of @atlasqueue/client.",
-  getFailedChildrenValues: "Use `client.parents()` of @atlasqueue/client.",
-  getIgnoredChildrenFailures: "Use `client.parents()` of @atlasqueue/client.",
   moveToCompleted: "Return from the processor, or use `client.ack()` of @atlasqueue/client.",
   moveToFailed: "Throw in the processor, or use `client.nack()` of @atlasqueue/client.",
-  moveToWait: "Throw RetryAfterError of @atlasqueue/client.",
   moveToWaitingChildren: "Use `spawn` of a handler of @atlasqueue/client.",
   promote: "Remove the job and add it without a delay.",
-  removeChildDependency: "Cancel the flow and add it again.",
-  removeDeduplicationKey: "The key is free once the job has ended or was removed.",
   updateData: "Add the job with `deduplication: { id, replace: true }` and the new data.",
 };
 refuseMethods(Job, refusedOfJob);

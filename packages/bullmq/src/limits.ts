@@ -4,13 +4,10 @@ import { missing } from "./job.ts";
 export type RateLimiterOptions = { max: number; duration: number };
 type Limits = StoredQueue["limits"];
 
-export async function limitsOf(client: Client, queue: string): Promise<Partial<Limits>> {
-  return (await client.queue(queue).catch(missing))?.limits ?? {};
-}
-
 /** Changes some of a queue's limits. They hold for all its workers. */
 export async function changeLimits(client: Client, queue: string, change: Partial<Limits>): Promise<void> {
-  await client.setLimits(queue, { ...(await limitsOf(client, queue)), ...change });
+  const now = await client.queue(queue).catch(missing);
+  await client.setLimits(queue, { ...now?.limits, ...change });
 }
 
 export const rateOf = ({ max, duration }: RateLimiterOptions): Limits["rate"] => ({

@@ -41,8 +41,6 @@ export const refusedOfJobs: Refused = {
   parent: "Use `FlowProducer`.",
   sizeLimit: "A job's data may have 256 KiB.",
   failParentOnFailure: "It is for children of a flow.",
-  ignoreDependencyOnFailure: "It is for children of a flow.",
-  removeDependencyOnFailure: "It is for children of a flow.",
   continueParentOnFailure: "Use `ignoreDependencyOnFailure`: the parent runs when all children have ended.",
   telemetry: "Use `tracing` of @atlasqueue/client.",
 };

@@ -2,11 +2,11 @@ import { IdempotencyMismatchError, type Client } from "@atlasqueue/client";
 import { connect, type WithConnection } from "./connection.ts";
 import { Emitter } from "./emitter.ts";
 import { Job, logName, missing, type Known } from "./job.ts";
-import { changeLimits, limitsOf, rateOf } from "./limits.ts";
+import { changeLimits, rateOf } from "./limits.ts";
 import { keyOf, submissionOf, type JobsOptions, type RepeatOptions } from "./mapping.ts";
 import { refuseMethods } from "./refused.ts";
 import { getScheduler, listSchedulers, putScheduler, removeScheduler, type JobTemplate } from "./schedulers.ts";
-import { allTypes, countsOf, stateOf, statusesOf, type JobState, type JobType } from "./states.ts";
+import { allTypes, countsOf, stateOf, statusesOf, type JobType } from "./states.ts";
 import type { Loose } from "./types.ts";
 
 export type QueueOptions = WithConnection & { defaultJobOptions?: JobsOptions | undefined };
@@ -24,10 +24,6 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     this.#client = connect("a Queue", opts, ["defaultJobOptions"]);
     this.name = name;
     this.opts = opts;
-  }
-
-  get defaultJobOptions(): JobsOptions {
-    return { ...this.opts.defaultJobOptions };
   }
 
   #optsOf(opts: JobsOptions | undefined): JobsOptions {
@@ -81,10 +77,6 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     return job && this.#job(job);
   }
 
-  async getJobState(id: string): Promise<JobState> {
-    return (await this.getJob(id))?.getState() ?? "unknown";
-  }
-
   /** The lines that processors logged, oldest first. */
   async getJobLogs(id: string): Promise<{ logs: string[]; count: number }> {
     const job = await this.getJob(id);
@@ -95,13 +87,13 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
 
   /** Newest first, or oldest first with `asc`. `end` is part of the range, and -1 is the last one. */
   async getJobs(types: JobType | readonly JobType[] = allTypes, start = 0, end = -1, asc = false) {
-    const wanted = [types].flat().map((type) => (type === "wait" ? "waiting" : type));
+    const wanted = [types].flat().map((type): string => (type === "wait" ? "waiting" : type));
     const most = end < 0 || asc ? Infinity : end + 1;
     const found = await Promise.all(
-      statusesOf(wanted).map(async (status) => {
+      statusesOf([types].flat()).map(async (status) => {
         const jobs: Known[] = [];
         for await (const job of this.#client.list({ queue: this.name, status, pageSize: 200 })) {
-          if (wanted.includes(stateOf(job) as JobType)) jobs.push(job);
+          if (wanted.includes(stateOf(job))) jobs.push(job);
           if (jobs.length >= most) break;
         }
         return jobs;
@@ -115,25 +107,21 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   getCompleted = (start?: number, end?: number) => this.getJobs("completed", start, end);
   getDelayed = (start?: number, end?: number) => this.getJobs("delayed", start, end, true);
   getFailed = (start?: number, end?: number) => this.getJobs("failed", start, end);
-  getPrioritized = (start?: number, end?: number) => this.getJobs("prioritized", start, end, true);
   getWaiting = (start?: number, end?: number) => this.getJobs("waiting", start, end, true);
-  getWaitingChildren = (start?: number, end?: number) => this.getJobs("waiting-children", start, end, true);
 
   /** Up to a second old. Jobs with a priority count as waiting. */
   async getJobCounts(...types: JobType[]): Promise<Record<string, number>> {
     const queue = await this.#client.queue(this.name).catch(missing);
     return countsOf(types.length > 0 ? types : allTypes, queue?.counts ?? {});
   }
-  async getJobCountByTypes(...types: JobType[]): Promise<number> {
-    return Object.values(await this.getJobCounts(...types)).reduce((sum, count) => sum + count, 0);
-  }
+  getJobCountByTypes = async (...types: JobType[]) =>
+    Object.values(await this.getJobCounts(...types)).reduce((sum, count) => sum + count, 0);
   count = () => this.getJobCountByTypes("waiting", "delayed", "waiting-children");
   getActiveCount = () => this.getJobCountByTypes("active");
   getCompletedCount = () => this.getJobCountByTypes("completed");
   getDelayedCount = () => this.getJobCountByTypes("delayed");
   getFailedCount = () => this.getJobCountByTypes("failed");
   getWaitingCount = () => this.getJobCountByTypes("waiting");
-  getWaitingChildrenCount = () => this.getJobCountByTypes("waiting-children");
 
   /** Starts no more jobs of the queue, in any worker. Running ones go on. */
   async pause(): Promise<void> {
@@ -150,9 +138,6 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
 
   setGlobalConcurrency = (concurrency: number) => changeLimits(this.#client, this.name, { concurrency });
   removeGlobalConcurrency = () => changeLimits(this.#client, this.name, { concurrency: null });
-  async getGlobalConcurrency(): Promise<number | null> {
-    return (await limitsOf(this.#client, this.name)).concurrency ?? null;
-  }
   setGlobalRateLimit = (max: number, duration: number) =>
     changeLimits(this.#client, this.name, { rate: rateOf({ max, duration }) });
   removeGlobalRateLimit = () => changeLimits(this.#client, this.name, { rate: null });
@@ -192,30 +177,20 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   getJobScheduler = (id: string) => getScheduler(this.#client, this.name, id);
   getJobSchedulers = async (start = 0, end = -1) =>
     (await listSchedulers(this.#client, this.name)).slice(start, end < 0 ? undefined : end + 1);
-  getJobSchedulersCount = async () => (await this.getJobSchedulers()).length;
   removeJobScheduler = (id: string) => removeScheduler(this.#client, this.name, id);
 
   waitUntilReady = async () => {};
   close = async () => {};
-  disconnect = async () => {};
 }
 
 export const refusedOfQueue = {
-  addJobLog: "Call `job.log()` in the processor.",
   clean: "Set RETENTION_SUCCEEDED_HOURS and its like on the server.",
-  exportPrometheusMetrics: "Use GET /metrics of the API.",
-  getCountsPerPriority: "Use `getPrioritized()`.",
   getDeduplicationJobId: "Add the job: it resolves with the one that exists.",
-  getGlobalRateLimit: "Use `client.queue()` of @atlasqueue/client.",
   getMetrics: "Use `client.stats.series()` of @atlasqueue/client.",
   getRateLimitTtl: "Use `client.queue()` of @atlasqueue/client.",
   getWorkers: "Use `client.workers()` of @atlasqueue/client.",
-  promoteJobs: "Remove the jobs and add them without a delay.",
   rateLimit: "Use `setGlobalRateLimit()`.",
-  removeDeduplicationKey: "The key is free once the job has ended or was removed.",
-  removeRateLimitKey: "Use `removeGlobalRateLimit()`.",
   retryJobs: "Use `client.deadLetters` of @atlasqueue/client.",
-  trimEvents: "Events are not stored.",
   updateJobProgress: "Call `job.updateProgress()` in the processor.",
 };
 refuseMethods(Queue, refusedOfQueue);

@@ -1,57 +1,36 @@
 import type { Job as Stored, JobStatus } from "@atlasqueue/client";
 
-export type JobState =
-  | "active"
-  | "completed"
-  | "delayed"
-  | "failed"
-  | "prioritized"
-  | "unknown"
-  | "waiting"
-  | "waiting-children";
-/** "wait" is another name of "waiting". No job is "paused": it stays "waiting". */
-export type JobType = Exclude<JobState, "unknown"> | "wait" | "paused";
-
-export const allTypes: readonly JobType[] = [
-  "active",
-  "completed",
-  "delayed",
-  "failed",
-  "prioritized",
-  "waiting",
-  "waiting-children",
-];
-
-const statuses: Record<JobType, readonly JobStatus[]> = {
+// A job that failed and is tried again is "delayed", as in BullMQ. "wait" is another name of "waiting".
+const statuses = {
   active: ["running"],
   completed: ["succeeded"],
-  // A job that failed and is tried again.
   delayed: ["scheduled", "failed"],
   failed: ["dead", "cancelled"],
-  paused: [],
   prioritized: ["queued"],
   wait: ["queued"],
   waiting: ["queued"],
   "waiting-children": ["blocked"],
-};
+} as const satisfies Record<string, readonly JobStatus[]>;
+export type JobType = keyof typeof statuses;
+export type JobState = Exclude<JobType, "wait"> | "unknown";
+
+export const allTypes = Object.keys(statuses).filter((type) => type !== "wait") as JobType[];
 
 export const statusesOf = (types: readonly JobType[]): JobStatus[] => [
-  ...new Set(types.flatMap((type) => statuses[type])),
+  ...new Set(types.flatMap((type): readonly JobStatus[] => statuses[type])),
 ];
 
 export function stateOf({ status, priority, flow_id }: Pick<Stored, "status" | "priority" | "flow_id">): JobState {
   if (status === "queued") return priority < 0 ? "prioritized" : "waiting";
-  if (status === "blocked") return flow_id === null ? "waiting" : "waiting-children";
-  const [type] = Object.entries(statuses).find(([, of]) => of.includes(status)) ?? ["unknown"];
-  return type as JobState;
+  if (status === "blocked" && flow_id === null) return "waiting";
+  return allTypes.find((type) => statusesOf([type]).includes(status)) as JobState;
 }
 
-/** As BullMQ counts them. Jobs with a priority count as waiting. */
+/** Jobs with a priority count as waiting. */
 export function countsOf(
   types: readonly JobType[],
   counts: Partial<Record<JobStatus, number>>,
 ): Record<string, number> {
-  const of = (type: JobType) =>
-    type === "prioritized" ? 0 : statuses[type].reduce((sum, status) => sum + (counts[status] ?? 0), 0);
-  return Object.fromEntries(types.map((type) => [type, of(type)]));
+  const of = (type: JobType) => statusesOf([type]).reduce((sum, status) => sum + (counts[status] ?? 0), 0);
+  return Object.fromEntries(types.map((type) => [type, type === "prioritized" ? 0 : of(type)]));
 }

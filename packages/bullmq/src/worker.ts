@@ -36,18 +36,14 @@ export type WorkerOptions = WithConnection & {
 /** The second row has no effect: leases are renewed and recovered by themselves. */
 const taken = [
   ...["name", "autorun", "concurrency", "limiter", "lockDuration"],
-  ...["drainDelay", "lockRenewTime", "maxStalledCount", "runRetryDelay", "stalledInterval"],
+  ...["drainDelay", "lockRenewTime", "skipStalledCheck", "maxStalledCount", "runRetryDelay", "stalledInterval"],
   ...["removeOnComplete", "removeOnFail"],
 ];
 export const refusedOfWorkers: Refused = {
   maxStartedAttempts: "Use `attempts` of the job: a lost lease counts as one.",
-  maximumRateLimitDelay: "Use `limiter`.",
   metrics: "Use GET /metrics of the API.",
   skipLockRenewal: "Leases are always renewed.",
-  skipStalledCheck: "Leases that ended are always recovered.",
   useWorkerThreads: "Use `isolate` of @atlasqueue/worker.",
-  useWorkerThread: "Use `isolate` of @atlasqueue/worker.",
-  workerForkOptions: "Use `isolate` of @atlasqueue/worker.",
 };
 const forever_ms = 2 ** 31 - 1;
 const drained_poll_ms = 500;
@@ -65,7 +61,6 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   #closing: Promise<void> | undefined;
   #paused = false;
   #watching = false;
-  #concurrency: number;
 
   constructor(name: string, processor: Processor<Data, Result, Name>, opts: WorkerOptions) {
     super("Worker", [
@@ -78,7 +73,6 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     this.name = name;
     this.opts = opts;
     this.#processor = processor;
-    this.#concurrency = opts.concurrency ?? 1;
     if (opts.autorun !== false) void this.run();
   }
 
@@ -103,7 +97,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   #start(): void {
     const lease_seconds = Math.max(1, Math.ceil((this.opts.lockDuration ?? 30_000) / 1_000));
     this.#work = this.#client.work(this.name, (payload, context) => this.#process(payload, context), {
-      concurrency: this.#concurrency,
+      concurrency: this.concurrency,
       leaseSeconds: lease_seconds,
       ...(this.opts.name !== undefined && { workerId: this.opts.name }),
       observe: (event) => this.#observe(event),
@@ -186,14 +180,9 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   isPaused = () => this.#paused;
   isRunning = () => this.#work !== undefined;
 
+  /** It cannot be changed. */
   get concurrency(): number {
-    return this.#concurrency;
-  }
-  set concurrency(concurrency: number) {
-    this.#concurrency = concurrency;
-    if (!this.#work) return;
-    void this.#stop(forever_ms);
-    this.#start();
+    return this.opts.concurrency ?? 1;
   }
 
   /** Takes no more jobs, and resolves when those that run have ended. Forced, it aborts them and gives them back. */
@@ -210,9 +199,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
 export const refusedOfWorker = {
   cancelAllJobs: "Use `client.bulk()` of @atlasqueue/client.",
   cancelJob: "Use `client.cancel()` of @atlasqueue/client.",
-  extendJobLocks: "The worker renews leases by itself.",
   getNextJob: "Use `client.lease()` of @atlasqueue/client.",
   rateLimit: "Throw RetryAfterError of @atlasqueue/client, or use `queue.setGlobalRateLimit()`.",
-  startStalledCheckTimer: "The server recovers jobs of crashed workers.",
 };
 refuseMethods(Worker, refusedOfWorker);
