@@ -59,6 +59,9 @@ const attempts_max = 25;
 /** The idempotency key of a BullMQ job. */
 export const keyOf = (queue: string, jobId: string): string => `bullmq:${queue}:${jobId}`;
 
+/** Schedules belong to a tenant, job schedulers to a queue. */
+export const scheduleNameOf = (queue: string, id: string): string => `${queue}:${id}`;
+
 /** What AtlasQueue takes for a job of BullMQ. Throws a NotSupportedError for what it has nothing for. */
 export function submissionOf(queue: string, type: string, data: unknown, opts: JobsOptions): JobSubmission {
   checkOptions(opts, "a job", takenOfJobs.split(" "), refusedOfJobs);

@@ -1,12 +1,9 @@
 import type { Client, Schedule } from "@atlasqueue/client";
 import { missing } from "./job.ts";
-import { cronOf, templateOf, type JobsOptions, type RepeatOptions } from "./mapping.ts";
+import { cronOf, scheduleNameOf, templateOf, type JobsOptions, type RepeatOptions } from "./mapping.ts";
 import { checkOptions } from "./refused.ts";
 
 export type JobTemplate = { name?: string; data?: unknown; opts?: JobsOptions | undefined };
-
-/** Schedules belong to a tenant, job schedulers to a queue. */
-export const scheduleNameOf = (queue: string, id: string): string => `${queue}:${id}`;
 
 const schedulerOf = (queue: string, { name, cron, timezone, job, next_runs }: Schedule) => ({
   key: name.slice(queue.length + 1),

@@ -33,6 +33,11 @@ export const commands: Record<string, { group: Group; about: string; load: () =>
     about: "Submit one job, or one for every line of a file, to a running API.",
     load: async () => (await import("./submit.ts")).defineSubmit,
   },
+  import: {
+    group: "Submit",
+    about: "Import the jobs and schedules of BullMQ or pg-boss.",
+    load: async () => (await import("./import.ts")).defineImport,
+  },
   jobs: {
     group: "Inspect",
     about: "List, show, import, edit, cancel, retry, signal and delete jobs.",
