@@ -11,7 +11,6 @@ export const refusedOfAll: Refused = {
   prefix: "Give each application a tenant of its own, by its token.",
   telemetry: "Use `tracing` of @atlasqueue/client.",
   settings: "Throw RetryAfterError of @atlasqueue/client to choose a delay, or run jobs with @atlasqueue/worker.",
-  sharedConnection: "Connections are shared in any case.",
 };
 /** They tune BullMQ and Redis. */
 const unneeded = ["skipVersionCheck", "skipMetasUpdate", "skipWaitingForReady", "streams"];

@@ -18,14 +18,11 @@ export type JobsOptions = {
   delay?: number | undefined;
   jobId?: string | undefined;
   priority?: number | undefined;
-  /** Without an effect: the settings `RETENTION_…` of the server decide. */
+  /** The last four have no effect. The settings `RETENTION_…` of the server decide. */
   removeOnComplete?: KeepJobs | undefined;
   removeOnFail?: KeepJobs | undefined;
-  /** Without an effect. */
   keepLogs?: number | undefined;
   stackTraceLimit?: number | undefined;
-  timestamp?: number | undefined;
-  lifo?: boolean | undefined;
 };
 export type RepeatOptions = {
   pattern?: string | undefined;
@@ -34,15 +31,12 @@ export type RepeatOptions = {
 };
 
 const takenOfJobs =
-  "attempts backoff deduplication delay jobId priority removeOnComplete removeOnFail keepLogs stackTraceLimit timestamp";
+  "attempts backoff deduplication delay jobId priority removeOnComplete removeOnFail keepLogs stackTraceLimit";
 export const refusedOfJobs: Refused = {
   lifo: "Give urgent jobs a `priority`.",
   repeat: "Use `queue.upsertJobScheduler()`.",
   parent: "Use `FlowProducer`.",
-  sizeLimit: "A job's data may have 256 KiB.",
-  failParentOnFailure: "It is for children of a flow.",
   continueParentOnFailure: "Use `ignoreDependencyOnFailure`: the parent runs when all children have ended.",
-  telemetry: "Use `tracing` of @atlasqueue/client.",
 };
 export const refusedOfSchedules: Refused = {
   startDate: "Call upsertJobScheduler() on that day.",

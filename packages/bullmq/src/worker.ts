@@ -9,7 +9,6 @@ import {
 } from "@atlasqueue/client";
 import { connect, type WithConnection } from "./connection.ts";
 import { Emitter } from "./emitter.ts";
-import { UnrecoverableError } from "./errors.ts";
 import { Job, missing } from "./job.ts";
 import { changeLimits, rateOf, type RateLimiterOptions } from "./limits.ts";
 import { NotSupportedError, refuseMethods, type Refused } from "./refused.ts";
@@ -40,9 +39,7 @@ const taken = [
   ...["removeOnComplete", "removeOnFail"],
 ];
 export const refusedOfWorkers: Refused = {
-  maxStartedAttempts: "Use `attempts` of the job: a lost lease counts as one.",
   metrics: "Use GET /metrics of the API.",
-  skipLockRenewal: "Leases are always renewed.",
   useWorkerThreads: "Use `isolate` of @atlasqueue/worker.",
 };
 const forever_ms = 2 ** 31 - 1;
@@ -82,11 +79,8 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   }
   async #begin(): Promise<void> {
     const { limiter } = this.opts;
-    try {
-      if (limiter) await changeLimits(this.#client, this.name, { rate: rateOf(limiter) });
-    } catch (error) {
-      this.report(error);
-    }
+    const limited = limiter && changeLimits(this.#client, this.name, { rate: rateOf(limiter) });
+    await limited?.catch((error: unknown) => this.report(error));
     if (!this.#paused && !this.#closing) this.#start();
     this.emit("ready");
   }
@@ -95,11 +89,11 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   }
 
   #start(): void {
-    const lease_seconds = Math.max(1, Math.ceil((this.opts.lockDuration ?? 30_000) / 1_000));
+    const { lockDuration = 30_000, name: workerId } = this.opts;
     this.#work = this.#client.work(this.name, (payload, context) => this.#process(payload, context), {
       concurrency: this.concurrency,
-      leaseSeconds: lease_seconds,
-      ...(this.opts.name !== undefined && { workerId: this.opts.name }),
+      leaseSeconds: Math.max(1, Math.ceil(lockDuration / 1_000)),
+      ...(workerId !== undefined && { workerId }),
       observe: (event) => this.#observe(event),
     });
   }
@@ -122,7 +116,9 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
       return (attempt.result = await this.#processor(job, this.#work?.id, context.signal));
     } catch (error) {
       attempt.error = error;
-      throw error instanceof UnrecoverableError ? new DoNotRetryError(error.message, { cause: error }) : error;
+      // By its name: one file may still import BullMQ's.
+      const { name, message } = error as Error;
+      throw name === "UnrecoverableError" ? new DoNotRetryError(message, { cause: error }) : error;
     }
   }
 
