@@ -1,23 +1,17 @@
 // @module-tag slow
-import { execFile } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { createQueue, type QueueJob } from "@atlasqueue/core";
-import { ownRedis, testDatabase } from "@atlasqueue/harness";
-import { Queue } from "bullmq";
+import { readFileSync } from "node:fs";
+import { testDatabase } from "@atlasqueue/harness";
 import { makeWorkerUtils } from "graphile-worker";
 import { PgBoss } from "pg-boss";
 import { expect, onTestFinished, test } from "vitest";
 
-// The guide's pages on moving in from other queues: their statements and their script, against those queues.
-const run = promisify(execFile);
+// The guide's pages on moving in from other queues: their statements, against those queues.
 const hour_ms = 3_600_000;
 
 /** The block of a page that begins so, without the indent of its list. */
 function block(name: string, begin: string): string {
   const page = readFileSync(new URL(`../../docs/pages/migrate/${name}.md`, import.meta.url), "utf8");
-  const blocks = page.replaceAll(/^ {3}/gm, "").matchAll(/```(?:text|js)\n(.*?)```/gs);
+  const blocks = page.replaceAll(/^ {3}/gm, "").matchAll(/```text\n(.*?)```/gs);
   return [...blocks].map(([, text = ""]) => text).find((text) => text.startsWith(begin)) ?? "no such block";
 }
 
@@ -62,25 +56,4 @@ test("a statement moves the waiting jobs of graphile-worker, serial queues as gr
   await paste(block("from-graphile-worker", "BEGIN"));
   expect(await jobs()).toEqual([waiting("ada", 0, 25), waiting("bob", -3, 25, "customer-7")]);
   expect([...(await sql`SELECT FROM graphile_worker._private_jobs`)]).toEqual([]);
-});
-
-test("a script writes the waiting jobs of BullMQ as lines that can be submitted, twice too", async () => {
-  const { url, jobs } = await store();
-  const redis = await ownRedis();
-  onTestFinished(() => redis.stop());
-  const old = new Queue("mail", { connection: { url: redis.url } });
-  await old.add("email.send", { to: "ada" });
-  await old.add("email.send", { to: "bob" }, { delay: hour_ms, attempts: 3, priority: 2_000 });
-  await old.close();
-  // Where the packages are found by name.
-  const file = fileURLToPath(new URL(`../node_modules/export-${process.pid}.mjs`, import.meta.url));
-  onTestFinished(() => rmSync(file));
-  writeFileSync(file, block("from-bullmq", "// export.mjs"));
-  const env = { ...process.env, OLD_REDIS_URL: redis.url };
-  const queue = createQueue({ databaseUrl: url });
-  onTestFinished(() => queue.close());
-  for (const _ of [1, 2])
-    for (const line of (await run(process.execPath, [file, "mail"], { env })).stdout.trim().split("\n"))
-      await queue.submit(JSON.parse(line) as QueueJob);
-  expect(await jobs()).toEqual([waiting("ada", 0, 1), waiting("bob", -1_000, 3)]);
 });

@@ -99,7 +99,7 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
   {
     folder: "migrate",
     title: "Migrate",
-    first: ["from-bullmq", "from-pg-boss", "from-graphile-worker", "from-celery-style"],
+    first: ["from-bullmq", "bullmq-facade", "from-pg-boss", "from-graphile-worker", "from-celery-style"],
   },
   {
     folder: "project",

@@ -21,7 +21,9 @@ afterAll(() => (project as Project | undefined)?.remove());
 
 const names = [
   "atlasqueue",
-  ...["contract", "core", "client", "program", "runtime", "worker", "telemetry", "testing", "nestjs"].map(scoped),
+  ...["contract", "core", "client", "program", "runtime", "worker", "telemetry", "testing", "nestjs", "bullmq"].map(
+    scoped,
+  ),
   ...["embedded", "mcp", "api", "worker-app"].map(scoped),
 ];
 function scoped(name: string): string {

@@ -10,6 +10,7 @@ import { succeed } from "./run.ts";
 
 const names = [
   "api",
+  "bullmq",
   "client",
   "contract",
   "core",
