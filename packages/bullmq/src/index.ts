@@ -4,9 +4,8 @@ export { FlowProducer, type FlowJob, type FlowJobOptions, type JobNode } from ".
 export { Job } from "./job.ts";
 export type { RateLimiterOptions } from "./limits.ts";
 export type { BackoffOptions, DeduplicationOptions, JobsOptions, KeepJobs, RepeatOptions } from "./mapping.ts";
-export { Queue, type BulkJob, type QueueOptions } from "./queue.ts";
+export { Queue, type BulkJob, type JobTemplate, type QueueOptions } from "./queue.ts";
 export { QueueEvents, type QueueEventsOptions } from "./queue-events.ts";
 export { NotSupportedError } from "./refused.ts";
-export type { JobTemplate } from "./schedulers.ts";
 export type { JobState, JobType } from "./states.ts";
 export { Worker, type Processor, type WorkerOptions } from "./worker.ts";

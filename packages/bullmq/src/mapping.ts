@@ -30,12 +30,22 @@ export type RepeatOptions = {
   tz?: string | undefined;
 };
 
-const takenOfJobs =
-  "attempts backoff deduplication delay jobId priority removeOnComplete removeOnFail keepLogs stackTraceLimit";
+const takenOfJobs = [
+  "attempts",
+  "backoff",
+  "priority",
+  "removeOnComplete",
+  "removeOnFail",
+  "keepLogs",
+  "stackTraceLimit",
+];
 export const refusedOfJobs: Refused = {
   lifo: "Give urgent jobs a `priority`.",
   repeat: "Use `queue.upsertJobScheduler()`.",
   parent: "Use `FlowProducer`.",
+  delay: "Jobs of a scheduler start at their time.",
+  jobId: "Each job of a scheduler is one of its own.",
+  deduplication: "Each job of a scheduler is one of its own.",
   continueParentOnFailure: "Use `ignoreDependencyOnFailure`: the parent runs when all children have ended.",
 };
 export const refusedOfSchedules: Refused = {
@@ -58,20 +68,20 @@ export const scheduleNameOf = (queue: string, id: string): string => `${queue}:$
 
 /** What AtlasQueue takes for a job of BullMQ. Throws a NotSupportedError for what it has nothing for. */
 export function submissionOf(queue: string, type: string, data: unknown, opts: JobsOptions): JobSubmission {
-  checkOptions(opts, "a job", takenOfJobs.split(" "), refusedOfJobs);
-  const { delay = 0, jobId } = opts;
+  const { delay = 0, jobId, deduplication, ...others } = opts;
   // BullMQ forgets the id with the job. A key is remembered for a day, and would swallow the next job.
   const forgotten = opts.removeOnComplete === true || opts.removeOnComplete === 0;
   return {
-    ...templateOf(queue, type, data, opts),
+    ...templateOf(queue, type, data, others),
     ...(delay > 0 && { delay_seconds: delay / 1_000 }),
     ...(jobId !== undefined && (forgotten ? { unique: { key: jobId } } : { idempotency_key: keyOf(queue, jobId) })),
-    ...(opts.deduplication && { unique: uniqueOf(opts.deduplication) }),
+    ...(deduplication && { unique: uniqueOf(deduplication) }),
   };
 }
 
-/** The same, without what no schedule and no flow may say. */
+/** The same for a schedule, whose jobs have no delay and no id. */
 export function templateOf(queue: string, type: string, data: unknown, opts: JobsOptions) {
+  checkOptions(opts, "a job", takenOfJobs, refusedOfJobs);
   const { attempts = 1, priority = 0 } = opts;
   if (attempts > attempts_max) throw new NotSupportedError(`attempts: ${attempts}`, "A job has 25 attempts at most.");
   return {

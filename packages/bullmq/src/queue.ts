@@ -1,15 +1,23 @@
-import { IdempotencyMismatchError, type Client } from "@atlasqueue/client";
+import { IdempotencyMismatchError, type Client, type Job as Stored } from "@atlasqueue/client";
 import { connect, type WithConnection } from "./connection.ts";
 import { Emitter } from "./emitter.ts";
 import { Job, logName, missing, type Known } from "./job.ts";
 import { changeLimits, rateOf } from "./limits.ts";
-import { keyOf, submissionOf, type JobsOptions, type RepeatOptions } from "./mapping.ts";
+import {
+  cronOf,
+  keyOf,
+  scheduleNameOf,
+  submissionOf,
+  templateOf,
+  type JobsOptions,
+  type RepeatOptions,
+} from "./mapping.ts";
 import { refuseMethods } from "./refused.ts";
-import { getScheduler, listSchedulers, putScheduler, removeScheduler, type JobTemplate } from "./schedulers.ts";
-import { allTypes, countsOf, stateOf, statusesOf, type JobType } from "./states.ts";
+import { allTypes, countsOf, isOfType, statusesOf, type JobType } from "./states.ts";
 import type { Loose } from "./types.ts";
 
 export type QueueOptions = WithConnection & { defaultJobOptions?: JobsOptions | undefined };
+export type JobTemplate = { name?: string; data?: unknown; opts?: JobsOptions | undefined };
 export type BulkJob = { name: string; data?: unknown; opts?: JobsOptions | undefined };
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -85,23 +93,24 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     return { logs, count: logs.length };
   }
 
-  /** Newest first, or oldest first with `asc`. `end` is part of the range, and -1 is the last one. */
+  /** Of each type: newest first, or oldest first with `asc`. `end` is part of the range, and -1 is the last one. */
   async getJobs(types: JobType | readonly JobType[] = allTypes, start = 0, end = -1, asc = false) {
-    const wanted = [types].flat().map((type): string => (type === "wait" ? "waiting" : type));
     const most = end < 0 || asc ? Infinity : end + 1;
-    const found = await Promise.all(
-      statusesOf([types].flat()).map(async (status) => {
-        const jobs: Known[] = [];
-        for await (const job of this.#client.list({ queue: this.name, status, pageSize: 200 })) {
-          if (wanted.includes(stateOf(job))) jobs.push(job);
-          if (jobs.length >= most) break;
-        }
-        return jobs;
-      }),
-    );
-    const jobs = found.flat().map((job) => this.#job(job));
-    jobs.sort((a, b) => (asc ? a.timestamp - b.timestamp : b.timestamp - a.timestamp));
-    return jobs.slice(start, end < 0 ? undefined : end + 1);
+    const found = await Promise.all([types].flat().map((type) => this.#ofType(type, most)));
+    return found
+      .flatMap((jobs) => (asc ? jobs.toReversed() : jobs).slice(start, end < 0 ? undefined : end + 1))
+      .map((job) => this.#job(job));
+  }
+  async #ofType(type: JobType, most: number): Promise<Stored[]> {
+    const jobs: Stored[] = [];
+    for (const status of statusesOf([type])) {
+      const before = jobs.length;
+      for await (const job of this.#client.list({ queue: this.name, status, pageSize: 200 })) {
+        if (isOfType(job, type)) jobs.push(job);
+        if (jobs.length - before >= most) break;
+      }
+    }
+    return jobs.toSorted((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
   }
   getActive = (start?: number, end?: number) => this.getJobs("active", start, end, true);
   getCompleted = (start?: number, end?: number) => this.getJobs("completed", start, end);
@@ -172,12 +181,24 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
 
   /** Adds a job at each time of a pattern. The first one is stored at its time, so it resolves with no job. */
   async upsertJobScheduler(id: string, repeat: RepeatOptions, template: JobTemplate = {}): Promise<undefined> {
-    await putScheduler(this.#client, this.name, id, repeat, { ...template, opts: this.#optsOf(template.opts) });
+    const { name = id, data, opts } = template;
+    const job = templateOf(this.name, name, data, this.#optsOf(opts));
+    await this.#client.schedules.put({ name: scheduleNameOf(this.name, id), ...cronOf(repeat), job });
   }
-  getJobScheduler = (id: string) => getScheduler(this.#client, this.name, id);
-  getJobSchedulers = async (start = 0, end = -1) =>
-    (await listSchedulers(this.#client, this.name)).slice(start, end < 0 ? undefined : end + 1);
-  removeJobScheduler = (id: string) => removeScheduler(this.#client, this.name, id);
+  async getJobSchedulers(start = 0, end = -1) {
+    const prefix = scheduleNameOf(this.name, "");
+    const all = await Array.fromAsync(this.#client.schedules.list());
+    const mine = all.filter(({ name, job }) => job.queue === this.name && name.startsWith(prefix));
+    return mine.slice(start, end < 0 ? undefined : end + 1).map(({ name, cron, timezone, job, next_runs }) => ({
+      ...{ key: name.slice(prefix.length), name: job.type, pattern: cron, tz: timezone },
+      ...{ next: Date.parse(next_runs[0] ?? ""), template: { data: job.payload } },
+    }));
+  }
+  getJobScheduler = async (id: string) => (await this.getJobSchedulers()).find(({ key }) => key === id);
+  async removeJobScheduler(id: string): Promise<boolean> {
+    const removed = this.#client.schedules.delete(scheduleNameOf(this.name, id)).then(() => true);
+    return (await removed.catch(missing)) ?? false;
+  }
 
   waitUntilReady = async () => {};
   close = async () => {};

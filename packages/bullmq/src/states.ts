@@ -26,6 +26,8 @@ export function stateOf({ status, priority, flow_id }: Pick<Stored, "status" | "
   return allTypes.find((type) => statusesOf([type]).includes(status)) as JobState;
 }
 
+export const isOfType = (job: Stored, type: JobType) => stateOf(job) === (type === "wait" ? "waiting" : type);
+
 /** Jobs with a priority count as waiting. */
 export function countsOf(
   types: readonly JobType[],

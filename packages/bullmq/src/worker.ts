@@ -117,7 +117,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     } catch (error) {
       attempt.error = error;
       // By its name: one file may still import BullMQ's.
-      const { name, message } = error as Error;
+      const { name, message } = Object(error) as Error;
       throw name === "UnrecoverableError" ? new DoNotRetryError(message, { cause: error }) : error;
     }
   }
