@@ -2,7 +2,6 @@ import { z } from "zod";
 import { limits } from "../checks/limits.ts";
 import { checkChoice, deadChoice, oneWay } from "./dlq.ts";
 import { jsonObject } from "./job.ts";
-import { listJobsQuery } from "./listing.ts";
 import { describeFields } from "../checks/field-texts.ts";
 
 /** Which dead letters a replay is of. */
@@ -125,7 +124,6 @@ export const replay = describeFields(
 export type Replay = z.infer<typeof replay>;
 
 /** The query of `GET /v1/dlq/replays`. */
-export const listReplaysQuery = listJobsQuery.pick({ limit: true, cursor: true });
 export const replayPage = describeFields(
   z.strictObject({ items: z.array(replay), next_cursor: z.string().nullable() }),
   {
