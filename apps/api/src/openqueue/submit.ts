@@ -39,9 +39,9 @@ export const submit = route(
     answers: { 201: { description: "The job is stored.", ...submitted }, 200: { ...replayed, ...submitted } },
   },
   async ({ deps, tenant, body, bytes, idempotency_key, trace }) => {
-    const submission = { tenant, request: nativeRequest(body), idempotency_key, trace };
-    await admitJobs(deps, { tenant, bytes }, [submission]);
-    const outcome = await deps.submitter.submit(submission, bytes);
+    const asked = { tenant, request: nativeRequest(body), idempotency_key, trace };
+    await admitJobs(deps, { tenant, bytes }, [asked]);
+    const outcome = await deps.submitter.submit(asked, bytes);
     // Jobs from here never ask to be unique, so nothing else is without a job.
     if (!("job" in outcome)) throw mismatch("a job");
     const answer = { job_id: outcome.job.id, status: "queued" } as const;
