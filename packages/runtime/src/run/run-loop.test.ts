@@ -4,7 +4,6 @@ import { createHeldJobs, heldJob, type Held } from "./held-jobs.ts";
 import { createRunLoop, newStages, type JobSource } from "./run-loop.ts";
 
 type Job = Held & { id: string };
-
 const lease_ms = 12_000;
 
 /** A loop over jobs that are given to it, and what became of them. No second of it passes. */
@@ -43,7 +42,7 @@ function looping({
       return jobs.length;
     },
     drained: async () => {},
-    close: () => {},
+    close() {},
   };
   const attempts = {
     isUnknown: ({ id }: Job) => id === "unknown",
@@ -56,20 +55,19 @@ function looping({
   const loop = createRunLoop({ held, source, attempts, lease_ms, stages, tracing: undefined });
   const give = (left_ms: number, ...ids: string[]) => {
     const now = performance.now();
-    const due = { ends_at_ms: now + left_ms, renew_at_ms: now + lease_ms / 3 };
     const traced = { id: "", queue: "q", type: "a", attempts: 1 };
-    const jobs = ids.map((id) => held.add({ ...heldJob({ ...due, traced }), id }));
+    const due = { traced, ends_at_ms: now + left_ms, renew_at_ms: now + lease_ms / 3 };
+    const jobs = ids.map((id) => held.add({ ...heldJob(due), id }));
     return loop.start(jobs, now);
   };
-  return { loop, give, told, held, pass: (ms: number) => vi.advanceTimersByTimeAsync(ms) };
+  return { loop, give, told, pass: (ms: number) => vi.advanceTimersByTimeAsync(ms) };
 }
 
 test("jobs are handled and settled, and those without a handler go back", async () => {
-  const { loop, give, told, held } = looping({});
+  const { loop, give, told } = looping({});
   await give(lease_ms, "a", "unknown");
   await loop.stop(1_000);
   expect(told).toEqual(["job_type_unknown unknown", "release unknown: no handler", "handler_start a", "settle a"]);
-  expect(held.size()).toBe(0);
 });
 
 test("leases are renewed together, and again when they are due", async () => {
@@ -83,25 +81,23 @@ test("leases are renewed together, and again when they are due", async () => {
 
 test("a job with less than half of its lease left begins once that is renewed, and goes back if it cannot be", async () => {
   let works = false;
-  const { loop, give, told, pass } = looping({
+  const { give, told, pass } = looping({
     extend(job) {
       if (!works) return;
       job.renewals += 1;
       job.ends_at_ms = performance.now() + lease_ms;
     },
   });
-  const late_ms = lease_ms / 3;
-  await give(late_ms, "refused");
+  await give(lease_ms / 3, "refused");
   await pass(lease_ms / 2);
   works = true;
-  await give(late_ms, "renewed");
+  await give(lease_ms / 3, "renewed");
   await pass(1);
   expect(told.filter((one) => !one.startsWith("extend"))).toEqual([
     "release refused: the lease could not be renewed",
     "handler_start renewed",
     "settle renewed",
   ]);
-  await loop.stop(0);
 });
 
 test("a stop gives its handlers time until the deadline, and starts nothing more", async () => {
