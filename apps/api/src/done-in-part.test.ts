@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { operationNamed } from "../test/against-document.ts";
 import { ofJobs } from "../test/done-in-part/jobs.ts";
 import { ofOperators } from "../test/done-in-part/operators.ts";
 import { refusedAfter } from "../test/done-in-part/refused-after.ts";
-import { openStage, refusals, type Stage } from "../test/done-in-part/stage.ts";
+import { openStage, refusals } from "../test/done-in-part/stage.ts";
 import { ofOpenQueue, ofWork } from "../test/done-in-part/work.ts";
 import { operations } from "./routes.ts";
 
@@ -15,11 +16,7 @@ const left_out = {
   streamJobs: "each of its lines has an answer of its own",
 };
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await openStage();
-});
-afterAll(() => stage.stop());
+const stage = forFile(openStage);
 beforeEach(() => stage.clear());
 
 /** Those that look at how much is left when their time is over, of which no table is large enough here. */

@@ -1,14 +1,10 @@
 import type { LeaseAnswer } from "@atlasqueue/contract";
 import { connectDatabase, type Database } from "@atlasqueue/core";
-import { brokenConnection, steppingDatabase, testDatabase, type Step, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { brokenConnection, steppingDatabase, testDatabase, type Step, forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { testApp } from "../test/test-app.ts";
 
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 beforeEach(() => own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_groups, atlasqueue.operations`);
 
 /** The API with this database: what it answers to a POST. */

@@ -2,28 +2,16 @@ import { createLogger, memorySignal } from "@atlasqueue/core";
 import { SignalUnavailableError, submit } from "@atlasqueue/core/internal";
 import { findJob, resumeQueue } from "@atlasqueue/core/internal/http";
 import { openTelemetry } from "@atlasqueue/core/opentelemetry";
-import {
-  eventually,
-  recordEvents,
-  redisUrl,
-  submission,
-  tcpProxy,
-  testDatabase,
-  type TestDatabase,
-} from "@atlasqueue/harness";
+import { eventually, recordEvents, redisUrl, submission, tcpProxy, testDatabase, forFile } from "@atlasqueue/harness";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { statusFor } from "../test/status-for.ts";
 import { readWorkerConfig } from "./config.ts";
 import { startWorkerApp } from "./start-worker-app.ts";
 
 const my_handlers = fileURLToPath(new URL("../test/handlers/my-handlers.ts", import.meta.url));
 const env = { WORKER_METRICS_PORT: "0", LOG_LEVEL: "silent" };
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 test("a user's handlers are loaded alongside the built-in ones and run", async () => {
   const signal = memorySignal();

@@ -3,19 +3,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { testApi, type TestApi } from "./test-api.ts";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { testApi } from "./test-api.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const folder = fileURLToPath(new URL("../../client/", import.meta.url));
 const readme = readFileSync(join(folder, "README.md"), "utf8");
 const run = promisify(execFile);
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
 
 test("the README's example runs as written", async () => {
   const [block = "", ...others] = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text = ""]) => text);

@@ -1,10 +1,10 @@
 // @module-tag slow
 import { readFileSync } from "node:fs";
 import { freePort } from "@atlasqueue/embedded";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { eventually, startPrometheus, type Prometheus } from "@atlasqueue/harness";
-import { startSystem, type Api, type System } from "./system.ts";
+import { eventually, startPrometheus, type Prometheus, forFile } from "@atlasqueue/harness";
+import { startSystem, type Api } from "./system.ts";
 
 // The rules and the dashboard of packages/deploy, before a real Prometheus that watches a real system.
 const read = (file: string) => readFileSync(new URL(`../../deploy/monitoring/${file}`, import.meta.url), "utf8");
@@ -20,11 +20,7 @@ const expressions = [...rules.map(({ expr }) => expr), ...drawn].map((text) =>
 /** The same rules with seconds for minutes: a test sees in half a minute what takes half an hour. */
 const hasty = read("alerts.yaml").replaceAll(/(\bfor: |\[|offset )(\d+)m/g, "$1$2s");
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 let api: Api;
 let prometheus: Prometheus;

@@ -3,15 +3,11 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 import { createServer } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { commandFile, eventually, spawnProcess, type SpawnedProcess } from "@atlasqueue/harness";
-import { inParallel, startSystem, type Api, type System } from "./system.ts";
+import { expect, test } from "vitest";
+import { commandFile, eventually, spawnProcess, type SpawnedProcess, forFile } from "@atlasqueue/harness";
+import { inParallel, startSystem, type Api } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 const slow_ms = 60_000;
 const named = (of: SpawnedProcess, event: string) => of.logs.filter((line) => line["event"] === event);

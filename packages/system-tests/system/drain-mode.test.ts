@@ -1,13 +1,9 @@
 // @module-tag slow
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
-import { inParallel, startSystem, type System } from "./system.ts";
+import { expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { inParallel, startSystem } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 const drain = { WORKER_METRICS_PORT: "0", RETRY_BASE_DELAY_SECONDS: "0.1" };
 

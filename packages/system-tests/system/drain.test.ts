@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startSystem, type System } from "./system.ts";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { startSystem } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 /** A job whose handler has not begun goes back as soon as its worker is told to end. */
 const handlerStart = (id: string) => new RegExp(`"event":"handler_start".*${id}`);

@@ -1,17 +1,13 @@
 // @module-tag slow
 import { fileURLToPath } from "node:url";
 import type { LeaseAnswer } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
-import { startSystem, type System } from "./system.ts";
+import { expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { startSystem } from "./system.ts";
 import { begun, collect, exporting, submitTraced, traceparent } from "./traced.ts";
 
 // What exporting costs: nothing where nobody asks for it, and no job where the collector is away.
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 test("without the setting nothing of OpenTelemetry is loaded, and a curl's trace still travels with the job", async () => {
   const loads = fileURLToPath(new URL("../test/tell-loaded.ts", import.meta.url));

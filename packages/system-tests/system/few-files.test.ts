@@ -2,15 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { freePort } from "@atlasqueue/embedded";
-import { commandFile, eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { startSystem, type System } from "./system.ts";
+import { commandFile, eventually, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
+import { startSystem } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 /** A program of ours that may open no more files than this, as `ulimit -n` says. */
 async function withFewFiles(program: "api" | "worker", files_max: number): Promise<number> {

@@ -1,14 +1,10 @@
 // @module-tag slow
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
-import { startSystem, type System } from "./system.ts";
+import { expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { startSystem } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 test("a fleet runs its processes, restarts a killed one, and drains them all on SIGTERM", async () => {
   const api = await system.startApi();

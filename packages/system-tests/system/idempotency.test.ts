@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import type { Job } from "@atlasqueue/contract";
-import { startSystem, type System } from "./system.ts";
+import { startSystem } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 test("fifty submits of one key over two API processes: one 201, 49 × 200, one id; another body is 422", async () => {
   const apis = await Promise.all([system.startApi(), system.startApi()]);

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
-import { inParallel, startSystem, type System } from "./system.ts";
+import { expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { inParallel, startSystem } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 test("a queue that is never empty still runs its due retries", async () => {
   const api = await system.startApi({ LOG_LEVEL: "warn" });

@@ -1,14 +1,10 @@
 // @module-tag slow
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Job } from "@atlasqueue/contract";
-import { eventually, inTime } from "@atlasqueue/harness";
-import { inParallel, startSystem, type Api, type System } from "./system.ts";
+import { eventually, inTime, forFile } from "@atlasqueue/harness";
+import { inParallel, startSystem, type Api } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 /** Submit with one key until there is a final answer, as a client does. */
 async function insist(api: Api, key: string): Promise<{ id: string; tries: number }> {

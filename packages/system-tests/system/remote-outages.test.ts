@@ -1,14 +1,10 @@
 // @module-tag slow
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { eventually, inTime, type SpawnedProcess } from "@atlasqueue/harness";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually, inTime, type SpawnedProcess, forFile } from "@atlasqueue/harness";
 import { ack, createMany, lease, post } from "./remote-client.ts";
-import { startSystem, type Api, type System } from "./system.ts";
+import { startSystem, type Api } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 beforeEach(async () => {
   await system.sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims`;
   await system.redis.flushall();

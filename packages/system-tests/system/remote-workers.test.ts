@@ -1,17 +1,13 @@
 // @module-tag slow
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
 import { ack, createMany, lease, post, type Held } from "./remote-client.ts";
-import { startSystem, type System } from "./system.ts";
+import { startSystem } from "./system.ts";
 
 const jobs = 2_000;
 const workers = 25;
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 type Run = { job: string; attempt: number; from: number; until: number };
 

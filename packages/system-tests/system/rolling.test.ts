@@ -1,14 +1,10 @@
 // @module-tag slow
 import type { Job } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
-import { startSystem, type Api, type System } from "./system.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { startSystem, type Api } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 /**
  * What a coming version may do to the schema while this one runs: every table gets a column that may be null, one with a

@@ -1,12 +1,9 @@
 // @module-tag slow
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startSystem, type System } from "./system.ts";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { startSystem } from "./system.ts";
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 /** Each on a connection of its own, all at once. */
 const calls = 200;

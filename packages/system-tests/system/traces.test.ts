@@ -2,19 +2,15 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "@atlasqueue/client";
 import { openTelemetry } from "@atlasqueue/client/opentelemetry";
 import { startTelemetry } from "@atlasqueue/telemetry";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, type ReceivedSpan } from "@atlasqueue/harness";
-import { startSystem, type System } from "./system.ts";
+import { expect, test } from "vitest";
+import { eventually, type ReceivedSpan, forFile } from "@atlasqueue/harness";
+import { startSystem } from "./system.ts";
 import { begun, childOf, collect, exporting, reachable, submitTraced, to, traceparent } from "./traced.ts";
 
 // How spans hang together, by their parents and links.
 const handlers = fileURLToPath(new URL("../test/traced-handlers.ts", import.meta.url));
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 test(
   "a trace begun by a curl is one tree through submit, a failing attempt, its retry, a child job and a remote worker",

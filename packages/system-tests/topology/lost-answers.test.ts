@@ -3,10 +3,10 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@atlasqueue/client";
-import { eventually, findProgram } from "@atlasqueue/harness";
+import { eventually, findProgram, forFile } from "@atlasqueue/harness";
 import { chance } from "@atlasqueue/harness/servers";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { startSystem, type System } from "../system/system.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { startSystem } from "../system/system.ts";
 import { unreliableProxy, type UnreliableProxy } from "./lost-answers/unreliable-proxy.ts";
 
 const minutes = Number(process.env["LOST_ANSWERS_MINUTES"] ?? 5);
@@ -15,11 +15,7 @@ const lease_seconds = 5;
 /** As many wait, however fast the machine is. */
 const waiting_jobs = 30;
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = forFile(startSystem);
 
 type Start = { worker: string; job: string; at: number };
 type Change = { job: string; worker: string | null; token: string | null; at: number };

@@ -2,6 +2,7 @@ export { findProgram, pgBouncer, startPrometheus, type PgBouncer, type Prometheu
 export { recordEvents, submission } from "./factories.ts";
 export { createDatabase, type CreatedDatabase } from "./servers/create-database.ts";
 export { eventually, inTime, type EventuallyOptions } from "./eventually.ts";
+export { forFile } from "./for-file.ts";
 export { httpReceiver, type Answer, type HttpReceiver, type ReceivedRequest } from "./receivers/http-receiver.ts";
 export { ownRedis, ownServers, type Servers } from "./servers/servers.ts";
 export {

@@ -1,13 +1,9 @@
 import type { AuditEntry } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp();
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
 beforeEach(
   () =>
     api.deps.database

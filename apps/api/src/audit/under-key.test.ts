@@ -1,12 +1,11 @@
 import { newId, type BegunOnce, type KeyedAct } from "@atlasqueue/core/internal/http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { createAuditor, type Auditor } from "./auditor.ts";
 import { begunUnderKey } from "./under-key.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
-beforeAll(async () => void (api = await guardedApp()));
-afterAll(() => api.stop());
+const api = forFile(guardedApp);
 
 const actor = { kind: "anybody", token_id: null, name: null } as const;
 const act = {

@@ -1,15 +1,12 @@
 import { bulkAnswer, deadGroupPage, job, jobPage, problem } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { claim, fail } from "@atlasqueue/core/internal/worker";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
 const signal = memorySignal();
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ signal }));
 beforeEach(async () => {
   await api.deps.database
     .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_attempts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_groups`;

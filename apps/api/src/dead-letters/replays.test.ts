@@ -1,17 +1,13 @@
 import { replay, replayPage, replayPreview } from "@atlasqueue/contract";
 import { createLogger, memorySignal } from "@atlasqueue/core";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { testApp } from "../../test/test-app.ts";
 import { readApiConfig } from "../config.ts";
 import { startApi } from "../start-api.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp();
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
 beforeEach(() => api.deps.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.operations`);
 
 const dead = (count: number) => api.deps.database.sql`

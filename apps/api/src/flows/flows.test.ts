@@ -6,13 +6,11 @@ import {
   type FlowGraph,
   type SubmitBatchInput,
 } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => void (api = await testApp()));
-afterAll(() => api.stop());
+const api = forFile(testApp);
 
 let keys = 0;
 /** A flow's id and those of its jobs; of `then`, if asked for, the last. */

@@ -1,8 +1,8 @@
 import { memorySignal, connectDatabase } from "@atlasqueue/core";
 import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import type { SignalState } from "../../../../packages/core/src/signal/signal.ts";
-import { testDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
 const unusable = (state: SignalState) => ({
@@ -13,11 +13,7 @@ const unusable = (state: SignalState) => ({
 
 const pool = { open: expect.any(Number), busy: expect.any(Number), max: expect.any(Number), waiting: 0 };
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp();
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
 
 test("/health and /livez answer without asking anything", async () => {
   expect(await (await api.get("/health")).json()).toEqual({ status: "ok", service: "atlasqueue-api" });

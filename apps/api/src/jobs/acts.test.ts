@@ -1,12 +1,9 @@
 import { bulkJobsAnswer, heldGroupPage, job, jobPage, type Job } from "@atlasqueue/contract";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ payload_bytes_max: 1_000 });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ payload_bytes_max: 1_000 }));
 beforeEach(
   () =>
     api.deps.database

@@ -2,16 +2,12 @@ import { attemptList, explanation, job, jobPage, problem, type Job } from "@atla
 import { memorySignal } from "@atlasqueue/core";
 import { complete } from "@atlasqueue/core/internal";
 import { claim, fail } from "@atlasqueue/core/internal/worker";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
 const signal = memorySignal();
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ signal }));
 
 let made = 0;
 const submit = async (fields: object = {}): Promise<Job> =>

@@ -1,10 +1,9 @@
 import { type Problem, submittedBatch } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => void (api = await testApp()));
-afterAll(() => api.stop());
+const api = forFile(testApp);
 
 const send = (jobs: object[], key?: string) =>
   api.send("POST", "/v1/jobs/batch", undefined, { jobs }, key === undefined ? {} : { "idempotency-key": key });

@@ -1,10 +1,9 @@
 import { submittedBatch, type Problem, type SubmitSingleInput, type SubmittedBatch } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => void (api = await testApp()));
-afterAll(() => api.stop());
+const api = forFile(testApp);
 
 let sent = 0;
 const newKey = () => `flow-${(sent += 1)}`;

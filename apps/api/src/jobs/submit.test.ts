@@ -1,15 +1,12 @@
 import { job, type Job } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { defaultKeys, defaultTenant, SignalUnavailableError } from "@atlasqueue/core/internal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
 const signal = memorySignal();
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ signal }));
 
 const jobOf = async (response: Response): Promise<Job> => job.parse(await response.json());
 const queueOf = (queue: string) => ({ tenant: defaultTenant, queue });

@@ -1,5 +1,6 @@
 import { explanation, job, leaseAnswer, schedule, submittedBatch, type Job } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
 const trace_id = "0af7651916cd43dd8448eb211c80319c";
@@ -8,11 +9,7 @@ const tracestate = "vendor=opaque";
 const traced = { traceparent, tracestate };
 const untraced = { traceparent: null, tracestate: null };
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ trace_url_template: "https://traces.example/{trace_id}" });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ trace_url_template: "https://traces.example/{trace_id}" }));
 
 const read = async (id: string): Promise<Job> => job.parse(await (await api.get(`/v1/jobs/${id}`)).json());
 

@@ -1,15 +1,12 @@
 import { job, problem, settleAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp } from "../../test/test-app.ts";
 
 const signal = memorySignal();
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal, backoff: { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 } });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ signal, backoff: { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 } }));
 
 const { post, submit, lease, leaseOne } = leaseCalls(() => api);
 const typeOf = async (response: Response) => problem.parse(await response.json()).type;

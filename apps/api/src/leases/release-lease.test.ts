@@ -1,14 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { leaseAnswer, problem, settleAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal: memorySignal() });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ signal: memorySignal() }));
 
 const post = (path: string, body: object) => api.send("POST", path, undefined, body);
 const submit = (job: { type: string; queue: string; group?: string; max_attempts?: number }) =>

@@ -1,13 +1,12 @@
 import { memorySignal } from "@atlasqueue/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal: memorySignal(), backoff: { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 } });
-});
-afterAll(() => api.stop());
+const api = forFile(() =>
+  testApp({ signal: memorySignal(), backoff: { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 } }),
+);
 
 const { post, submit, lease, leaseOne } = leaseCalls(() => api);
 

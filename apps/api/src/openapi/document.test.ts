@@ -1,14 +1,11 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { document, documented, schemaAt } from "../../test/against-document.ts";
 import { testApp } from "../../test/test-app.ts";
 import { operations } from "../routes.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp();
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
 
 test("every route is in the document, and everything in the document is a route", () => {
   const routes = api.app.routes.filter(({ method }) => method !== "ALL");

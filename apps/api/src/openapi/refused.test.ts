@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { faultsOfAnswer, operationNamed } from "../../test/against-document.ts";
 import { callsOf } from "../../test/checked-request.ts";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { testApp } from "../../test/test-app.ts";
 import { operations } from "../routes.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp();
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
 
 const nobody = "00000000-0000-0000-0000-000000000000";
 const ofOpenQueue: Record<string, object | undefined> = {

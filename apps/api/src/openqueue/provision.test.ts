@@ -1,14 +1,11 @@
 import { localPermits } from "@atlasqueue/core/internal/http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { trustedProxies } from "../http/input/client-address.ts";
 
 const admin_secret = "correct horse battery";
-let api: Awaited<ReturnType<typeof guardedApp>>;
-beforeAll(async () => {
-  api = await guardedApp({ admin_secret });
-});
-afterAll(() => api.stop());
+const api = forFile(() => guardedApp({ admin_secret }));
 
 const provision = (body: unknown, secret: string | undefined = admin_secret) =>
   api.send("POST", "/admin/provision", undefined, body, secret === "" ? {} : { "x-admin-secret": secret });

@@ -1,15 +1,11 @@
 import { job, operation, operationPage, operationPreview, type Operation } from "@atlasqueue/contract";
 import { createSweeper } from "@atlasqueue/core/internal";
 import { createLogger } from "@atlasqueue/core";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp();
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
 beforeEach(
   () =>
     api.deps.database

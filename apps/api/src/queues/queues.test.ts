@@ -1,13 +1,10 @@
 import { job, oneQueue, queue, queuePage } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal: memorySignal() });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ signal: memorySignal() }));
 
 const post = (path: string, body?: object) =>
   api.app.request(`http://localhost/v1${path}`, {

@@ -1,14 +1,11 @@
 import { queueScaling } from "@atlasqueue/contract";
 import { memorySignal, noSignal } from "@atlasqueue/core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
 const signal = memorySignal();
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ signal }));
 
 const asked = async (queue: string, of = api) =>
   queueScaling.parse(await (await of.get(`/v1/queues/${queue}/scaling`)).json());

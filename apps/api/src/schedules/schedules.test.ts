@@ -1,12 +1,9 @@
 import { schedule, schedulePage, type Schedule } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp();
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
 
 const send = (method: string, path: string, body?: unknown) =>
   api.app.request(`http://localhost/v1/schedules${path}`, {

@@ -1,18 +1,14 @@
 import { hash, randomBytes } from "node:crypto";
 import { revokeToken, rotateToken } from "@atlasqueue/core/internal";
-import { steppingDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { steppingDatabase, forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { own, sessionCalls, setCookie, who } from "../../test/sessions.ts";
 import { testApp } from "../../test/test-app.ts";
 import { createApp } from "../app.ts";
 import { requireTokens } from "../access/authenticate.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
-beforeAll(async () => {
-  api = await guardedApp();
-});
-afterAll(() => api.stop());
+const api = forFile(guardedApp);
 /** Each test has its own permits to sign in, and nothing is remembered from before. */
 let app: ReturnType<typeof createApp>;
 const anotherProcess = () =>

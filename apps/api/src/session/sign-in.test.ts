@@ -1,15 +1,12 @@
 import { revokeToken } from "@atlasqueue/core/internal";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { cookieOf, sessionCalls, setCookie, who } from "../../test/sessions.ts";
 import { requireTokens } from "../access/authenticate.ts";
 import { createApp } from "../app.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
-beforeAll(async () => {
-  api = await guardedApp();
-});
-afterAll(() => api.stop());
+const api = forFile(guardedApp);
 /** Each test has its own permits to sign in, and nothing is remembered from before. */
 let app: ReturnType<typeof createApp>;
 beforeEach(() => {

@@ -1,13 +1,10 @@
 import { overview, problem, statsSeries, throughput } from "@atlasqueue/contract";
 import { noSignal } from "@atlasqueue/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp();
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
 
 const worker = (queues: string[]) => ({
   tenant: "default",

@@ -1,14 +1,11 @@
 import { job, jobSteps, leaseAnswer, parkAnswer, problem, type AuditEntry } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { promoteAll } from "@atlasqueue/core/internal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal: memorySignal() });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ signal: memorySignal() }));
 
 const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
   api.send(method, `/v1${path}`, undefined, body, headers);

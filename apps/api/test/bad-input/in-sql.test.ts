@@ -1,14 +1,10 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { fieldRows } from "./fields.ts";
 import { badFlowRows } from "./flows.ts";
 
 // The rows that are sent to `POST /v1/jobs` and `/v1/jobs/batch`, for the functions `submit` and `submit_flow`.
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 const submit = (body: string) =>
   own.database.sql`

@@ -8,16 +8,12 @@ import {
   tcpProxy,
   testDatabase,
   uniqueKeys,
-  type TestDatabase,
+  forFile,
 } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await testDatabase();
-});
-afterAll(() => database.drop());
+const database = forFile(testDatabase);
 
 async function start(env: Record<string, string | undefined>, program = "api") {
   const { jobsKey, dlqKey } = uniqueKeys();

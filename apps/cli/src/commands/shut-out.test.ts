@@ -1,11 +1,9 @@
 // @module-tag slow
-import { redisUrl, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { redisUrl, spawnProcess, testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";
 
-let store: TestDatabase;
-beforeAll(async () => void (store = await testDatabase()));
-afterAll(() => store.drop());
+const store = forFile(testDatabase);
 
 const programs = ["api", "worker", "migrate", "doctor"];
 const wrong: [string, (url: URL) => void, RegExp][] = [

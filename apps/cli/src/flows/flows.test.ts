@@ -1,13 +1,10 @@
 import type { FlowJob } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { cliSystem, type CliSystem } from "../../test/run-cli.ts";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { cliSystem } from "../../test/run-cli.ts";
 import { treeOf } from "./tree.ts";
 
-let system: CliSystem;
-beforeAll(async () => {
-  system = await cliSystem();
-});
-afterAll(() => system.close());
+const system = forFile(cliSystem);
 
 const run = (...words: string[]) => system.run("flows", ...words);
 

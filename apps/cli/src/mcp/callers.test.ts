@@ -1,14 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mcpWorld, transports, type McpWorld } from "../../test/mcp-world.ts";
+import { forFile } from "@atlasqueue/harness";
+import { describe, expect, test } from "vitest";
+import { mcpWorld, transports } from "../../test/mcp-world.ts";
 import { admin, read, scopeOf, submit, work } from "../../test/tool-scopes.ts";
 
 // Who may do what: the API decides, by the token; the same over both transports.
-let world: McpWorld;
-beforeAll(async () => {
-  world = await mcpWorld();
-});
-afterAll(() => world.close());
+const world = forFile(mcpWorld);
 
 describe.each(transports)("over %s", (transport) => {
   test.each([

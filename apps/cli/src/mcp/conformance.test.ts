@@ -1,15 +1,12 @@
 // @module-tag slow
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { cliSystem, type CliSystem } from "../../test/run-cli.ts";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { cliSystem } from "../../test/run-cli.ts";
 
 // The official conformance suite, as far as it needs no tools of its own on the server: most of its scenarios do.
-let system: CliSystem;
-beforeAll(async () => {
-  system = await cliSystem();
-});
-afterAll(() => system.close());
+const system = forFile(cliSystem);
 
 const require = createRequire(import.meta.url);
 const suite = require.resolve("@modelcontextprotocol/conformance/dist/index.js");

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { eras, mcpWorld, transports, type McpWorld, type Speaker } from "../../test/mcp-world.ts";
+import { forFile } from "@atlasqueue/harness";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { eras, mcpWorld, transports, type Speaker } from "../../test/mcp-world.ts";
 import { tour } from "../../test/mcp-tour.ts";
 import { admin, read, scopeOf, submit, work } from "../../test/tool-scopes.ts";
 import { newerApi } from "../../test/newer-api.ts";
 
 // The official client, over both transports and both protocols, against a real API.
-let world: McpWorld;
-beforeAll(async () => {
-  world = await mcpWorld();
-});
-afterAll(() => world.close());
+const world = forFile(mcpWorld);
 
 const all = "read,operate,work";
 const ways = transports.flatMap((transport) => eras.map((era) => [transport, era] as const));

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { mcpWorld, type McpWorld, type Speaker } from "../../test/mcp-world.ts";
+import { forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
+import { mcpWorld, type Speaker } from "../../test/mcp-world.ts";
 
 // What becomes of a change that is asked for twice.
-let world: McpWorld;
-beforeAll(async () => {
-  world = await mcpWorld();
-});
-afterAll(() => world.close());
+const world = forFile(mcpWorld);
 
 let speaker: Speaker;
 beforeAll(async () => {

@@ -1,16 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
 import { isCreateTaskResultV2, isDetailedTaskV2 } from "@modelcontextprotocol/ext-tasks/core/v2";
+import { forFile } from "@atlasqueue/harness";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { mcpWorld, transports, type McpWorld } from "../../test/mcp-world.ts";
+import { mcpWorld, transports } from "../../test/mcp-world.ts";
 import { open, type Message, type Raw, type Reply } from "../../test/mcp-raw.ts";
 
 // A job as a task of MCP's Tasks extension, by the schemas of its official package.
-let world: McpWorld;
-beforeAll(async () => {
-  world = await mcpWorld();
-});
-afterAll(() => world.close());
+const world = forFile(mcpWorld);
 
 const clientInfo = { name: "test", version: "1.0.0" };
 const withTasks = { extensions: { "io.modelcontextprotocol/tasks": {} } };

@@ -1,14 +1,10 @@
 import { spawn } from "node:child_process";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { cliSystem, type CliSystem } from "../../test/run-cli.ts";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
+import { cliSystem } from "../../test/run-cli.ts";
 import { mainFile } from "../../test/run-start.ts";
 
-let system: CliSystem;
-beforeAll(async () => {
-  system = await cliSystem();
-});
-afterAll(() => system.close());
+const system = forFile(cliSystem);
 
 test("a made-up day can be seeded, and is then looked at", { tags: ["slow"] }, async () => {
   const seeded = await system.run("seed", "--jobs", "300", "--dead", "20", "--queues", "9");

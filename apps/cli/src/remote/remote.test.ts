@@ -1,14 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { readApiConfig, startApi } from "@atlasqueue/api";
 import { createLogger } from "@atlasqueue/core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { cliSystem, runCli, type CliSystem } from "../../test/run-cli.ts";
+import { forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
+import { cliSystem, runCli } from "../../test/run-cli.ts";
 
-let system: CliSystem;
-beforeAll(async () => {
-  system = await cliSystem();
-});
-afterAll(() => system.close());
+const system = forFile(cliSystem);
 
 const lines = (text: string) => text.trimEnd().split("\n");
 const cells = (text: string) => lines(text).map((line) => line.split("\t"));

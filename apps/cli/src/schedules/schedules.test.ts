@@ -1,12 +1,9 @@
 import { schedule } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { cliSystem, runCli, type CliSystem } from "../../test/run-cli.ts";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { cliSystem, runCli } from "../../test/run-cli.ts";
 
-let system: CliSystem;
-beforeAll(async () => {
-  system = await cliSystem();
-});
-afterAll(() => system.close());
+const system = forFile(cliSystem);
 
 const run = (words: string[], ATLASQUEUE_URL = system.api.url) => runCli(["schedules", ...words], { ATLASQUEUE_URL });
 const inJson = async (...words: string[]) => schedule.parse(JSON.parse((await run([...words, "--json"])).stdout));

@@ -1,12 +1,10 @@
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
-import { createDatabase, redisUrl, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createDatabase, redisUrl, spawnProcess, testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
 import { dataFolder, mainFile, startEnv } from "../../test/run-start.ts";
 
-let database: TestDatabase;
-beforeAll(async () => void (database = await testDatabase()));
-afterAll(() => database.drop());
+const database = forFile(testDatabase);
 
 /** Runs a command that must fail with code 1, and returns its only output: one line on stderr. */
 async function failure(args: string[], env: Record<string, string | undefined>): Promise<string> {

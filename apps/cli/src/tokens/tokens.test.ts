@@ -1,14 +1,10 @@
 import { createdToken, tokenList } from "@atlasqueue/contract";
 import { findTokens, hashToken } from "@atlasqueue/core/internal/http";
-import { createDatabase, postgresUrl, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { createDatabase, postgresUrl, testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { runCli } from "../../test/run-cli.ts";
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await testDatabase();
-});
-afterAll(() => store.drop());
+const store = forFile(testDatabase);
 
 const run = (words: string[], DATABASE_URL = store.url) => runCli(["tokens", ...words], { DATABASE_URL });
 const find = async (token: string) =>

@@ -1,13 +1,9 @@
 import { memorySignal } from "@atlasqueue/core";
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { workerReadiness } from "./readiness.ts";
 
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 test.each([
   [

@@ -1,11 +1,9 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { firstIdAt } from "../maintenance/retention.ts";
 import { forgetActs } from "./forget.ts";
 
-let own: TestDatabase;
-beforeAll(async () => void (own = await testDatabase()));
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 test("acts of all tenants are forgotten in pages once they are older than they are kept", async () => {
   const { database } = own;

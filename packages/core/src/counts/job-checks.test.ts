@@ -1,11 +1,9 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordEvents, submission, testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { enqueue } from "../submit/enqueue.ts";
 import { findBrokenJobs, jobChecks } from "./job-checks.ts";
 
-let own: TestDatabase;
-beforeAll(async () => void (own = await testDatabase()));
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 /** For each check, what breaks it alone in the row of a queued job. */
 const breaks = {

@@ -1,17 +1,13 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { eventually, ownServers, type Servers } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, ownServers, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "./errors.ts";
 import { executeOn } from "./statement.ts";
 import { inTransaction } from "./transaction.ts";
 
-let servers: Servers;
-beforeAll(async () => {
-  servers = await ownServers();
-});
-afterAll(() => servers.stop());
+const servers = forFile(ownServers);
 
 const one = (database: Database) => bounded(database, database.sql<{ one: number }[]>`SELECT 1 AS one`);
 

@@ -1,13 +1,9 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { recordEvents, testDatabase, forFile } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { runFlowModel, type Mutant } from "../../test/flow-model.ts";
 import { countDrift } from "../counts/drift.ts";
 
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 const empty = () => own.database.sql`
     TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.job_groups, atlasqueue.queue_counts, atlasqueue.queue_changes,
              atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;

@@ -1,14 +1,10 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { newId } from "../ids.ts";
 import { listAttempts } from "./attempts.ts";
 import { page_bytes_max } from "../room/bytes.ts";
 
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 test("of attempts with long logs the newest are listed, as many as fit into a page", async () => {
   const id = newId();

@@ -1,5 +1,5 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { rowsRead } from "../../test/rows-read.ts";
 import { uuidArray } from "../database/literals.ts";
 import { newId } from "../ids.ts";
@@ -9,11 +9,7 @@ import { held_apart_max, listJobs, type JobFilter } from "./list.ts";
 /** As long as a busy machine needs to walk all jobs. */
 const patient_ms = 60_000;
 
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 test("pages that end inside a batch of another tenant's jobs skip none of ours, and show none twice", async () => {
   // Made within a few milliseconds, like a batch: within one, ids differ only in their counter. A page of one stretch

@@ -1,14 +1,10 @@
 import { connectDatabase } from "../database/connect.ts";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordEvents, submission, testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { enqueue } from "../submit/enqueue.ts";
 import { outlookInTime } from "./outlook.ts";
 
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 test("a sweep knows nothing of what is not answered in time", async () => {
   const deps = { database: own.database, observe: recordEvents().observe };

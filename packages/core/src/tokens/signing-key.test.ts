@@ -1,12 +1,8 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { signingKey } from "./signing-key.ts";
 
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 test("processes that ask at once for a key that does not exist yet get the same one, and go on getting it", async () => {
   const keys = await Promise.all(Array.from({ length: 10 }, () => signingKey(own, "cursors")));

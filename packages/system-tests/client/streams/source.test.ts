@@ -1,15 +1,11 @@
-import { tcpProxy } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { tcpProxy, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
 import { AuthError, createClient, type StreamedJob } from "@atlasqueue/client";
-import { testApi, type TestApi } from "../test-api.ts";
+import { testApi } from "../test-api.ts";
 
 // What becomes of a stream whose source of jobs fails, or does not let itself be left.
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
 
 const broken = new Error("the file could not be read");
 const never = new Promise<never>(() => {});

@@ -1,13 +1,9 @@
-import { eventually, tcpProxy } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { eventually, tcpProxy, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
 import { createClient, NetworkError, TooLargeError, ValidationError, type StreamedJob } from "@atlasqueue/client";
-import { testApi, type TestApi } from "../test-api.ts";
+import { testApi } from "../test-api.ts";
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
 
 const job = (key: string, more: object = {}) => ({ type: "a", idempotency_key: key, ...more });
 async function all(answers: AsyncIterable<StreamedJob>): Promise<StreamedJob[]> {

@@ -1,13 +1,11 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordEvents, submission, testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { claim } from "../../lease/claim.ts";
 import { complete } from "../../settle/settle.ts";
 import { enqueue } from "../../submit/enqueue.ts";
 import { connectDatabase } from "../connect.ts";
 
-let own: TestDatabase;
-beforeAll(async () => void (own = await testDatabase()));
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 /** A budget is met by removing tables and indexes. Lower it when one goes. */
 const tables_max = 23;

@@ -1,12 +1,8 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { testDatabase, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { refreshStatistics, staleTables } from "./refresh-statistics.ts";
 
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 const stale = () => staleTables(own.database);
 

@@ -1,5 +1,5 @@
-import { eventually, redisCluster, redisUrl, type RedisCluster } from "@atlasqueue/harness";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { eventually, redisCluster, redisUrl, forFile } from "@atlasqueue/harness";
+import { afterEach, expect, test } from "vitest";
 import { job, main, never } from "../../../test/signal-drivers.ts";
 import { expectAllToWork, expectQueueToWork, newKeys, soon } from "../../../test/working-signal.ts";
 import { clusterKeys, slotOf } from "./cluster-keys.ts";
@@ -7,9 +7,7 @@ import { defaultKeys, queueKeys, type SignalKeys } from "../keys.ts";
 import { redisSignal } from "./signal.ts";
 import type { Signal } from "../signal.ts";
 
-let cluster: RedisCluster;
-beforeAll(async () => void (cluster = await redisCluster({ replicas: 1 })));
-afterAll(() => cluster.stop());
+const cluster = forFile(() => redisCluster({ replicas: 1 }));
 
 const opened: Signal[] = [];
 afterEach(async () => {

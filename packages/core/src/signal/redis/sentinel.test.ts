@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { minimalUser, eventually, sentinelSet, type SentinelSet } from "@atlasqueue/harness";
+import { minimalUser, eventually, sentinelSet, forFile } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { main, never } from "../../../test/signal-drivers.ts";
 import { expectAllToWork, newKeys, soon } from "../../../test/working-signal.ts";
 import { defaultKeys } from "../keys.ts";
@@ -11,9 +11,7 @@ import { watchMaster } from "./sentinel-watch.ts";
 import { redisSignal } from "./signal.ts";
 import type { Signal } from "../signal.ts";
 
-let set: SentinelSet;
-beforeAll(async () => void (set = await sentinelSet()));
-afterAll(() => set.stop());
+const set = forFile(sentinelSet);
 
 const opened: Signal[] = [];
 afterEach(async () => {

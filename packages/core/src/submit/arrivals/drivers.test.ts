@@ -1,20 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { findProgram, submission, testDatabase } from "@atlasqueue/harness";
+import { findProgram, submission, testDatabase, forFile } from "@atlasqueue/harness";
 import createKnex from "knex";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import { Client, Pool } from "pg";
 import { DataSource } from "typeorm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { executeIn, type CallerTransaction } from "../../database/caller-transaction.ts";
 import { submitInside } from "./submit-inside.ts";
 
 // The drivers that the guide names, each with the function that it gives there.
-let own: Awaited<ReturnType<typeof testDatabase>>;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 const asked = { type: "of a driver", payload: { a: "$1 ?" } };
 const submitIn = async (tx: CallerTransaction) => {
