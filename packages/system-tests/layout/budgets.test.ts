@@ -81,7 +81,7 @@ const figures: Figure[] = [
   {
     name: "lines of tests",
     is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))),
-    limit: 69_900,
+    limit: 66_700,
     budget: 36_000,
   },
 ];

@@ -34,19 +34,6 @@ test("with one slot, other jobs have their turn after the run", async () => {
   expect(order.indexOf(other ?? "")).toBeLessThan(order.length - 1);
 });
 
-test("a job that fails holds its group until it has succeeded", async () => {
-  const order: string[] = [];
-  work([
-    defineHandler("noop", any, ({ n }, { job }) => {
-      order.push(`${n}.${job.attempt}`);
-      if (n === 2 && job.attempt < 3) throw new Error("not yet");
-    }),
-  ]);
-  const ids = await add(...inGroup(5));
-  await becomes(ids.at(-1), { status: "succeeded" });
-  expect(order).toEqual(["0.1", "1.1", "2.1", "2.2", "2.3", "3.1", "4.1"]);
-});
-
 test("a worker that stops in the middle of a run finishes the job at hand, and the others wait with no attempt spent", async () => {
   const begun = gate();
   const go = gate();

@@ -1,8 +1,6 @@
 import { redisSignal, type Signal } from "@atlasqueue/core";
 import { pauseQueue } from "@atlasqueue/core/internal";
 import { resumeQueue } from "@atlasqueue/core/internal/http";
-import { claim } from "@atlasqueue/core/internal/worker";
-import { eventually } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { drivers, gate, workerHarness } from "../test/harness.ts";
@@ -61,23 +59,4 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
       expect(started).toHaveLength(5);
     },
   );
-});
-
-test("the jobs of a paused queue are not signalled again and again", async () => {
-  useSignal(drivers["redis"] as () => Signal);
-  await pauseQueue(deps(), main);
-  const { open, opened } = gate();
-  work([defineHandler("noop", any, open)], { queues: ["mail"] });
-  await add({});
-  // Popped in vain, as one of the queue's workers would.
-  const [id = ""] = await deps().signal.take([main], 10);
-  expect(await claim(deps(), [id], { ...main, queues: ["default"], worker_id: "w", lease_seconds: 30 })).toEqual([]);
-  await sql()`UPDATE atlasqueue.jobs SET ready_at = ready_at - interval '1 minute', updated_at = updated_at - interval '1 minute'`;
-  // A job that only a sweep can find shows that one has passed.
-  await sql()`INSERT INTO atlasqueue.jobs (id, queue, type, status, run_at, ready_at, created_at, updated_at, payload)
-    VALUES (gen_random_uuid(), 'mail', 'noop', 'queued', now(), now(), now(), now() - interval '1 minute', '{}')`;
-  await eventually(() => opened);
-  expect((await deps().signal.look(main)).length).toBe(0);
-  await resumeQueue(deps(), main);
-  expect(await deps().signal.take([main], 10)).toEqual([id]);
 });

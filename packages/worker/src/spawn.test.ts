@@ -4,7 +4,7 @@ import { submitBatch, type SubmitBatchInput } from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { gate, workerHarness } from "../test/harness.ts";
+import { workerHarness } from "../test/harness.ts";
 import { isolatedHandlers } from "../test/isolated-handlers.ts";
 import { defineHandler } from "./handler.ts";
 
@@ -110,54 +110,4 @@ test("what a handler's process says it adds is checked again", async () => {
     last_error: expect.stringMatching(/^SpawnError: \/children\/0\/payload/) as string,
   });
   expect(await jobsOf("x")).toEqual([]);
-});
-
-test("an outcome with children waits for a row that another transaction has locked, and is stored then", async () => {
-  const locked = Promise.withResolvers<void>();
-  const began = Promise.withResolvers<void>();
-  const handler = defineHandler("held-up", any, async (_payload, { spawn }) => {
-    began.resolve();
-    await locked.promise;
-    spawn({ type: "unhandled", queue: "nowhere" });
-  });
-  work([handler]);
-  const [id = ""] = await add({ type: "held-up" });
-  await began.promise;
-  await sql().begin(async (tx) => {
-    await tx`SELECT FROM atlasqueue.jobs WHERE id = ${id} FOR UPDATE`;
-    locked.resolve();
-    await eventually(async () => expect(await tx`SELECT FROM pg_locks WHERE NOT granted`).not.toHaveLength(0), {
-      interval_ms: 5,
-    });
-  });
-  await becomes(id, { status: "succeeded", attempts: 1 });
-  expect(await jobsOf("unhandled")).toHaveLength(1);
-});
-
-test("outcomes whose children must wait for a stranger's lock hold up no other outcomes", async () => {
-  // They end one after another, so that each of them is under way by itself.
-  const gates = Array.from({ length: 6 }, gate);
-  const handlers = [
-    defineHandler("held-up", any, async ({ parent, n }, { spawn }) => {
-      await gates[Number(n)]?.opened;
-      spawn({ type: "unhandled", queue: "nowhere", depends_on: [String(parent)] });
-    }),
-    defineHandler("beside", any, () => {}),
-  ];
-  const [parent = ""] = await add({ type: "unhandled", queue: "nowhere" });
-  const held = await add(...gates.map((_, n) => ({ type: "held-up", payload: { parent, n } })));
-  work(handlers, { concurrency: gates.length + 2 });
-  for (const id of held) await becomes(id, { status: "running" });
-  await sql().begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${parent} FOR UPDATE`;
-    const began = performance.now();
-    for (let round = 0; round < 20; round += 1) {
-      gates[round]?.open();
-      const [id] = await add({ type: "beside" });
-      await becomes(id, { status: "succeeded" });
-    }
-    expect(performance.now() - began).toBeLessThan(10_000);
-    for (const id of held) expect((await read(id))?.status).toBe("running");
-  });
-  for (const id of held) await becomes(id, { status: "succeeded", attempts: 1 });
 });

@@ -36,21 +36,3 @@ test("when it has been ready for `unknownTypeSeconds`, it fails", async () => {
   await sql()`UPDATE atlasqueue.jobs SET run_at = run_at - interval '61 seconds', due_at = now()`;
   await becomes(id, { status: "dead", attempts: 1, last_error: 'UnknownType: no handler for type "new"' });
 });
-
-test("a rolling deploy loses none of a thousand jobs of a new type", { tags: ["slow"] }, async () => {
-  const old = work(old_version, { concurrency: 50 });
-  await add(...Array.from({ length: 1_000 }, () => ({ type: "new", max_attempts: 1 })));
-  const counts = () => sql()`SELECT status, attempts, count(*)::int AS jobs FROM atlasqueue.jobs GROUP BY 1, 2`;
-  await eventually(async () => expect(await counts()).toEqual([{ status: "scheduled", attempts: 0, jobs: 1_000 }]), {
-    timeout_ms: 30_000,
-  });
-  work(new_version, { concurrency: 50 });
-  await eventually(
-    async () => expect(await sql()`SELECT FROM atlasqueue.jobs WHERE status = 'succeeded'`).not.toHaveLength(0),
-    { timeout_ms: 30_000 },
-  );
-  await old.stop();
-  await eventually(async () => expect(await counts()).toEqual([{ status: "succeeded", attempts: 1, jobs: 1_000 }]), {
-    timeout_ms: 60_000,
-  });
-});

@@ -1,5 +1,5 @@
-import { queueLimits, type Json } from "@atlasqueue/contract";
-import { createFollowUps, promoteAll, setLimits, type FollowUps } from "@atlasqueue/core/internal";
+import { type Json } from "@atlasqueue/contract";
+import { createFollowUps, promoteAll, type FollowUps } from "@atlasqueue/core/internal";
 import { sendSignal } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -95,38 +95,6 @@ test("a signal that comes first is there at once, and the job is not parked", as
   work(async (_payload, { waitFor }) => waitFor("go", { timeoutSeconds: 60 }));
   await harness.becomes(id, { status: "succeeded", attempts: 1, result: { timed_out: false, payload: 17 } });
   expect(harness.named("job_parked")).toEqual([]);
-});
-
-test("fifty waits one after another spend no attempt", { tags: ["slow"] }, async () => {
-  const waits = 50;
-  work(async (_payload, { waitFor }) => {
-    let sum = 0;
-    for (let at = 0; at < waits; at += 1) {
-      const answer = await waitFor(`s${at}`, { timeoutSeconds: 60 });
-      if (!answer.timed_out) sum += answer.payload as number;
-    }
-    return sum;
-  });
-  const [id = ""] = await harness.add({ max_attempts: 1 });
-  for (let at = 0; at < waits; at += 1) {
-    await harness.becomes(id, { status: "scheduled", waits_for: `s${at}` });
-    await send(id, `s${at}`, at);
-  }
-  await harness.becomes(id, { status: "succeeded", attempts: 1, result: (waits * (waits - 1)) / 2 });
-});
-
-test("a parked job leaves its slot of a limited queue to the next, and keeps its turn in its group", async () => {
-  const limits = queueLimits.parse({ concurrency: 1 });
-  await setLimits(harness.deps(), { tenant: "default", queue: "default" }, limits);
-  work(async (payload, { waitFor }) =>
-    (payload as { waits?: boolean }).waits ? waitFor("go", { timeoutSeconds: 60 }) : 1,
-  );
-  const [first = "", second, third] = await harness.add({ payload: { waits: true }, group: "g" }, {}, { group: "g" });
-  await harness.becomes(first, { status: "scheduled" });
-  await harness.becomes(second, { status: "succeeded" });
-  expect(await harness.read(third)).toMatchObject({ status: "blocked" });
-  await send(first);
-  await harness.becomes(third, { status: "succeeded" });
 });
 
 test("a worker that drains lets a job park, and gives back one whose handler is too slow for that", async () => {

@@ -42,21 +42,6 @@ describe.each(Object.entries(drivers))("with %s", (_name, open) => {
     expect(await codes("default", theirs)).toContain("no_worker");
     expect((await harness.signal().presence.list("beta")).map(({ queues }) => queues)).toEqual([["default"]]);
   });
-
-  test("one tenant's backlog keeps no other tenant's job waiting", async () => {
-    harness.useSignal(open);
-    await addTo("greedy", 2_000);
-    const [small] = await addTo("small");
-    const hold = gate();
-    let ran = 0;
-    const counting = defineHandler("noop", z.looseObject({}), async () => {
-      if ((ran += 1) > 200) await hold.opened;
-    });
-    harness.work([counting], { tenants: ["greedy", "small"], concurrency: 2 });
-    await succeeds("small", small);
-    expect(ran).toBeLessThan(200);
-    hold.open();
-  });
 });
 
 test.each([
