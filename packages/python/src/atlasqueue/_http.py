@@ -172,7 +172,8 @@ def hide_token(options: Options, text: str) -> str:
 
 
 def network_error(options: Options, call: Call, thrown: TransportError) -> NetworkError:
-    return NetworkError(f"{call.what}: {hide_token(options, str(thrown))}", refused=thrown.refused)
+    what = f"{call.what}: no connection to {options.url}" if thrown.refused else call.what
+    return NetworkError(f"{what}: {hide_token(options, str(thrown))}", refused=thrown.refused)
 
 
 def to_body(value: object) -> bytes:

@@ -10,9 +10,9 @@ from typing import Any
 logger = logging.getLogger("atlasqueue")
 
 
-def log(level: int, event: str, message: str, **fields: Any) -> None:
+def log(level: int, event: str, message: str, traceback: BaseException | None = None, **fields: Any) -> None:
     if logger.isEnabledFor(level):
-        logger.log(level, message, extra={"atlasqueue": {"event": event, **fields}})
+        logger.log(level, message, exc_info=traceback, extra={"atlasqueue": {"event": event, **fields}})
 
 
 class JsonFormatter(logging.Formatter):

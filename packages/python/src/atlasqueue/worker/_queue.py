@@ -203,8 +203,11 @@ class QueueWork:
             level = max(level, logging.WARNING)
         about.update(fields)
         shown = f" job {held.job.id} ({held.job.type})" if held is not None else f" queue {self._queue}"
+        ended = f" as {about['outcome']}" if "outcome" in about else ""
         tail = f": {about['error']}" if "error" in about else ""
-        log(level, event, f"{message}{shown}{tail}", **about)
+        # Of a handler; the API's errors have nothing in theirs.
+        traceback = error if event == "job_settled" and isinstance(error, BaseException) else None
+        log(level, event, f"{message}{shown}{ended}{tail}", traceback, **about)
 
 
 _EVENTS = {
