@@ -31,7 +31,7 @@ def _answer(store: Store, request: HttpRequest) -> HttpResponse:
     header = request.headers.get("idempotency-key")
     key = None if header is None else json.loads(header)
     if (request.method, path) == ("POST", "/v1/jobs"):
-        job, outcome = store.insert(_asked_alone(store, body, key))
+        job, outcome = store.insert(_asked(store, body, {}, key=key))
         return _response(201 if outcome == "created" else 200, _to_wire(job))
     if (request.method, path) == ("POST", "/v1/jobs/batch"):
         return _batch(store, body, key)
@@ -112,10 +112,6 @@ def asked_batch(store: Store, jobs: Sequence[dict[str, Any]], **fields: Any) -> 
     return asked
 
 
-def _asked_alone(store: Store, job: dict[str, Any], key: str | None) -> Asked:
-    return _asked(store, job, {}, key=key, key_of=[job.get("depends_on"), job.get("on_parent_failure", "cancel")])
-
-
 def _asked(store: Store, job: dict[str, Any], by_ref: Mapping[str, str], **fields: Any) -> Asked:
     own = ("ref", "depends_on", "on_parent_failure", "idempotency_key")
     parents = {ref: by_ref.get(ref, ref) for ref in job.get("depends_on", [])}
@@ -123,7 +119,8 @@ def _asked(store: Store, job: dict[str, Any], by_ref: Mapping[str, str], **field
         if id not in store.jobs and ref not in by_ref:
             raise Refused(422, "validation", f"depends_on: there is no job {ref!r}")
     request = {name: value for name, value in job.items() if name not in own}
-    return Asked(request, parents=parents, on_parent_failure=job.get("on_parent_failure", "cancel"), **fields)
+    policy = job.get("on_parent_failure", "cancel")
+    return Asked(request, key_of=[list(parents), policy], parents=parents, on_parent_failure=policy, **fields)
 
 
 class AsyncMemoryTransport:
