@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import django
@@ -30,9 +31,12 @@ def test_an_order_and_its_job_are_stored_together(atlasqueue_server: str) -> Non
     with pytest.raises(DataError, match="priority"):
         submit_in_transaction(send_receipt.options(priority=5_000).submission(0))
     keyed = send_receipt.options(idempotency_key="once", delay=3_600).submission(0)
-    submit_in_transaction(keyed)
-    with pytest.raises(IntegrityError):
-        submit_in_transaction(keyed)
+    first = submit_in_transaction(keyed)
+    while queue.sync_client.get(first).status == "blocked":  # until it has its key
+        time.sleep(0.05)
+    assert submit_in_transaction(keyed) == first
+    with pytest.raises(IntegrityError, match="idempotency_key"):
+        submit_in_transaction(send_receipt.options(idempotency_key="once").submission(1))
     placed = Client().post("/orders", {"email": "ada@example.org"}, content_type="application/json")
     assert placed.status_code == 202
     order, job = placed.json()["order"], placed.json()["job"]

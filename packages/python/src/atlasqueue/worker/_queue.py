@@ -10,7 +10,7 @@ from typing import Any
 
 from .._app import JobFunction
 from .._async.client import AsyncClient
-from .._errors import AtlasQueueError, ConflictError, DeadlineError
+from .._errors import AtlasQueueError, ConflictError, DeadlineError, DoNotRetry, RetryAfter
 from .._http import random_token
 from .._log import log
 from .._models import LeasedJob
@@ -205,8 +205,9 @@ class QueueWork:
         shown = f" job {held.job.id} ({held.job.type})" if held is not None else f" queue {self._queue}"
         ended = f" as {about['outcome']}" if "outcome" in about else ""
         tail = f": {about['error']}" if "error" in about else ""
-        # Of a handler; the API's errors have nothing in theirs.
-        traceback = error if event == "job_settled" and isinstance(error, BaseException) else None
+        # A handler that fails on purpose, and the API's errors, have nothing in theirs.
+        surprising = event == "job_settled" and not isinstance(error, (str, RetryAfter, DoNotRetry))
+        traceback = error if surprising else None
         log(level, event, f"{message}{shown}{ended}{tail}", traceback, **about)
 
 
