@@ -1,4 +1,4 @@
-import { IdempotencyMismatchError, type Client, type Job as Stored } from "@atlasqueue/client";
+import { IdempotencyMismatchError, type Client, type Job as Stored, type Schedule } from "@atlasqueue/client";
 import { connect, type WithConnection } from "./connection.ts";
 import { Emitter } from "./emitter.ts";
 import { Job, logName, missing, type Known } from "./job.ts";
@@ -187,8 +187,9 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   }
   async getJobSchedulers(start = 0, end = -1) {
     const prefix = scheduleNameOf(this.name, "");
-    const all = await Array.fromAsync(this.#client.schedules.list());
-    const mine = all.filter(({ name, job }) => job.queue === this.name && name.startsWith(prefix));
+    const mine: Schedule[] = [];
+    for await (const one of this.#client.schedules.list())
+      if (one.job.queue === this.name && one.name.startsWith(prefix)) mine.push(one);
     return mine.slice(start, end < 0 ? undefined : end + 1).map(({ name, cron, timezone, job, next_runs }) => ({
       ...{ key: name.slice(prefix.length), name: job.type, pattern: cron, tz: timezone },
       ...{ next: Date.parse(next_runs[0] ?? ""), template: { data: job.payload } },

@@ -118,7 +118,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
       attempt.error = error;
       // By its name: one file may still import BullMQ's.
       const { name, message } = Object(error) as Error;
-      throw name === "UnrecoverableError" ? new DoNotRetryError(message, { cause: error }) : error;
+      throw name === "UnrecoverableError" ? new DoNotRetryError(message) : error;
     }
   }
 

@@ -14,11 +14,12 @@ const help =
 type Chosen = { url?: string | undefined; json: boolean; dryRun?: true | undefined };
 
 export function defineImport(command: Command, env: Env): void {
-  const run = ({ url, json, dryRun: dry_run = false }: Chosen, open: () => Source | Promise<Source>) =>
+  const run = ({ url, json, dryRun }: Chosen, open: () => Source | Promise<Source>) =>
     orExit(async () => {
       const target = { url: url ?? readApiUrl(env), token: readApiToken(env), patience_ms };
       const write = (text: string) => void process.stdout.write(text);
-      process.exitCode = await importQueue({ source: await open(), target, dry_run, json, write });
+      const options = { target, dry_run: dryRun === true, json, write };
+      process.exitCode = await importQueue({ source: await open(), ...options });
     });
   command
     .command("bullmq")

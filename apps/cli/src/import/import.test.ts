@@ -1,3 +1,4 @@
+import type { Job } from "@atlasqueue/client";
 import { createDatabase, ownRedis, postgresUrl } from "@atlasqueue/harness";
 import { FlowProducer, Queue, Worker } from "bullmq";
 import { PgBoss } from "pg-boss";
@@ -20,14 +21,15 @@ async function imported(...words: string[]): Promise<Imported & { code: number }
   return { ...(JSON.parse(stdout) as Imported), code };
 }
 const jobsOf = async (queue: string) => {
-  const jobs = await Array.fromAsync(system.client.list({ queue }));
+  const jobs: Job[] = [];
+  for await (const job of system.client.list({ queue })) jobs.push(job);
   return jobs.toSorted((a, b) => (a.type < b.type ? -1 : 1));
 };
 
-async function bullmq(): Promise<{ url: string; queue: Queue }> {
+async function bullmq(name = "mail"): Promise<{ url: string; queue: Queue }> {
   const redis = await ownRedis();
   onTestFinished(() => redis.stop());
-  const queue = new Queue("mail", { connection: { url: redis.url } });
+  const queue = new Queue(name, { connection: { url: redis.url } });
   onTestFinished(() => queue.close());
   return { url: redis.url, queue };
 }
@@ -83,20 +85,19 @@ test("BullMQ's waiting jobs and schedulers are imported once", { tags: ["slow"] 
 });
 
 test("jobs come in pages, oldest first, without those that run", { tags: ["slow"] }, async () => {
-  const { url, queue } = await bullmq();
+  const { url, queue } = await bullmq("pages");
   await queue.add("running", {});
   const over = Promise.withResolvers<void>();
-  const worker = new Worker("mail", () => over.promise, { connection: { url } });
+  const worker = new Worker("pages", () => over.promise, { connection: { url } });
   onTestFinished(() => worker.close());
   onTestFinished(() => over.resolve());
   await new Promise((resolve) => worker.once("active", resolve));
   await queue.addBulk(Array.from({ length: 1_200 }, (_, n) => ({ name: "page", data: { n } })));
-  const { left, ...result } = await imported("bullmq", "--redis", url, "--queue", "mail");
+  const { left, ...result } = await imported("bullmq", "--redis", url, "--queue", "pages");
   expect(result).toMatchObject({ found: { waiting: 1_200 }, created: 1_200 });
   expect(left).toMatchObject([{ count: 1, reason: "It is running. Let its worker end it." }]);
-  const pages = (await jobsOf("mail")).filter(({ type }) => type === "page");
-  const order = pages.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ payload }) => payload["n"]);
-  expect(order.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 1_200 }, (_, n) => n));
+  const order = (await jobsOf("pages")).toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ payload }) => payload["n"]);
+  expect(order).toEqual(Array.from({ length: 1_200 }, (_, n) => n));
 });
 
 test("pg-boss's waiting jobs and schedules are imported once", { tags: ["slow"] }, async () => {

@@ -1,4 +1,4 @@
-import { AtlasQueueError, IdempotencyMismatchError, type JobSubmission } from "@atlasqueue/client";
+import { AtlasQueueError, type JobSubmission } from "@atlasqueue/client";
 import { exitCodes, Trouble } from "../exit.ts";
 import { plain } from "../output/plain.ts";
 import { troubleOf } from "../remote/trouble.ts";
@@ -66,9 +66,7 @@ async function copyAll(source: Source, target: Target, result: Imported): Promis
   }
   for await (const { error, ...stored } of client.submitStream(jobs())) {
     const id = ids.shift() ?? "";
-    // A job with this key that differs, such as in the attempts that were left then.
-    if (error instanceof IdempotencyMismatchError) result.already_there += 1;
-    else if (error) leave(result, id, troubleOf(error, target.url, target.token));
+    if (error) leave(result, id, troubleOf(error, target.url, target.token));
     else if ("outcome" in stored && stored.outcome === "created") result.created += 1;
     else result.already_there += 1;
   }
