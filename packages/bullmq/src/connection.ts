@@ -7,7 +7,7 @@ export type WithConnection = { connection: ConnectionOptions };
 
 const api = 'Pass the AtlasQueue API: { url: "http://127.0.0.1:8000", token: "aq_…" }.';
 
-export const refusedOfAll: Refused = {
+const refusedOfAll: Refused = {
   prefix: "Give each application a tenant of its own, by its token.",
   telemetry: "Use `tracing` of @atlasqueue/client.",
   settings: "Throw RetryAfterError of @atlasqueue/client to choose a delay, or run jobs with @atlasqueue/worker.",
@@ -22,8 +22,10 @@ export function connect(
   taken: readonly string[] = [],
   refused: Refused = {},
 ): Client {
-  checkOptions(opts, of, [...taken, ...unneeded, "connection"], { ...refusedOfAll, ...refused });
-  const { url, token } = opts.connection;
+  // BullMQ needs neither: it takes the Redis of this machine.
+  const { connection, ...others } = Object(opts) as Partial<WithConnection>;
+  checkOptions(others, of, [...taken, ...unneeded], { ...refusedOfAll, ...refused });
+  const { url, token } = Object(connection) as Partial<ConnectionOptions>;
   if (typeof url !== "string" || !/^https?:/.test(url)) throw new NotSupportedError("A connection to Redis", api);
   return createClient(token === undefined ? { url } : { url, token });
 }

@@ -131,7 +131,7 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
   }
 }
 
-export const refusedOfJob = {
+const refusedOfJob = {
   changeDelay: "Add the job with `deduplication: { id, replace: true }` and the new delay.",
   changePriority: "Remove the job and add it again.",
   extendLock: "The worker renews leases by itself.",

@@ -39,7 +39,7 @@ const takenOfJobs = [
   "keepLogs",
   "stackTraceLimit",
 ];
-export const refusedOfJobs: Refused = {
+const refusedOfJobs: Refused = {
   lifo: "Give urgent jobs a `priority`.",
   repeat: "Use `queue.upsertJobScheduler()`.",
   parent: "Use `FlowProducer`.",
@@ -48,7 +48,7 @@ export const refusedOfJobs: Refused = {
   deduplication: "Each job of a scheduler is one of its own.",
   continueParentOnFailure: "Use `ignoreDependencyOnFailure`: the parent runs when all children have ended.",
 };
-export const refusedOfSchedules: Refused = {
+const refusedOfSchedules: Refused = {
   startDate: "Call upsertJobScheduler() on that day.",
   endDate: "Call removeJobScheduler() on that day.",
   limit: "Call removeJobScheduler() in the processor.",

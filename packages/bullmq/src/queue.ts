@@ -205,7 +205,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   close = async () => {};
 }
 
-export const refusedOfQueue = {
+const refusedOfQueue = {
   clean: "Set RETENTION_SUCCEEDED_HOURS and its like on the server.",
   getDeduplicationJobId: "Add the job: it resolves with the one that exists.",
   getMetrics: "Use `client.stats.series()` of @atlasqueue/client.",

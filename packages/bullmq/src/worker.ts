@@ -38,7 +38,7 @@ const taken = [
   ...["drainDelay", "lockRenewTime", "skipStalledCheck", "maxStalledCount", "runRetryDelay", "stalledInterval"],
   ...["removeOnComplete", "removeOnFail"],
 ];
-export const refusedOfWorkers: Refused = {
+const refusedOfWorkers: Refused = {
   metrics: "Use GET /metrics of the API.",
   useWorkerThreads: "Use `isolate` of @atlasqueue/worker.",
 };
@@ -192,7 +192,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   }
 }
 
-export const refusedOfWorker = {
+const refusedOfWorker = {
   cancelAllJobs: "Use `client.bulk()` of @atlasqueue/client.",
   cancelJob: "Use `client.cancel()` of @atlasqueue/client.",
   getNextJob: "Use `client.lease()` of @atlasqueue/client.",
