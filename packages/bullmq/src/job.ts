@@ -87,12 +87,9 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
 
   /** The results of its children by their ids. */
   async getChildrenValues(): Promise<Record<string, Loose>> {
-    const parents = this.#running
-      ? Object.values(await this.#running.parents())
-      : (await this.#client.parents(this.id)).items;
-    return Object.fromEntries(
-      parents.filter(({ status }) => status === "succeeded").map(({ id, result }) => [id, result]),
-    );
+    const parents = this.#running ? await this.#running.parents() : (await this.#client.parents(this.id)).items;
+    const done = Object.values(parents).filter(({ status }) => status === "succeeded");
+    return Object.fromEntries(done.map(({ id, result }) => [id, result]));
   }
 
   /** Ends this attempt, which is not counted. The processor is called again at that time. */

@@ -24,21 +24,9 @@ export type JobsOptions = {
   keepLogs?: number | undefined;
   stackTraceLimit?: number | undefined;
 };
-export type RepeatOptions = {
-  pattern?: string | undefined;
-  every?: number | undefined;
-  tz?: string | undefined;
-};
+export type RepeatOptions = { pattern?: string | undefined; every?: number | undefined; tz?: string | undefined };
 
-const takenOfJobs = [
-  "attempts",
-  "backoff",
-  "priority",
-  "removeOnComplete",
-  "removeOnFail",
-  "keepLogs",
-  "stackTraceLimit",
-];
+const takenOfJobs = "attempts backoff priority removeOnComplete removeOnFail keepLogs stackTraceLimit".split(" ");
 const refusedOfJobs: Refused = {
   lifo: "Give urgent jobs a `priority`.",
   repeat: "Use `queue.upsertJobScheduler()`.",

@@ -28,7 +28,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   readonly #client: Client;
 
   constructor(name: string, opts: QueueOptions) {
-    super("Queue", ["cleaned", "paused", "progress", "removed", "resumed", "waiting"]);
+    super("Queue", ["waiting"]);
     this.#client = connect("a Queue", opts, ["defaultJobOptions"]);
     this.name = name;
     this.opts = opts;
@@ -45,10 +45,10 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   async add(name: Name, data?: Data, opts?: JobsOptions): Promise<Job<Data, Result, Name>> {
     const all = this.#optsOf(opts);
     const { idempotency_key: key, ...request } = submissionOf(this.name, name, data, all);
-    const { queue, type, payload } = { ...request, queue: this.name, payload: request.payload ?? {} };
+    const known = { queue: this.name, type: name, payload: request.payload ?? {} };
     try {
       const { job } = await this.#client.submit({ ...request, ...(key !== undefined && { idempotency_key: key }) });
-      const added = this.#job({ queue, type, payload, ...job }, all);
+      const added = this.#job({ ...known, ...job }, all);
       this.emit("waiting", added);
       return added;
     } catch (error) {
@@ -64,10 +64,8 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     const requests = jobs.map(({ name, data }, at) => submissionOf(this.name, name, data, all[at] ?? {}));
     try {
       const submitted = await this.#client.submitMany(requests);
-      return submitted.map(({ id }, at) => {
-        const { type = "", payload = {} } = requests[at] ?? {};
-        return this.#job({ id, queue: this.name, type, payload }, all[at]);
-      });
+      const known = { queue: this.name, type: "", payload: {} };
+      return submitted.map(({ id }, at) => this.#job({ ...known, ...requests[at], id } as Known, all[at]));
     } catch (error) {
       if (!(error instanceof IdempotencyMismatchError)) throw error;
       return Promise.all(jobs.map(({ name, data, opts }) => this.add(name as Name, data as Data, opts)));
@@ -104,11 +102,9 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   async #ofType(type: JobType, most: number): Promise<Stored[]> {
     const jobs: Stored[] = [];
     for (const status of statusesOf([type])) {
-      const before = jobs.length;
-      for await (const job of this.#client.list({ queue: this.name, status, pageSize: 200 })) {
-        if (isOfType(job, type)) jobs.push(job);
-        if (jobs.length - before >= most) break;
-      }
+      let left = most;
+      for await (const job of this.#client.list({ queue: this.name, status, pageSize: 200 }))
+        if (isOfType(job, type) && jobs.push(job) && (left -= 1) <= 0) break;
     }
     return jobs.toSorted((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
   }
@@ -133,17 +129,9 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   getWaitingCount = () => this.getJobCountByTypes("waiting");
 
   /** Starts no more jobs of the queue, in any worker. Running ones go on. */
-  async pause(): Promise<void> {
-    await this.#client.pause(this.name);
-    this.emit("paused");
-  }
-  async resume(): Promise<void> {
-    await this.#client.resume(this.name);
-    this.emit("resumed");
-  }
-  async isPaused(): Promise<boolean> {
-    return (await this.#client.queue(this.name).catch(missing))?.paused ?? false;
-  }
+  pause = async () => void (await this.#client.pause(this.name));
+  resume = async () => void (await this.#client.resume(this.name));
+  isPaused = async () => (await this.#client.queue(this.name).catch(missing))?.paused ?? false;
 
   setGlobalConcurrency = (concurrency: number) => changeLimits(this.#client, this.name, { concurrency });
   removeGlobalConcurrency = () => changeLimits(this.#client, this.name, { concurrency: null });
@@ -156,7 +144,6 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     const job = await this.getJob(id);
     if (!job || (await job.isActive())) return 0;
     await job.remove();
-    this.emit("removed", id);
     return 1;
   }
   /** Removes the jobs that wait, and with `delayed` those with a delay. */
@@ -172,11 +159,9 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     await this.#purge({});
   }
   async #purge(filter: { status?: Loose }): Promise<void> {
-    let cursor: string | null | undefined;
-    do {
-      const wish = { action: "purge", filter: { queue: this.name, ...filter } } as const;
-      cursor = (await this.#client.bulk(cursor ? { ...wish, cursor } : wish)).next_cursor;
-    } while (cursor !== null);
+    const wish = { action: "purge", filter: { queue: this.name, ...filter } } as const;
+    let { next_cursor: cursor } = await this.#client.bulk(wish);
+    while (cursor !== null) cursor = (await this.#client.bulk({ ...wish, cursor })).next_cursor;
   }
 
   /** Adds a job at each time of a pattern. The first one is stored at its time, so it resolves with no job. */

@@ -34,9 +34,8 @@ export type WorkerOptions = WithConnection & {
 
 /** The second row has no effect: leases are renewed and recovered by themselves. */
 const taken = [
-  ...["name", "autorun", "concurrency", "limiter", "lockDuration"],
-  ...["drainDelay", "lockRenewTime", "skipStalledCheck", "maxStalledCount", "runRetryDelay", "stalledInterval"],
-  ...["removeOnComplete", "removeOnFail"],
+  ..."name autorun concurrency limiter lockDuration removeOnComplete removeOnFail".split(" "),
+  ..."drainDelay lockRenewTime skipStalledCheck maxStalledCount runRetryDelay stalledInterval".split(" "),
 ];
 const refusedOfWorkers: Refused = {
   metrics: "Use GET /metrics of the API.",
@@ -57,13 +56,10 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #paused = false;
-  #watching = false;
+  #watching: Promise<void> | undefined;
 
   constructor(name: string, processor: Processor<Data, Result, Name>, opts: WorkerOptions) {
-    super("Worker", [
-      ...["active", "completed", "failed", "progress", "stalled", "drained"],
-      ...["ready", "paused", "resumed", "closing", "closed"],
-    ]);
+    super("Worker", "active completed failed progress stalled drained ready paused resumed closing closed".split(" "));
     this.#client = connect("a Worker", opts, taken, refusedOfWorkers);
     if (typeof processor !== "function")
       throw new NotSupportedError("A processor in a file", "Pass a function, or use `isolate` of @atlasqueue/worker.");
@@ -89,9 +85,9 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   }
 
   #start(): void {
-    const { lockDuration = 30_000, name: workerId } = this.opts;
+    const { concurrency = 1, lockDuration = 30_000, name: workerId } = this.opts;
     this.#work = this.#client.work(this.name, (payload, context) => this.#process(payload, context), {
-      concurrency: this.concurrency,
+      concurrency,
       leaseSeconds: Math.max(1, Math.ceil(lockDuration / 1_000)),
       ...(workerId !== undefined && { workerId }),
       observe: (event) => this.#observe(event),
@@ -130,7 +126,8 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     this.#attempts.delete(attempt.job.id);
     if (event.event === "job_settled" && event.outcome !== "released") this.#ended(attempt, event);
     if (event.event === "lease_lost") this.emit("stalled", attempt.job.id, "active");
-    void this.#watch().catch((error: unknown) => this.report(error));
+    const watch = () => this.#watch().catch((error: unknown) => this.report(error));
+    this.#watching ??= watch().finally(() => (this.#watching = undefined));
   }
   #ended({ job, result, error }: Attempt, event: WorkEvent & { event: "job_settled" }): void {
     job.attemptsMade += 1;
@@ -145,18 +142,12 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     }
   }
 
-  /** Looks whether the queue is empty, once this worker has nothing to do. */
+  /** Looks whether the queue is empty, while this worker has nothing to do. */
   async #watch(): Promise<void> {
-    if (this.#watching || this.listenerCount("drained") === 0) return;
-    this.#watching = true;
-    try {
-      while (this.#attempts.size === 0 && !this.#closing) {
-        const queue = await this.#client.scaling(this.name).catch(missing);
-        if (!queue?.ready && !queue?.running) return void this.emit("drained");
-        await setTimeout(drained_poll_ms, undefined, { ref: false });
-      }
-    } finally {
-      this.#watching = false;
+    while (this.#attempts.size === 0 && !this.#closing && this.listenerCount("drained") > 0) {
+      const queue = await this.#client.scaling(this.name).catch(missing);
+      if (!queue?.ready && !queue?.running) return void this.emit("drained");
+      await setTimeout(drained_poll_ms, undefined, { ref: false });
     }
   }
 
@@ -173,22 +164,16 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     this.#start();
     this.emit("resumed");
   }
+  set concurrency(_jobs: number) {
+    throw new NotSupportedError("Changing `concurrency`", "Close the worker and make another one.");
+  }
   isPaused = () => this.#paused;
   isRunning = () => this.#work !== undefined;
 
-  /** It cannot be changed. */
-  get concurrency(): number {
-    return this.opts.concurrency ?? 1;
-  }
-
   /** Takes no more jobs, and resolves when those that run have ended. Forced, it aborts them and gives them back. */
   close(force = false): Promise<void> {
-    return (this.#closing ??= this.#close(force));
-  }
-  async #close(force: boolean): Promise<void> {
     this.emit("closing", "closing");
-    await this.#stop(force ? 0 : forever_ms);
-    this.emit("closed");
+    return (this.#closing ??= this.#stop(force ? 0 : forever_ms).then(() => void this.emit("closed")));
   }
 }
 

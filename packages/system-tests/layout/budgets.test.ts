@@ -71,7 +71,7 @@ const figures: Figure[] = [
     limit: 7_330,
     budget: 6_000,
   },
-  { name: "lines of BullMQ's facade", is: () => linesOf(sourcesOf("packages/bullmq")), limit: 1_065, budget: 900 },
+  { name: "lines of BullMQ's facade", is: () => linesOf(sourcesOf("packages/bullmq")), limit: 1_030, budget: 900 },
   {
     name: "lines of the import from other queues",
     is: () => linesOf(importer),
