@@ -63,7 +63,7 @@ const figures: Figure[] = [
   { name: "texts of a settlement", is: () => snapshots(/^settle\/settle(-.*)?\.sql$/), limit: 1, budget: 2 },
   // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone.
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 3, budget: 2 },
-  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 9_180, budget: 7_500 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 9_210, budget: 7_500 },
   { name: "lines of program", is: () => linesOf(sourcesOf("packages/program")), limit: 1_460, budget: 800 },
   {
     name: "lines of client, worker and their runtime",

@@ -55,7 +55,7 @@ const arrows: Record<string, string[]> = {
   "packages/nestjs": ["contract", "core", "worker"],
   "packages/test-kit": ["contract", "core", "runtime", "worker"],
   "packages/testing": ["contract", "core", "embedded"],
-  "apps/api": ["contract", "core", "program", "telemetry", "worker", "mcp"],
+  "apps/api": ["contract", "core", "program", "runtime", "telemetry", "worker", "mcp"],
   "apps/worker": ["core", "program", "telemetry", "worker"],
   "apps/dashboard": ["contract", "client"],
   "apps/mcp": ["contract", "client"],

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fixed, type Fixed } from "../http/answers/cached.ts";
-import { guards } from "./serve.ts";
+import { guards } from "./guards.ts";
 
 /**
  * `assets` have names that change with their content; `index` is the page at every address of its own, and `missing` comes

@@ -5,7 +5,8 @@ import { docsPolicy } from "../docs/page.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { answerFixed, type Fixed } from "../http/answers/cached.ts";
 import { isServed, placesOf, readBuilt } from "./built.ts";
-import { for_ever, guards, placed } from "./serve.ts";
+import { guards } from "./guards.ts";
+import { for_ever, placed } from "./serve.ts";
 
 const headers = { ...guards, "content-security-policy": docsPolicy };
 

@@ -6,13 +6,13 @@ import type { Docs } from "../docs/docs.ts";
 import type { Access } from "../http/context.ts";
 import type { Gate } from "../http/gate.ts";
 import type { Cursors } from "../http/input/cursor.ts";
-import type { createServices } from "../services.ts";
+import type { SharedServices } from "../services.ts";
 
 /** What the process that serves the API gives it: settings, and services that live as long as it does. */
 export type Services = Deps &
   EnqueueOptions &
   RemoteSettlementDeps &
-  ReturnType<typeof createServices> & {
+  SharedServices & {
     signal: Signal;
     /** What `/metrics` shows. */
     metricsPage(): Promise<string>;
