@@ -161,9 +161,9 @@ export function isHandler(value: unknown): value is Handler {
 }
 
 /** Throws for two of one type. */
-export function handlersByType(handlers: readonly Handler[]): ReadonlyMap<string, Handler> {
+export function handlersByType(all: readonly Handler[]): ReadonlyMap<string, Handler> {
   const byType = new Map<string, Handler>();
-  for (const handler of handlers) {
+  for (const handler of all) {
     if (byType.has(handler.type)) throw new Error(`two handlers for the type ${JSON.stringify(handler.type)}`);
     if (isIsolated(handler) && handler.module === undefined)
       throw new Error(

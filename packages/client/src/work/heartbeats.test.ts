@@ -21,8 +21,7 @@ function keeping(lease_seconds: number, heartbeat: LeaseCalls["heartbeat"]) {
   const stop = new AbortController();
   const source = heartbeats({ calls: { heartbeat } as WorkerCalls, held, observe: () => {}, lease_seconds });
   const { wake, kept } = keepLeases(held, source, { lease_ms, stop: stop.signal });
-  const stopped = () => (stop.abort(), kept);
-  return { held, job, wake, stopped };
+  return { held, job, wake, stopped: () => (stop.abort(), kept) };
 }
 
 test("in an outage a handler's progress waits for the next renewal, which rests the longer the more of a lease is left", async () => {

@@ -126,8 +126,8 @@ export function startRemoteWorker(
   };
   const loop = createRunLoop({ held, source, attempts, lease_ms, stages: parts.stages, tracing });
 
-  let stopped: Promise<void> | undefined;
-  const stopOnce = (deadline_ms: number) => (stopped ??= loop.stop(deadline_ms).then(() => {}));
+  let stopped: Promise<unknown> | undefined;
+  const stopOnce = (deadline_ms: number) => (stopped ??= loop.stop(deadline_ms));
   const { signal } = options;
   if (signal?.aborted) void stopOnce(stop_ms_default);
   else signal?.addEventListener("abort", () => void stopOnce(stop_ms_default), { once: true });
@@ -137,7 +137,7 @@ export function startRemoteWorker(
     get running() {
       return held.handling();
     },
-    stop: ({ deadlineMs = stop_ms_default } = {}) => stopOnce(deadlineMs),
+    stop: async ({ deadlineMs = stop_ms_default } = {}) => void (await stopOnce(deadlineMs)),
   };
 }
 

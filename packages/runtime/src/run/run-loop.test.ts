@@ -75,7 +75,7 @@ test("leases are renewed together, and again when they are due", async () => {
   await give(lease_ms, "a", "b");
   await pass(9_000);
   expect(told.filter((one) => one.startsWith("extend"))).toEqual(["extend a b", "extend a b"]);
-  await loop.stop(0);
+  await Promise.all([loop.stop(0), pass(1)]);
   expect(told.slice(-2)).toEqual(["release a: the worker stops", "release b: the worker stops"]);
 });
 
@@ -109,5 +109,6 @@ test("a stop gives its handlers time until the deadline, and starts nothing more
   await give(lease_ms, "10");
   await pass(5_000);
   expect(await stopped).toMatchObject({ released: 1 });
-  expect(told.slice(2)).toEqual(["release 10: the worker stops", "settle 1000", "release 9000: the worker stops"]);
+  const others = told.filter((one) => !one.startsWith("extend")).slice(2);
+  expect(others).toEqual(["release 10: the worker stops", "settle 1000", "release 9000: the worker stops"]);
 });

@@ -37,7 +37,7 @@ export function createAttempts(parts: Parts): Attempts<RunningJob> {
   return {
     isUnknown: ({ lease: { type, waited_seconds = 0 } }) =>
       !handlers.has(type) && waited_seconds < unknown_type_seconds,
-    run: ({ lease, abort }) => runJob(lease, handlers.get(lease.type), abort, parts),
+    run: ({ lease, abort: lazy }) => runJob(lease, handlers.get(lease.type), lazy, parts),
     // Others wait behind it, and its queue has no limits.
     mayGoOn: ({ lease }: { lease: Lease }) => lease.followed === true && !lease.limited,
     run_jobs_max,
