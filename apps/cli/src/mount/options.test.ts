@@ -19,16 +19,3 @@ test("the connections are those that createQueue would open with these options",
     redis: { url: options.redisUrl, tls: redisTls, keys },
   });
 });
-
-test("without them they are those of the API, with Redis' names after the schema", async () => {
-  const options = {
-    databaseUrl: "postgres://db.example/app",
-    redisUrl: "redis://redis.example",
-    user: () => undefined,
-  };
-  expect(await configOf({ ...options, schema: "jobs" })).toMatchObject({
-    database: { connectionsMax: 10, preparedStatements: true },
-    redis: { keys: { jobs: "jobs:jobs", deadLetters: "jobs:dlq" } },
-  });
-  expect((await configOf({ ...options, redisUrl: undefined })).redis).toBeUndefined();
-});
