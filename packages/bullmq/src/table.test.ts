@@ -37,8 +37,8 @@ test("each row of the page has a check, and each check a row", () => {
 });
 
 describe.each(Object.entries(same))("%s", { tags: ["slow"] }, (_row, check) => {
-  test.concurrent("in BullMQ", () => run(bullmqWorld(), check));
-  test.concurrent("in the facade", () => run(facade.world(), check));
+  test("in BullMQ", () => run(bullmqWorld(), check));
+  test("in the facade", () => run(facade.world(), check));
 });
 
 test.each(Object.entries(differences))("%s: different", { tags: ["slow"] }, async (_row, check) => {

@@ -127,11 +127,12 @@ export const checksOfJobs: Record<string, Check> = {
   },
   "`job.waitUntilFinished(queueEvents, ttl)`": async ({ queue, work, events }) => {
     const job = await queue().add("a");
-    await expect(job.waitUntilFinished(await events(), 300)).rejects.toThrow();
+    const all = await events();
+    await expect(job.waitUntilFinished(all, 300)).rejects.toThrow();
     work(async () => {
       throw new Error("it broke");
     });
-    await expect(job.waitUntilFinished(await events(), 20_000)).rejects.toThrow("it broke");
+    await expect(job.waitUntilFinished(all, 20_000)).rejects.toThrow("it broke");
   },
   "`job.log()` and `queue.getJobLogs()`": async ({ queue, work }) => {
     const job = await queue().add("a");

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readApiConfig, startApi } from "@atlasqueue/api";
-import { redisUrl, testDatabase } from "@atlasqueue/harness";
+import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import * as bullmq from "bullmq";
 import * as facade from "../src/index.ts";
 
@@ -48,11 +48,13 @@ export function createWorld(api: Api, url: string): World {
   };
 }
 
-/** The real API, without Redis and without jitter. */
+/** The real API, with Redis for the events, and without jitter. */
 export async function startFacade() {
   const { url, drop } = await testDatabase();
-  const settings = { DATABASE_URL: url, API_PORT: "0", LOG_LEVEL: "ERROR", RETRY_JITTER_MAX_SECONDS: "0" };
-  const server = await startApi(readApiConfig({ ...settings, DATABASE_TIMEOUT_SECONDS: "15" }));
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const servers = { DATABASE_URL: url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
+  const settings = { API_PORT: "0", LOG_LEVEL: "ERROR", RETRY_JITTER_MAX_SECONDS: "0", DATABASE_TIMEOUT_SECONDS: "15" };
+  const server = await startApi(readApiConfig({ ...servers, ...settings }));
   return {
     url: server.url,
     world: () => createWorld(facade, server.url),
