@@ -66,7 +66,7 @@ async function* listPages(redis: Redis, key: string): AsyncGenerator<Entry[]> {
 
 async function* setPages(redis: Redis, key: string): AsyncGenerator<Entry[]> {
   for (let start = 0; ; start += page_max) {
-    const found = await redis.zrange(key, start, start + page_max - 1, "WITHSCORES");
+    const found = await redis.zrange(key, start, String(start + page_max - 1), "WITHSCORES");
     if (found.length === 0) return;
     yield Array.from({ length: found.length / 2 }, (_, at) => ({
       id: String(found[2 * at]),
