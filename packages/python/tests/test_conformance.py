@@ -21,6 +21,7 @@ from atlasqueue import (
     Job,
     LeasedJob,
     Submission,
+    Transport,
 )
 
 TABLE = Path(__file__).parents[2] / "system-tests" / "client" / "conformance" / "cases.json"
@@ -113,7 +114,7 @@ async def _each(made: Any) -> Any:
 def client_of(kind: str, url: str, **options: Any) -> Any:
     if kind == "asyncio":
         return AsyncClient(url, **options)
-    transport = HttpxTransport() if kind == "httpx" else HttpClientTransport()
+    transport: Transport = HttpxTransport() if kind == "httpx" else HttpClientTransport()
     return Blocking(Client(url, transport=transport, **options))
 
 

@@ -138,9 +138,9 @@ def test_a_submission_that_fails_names_its_error(spans: list[Span], fake_server:
 def test_a_lease_that_took_jobs_is_a_span_with_links(spans: list[Span], fake_server: Any) -> None:
     from atlasqueue.opentelemetry import instrument
 
-    traced = {"id": "1", "status": "running", "queue": "mail", "traceparent": TRACEPARENT}
+    traced: dict[str, Any] = {"id": "1", "status": "running", "queue": "mail", "traceparent": TRACEPARENT}
     jobs = [{"job": one, "lease_token": "t"} for one in (traced, {**traced, "id": "2", "traceparent": None})]
-    answer = {"remaining_ms": 1_000, "waited_ms": 0}
+    answer: dict[str, Any] = {"remaining_ms": 1_000, "waited_ms": 0}
     app = App(
         fake_server(
             [{"status": 200, "body": {**answer, "jobs": jobs}}, {"status": 200, "body": {**answer, "jobs": []}}]
@@ -170,7 +170,7 @@ def test_an_attempt_is_a_span_and_the_first_one_a_child(spans: list[Span], atlas
     atlasqueue_memory.drain()
     _, first, second = spans
     (job,) = atlasqueue_memory.submitted()
-    about = {"destination.name": "mail", "message.id": job.id, "job.type": "traced", "job.attempt": 1}
+    about: dict[str, Any] = {"destination.name": "mail", "message.id": job.id, "job.type": "traced", "job.attempt": 1}
     assert described(first) == ["process mail", "consumer", {**about, "error.type": "ValueError"}]
     assert first.about["context"] != "root" and second.about["context"] == "root"
     assert second.attributes["atlasqueue.job.attempt"] == 2

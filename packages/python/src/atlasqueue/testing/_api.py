@@ -160,5 +160,6 @@ def _response(status: int, body: dict[str, Any]) -> HttpResponse:
 
 
 def _problem(refused: Refused) -> HttpResponse:
-    kind = {"type": f"/problems/{refused.kind}", "title": refused.detail, "status": refused.status}
-    return HttpResponse(refused.status, {}, to_body({**kind, "detail": refused.detail, "instance": "memory"}))
+    title, kind = refused.detail, f"/problems/{refused.kind}"
+    body = {"type": kind, "title": title, "status": refused.status, "detail": title, "instance": "memory"}
+    return _response(refused.status, body)

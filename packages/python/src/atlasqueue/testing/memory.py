@@ -83,7 +83,7 @@ class MemoryQueue:
 
     def _next(self) -> Kept | None:
         ready = [kept for kept in self._store.jobs.values() if kept.job.status in ("queued", "failed")]
-        return max(ready, key=lambda kept: kept.job.priority, default=None)
+        return max(ready, key=lambda kept: kept.job.priority) if ready else None
 
     async def _run(self, kept: Kept) -> None:
         """One attempt, and what comes of it."""
