@@ -192,5 +192,3 @@ function bytesOf({ outcome }: Settlement): number {
   for (const { line } of outcome.log ?? []) bytes += line.length;
   return bytes;
 }
-
-export type Settler = ReturnType<typeof createSettler>;
