@@ -53,7 +53,7 @@ export class FlowProducer extends Emitter {
 
   #add(builder: FlowBuilder, { name, queueName: queue, data, opts = {}, children = [], ...others }: FlowJob): Added {
     checkOptions(others, "a flow", [], { prefix: "Give each application a tenant of its own, by its token." });
-    const { failParentOnFailure, ignoreDependencyOnFailure, removeDependencyOnFailure, ...own } = opts;
+    const { failParentOnFailure: _, ignoreDependencyOnFailure: __, removeDependencyOnFailure: ___, ...own } = opts;
     const reason = "Only the root of a flow may have one.";
     if (own.jobId !== undefined) throw new NotSupportedError("The `jobId` of a child", reason);
     const below = children.map((child) => this.#add(builder, child));

@@ -176,8 +176,12 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     for await (const one of this.#client.schedules.list())
       if (one.job.queue === this.name && one.name.startsWith(prefix)) mine.push(one);
     return mine.slice(start, end < 0 ? undefined : end + 1).map(({ name, cron, timezone, job, next_runs }) => ({
-      ...{ key: name.slice(prefix.length), name: job.type, pattern: cron, tz: timezone },
-      ...{ next: Date.parse(next_runs[0] ?? ""), template: { data: job.payload } },
+      key: name.slice(prefix.length),
+      name: job.type,
+      pattern: cron,
+      tz: timezone,
+      next: Date.parse(next_runs[0] ?? ""),
+      template: { data: job.payload },
     }));
   }
   getJobScheduler = async (id: string) => (await this.getJobSchedulers()).find(({ key }) => key === id);

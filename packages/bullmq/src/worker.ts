@@ -56,7 +56,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #paused = false;
-  #watching: Promise<void> | undefined;
+  #isWatching = false;
 
   constructor(name: string, processor: Processor<Data, Result, Name>, opts: WorkerOptions) {
     super("Worker", "active completed failed progress stalled drained ready paused resumed closing closed".split(" "));
@@ -126,8 +126,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     this.#attempts.delete(attempt.job.id);
     if (event.event === "job_settled" && event.outcome !== "released") this.#ended(attempt, event);
     if (event.event === "lease_lost") this.emit("stalled", attempt.job.id, "active");
-    const watch = () => this.#watch().catch((error: unknown) => this.report(error));
-    this.#watching ??= watch().finally(() => (this.#watching = undefined));
+    void this.#watch();
   }
   #ended({ job, result, error }: Attempt, event: WorkEvent & { event: "job_settled" }): void {
     job.attemptsMade += 1;
@@ -144,10 +143,18 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
 
   /** Looks whether the queue is empty, while this worker has nothing to do. */
   async #watch(): Promise<void> {
-    while (this.#attempts.size === 0 && !this.#closing && this.listenerCount("drained") > 0) {
-      const queue = await this.#client.scaling(this.name).catch(missing);
-      if (!queue?.ready && !queue?.running) return void this.emit("drained");
-      await setTimeout(drained_poll_ms, undefined, { ref: false });
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    try {
+      while (this.#attempts.size === 0 && !this.#closing && this.listenerCount("drained") > 0) {
+        const queue = await this.#client.scaling(this.name).catch(missing);
+        if (!queue?.ready && !queue?.running) return void this.emit("drained");
+        await setTimeout(drained_poll_ms, undefined, { ref: false });
+      }
+    } catch (error) {
+      this.report(error);
+    } finally {
+      this.#isWatching = false;
     }
   }
 

@@ -22,7 +22,7 @@ export type World = {
   close(): Promise<void>;
 };
 
-export function createWorld(api: Api, url: string): World {
+function createWorld(api: Api, url: string): World {
   const connection = { url };
   const name = `q-${randomUUID().slice(0, 8)}`;
   const opened: { close(): Promise<unknown> }[] = [];

@@ -37,7 +37,7 @@ export async function pagesOfTransaction({ sql, schema, ...database }: Database,
   await sql.begin(async (tx) => {
     const within = async <Row>({ text, params }: Statement): Promise<Row[]> => {
       const [row] = await tx.unsafe(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${schema.fill(text)}`, [...params]);
-      const [{ Plan: plan }] = row?.["QUERY PLAN"] as [{ Plan: Plan }];
+      const [{ Plan: plan }] = (row as unknown as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
       pages += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
       return [];
     };

@@ -15,7 +15,6 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const nobody = "01920000-0000-7000-8000-000000000000";
-const job = '{"payload":{}}';
 
 test("401 and 403: without a token, and with one for something else", async () => {
   const guarded = await guardedApp();

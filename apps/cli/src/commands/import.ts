@@ -6,7 +6,7 @@ import type { Source } from "../import/source.ts";
 import { jsonOption, parseQueue, urlOption } from "../remote/options.ts";
 
 const patience_ms = 60_000;
-const dryRun = ["--dry-run", "Only count what would be imported, and what would not"] as const;
+const dryRunOption = ["--dry-run", "Only count what would be imported, and what would not"] as const;
 const help =
   "\nNothing is changed at the source. Each job gets a key made from its old id, so a second run adds nothing. Exit code 1:\n" +
   "something stays at the source, and the output says why.";
@@ -27,7 +27,7 @@ export function defineImport(command: Command, env: Env): void {
     .requiredOption("--redis <url>", "Address of BullMQ's Redis")
     .requiredOption("--queue <name>", "Name of the queue, there and here", parseQueue)
     .option("--prefix <text>", "BullMQ's prefix", "bull")
-    .option(...dryRun)
+    .option(...dryRunOption)
     .addOption(urlOption())
     .addOption(jsonOption())
     .addHelpText("after", help)
@@ -40,7 +40,7 @@ export function defineImport(command: Command, env: Env): void {
     .requiredOption("--database <url>", "Address of pg-boss's database")
     .option("--schema <name>", "pg-boss's schema", "pgboss")
     .option("--queue <name>", "Only this queue", parseQueue)
-    .option(...dryRun)
+    .option(...dryRunOption)
     .addOption(urlOption())
     .addOption(jsonOption())
     .addHelpText("after", help)

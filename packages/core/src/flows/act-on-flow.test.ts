@@ -8,7 +8,7 @@ import { retry } from "../jobs/retry.ts";
 import { completeWithChildren } from "../settle/complete-with-children.ts";
 import { actOnFlow } from "./act-on-flow.ts";
 
-const { deps, finish, read, statuses, take } = engineHarness();
+const { deps, read, statuses, take } = engineHarness();
 
 const advance = async () => {
   await advanceAndAdmit(deps);

@@ -6,7 +6,7 @@ import { promoteDue } from "../maintenance/promote-due.ts";
 import { retry } from "../jobs/retry.ts";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
-const { deps, add, statuses, take, finish, die, expire } = engineHarness({ group: "g" });
+const { deps, add, statuses, take, finish, die } = engineHarness({ group: "g" });
 
 const idsOf = (ready: readonly { id: string }[] = []) => ready.map(({ id }) => id);
 /** The jobs that may go after the end of one. */

@@ -6,7 +6,7 @@ import { setLimits } from "../limits/set.ts";
 import { advanceAllOverdue, advanceOverdue } from "./overdue.ts";
 import { markBlockedGroups } from "./widen.ts";
 
-const { deps, add, addMany, statuses, finish, take } = engineHarness({ group: "g" });
+const { deps, add, addMany, statuses, finish } = engineHarness({ group: "g" });
 const dueNow = () =>
   deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
 const overdue = async () =>

@@ -3,7 +3,6 @@ import { addFlow } from "../../test/add-flow.ts";
 import { spawnHarness } from "../../test/spawn-harness.ts";
 import { parentsOf } from "../flows/parents.ts";
 import { viewFlow } from "../flows/show-flow.ts";
-import { cancel } from "../jobs/cancel.ts";
 import { fail } from "./settle.ts";
 import type { Lease } from "../lease/lease.ts";
 

@@ -12,7 +12,6 @@ import { retry } from "../../jobs/retry.ts";
 import { createDrainer } from "../../outbox/drainer.ts";
 import { drainPage } from "../../outbox/drain-page.ts";
 import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
-import { draft } from "../drafts.ts";
 import { submitAllInside } from "./submit-inside.ts";
 
 const { deps, url, die, read, statuses } = engineHarness();

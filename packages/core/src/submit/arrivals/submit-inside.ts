@@ -34,13 +34,10 @@ export async function submitAllInside(
   { idempotency_ttl_seconds }: EnqueueOptions,
 ): Promise<Inside[]> {
   if (submissions.length === 0) return [];
-  const options = submissions.map(({ tenant, idempotency_key, trace, request: { type: _, payload: __, ...rest } }) => ({
-    ...rest,
-    tenant,
-    idempotency_key,
-    idempotency_ttl_seconds,
-    ...withState(trace),
-  }));
+  const options = submissions.map(({ tenant, idempotency_key, trace, request }) => {
+    const { type: _, payload: __, ...rest } = request;
+    return { ...rest, tenant, idempotency_key, idempotency_ttl_seconds, ...withState(trace) };
+  });
   const types = textArray(submissions.map(({ request }) => request.type));
   const payloads = `[${submissions.map(({ request }) => canonicalJson(request.payload)).join(",")}]`;
   const rows = await execute<Row>({ text, params: [types, payloads, JSON.stringify(options)] });
