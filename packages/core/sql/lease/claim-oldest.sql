@@ -9,8 +9,8 @@
 WITH has AS MATERIALIZED (
     SELECT name, room::int, true AS is_marked FROM json_each_text(nullif(current_setting('atlasqueue.room', true), '')::json) AS marked(name, room)
     UNION ALL
-    SELECT name, (SELECT $7::int)::int, false FROM unnest(ARRAY(
-  SELECT queue FROM unnest((SELECT $8::text[])::text[]) AS wanted(queue)
+    SELECT name, $7::int, false FROM unnest(ARRAY(
+  SELECT queue FROM unnest($8::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AS plain(name)
   ), open AS MATERIALIZED (
@@ -23,7 +23,7 @@ WITH has AS MATERIALIZED (
       SELECT * FROM (
       SELECT ordered.* FROM (
         SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ((SELECT $6::text)::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
         ORDER BY priority DESC, ready_at, id LIMIT 5000) AS ordered, LATERAL (
         SELECT FROM atlasqueue.jobs
         WHERE jobs.id = ordered.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
@@ -33,12 +33,12 @@ WITH has AS MATERIALIZED (
       WHERE 
   queue_starts.tenant = served.tenant AND queue_starts.queue = served.queue AND queue_starts.group_key = ordered.group_key
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => served.group_rate_period_seconds)
-    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))) AS free ORDER BY priority DESC, ready_at, id LIMIT least((SELECT $7::int)::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first
+    AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))) AS free ORDER BY priority DESC, ready_at, id LIMIT least($7::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first
       UNION ALL
       SELECT first.* FROM (SELECT * FROM open WHERE fair_by IS NOT NULL) AS served, LATERAL (SELECT *, row_number() OVER () AS number FROM (
       WITH front AS MATERIALIZED (
         SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ((SELECT $6::text)::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
         ORDER BY priority DESC, ready_at, id LIMIT 1000
       ), seen AS (
         SELECT * FROM front
@@ -50,9 +50,9 @@ WITH has AS MATERIALIZED (
            SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
            WHERE jobs.id = ANY(one.heads || ARRAY(
       SELECT held.id FROM atlasqueue.jobs AS held
-      WHERE held.tenant = one.tenant AND held.queue = one.queue AND held.active_group_key = one.group_key)) AND (SELECT jobs.ready_at) IS NOT NULL AND ((SELECT $6::text)::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
+      WHERE held.tenant = one.tenant AND held.queue = one.queue AND held.active_group_key = one.group_key)) AND (SELECT jobs.ready_at) IS NOT NULL AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
            ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id LIMIT 1) AS head
-         LIMIT (SELECT $7::int)::int)
+         LIMIT $7::int)
       )
       SELECT ordered.* FROM (
         SELECT seen.* FROM seen LEFT JOIN atlasqueue.job_groups AS own
@@ -68,7 +68,7 @@ WITH has AS MATERIALIZED (
   queue_starts.tenant = served.tenant AND queue_starts.queue = served.queue AND queue_starts.group_key = ordered.group_key
     AND queue_starts.started_at > statement_timestamp() - make_interval(secs => served.group_rate_period_seconds)
     AND queue_starts.started_at < statement_timestamp() + make_interval(secs => served.group_rate_period_seconds)))
-      LIMIT least((SELECT $7::int)::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first) AS ready
+      LIMIT least($7::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)) AS one) AS first) AS ready
   ), in_group AS (
     SELECT candidates.*, room, group_key IS NULL OR group_rate_limit IS NULL OR (
       row_number() OVER (PARTITION BY candidates.queue, group_key ORDER BY place) <= group_rate_limit - (
@@ -81,13 +81,13 @@ WITH has AS MATERIALIZED (
   ), numbered AS MATERIALIZED (
     SELECT id, place, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT (SELECT $7::int)::int
+    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $7::int
   ), 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE id = ANY(ARRAY(SELECT id FROM chosen)) AND status = 'queued' AND ((SELECT $6::text)::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    WHERE id = ANY(ARRAY(SELECT id FROM chosen)) AND status = 'queued' AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts,
               CASE WHEN $5::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
               flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,

@@ -4,29 +4,17 @@
 -- $4 tenant
 -- $5 whole
 -- $6 types
--- $7 jobs_max
+-- $7 ids
 -- $8 queues
--- $9 ids
 WITH 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE id = ANY(CASE WHEN (SELECT $7::int)::int > 0 THEN ARRAY(
-      SELECT ready.id
-      FROM unnest(ARRAY(
-  SELECT queue FROM unnest((SELECT $8::text[])::text[]) AS wanted(queue)
+    WHERE id = ANY((SELECT $7::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(ARRAY(
+  SELECT queue FROM unnest($8::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
-    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AS served(queue), LATERAL (SELECT *, row_number() OVER () AS number FROM (
-        SELECT id, priority, ready_at FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ((SELECT $6::text)::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
-        ORDER BY priority DESC, ready_at, id LIMIT (SELECT $7::int)::int
-        FOR UPDATE SKIP LOCKED) AS one) AS ready
-      ORDER BY priority DESC, number, ready_at, id LIMIT (SELECT $7::int)::int) ELSE (SELECT $9::uuid[])::uuid[] END)
-      AND tenant = $4 AND queue = ANY(ARRAY(
-  SELECT queue FROM unnest((SELECT $8::text[])::text[]) AS wanted(queue)
-  WHERE NOT EXISTS (
-    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND ((SELECT $6::text)::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts,
               CASE WHEN $5::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
               flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,

@@ -14,7 +14,7 @@ WITH going_on AS MATERIALIZED (
       SELECT id, (
         SELECT CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
       ELSE octet_length(payload::text) END FROM atlasqueue.jobs
-        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp() AND ((SELECT $10::text)::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($10::text, '')::text[]))))
+        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp() AND ($10::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($10::text, '')::text[]))))
         FOR NO KEY UPDATE SKIP LOCKED) AS bytes
       FROM (
       SELECT ctid AS spot, id FROM atlasqueue.jobs WHERE jobs.tenant = ended.tenant AND jobs.queue = ended.queue AND jobs.group_key = ended.group_key AND group_seq > 0 ORDER BY group_seq LIMIT 1) AS first

@@ -4,10 +4,9 @@ import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { hasMark } from "../limits/room.ts";
-import { readyAmong } from "../queues/ready-queues.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { claimOldest } from "./claim/oldest.ts";
-import { addTo, claimPlain } from "./claim/statement.ts";
+import { addTo, claimIds } from "./claim/statement.ts";
 import type { Claimer, Lease, LeasedJob } from "./lease.ts";
 import { ofTypes, typesIn, wholeJob } from "./take-leases.ts";
 
@@ -43,13 +42,7 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
  * jobs, so it is for times when Redis is away. Concurrent claims skip each other's rows.
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
-  const refs = claimer.queues.map((queue) => ({ tenant: claimer.tenant, queue }));
-  const ready = await readyAmong(deps, refs);
-  const room = Math.min(jobs_max, claimer.size?.jobs_max() ?? Infinity);
-  if (ready.length === 0 || room <= 0) return [];
-  // The statement of all queues takes several times as long to choose.
-  const claiming = ready.some(({ marked }) => marked) ? claimOldest : claimPlain;
-  const leases = await claiming(deps, { ...claimer, queues: ready.map(({ queue }) => queue) }, room);
+  const leases = await claimOldest(deps, claimer, Math.min(jobs_max, claimer.size?.jobs_max() ?? Infinity));
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
 
@@ -78,10 +71,10 @@ function inOrder(leases: readonly Lease[], ids: readonly string[]): Lease[] {
  */
 async function claimById(deps: Deps, claimer: Claimer, ids: readonly string[]): Promise<Lease[]> {
   try {
-    return await claimPlain(deps, claimer, ids);
+    return await claimIds(deps, claimer, ids);
   } catch (error) {
     if (!isLocked(error)) throw error;
-    return claimPlain(deps, claimer, ids.length);
+    return claimOldest(deps, claimer, ids.length);
   }
 }
 

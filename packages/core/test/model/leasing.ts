@@ -21,8 +21,11 @@ function lookBy(model: Model, token: number, until: number): void {
 }
 
 export function heartbeat(model: Model, lease: Taken, seconds: number): string {
-  if (extend(model, [lease], seconds).length === 0) return "extended";
-  return model.jobs.has(lease.job) ? "lease_lost" : "unknown";
+  const job = held(model, lease);
+  if (!job) return model.jobs.has(lease.job) ? "lease_lost" : "unknown";
+  job.locked_until = model.now + seconds * 1_000;
+  lookBy(model, lease.token, job.locked_until);
+  return "extended";
 }
 
 /** Whether the last thing that happened under this lease was its settlement, and nothing since. */

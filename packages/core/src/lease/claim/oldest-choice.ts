@@ -4,7 +4,7 @@ import { holderOf } from "../../groups/join.ts";
 import { groupMayStart, startsWithin } from "../../limits/room.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
 import { leaseTerms, ofTypes, syncedIf, takeLeases } from "../take-leases.ts";
-import { inOrder, jobsMax, plainQueues } from "./statement.ts";
+import { plainQueues } from "./statement.ts";
 
 // The statement of a claim of the oldest, after those that locked its queues with limits or turns and looked how much room they have.
 
@@ -37,7 +37,7 @@ const firstFree = (ordered: string) => `
       WHERE ${groupMayStart("served", "ordered")}`;
 
 // In a queue without a group rate, as many as there is room for.
-const enough = `LIMIT least(${jobsMax}, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)`;
+const enough = "LIMIT least($7::int, CASE WHEN served.group_rate_limit IS NULL THEN served.room END)";
 
 const oldest = `
       SELECT * FROM (${firstFree(front(front_jobs_max))}) AS free ORDER BY priority DESC, ready_at, id ${enough}`;
@@ -57,13 +57,15 @@ const inTurn = `
            SELECT ${columns} FROM atlasqueue.jobs
            WHERE jobs.id = ANY(one.heads || ARRAY(${holderOf("one")})) AND ${unindexed("jobs.ready_at")} IS NOT NULL AND ${ofTypes("$6")}
            ORDER BY jobs.priority DESC, jobs.ready_at, jobs.id LIMIT 1) AS head
-         LIMIT ${jobsMax})
+         LIMIT $7::int)
       )${firstFree(`
         SELECT seen.* FROM seen LEFT JOIN atlasqueue.job_groups AS own
           ON own.tenant = $4 AND own.queue = seen.queue AND own.group_key = seen.group_key
         ORDER BY priority DESC, row_number() OVER (PARTITION BY priority, seen.group_key ORDER BY ready_at, id),
                  CASE WHEN seen.group_key IS NULL THEN served.ungrouped_started_at ELSE last_started_at END NULLS FIRST, ready_at, id`)}
       ${enough}`;
+
+const inOrder = (rows: string) => `SELECT *, row_number() OVER () AS number FROM (${rows}) AS one`;
 
 // A group whose row is locked keeps the time of its start before: its turn may come early, and nobody waits.
 const noteTurns = `
@@ -92,7 +94,7 @@ export const claimOldestText = composed(
   WITH has AS MATERIALIZED (
     SELECT name, room::int, true AS is_marked FROM json_each_text(${noted("room")}) AS marked(name, room)
     UNION ALL
-    SELECT name, ${jobsMax}, false FROM unnest(${plainQueues}) AS plain(name)
+    SELECT name, $7::int, false FROM unnest(${plainQueues}) AS plain(name)
   ), open AS MATERIALIZED (
     SELECT $4 AS tenant, name AS queue, room, is_marked, fair_by, ungrouped_started_at, rate_limit, rate_period_seconds,
            group_rate_limit, group_rate_period_seconds
@@ -111,7 +113,7 @@ export const claimOldestText = composed(
   ), numbered AS MATERIALIZED (
     SELECT id, place, room, row_number() OVER (PARTITION BY queue ORDER BY place) AS nth FROM in_group WHERE may_start
   ), chosen AS MATERIALIZED (
-    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT ${jobsMax}
+    SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $7::int
   ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))")}, ${noteStarts}, ${noteTurns}
   SELECT * FROM leased WHERE ${syncedIf("group_key IS NOT NULL OR queue IN (SELECT queue FROM open WHERE is_marked)")}`,
 );

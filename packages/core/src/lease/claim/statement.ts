@@ -7,19 +7,15 @@ import { impatient } from "../../database/clauses.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { hasMark } from "../../limits/room.ts";
-import { leaseTerms, ofTypes, readTrace, syncedIf, takeLeases, typesIn, type LeaseRow } from "../take-leases.ts";
+import { leaseTerms, readTrace, syncedIf, takeLeases, typesIn, type LeaseRow } from "../take-leases.ts";
 
-/**
- * Send a claim, as `underToken` does: of these ids, or of so many of the oldest jobs, passing over those that are locked.
- * Jobs in queues with limits or turns are left out.
- */
-export async function claimPlain(deps: Deps, claimer: Claimer, which: readonly string[] | number): Promise<Lease[]> {
+/** Send a claim of these ids, as `underToken` does. Those in queues with limits or turns are left out. */
+export async function claimIds(deps: Deps, claimer: Claimer, ids: readonly string[]): Promise<Lease[]> {
   const { tenant, worker_id, lease_seconds, whole = false, types } = claimer;
   return underToken(claimer, async (lease_token) => {
     const terms = [lease_token, worker_id, lease_seconds, tenant, String(whole), typesIn(types)];
-    const [jobs_max, ids] = typeof which === "number" ? [which, []] : [0, which];
-    const params = [...terms, jobs_max, textArray(claimer.queues), uuidArray(ids)];
-    const leases = [...(await executeOn(deps.database)<LeaseRow>({ text: plain, params }))];
+    const params = [...terms, uuidArray(ids), textArray(claimer.queues)];
+    const leases = [...(await executeOn(deps.database)<LeaseRow>({ text: byIds, params }))];
     for (const lease of leases) {
       readTrace(lease);
       lease.tenant = tenant;
@@ -57,33 +53,16 @@ export function reportTaken(deps: Deps, claimer: Claimer, leases: Lease[]): Leas
 
 /** The queues of $8 that are not paused, and whose jobs are claimed one by one: looked up once per statement. */
 export const plainQueues = `ARRAY(
-  SELECT queue FROM unnest(${hidden("$8::text[]")}) AS wanted(queue)
+  SELECT queue FROM unnest($8::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR ${hasMark})))`;
 
-/** How many of the oldest. */
-export const jobsMax = hidden("$7::int");
-
-/** The rows, numbered as they come. */
-export const inOrder = (rows: string) => `SELECT *, row_number() OVER () AS number FROM (${rows}) AS one`;
-
-// One index scan per queue, none longer than the answer. Queues take turns.
-const oldest = `
-      SELECT ready.id
-      FROM unnest(${plainQueues}) AS served(queue), LATERAL (${inOrder(`
-        SELECT id, priority, ready_at FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ${ofTypes("$6")}
-        ORDER BY priority DESC, ready_at, id LIMIT ${jobsMax}
-        FOR UPDATE SKIP LOCKED`)}) AS ready
-      ORDER BY priority DESC, number, ready_at, id LIMIT ${jobsMax}`;
-
-// A claim of ids does not run the choice of the oldest. With a kept plan it takes as long as in a text of its own.
-const plain = composed(
+// A text of its own: a claim of ids through that of the oldest took 830 µs instead of 360, and of fifty ids 30 µs each instead of 20.
+const byIds = composed(
   "lease/claim",
-  [...leaseTerms, "jobs_max", "queues", "ids"],
+  [...leaseTerms, "ids", "queues"],
   `
-  WITH ${takeLeases(`id = ANY(CASE WHEN ${jobsMax} > 0 THEN ARRAY(${oldest}) ELSE ${hidden("$9::uuid[]")} END)
-      AND tenant = $4 AND queue = ANY(${plainQueues}) AND ${impatient}`)}
+  WITH ${takeLeases(`id = ANY(${hidden("$7::uuid[]")}) AND tenant = $4 AND queue = ANY(${plainQueues}) AND ${impatient}`)}
   SELECT * FROM leased WHERE ${syncedIf("group_key IS NOT NULL")}`,
 );
 
