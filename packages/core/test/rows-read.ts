@@ -31,21 +31,6 @@ export async function pagesRead(database: Database, read: Read): Promise<number>
   return plans.reduce((sum, plan) => sum + plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], 0);
 }
 
-/** The same of a transaction, whose statements get no rows: each runs once, explained. */
-export async function pagesOfTransaction({ sql, schema, ...database }: Database, work: Read): Promise<number> {
-  let pages = 0;
-  await sql.begin(async (tx) => {
-    const within = async <Row>({ text, params }: Statement): Promise<Row[]> => {
-      const [row] = await tx.unsafe(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${schema.fill(text)}`, [...params]);
-      const [{ Plan: plan }] = (row as unknown as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
-      pages += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
-      return [];
-    };
-    await work({ database: { ...database, sql, schema, within } });
-  });
-  return pages;
-}
-
 async function plansOf(database: Database, read: Read): Promise<Plan[]> {
   const sent: Statement[] = [];
   const unsafe: typeof database.sql.unsafe = (text, params, options) => {

@@ -133,7 +133,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const withoutProcessForMs = () => (draining.signal.aborted ? 0 : children.withoutProcessForMs());
   const sinks: Sinks = {
     logger: deps.logger,
-    progress: createProgressReporter(deps, lease_seconds, stopped.signal),
+    progress: createProgressReporter(deps, stopped.signal),
     sources: createSources({ deps, running, followUps }),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };

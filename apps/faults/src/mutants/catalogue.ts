@@ -226,7 +226,7 @@ export const catalogue: readonly Mutant[] = [
   },
   {
     name: "limit check without lock",
-    edits: [{ file: "lease/claim/oldest.ts", find: "ORDER BY queue FOR UPDATE)", put: "ORDER BY queue)" }],
+    edits: [{ file: "lease/claim/limited.ts", find: "ORDER BY queue FOR UPDATE)", put: "ORDER BY queue)" }],
     scenario: crowdedQueue,
   },
   {

@@ -4,15 +4,15 @@
 -- $4 tenant
 -- $5 whole
 -- $6 types
--- $7 ids
--- $8 queues
+-- $7 queues
+-- $8 ids
 WITH 
   leased AS (
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE id = ANY((SELECT $7::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(ARRAY(
-  SELECT queue FROM unnest($8::text[]) AS wanted(queue)
+    WHERE id = ANY((SELECT $8::uuid[])::uuid[]) AND tenant = $4 AND queue = ANY(ARRAY(
+  SELECT queue FROM unnest($7::text[]) AS wanted(queue)
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL AND status = 'queued' AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts,
@@ -30,8 +30,7 @@ WITH
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, running)
     SELECT tenant, queue, -count(*), count(*) FROM (SELECT $4 AS tenant, queue FROM leased) AS leased GROUP BY tenant, queue
-  )
-  SELECT * FROM leased WHERE (
+  ) SELECT * FROM leased WHERE (
     SELECT set_config('synchronous_commit',
       CASE WHEN bool_or(group_key IS NOT NULL) THEN current_setting('synchronous_commit') ELSE 'off' END, true)
     FROM leased) IS NOT NULL;

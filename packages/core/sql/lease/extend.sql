@@ -2,15 +2,12 @@
 -- $2 token_places
 -- $3 tokens
 -- $4 lease_seconds
--- $5 progress
--- $6 tenant
 WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM atlasqueue.jobs WHERE jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
-             ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END AND ($6 = '' OR jobs.tenant = $6)), free AS MATERIALIZED (
+             ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END), free AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM held)) FOR NO KEY UPDATE SKIP LOCKED
   ), renewed AS (
-    UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8),
-                    progress = coalesce((CASE WHEN (SELECT $5::text <> '{}') THEN ((SELECT $5::text::jsonb) -> jobs.id::text) END)::json, progress)
+    UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8)
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END AND (

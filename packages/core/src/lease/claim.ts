@@ -1,110 +1,95 @@
 import { composed } from "../database/composed.ts";
-import { isLocked } from "../database/errors.ts";
-import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
+import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import type { Deps } from "../deps.ts";
 import { hasMark } from "../limits/room.ts";
-import type { ReadyJob } from "../signal/signal.ts";
-import { claimOldest } from "./claim/oldest.ts";
-import { addTo, claimIds } from "./claim/statement.ts";
+import { claimLimited, markedAndReady } from "./claim/limited.ts";
+import { addTo, claimWith } from "./claim/statement.ts";
+import type { Deps } from "../deps.ts";
+import { claimByIds } from "./claim/by-ids.ts";
+import { wholeJob } from "./take-leases.ts";
 import type { Claimer, Lease, LeasedJob } from "./lease.ts";
-import { ofTypes, typesIn, wholeJob } from "./take-leases.ts";
 
 /**
  * queued → running, for ids handed out by the signal. One statement by primary key; ids that are junk, taken, finished
  * or from a queue not served are left out of the answer. Leases are in the order of the ids. Where another transaction has locked one, the oldest jobs that
- * are free go in their place. An id of a queue with limits or turns stands for all its jobs: those that come first
- * in it go, as many as there is room for, and are last in the answer.
+ * are free go in their place.
  *
  * @example
  * const leases = await claim(deps, ["0192…"], { tenant: "default", queues: ["default"], worker_id, lease_seconds: 30 });
  */
 export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer): Promise<Lease[]> {
-  const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
-  if (wanted.length === 0) return [];
-  const leases = await claimById(deps, claimer, wanted);
-  const left = await lookAtLeft(deps, claimer, wanted, leases);
-  const queues = [...new Set(left.flatMap(({ queue, is_marked }) => (is_marked ? [queue] : [])))];
-  if (queues.length > 0)
-    await addTo(deps, claimer, leases, () => {
-      const room = wanted.length - leases.length + (claimer.more_room?.() ?? 0);
-      return claimOldest(deps, { ...claimer, queues }, room);
-    });
-  const others = left.filter(({ is_other }) => is_other);
-  if (others.length > 0) claimer.put_back?.(others);
-  const missed = ids.length - leases.length - others.length;
-  if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
-  return inOrder(leases, wanted);
+  return claimByIds(deps, ids, claimer);
 }
 
 /**
- * queued → running, without a signal: the first jobs of each queue, the highest priority first. It reads the index of ready
- * jobs, so it is for times when Redis is away. Concurrent claims skip each other's rows.
+ * queued → running, without a signal: the oldest of the highest priority. Scans the index of ready jobs, so it is for
+ * times when Redis is away. Each kind of queue is claimed in its own way, and has its part of the room. Concurrent claims skip
+ * each other's rows.
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
-  const leases = await claimOldest(deps, claimer, Math.min(jobs_max, claimer.size?.jobs_max() ?? Infinity));
+  const { random = Math.random, size } = claimer;
+  const room_max = Math.min(jobs_max, size?.jobs_max() ?? Infinity);
+  const { plain, marked } = await queueKinds(deps, claimer);
+  type Claiming = (jobs_max: number) => Promise<Lease[]>;
+  const kinds = [
+    [plain, (room) => claimWith(deps, { ...claimer, queues: plain }, room)],
+    [
+      marked,
+      async (room) => claimLimited(deps, claimer, await markedAndReady(deps, { ...claimer, queues: marked }), room),
+    ],
+  ] satisfies [string[], Claiming][];
+  const ways = kinds.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : []));
+  // So that no kind is always the first.
+  const first = Math.floor(random() * ways.length);
+  let left = [...ways.slice(first), ...ways.slice(0, first)];
+  const leases: Lease[] = [];
+  // Parts first, and what is not used of them afterwards: queues of one kind that never run empty would otherwise keep
+  // those of another waiting. Rounded at random, as there may be room for fewer jobs than there are kinds.
+  for (const part of [Math.floor(room_max / left.length + random()), room_max]) {
+    const open: Claiming[] = [];
+    for (const claiming of left) {
+      const room = Math.min(part, room_max - leases.length);
+      const before = leases.length;
+      if (room > 0) await addTo(deps, claimer, leases, () => claiming(room));
+      // Fewer than there was room for are all there are.
+      if (leases.length - before === room) open.push(claiming);
+    }
+    left = open;
+  }
   return leases.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
 }
 
 /** `claim`, or `claimReady` when given a number, returning the whole jobs from the same statement. */
 export async function claimJobs(deps: Deps, which: readonly string[] | number, claimer: Claimer): Promise<LeasedJob[]> {
   const whole = { ...claimer, whole: true };
-  const leases = await (typeof which === "number" ? claimReady(deps, which, whole) : claim(deps, which, whole));
+  const leases = await (typeof which === "number" ? claimReady(deps, which, whole) : claimByIds(deps, which, whole));
   return leases.map(wholeJob);
 }
 
-function inOrder(leases: readonly Lease[], ids: readonly string[]): Lease[] {
-  const leaseOf = new Map<string, Lease>();
-  for (const lease of leases) leaseOf.set(lease.id, lease);
-  const ordered: Lease[] = [];
-  for (const id of ids) {
-    const lease = leaseOf.get(id);
-    if (lease) ordered.push(lease);
-    leaseOf.delete(id);
-  }
-  return [...ordered, ...leaseOf.values()];
-}
+/** Queues by how their jobs are claimed; those that are paused are none of them. */
+type QueueKinds = { plain: string[]; marked: string[] };
 
 /**
- * All of them. If one stays locked for 200 ms, as many of the oldest jobs go instead, which passes over locked rows: to lock each
- * row first would cost every claim a seventh more. The sweep signals again those of the ids that did not go.
+ * How the jobs of queues must be claimed without a signal: under the lock of the queue's row, or just in their order.
+ *
+ * @example
+ * const { plain, marked } = await queueKinds(deps, { tenant: "default", queues: ["mail", "reports"] });
  */
-async function claimById(deps: Deps, claimer: Claimer, ids: readonly string[]): Promise<Lease[]> {
-  try {
-    return await claimIds(deps, claimer, ids);
-  } catch (error) {
-    if (!isLocked(error)) throw error;
-    return claimOldest(deps, claimer, ids.length);
-  }
+async function queueKinds(
+  deps: Pick<Deps, "database">,
+  { tenant, queues }: Pick<Claimer, "tenant" | "queues">,
+): Promise<QueueKinds> {
+  type Row = { queue: string; kind: "paused" | "marked" };
+  const rows = await executeOn(deps.database)<Row>({ text: kinds, params: [tenant, textArray(queues)] });
+  const kindOf = new Map(rows.map(({ queue, kind }) => [queue, kind]));
+  const of = (kind: Row["kind"] | undefined) => queues.filter((queue) => kindOf.get(queue) === kind);
+  return { plain: of(undefined), marked: of("marked") };
 }
 
-/** `is_marked`: it is in a queue with limits or turns that the claimer serves. `is_other`: it waits for a worker of its type. */
-type Left = ReadyJob & { is_marked: boolean; is_other: boolean };
-
-/** Those of the ids that were not leased. If they cannot be looked up, the sweep signals them. */
-async function lookAtLeft(
-  deps: Deps,
-  { tenant, queues, types }: Claimer,
-  ids: readonly string[],
-  leases: readonly Lease[],
-): Promise<readonly Left[]> {
-  if (leases.length >= ids.length) return [];
-  const taken = new Set(leases.map(({ id }) => id));
-  const params = [tenant, uuidArray(ids.filter((id) => !taken.has(id))), textArray(queues), typesIn(types)];
-  return executeOn(deps.database)<Left>({ text: look, params }).catch((error: unknown) => {
-    if (leases.length === 0) throw error;
-    deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
-    return [];
-  });
-}
-
-// The queue of a job never changes.
-const look = composed(
-  "lease/left-ids",
-  ["tenant", "ids", "queues", "types"],
+const kinds = composed(
+  "queues/kinds",
+  ["tenant", "queues"],
   `
-  SELECT id, tenant, queue, priority, status = 'queued' AND NOT ${ofTypes("$4")} AS is_other, queue = ANY($3::text[]) AND EXISTS (
-    SELECT FROM atlasqueue.queues WHERE queues.tenant = $1 AND queues.queue = jobs.queue AND paused_at IS NULL AND ${hasMark}) AS is_marked
-  FROM atlasqueue.jobs WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1
-  ORDER BY id`,
+  SELECT queue, CASE WHEN paused_at IS NOT NULL THEN 'paused' ELSE 'marked' END AS kind
+  FROM atlasqueue.queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND (paused_at IS NOT NULL OR ${hasMark})`,
 );

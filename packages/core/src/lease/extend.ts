@@ -1,10 +1,9 @@
-import type { Json } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { unsyncedUnlessLate, isFree, lockFree } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./lease.ts";
-import { byJob, holdsLease, leaseParams, leaseParameters, ofJob } from "./fence.ts";
+import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
 
 /**
  * `lost` are no longer held, unless the caller settled them itself meanwhile, which only it knows. `locked` are held,
@@ -12,12 +11,9 @@ import { byJob, holdsLease, leaseParams, leaseParameters, ofJob } from "./fence.
  */
 export type Extended<L> = { lost: L[]; locked: L[]; locked_until: Date | undefined };
 
-/** `progressOf`: what to store as the progress of a job, by its place. `tenant`: whose jobs alone they may be. */
-type How = { progressOf?: (at: number) => Json | undefined; tenant?: string };
-
 /**
- * running → running, until now + `lease_seconds`: the heartbeat for every job a worker runs, in one statement, with the
- * progress of some. A lease that ran out but has not been recovered yet is still the holder's. It may be shortened as well.
+ * running → running, until now + `lease_seconds`: the heartbeat for every job a worker runs, in one statement. A lease
+ * that ran out but has not been recovered yet is still the holder's.
  *
  * @example
  * const { lost } = await extendLeases(deps, running, 30);
@@ -26,12 +22,11 @@ export async function extendLeases<L extends Pick<Lease, "id" | "lease_token">>(
   deps: Pick<Deps, "database">,
   leases: readonly L[],
   lease_seconds: number,
-  { progressOf = () => undefined, tenant = "" }: How = {},
 ): Promise<Extended<L>> {
   if (leases.length === 0) return { lost: [], locked: [], locked_until: undefined };
   const rows = await executeOn(deps.database)<{ id: string; locked_until: Date | null }>({
     text: renew,
-    params: [...leaseParams(leases), lease_seconds, byJob(leases, progressOf), tenant],
+    params: [...leaseParams(leases), lease_seconds],
   });
   const found = new Map(rows.map(({ id, locked_until }) => [id, locked_until]));
   return {
@@ -41,17 +36,13 @@ export async function extendLeases<L extends Pick<Lease, "id" | "lease_token">>(
   };
 }
 
-const isMeant = `${holdsLease} AND ($6 = '' OR jobs.tenant = $6)`;
-
-// A claim is looked at later than its leases end only after one was shortened, or the clock was set back. A job without new
-// progress keeps what it has.
+// A claim is looked at later than its leases end only after the clock was set back.
 const renew = composed(
   "lease/extend",
-  [...leaseParameters, "lease_seconds", "progress", "tenant"],
+  [...leaseParameters, "lease_seconds"],
   `
-  WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM atlasqueue.jobs WHERE ${isMeant}), ${lockFree("held")}, renewed AS (
-    UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8),
-                    progress = coalesce((CASE WHEN (SELECT $5::text <> '{}') THEN ${ofJob("$5")} END)::json, progress)
+  WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held")}, renewed AS (
+    UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8)
     WHERE ${isFree} AND ${holdsLease} AND ${unsyncedUnlessLate("$4")}
     RETURNING jobs.id, locked_until
   ), sooner AS (

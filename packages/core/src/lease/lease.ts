@@ -80,6 +80,8 @@ export type Claimer = {
   unanswered?: ((lease_token: string, tenant: string) => void) | undefined;
   /** Jobs of other types, and one of each queue with limits or turns that may have more: to be signalled again in front. */
   put_back?: (jobs: readonly ReadyJob[]) => void;
+  /** Which kind of queues comes first, for claims without a signal. Default `Math.random`. */
+  random?: () => number;
 };
 
 type Told = Pick<Lease, "tenant" | "id" | "type" | "queue" | "attempts" | "worker_id" | "traceparent">;

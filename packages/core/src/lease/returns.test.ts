@@ -67,7 +67,7 @@ test("a claim that arrives after it was taken back leases nothing", async () => 
       if (step !== "statement") return;
       // Taken back while the claim is still on its way.
       const token = tokens[0] ?? "";
-      expect(await takeBack(deps, "default", token)).toEqual({ given: [], locked: [] });
+      expect(await takeBack(deps, "default", token)).toEqual({ given: [], waiting: [], locked: 0 });
       resolve();
     });
     const watched = watchTokens(database, tokens);
@@ -146,7 +146,7 @@ test("what went back is signalled once, however often the rest of its claim is t
   const leases = await claim(deps, await addMany(3), claimer);
   let tries = 0;
   const stepping = steppingDatabase(deps.database, (step, _number, text) => {
-    if (step === "answer" && text.includes("AS given")) tries += 1;
+    if (step === "answer" && text.includes("'waiting'")) tries += 1;
   });
   const counted = createLeaseReturns({ ...deps, database: stepping });
   await deps.database.sql.begin(async (stranger) => {

@@ -5,7 +5,7 @@ import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 import { returnable, type Returnable } from "./lease.ts";
 import { release } from "./release.ts";
-import { takeToken } from "./take-back.ts";
+import { takeBack } from "./take-back.ts";
 
 export type LeaseReturns = {
   /** A claim was sent under this token and not answered: whatever it leased goes back. */
@@ -25,21 +25,19 @@ const returns_max = 200;
 const retry_ms = 250;
 /** Jobs in one statement; what is given back together may be more. */
 const jobs_max = 1_000;
-/** Claims looked up at once, each by two statements. */
+/** Claims taken back at once, each by two statements. */
 const lanes_max = 3;
 
-/**
- * Jobs that are held, of which `left` have not gone back yet. `unsure`: a try failed, and what it gave back has not been
- * signalled.
- */
-type Held = {
+/** `unsure`: a try failed, and what it gave back has not been signalled. */
+type Open = { unsure: boolean };
+/** Jobs that are held, of which `left` have not gone back yet. */
+type Held = Open & {
   left: readonly Returnable[];
   later: boolean;
   returned: number;
-  unsure: boolean;
   resolve(returned: number): void;
 };
-type Unanswered = { tenant: string; token: string };
+type Unanswered = Open & { tenant: string; token: string };
 
 /**
  * Gives back leases that no one can use: claims whose answers were lost, and jobs that could not be started or handed
@@ -69,15 +67,14 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
     return may;
   };
 
-  const hold = (leases: readonly Returnable[], later: boolean, resolve: Held["resolve"]): void =>
-    begin(held, { left: leases, later, returned: 0, unsure: false, resolve });
-  /** From then on it is known what the claim leased. */
-  const lookUp = async (one: Unanswered): Promise<void> => {
+  const takeOneBack = async (one: Unanswered): Promise<void> => {
     try {
-      const leases = await takeToken(deps, one.tenant, one.token);
-      unanswered.delete(one);
-      if (leases.length > 0) hold(leases, false, () => {});
+      const { given, waiting, locked } = await takeBack(deps, one.tenant, one.token);
+      await announce(deps, one.unsure ? [...given, ...waiting] : given, "front");
+      one.unsure = false;
+      if (locked === 0) unanswered.delete(one);
     } catch (error) {
+      one.unsure = true;
       if (!mayBeRepeated(error)) unanswered.delete(one);
     }
   };
@@ -129,7 +126,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
     const left = [...unanswered];
     // One that waits for a claim still on its way must not hold up the others.
     const lane = async () => {
-      for (let one = left.shift(); one && !stopped.signal.aborted; one = left.shift()) await lookUp(one);
+      for (let one = left.shift(); one && !stopped.signal.aborted; one = left.shift()) await takeOneBack(one);
     };
     await Promise.all(Array.from({ length: lanes_max }, lane));
   };
@@ -146,9 +143,19 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
   };
 
   return {
-    unanswered: (token, tenant) => begin(unanswered, { token, tenant }),
+    unanswered: (token, tenant) => begin(unanswered, { token, tenant, unsure: false }),
     giveBack: (leases, { later = false } = {}) =>
-      leases.length === 0 ? Promise.resolve(0) : new Promise((resolve) => hold(leases.map(returnable), later, resolve)),
+      leases.length === 0
+        ? Promise.resolve(0)
+        : new Promise((resolve) => {
+            begin(held, {
+              left: leases.map(returnable),
+              later,
+              returned: 0,
+              unsure: false,
+              resolve,
+            });
+          }),
     full: () => size() >= returns_max,
     async close(deadline_ms) {
       const over = new AbortController();

@@ -88,11 +88,11 @@ export const takeLeases = (which: string) => `
   ), ${counted}`;
 
 /**
- * A condition that is always true, for the part that reads `leased` at the end of a claim: its commit waits for the disk only
- * when it took a job of which `condition` is true. If a database crash forgets the claim of any other job, that
+ * A condition that is always true, for the part that reads `leased` at the end of a claim without limits: its commit
+ * waits for the disk only when it took a job of a group. If a database crash forgets the claim of any other job, that
  * job is simply still queued; with a group or a limit, a second job would start beside the first.
  */
-export const syncedIf = (condition: string) => `(
+export const syncedForGroups = `(
     SELECT set_config('synchronous_commit',
-      CASE WHEN bool_or(${condition}) THEN current_setting('synchronous_commit') ELSE 'off' END, true)
+      CASE WHEN bool_or(group_key IS NOT NULL) THEN current_setting('synchronous_commit') ELSE 'off' END, true)
     FROM leased) IS NOT NULL`;

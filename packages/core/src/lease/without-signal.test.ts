@@ -45,17 +45,35 @@ const claimed = async (claims: number, jobs_max: number, by: Claimer = claimer):
   return counts;
 };
 
-test.each([2, 3, 10])("no queue waits until another has run empty, %d jobs at a time", async (jobs_max) => {
+test.each([1, 10])("no kind of queue waits until another has run empty, %d jobs at a time", async (jobs_max) => {
   for (const queue of queues) await add(queue, 200);
   const counts = await claimed(Math.ceil(120 / jobs_max), jobs_max);
   // Each has half of the room.
   for (const queue of queues) expect(counts[queue], JSON.stringify(counts)).toBeGreaterThan(12);
 });
 
-test("what one queue does not use of the room another does", async () => {
+test("what one kind of queue does not use of the room another does", async () => {
   await add("plain", 2);
   await add("limited", 50);
   expect(await claimed(1, 20)).toEqual({ plain: 2, limited: 18 });
   await add("plain", 20);
   expect(await claimed(1, 60)).toEqual({ plain: 20, limited: 32 });
+});
+
+test("one queue is one claim, whatever its kind", async () => {
+  const { unsafe } = own.database.sql;
+  let claims = 0;
+  for (const queue of queues) await add(queue, 10);
+  const sql = new Proxy(own.database.sql, {
+    get: (target, name) =>
+      name === "unsafe"
+        ? (...[text, ...rest]: Parameters<typeof unsafe>) => {
+            if (text.includes("leased AS")) claims += 1;
+            return target.unsafe(text, ...rest);
+          }
+        : Reflect.get(target, name),
+  });
+  const counted = { ...deps, database: { ...own.database, sql } };
+  expect(await claimReady(counted, 8, { ...claimer, queues: ["plain"] })).toHaveLength(8);
+  expect(claims).toBe(1);
 });

@@ -15,8 +15,8 @@ const endOfBucket = (seconds: string) => `greatest(statement_timestamp(), to_tim
       ceil(extract(epoch FROM statement_timestamp()) * ${buckets} / ${seconds}) * ${seconds} / ${buckets}))`;
 
 /**
- * Parts of a WITH that note the starts of `leased` (queue, group_key) in queues and groups with rates: `open` are rows of
- * `queues`, locked where `is_marked`, and $4 is the tenant. At most a hundred and one rows are kept per queue, and per group,
+ * Parts of a WITH that note the starts of `leased` (queue, group_key) in queues and groups with rates: `open` are their
+ * locked rows of `queues`, and $4 is the tenant. At most a hundred and one rows are kept per queue, and per group,
  * however many jobs start in the period; those that have left the window go at the next claim.
  */
 export const noteStarts = `
@@ -48,7 +48,7 @@ export const noteStarts = `
     WHERE (queue, group_key) NOT IN (SELECT queue, group_key FROM more_of_groups)
   ), passed_of_queues AS (
     DELETE FROM atlasqueue.queue_starts USING open
-    WHERE is_marked AND queue_starts.tenant = $4 AND queue_starts.queue = open.queue AND queue_starts.group_key IS NULL
+    WHERE queue_starts.tenant = $4 AND queue_starts.queue = open.queue AND queue_starts.group_key IS NULL
       AND queue_starts.started_at <= statement_timestamp() - make_interval(secs => coalesce(rate_period_seconds, 0))
   ), passed_of_groups AS (
     DELETE FROM atlasqueue.queue_starts USING of_groups

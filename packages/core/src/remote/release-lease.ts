@@ -22,6 +22,6 @@ export async function releaseLease(
   const { given, locked } = await takeBack(own, tenant, lease_token);
   // Only these: it may be sent again and again. What a lost answer left unsignalled is the sweep's.
   await announce(own, given, "front");
-  if (locked.length > 0) throw lockedError(given.length > 0);
+  if (locked > 0) throw lockedError(given.length > 0);
   return given.length;
 }

@@ -6,9 +6,10 @@ import type { Deps } from "../../src/deps.ts";
 import { claim } from "../../src/lease/claim.ts";
 import type { Claimer, Lease } from "../../src/lease/lease.ts";
 import { enqueue } from "../../src/submit/enqueue.ts";
-import { fail, complete } from "../../src/settle/settle.ts";
+import { fail } from "../../src/settle/fail.ts";
 import { setLimits } from "../../src/limits/set.ts";
 import { executeIn } from "../../src/database/caller-transaction.ts";
+import { complete } from "../../src/settle/complete.ts";
 import { randomUUID } from "node:crypto";
 import { cancel } from "../../src/jobs/cancel.ts";
 import type { Submission } from "../../src/submit/outcome.ts";
@@ -64,7 +65,9 @@ async function makeWorld(database: Database) {
   const tenant = "world";
   const recorded = recordEvents();
   const deps: Deps = { database, observe: recorded.observe };
-  const claimer: Claimer = { tenant, queues: ["q", "limited"], worker_id: "w", lease_seconds: 30 };
+  // Not random, as a move must have the same steps each time.
+  const random = () => 0.5;
+  const claimer: Claimer = { tenant, queues: ["q", "limited"], worker_id: "w", lease_seconds: 30, random };
   const asks = (request: Partial<SubmitJobInput>, idempotency_key?: string): Submission => ({
     tenant,
     request: submitJob.parse({ type: "noop", queue: "q", ...request }),

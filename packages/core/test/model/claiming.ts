@@ -1,5 +1,5 @@
 import { groupRoom, hasMark, noteStarts, roomOf } from "./rates.ts";
-import { byAge, groupOf, queueOf, type Model, type ModelJob, type Taken } from "./state.ts";
+import { byAge, groupOf, queueOf, type Model, type ModelJob, type ModelQueue, type Taken } from "./state.ts";
 import { inTurn, noteTurns } from "./turns.ts";
 
 /** Who claims, for how long. */
@@ -22,10 +22,12 @@ function take(model: Model, jobs: readonly ModelJob[], { worker, seconds }: Clai
   });
 }
 
-/** What comes first in the queues, without a signal, as far as there is room. They take turns. */
-export function claimOldest(model: Model, queues: readonly string[], jobs_max: number, claimer: Claimer): Taken[] {
-  const hasReady = (name: string) => openAmong(model, [...model.jobs.values()]).some(({ queue }) => queue === name);
-  const open = queues.filter((name) => hasReady(name) && roomOf(model, name) > 0);
+/** Of queues with limits or turns: what comes first, as far as there is room. */
+function takeMarked(model: Model, queues: readonly string[], jobs_max: number, claimer: Claimer): Taken[] {
+  const open = queues.filter((name) => {
+    const queue = queueOf(model, name);
+    return hasMark(queue) && !queue.paused && roomOf(model, name) > 0;
+  });
   const first = open.flatMap((name) => {
     const queue = queueOf(model, name);
     const ready = byAge(openAmong(model, [...model.jobs.values()]).filter((job) => job.queue === name));
@@ -51,11 +53,7 @@ export function claimOldest(model: Model, queues: readonly string[], jobs_max: n
         withinRates.slice(0, at).filter(({ queue }) => queue === job.queue).length < roomOf(model, job.queue),
     )
     .slice(0, jobs_max);
-  noteStarts(
-    model,
-    open.filter((name) => hasMark(queueOf(model, name))),
-    taken,
-  );
+  noteStarts(model, open, taken);
   noteTurns(
     model,
     taken.filter(({ queue }) => queueOf(model, queue).in_turns),
@@ -75,5 +73,41 @@ export function claim(model: Model, wanted: readonly number[], claimer: Claimer)
   const left = wanted.length - taken.length;
   if (left === 0) return taken;
   const queues = [...new Set(jobs.filter(isMarked).map(({ queue }) => queue))];
-  return [...taken, ...claimOldest(model, queues, left, claimer)];
+  return [...taken, ...takeMarked(model, queues, left, claimer)];
+}
+
+/**
+ * The same without a signal: each kind of queues has its part, and then what the others have left of theirs. `chance`
+ * says which kind is the first, and whether a part is rounded up.
+ */
+export function claimByAge(
+  model: Model,
+  queues: readonly string[],
+  jobs_max: number,
+  chance: number,
+  claimer: Claimer,
+): Taken[] {
+  const open = queues.filter((name) => !queueOf(model, name).paused);
+  const kind = (which: (queue: ModelQueue) => boolean) => open.filter((name) => which(queueOf(model, name)));
+  const plain = kind((queue) => !hasMark(queue));
+  const marked = kind(hasMark);
+  const oldestOf = (names: readonly string[]) =>
+    byAge(openAmong(model, [...model.jobs.values()]).filter(({ queue }) => names.includes(queue)));
+  const withReady = (names: readonly string[]) => names.filter((name) => oldestOf([name]).length > 0);
+  const ways: [names: string[], claiming: (room: number) => Taken[]][] = [
+    [plain, (room) => take(model, oldestOf(plain).slice(0, room), claimer)],
+    [marked, (room) => takeMarked(model, withReady(marked), room, claimer)],
+  ];
+  const kinds = ways.filter(([names]) => names.length > 0).map(([, claiming]) => claiming);
+  const first = Math.floor(chance * kinds.length);
+  let left = [...kinds.slice(first), ...kinds.slice(0, first)];
+  const taken: Taken[] = [];
+  for (const part of [Math.floor(jobs_max / left.length + chance), jobs_max])
+    left = left.filter((claiming) => {
+      const room = Math.min(part, jobs_max - taken.length);
+      const more = room > 0 ? claiming(room) : [];
+      taken.push(...more);
+      return more.length === room;
+    });
+  return taken;
 }

@@ -23,7 +23,7 @@ const unnamed: Readonly<Record<string, string>> = {
   "lease/take-leases.ts": "a part of lease/claim",
   "database/migrating/script.ts": "a script for psql, and grants",
   "database/migrating/journal.ts": "what was applied, in the transaction of the migration",
-  "limits/note-starts.ts": "a part of lease/claim-oldest",
+  "limits/note-starts.ts": "a part of lease/claim-limited",
   "submit/unique/plan.ts": "a part of submit/insert-related",
   "schedules/delete.ts": "one row, by the query builder",
   "schedules/pause.ts": "one row, by the query builder",

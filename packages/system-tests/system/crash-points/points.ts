@@ -9,7 +9,7 @@ export type Moment = "before_commit" | "after_commit";
 
 /**
  * The statements of a job's life, by the name they were composed under: of several that begin alike, all are variants of
- * one (`submit/insert-related` of `submit/insert`), unless the longer name is here too. The words beside them say which seam it is.
+ * one (`lease/claim-limited` of `lease/claim`), unless the longer name is here too. The words beside them say which seam it is.
  */
 export const seams: Readonly<Record<string, string>> = {
   "submit/insert": "a job comes in, with its key",
@@ -18,8 +18,10 @@ export const seams: Readonly<Record<string, string>> = {
   "submit/admit": "what came with a caller's transaction is admitted",
   "lease/claim":
     "jobs are taken: before_commit is after the pop, after_commit is the answer on its way to a worker or its API",
-  "lease/claim-oldest": "the first jobs of queues are taken, within their limits",
-  "lease/extend": "leases are renewed, with the progress of their jobs",
+  "lease/claim-limited": "jobs of a queue with limits are taken",
+  "lease/extend": "a worker's leases are renewed",
+  "lease/heartbeat": "a remote worker's lease is renewed",
+  "lease/report-progress": "progress is stored",
   "lease/release": "a lease is given back by who holds it",
   "lease/take-back": "a lease is taken back whose answer was lost",
   "lease/recover": "jobs of ended leases go back, or die",
@@ -91,6 +93,7 @@ export const beside: Readonly<Record<string, string>> = {
   "tokens/": "access, not jobs",
   "rollups/": "figures over time, whose last seconds may be lost",
   "queues/": "pause and resume: one row, no follow-up but a signal, and repeated it changes nothing",
+  "submit/arrive": "inside a caller's transaction: its commit is the caller's",
   "maintenance/prune": "removes what has been over for days; stopped at each statement in prune.test.ts",
   "maintenance/forget": "removes what holds or says nothing any more",
   "maintenance/clear-results": "removes results of long ago; stopped at each statement in cleaner.test.ts",

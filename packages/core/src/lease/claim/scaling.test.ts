@@ -1,6 +1,6 @@
 import { testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { pagesOfTransaction } from "../../../test/rows-read.ts";
+import { pagesRead } from "../../../test/rows-read.ts";
 import { claimReady } from "../claim.ts";
 
 test("a claim reads a handful of pages, however many jobs wait behind the one it takes, and however long the history", async () => {
@@ -18,6 +18,10 @@ test("a claim reads a handful of pages, however many jobs wait behind the one it
     SELECT gen_random_uuid(), 'a', 'queued', 'big', now(), now(), now(), now(), '{}' FROM generate_series(1, 2)`;
   await sql`VACUUM ANALYZE atlasqueue.jobs`;
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
-  const pages = await pagesOfTransaction(own.database, (deps) => claimReady({ ...deps, observe() {} }, 1, claimer));
+  const pages = await pagesRead(own.database, async (deps) => {
+    await claimReady({ ...deps, observe() {} }, 1, claimer);
+    // The same token again, for the other job.
+    await sql`DELETE FROM atlasqueue.claims`;
+  });
   expect(pages).toBeLessThan(200);
 });

@@ -7,11 +7,13 @@ import { heartbeat } from "../../../src/lease/heartbeat.ts";
 import type { Lease } from "../../../src/lease/lease.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
 import { release } from "../../../src/lease/release.ts";
+import { reportProgress } from "../../../src/lease/report-progress.ts";
 import { takeBack } from "../../../src/lease/take-back.ts";
 import { firstId } from "../../../src/maintenance/prune.ts";
 import { completeWithChildren } from "../../../src/settle/complete-with-children.ts";
 import { completeAndTakeNext } from "../../../src/settle/complete-and-take-next.ts";
-import { complete, fail } from "../../../src/settle/settle.ts";
+import { complete } from "../../../src/settle/complete.ts";
+import { fail } from "../../../src/settle/fail.ts";
 import { park } from "../../../src/steps/park.ts";
 import { storeStep } from "../../../src/steps/store.ts";
 import type { World } from "../world.ts";
@@ -38,7 +40,11 @@ export const leaseMoves: Moves = {
       taken.push(...(await claim(deps, [...plain, ...group, ...limited], claimer))),
     "claim by age": async ({ claimer, taken }, deps) => taken.push(...(await claimReady(deps, 20, claimer))),
     extend: ({ leases }, deps) => extendLeases(deps, leases, 10),
-    "report progress": ({ leases }, deps) => extendLeases(deps, leases, 10, { progressOf: () => 1 }),
+    "report progress": ({ leases }, deps) =>
+      reportProgress(
+        deps,
+        leases.map((lease) => ({ lease, progress: 1 })),
+      ),
     complete: ({ leases }, deps) =>
       complete(
         deps,

@@ -1,11 +1,12 @@
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { claim, claimReady } from "../../../src/lease/claim.ts";
 import { extendLeases } from "../../../src/lease/extend.ts";
 import { heartbeat } from "../../../src/lease/heartbeat.ts";
 import type { Lease } from "../../../src/lease/lease.ts";
 import { release } from "../../../src/lease/release.ts";
 import { takeBack } from "../../../src/lease/take-back.ts";
-import { complete, fail } from "../../../src/settle/settle.ts";
+import { complete } from "../../../src/settle/complete.ts";
+import { fail } from "../../../src/settle/fail.ts";
 import { park } from "../../../src/steps/park.ts";
 import * as claiming from "../claiming.ts";
 import * as leasing from "../leasing.ts";
@@ -43,9 +44,11 @@ export const work: Record<string, Act> = {
   },
   "claim by age": async (model, real, draw) => {
     const jobs_max = 1 + draw(4);
-    const worker = one(draw, workers);
-    const leases = await claimReady(real.deps, jobs_max, claimer(worker, 30));
-    took(model, real, claiming.claimOldest(model, queues, jobs_max, { worker, seconds: 30 }), leases);
+    const [worker, chance] = [one(draw, workers), one(draw, [0, 0.5, 0.99])];
+    // The same number each time.
+    const random = vi.spyOn(Math, "random").mockReturnValue(chance);
+    const leases = await claimReady(real.deps, jobs_max, claimer(worker, 30)).finally(() => random.mockRestore());
+    took(model, real, claiming.claimByAge(model, queues, jobs_max, chance, { worker, seconds: 30 }), leases);
   },
   extend: async (model, real, draw) => {
     const leases = someLeases(model, draw, 3);

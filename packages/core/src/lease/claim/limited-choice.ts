@@ -3,10 +3,9 @@ import { unindexed } from "../../database/literals.ts";
 import { holderOf } from "../../groups/join.ts";
 import { groupMayStart, startsWithin } from "../../limits/room.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
-import { leaseTerms, ofTypes, syncedIf, takeLeases } from "../take-leases.ts";
-import { plainQueues } from "./statement.ts";
+import { leaseTerms, ofTypes, takeLeases } from "../take-leases.ts";
 
-// The statement of a claim of the oldest, after those that locked its queues with limits or turns and looked how much room they have.
+// The statement of a claim within limits and in turns, after those that locked its queues and looked how much room they have.
 
 /**
  * What one statement of the transaction tells the next through the server, as they are sent together. It ends with the
@@ -82,23 +81,17 @@ const noteTurns = `
   )`;
 
 /**
- * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 whether whole, $6 types, $7 jobs, $8 queues; those with limits or turns
- * that have room are noted. Of each queue the first jobs go,
+ * $1 token, $2 worker, $3 lease seconds, $4 tenant, $5 whether whole, $6 types, $7 jobs; the queues with room are noted. Of each queue the first jobs go,
  * as many as there is room for, and of each group as many as its rate allows. Queues share the jobs. They are locked before the
  * choice, or jobs that others hold would be chosen each time, and stand in front of the whole queue.
  */
-export const claimOldestText = composed(
-  "lease/claim-oldest",
-  [...leaseTerms, "jobs_max", "queues"],
+export const claimLimitedText = composed(
+  "lease/claim-limited",
+  [...leaseTerms, "jobs_max"],
   `
-  WITH has AS MATERIALIZED (
-    SELECT name, room::int, true AS is_marked FROM json_each_text(${noted("room")}) AS marked(name, room)
-    UNION ALL
-    SELECT name, $7::int, false FROM unnest(${plainQueues}) AS plain(name)
-  ), open AS MATERIALIZED (
-    SELECT $4 AS tenant, name AS queue, room, is_marked, fair_by, ungrouped_started_at, rate_limit, rate_period_seconds,
-           group_rate_limit, group_rate_period_seconds
-    FROM has LEFT JOIN atlasqueue.queues ON queues.tenant = $4 AND queues.queue = name
+  WITH open AS MATERIALIZED (
+    SELECT queues.*, has.room::int AS room FROM json_each_text(${noted("room")}) AS has(name, room)
+    JOIN atlasqueue.queues ON queues.tenant = $4 AND queues.queue = has.name
   ), candidates AS MATERIALIZED (
     SELECT ready.*, row_number() OVER (ORDER BY priority DESC, number, ready_at, id) AS place FROM (
       SELECT first.* FROM (SELECT * FROM open WHERE fair_by IS NULL) AS served, LATERAL (${inOrder(oldest)}) AS first
@@ -115,5 +108,5 @@ export const claimOldestText = composed(
   ), chosen AS MATERIALIZED (
     SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $7::int
   ), ${takeLeases("id = ANY(ARRAY(SELECT id FROM chosen))")}, ${noteStarts}, ${noteTurns}
-  SELECT * FROM leased WHERE ${syncedIf("group_key IS NOT NULL OR queue IN (SELECT queue FROM open WHERE is_marked)")}`,
+  SELECT * FROM leased`,
 );
