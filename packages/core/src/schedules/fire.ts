@@ -1,19 +1,15 @@
 import { composed } from "../database/composed.ts";
 import { jobTemplate } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
+import type { Statement } from "../database/statement.ts";
 import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { createRests } from "../pause.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron/cron.ts";
 import type { DueSchedule } from "./due.ts";
-import { KeysContendedError } from "../database/errors.ts";
-import type { Execute, Statement } from "../database/statement.ts";
-import { draft } from "../submit/drafts.ts";
-import { store } from "../submit/enqueue.ts";
-import type { Draft } from "../submit/insert-jobs.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
-import { submitAllInside, type InsideOutcome } from "../submit/arrivals/submit-inside.ts";
+import { insertOrArrive } from "../submit/arrivals/arrive.ts";
 import { asFired } from "../tracing/send.ts";
 
 /** In one transaction. What is left is still due, for the next one. */
@@ -38,7 +34,7 @@ export type FiredSlots = {
  * slots. What is to be made is worked out first, holding nothing. Then, in one transaction, the rows that nobody has
  * changed since are locked, the jobs inserted and `next_at` moved on: a slot is fired once, however many processes try.
  * Others skip the rows, and nothing else anyone wants is held: a job that asks for a group or to be unique is admitted
- * afterwards (see `submitAllInside`). Throws when one of the schedules cannot be fired; then none was.
+ * afterwards (see `arrive`). Throws when one of the schedules cannot be fired; then none was.
  * See decisions/2026-11-20-schedules.md.
  *
  * @example
@@ -61,15 +57,14 @@ export async function fireSchedules(deps: Deps, rows: readonly DueSchedule[]): P
   const fired = await carryOut(deps, plans);
   for (const one of fired) tell(deps, one);
   const outcomes = fired.flatMap((one) => one.outcomes);
-  return { schedules: fired.length, made: outcomes.filter(isMade), any_pending: outcomes.some(isPending) };
+  const made = outcomes.filter((one) => !isPending(one));
+  return { schedules: fired.length, made, any_pending: made.length < outcomes.length };
 }
 
-type Outcome = EnqueueOutcome | InsideOutcome;
-const isMade = (one: Outcome): one is EnqueueOutcome => one.kind === "created" && "queue" in one.job;
-const isPending = (one: Outcome) => one.kind === "created" && one.job.status === "blocked";
+const isPending = (one: EnqueueOutcome) => one.kind === "created" && one.job.status === "blocked";
 
 export type Plan = Firing & { row: DueSchedule; submissions: Submission[] };
-type Done = { plan: Plan; outcomes: Outcome[] };
+type Done = { plan: Plan; outcomes: EnqueueOutcome[] };
 
 function planOf(deps: Deps, row: DueSchedule, share: number): Plan {
   const firing = catchUp(row.catch_up, readCron(row.cron, row.timezone), row.next_at, row.now, share);
@@ -91,27 +86,11 @@ export async function carryOut({ database }: Pick<Deps, "database">, planned: re
     const plans = held.flatMap(({ at }) => planned[at - 1] ?? []);
     if (plans.length === 0) return [];
     const submissions = plans.flatMap((plan) => plan.submissions);
-    const outcomes = await storeJobs(execute, submissions);
+    const outcomes = await insertOrArrive(execute, submissions, { idempotency_ttl_seconds: key_ttl_seconds });
     let from = 0;
     const done = plans.map((plan) => ({ plan, outcomes: outcomes.slice(from, (from += plan.submissions.length)) }));
     await execute(moveOn(done));
     return done;
-  });
-}
-
-const options = { idempotency_ttl_seconds: key_ttl_seconds };
-const asksMore = ({ request }: Submission) => request.group !== undefined || request.unique !== undefined;
-
-/** In the order of the submissions. The keys must be ones that no one else wants. */
-async function storeJobs(execute: Execute, submissions: readonly Submission[]): Promise<Outcome[]> {
-  const inside = await submitAllInside(execute, submissions.filter(asksMore), options);
-  const drafts = submissions.filter((one) => !asksMore(one)).map(draft);
-  const stored = new Map<Draft, EnqueueOutcome>();
-  await store(execute, drafts, stored, options);
-  return submissions.map((one) => {
-    const outcome = asksMore(one) ? inside.shift()?.outcome : stored.get(drafts.shift() as Draft);
-    if (!outcome) throw new KeysContendedError();
-    return outcome;
   });
 }
 
@@ -157,7 +136,7 @@ function moveOn(done: readonly Done[]): Statement {
   };
 }
 
-const jobIdOf = (outcome: Outcome | undefined) => (outcome && "job" in outcome ? outcome.job.id : undefined);
+const jobIdOf = (outcome: EnqueueOutcome | undefined) => (outcome && "job" in outcome ? outcome.job.id : undefined);
 
 function tell({ observe }: Deps, { plan, outcomes }: Done): void {
   const { row, fire, missed_from, submissions } = plan;

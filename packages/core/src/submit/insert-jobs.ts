@@ -67,7 +67,7 @@ export async function insertJobs(
   };
 }
 
-const isGrouped = ({ request }: Draft): boolean => request.group !== undefined;
+export const isGrouped = ({ request }: Draft): boolean => request.group !== undefined;
 
 type Row = {
   created_at: Date | string;
@@ -77,15 +77,16 @@ type Row = {
 };
 
 /**
- * $1 … $15: a column each. A time in the past means now: a job must not get ahead of those that came before it.
+ * $1 … $14, and the keys if they are wanted: a column each. A time in the past means now: a job must not get ahead of
+ * those that came before it.
  */
-const input = `(
+export const input = ({ keyed }: { keyed: boolean }) => `(
   SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
-    json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]), unnest($15::text[])
-  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate, key)
+    json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])${keyed ? ", unnest($15::text[])" : ""}
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate${keyed ? ", key" : ""})
 ) AS input`;
 
 /** What `inputParams` returns, by name. */
@@ -151,7 +152,7 @@ const build = (grouped: boolean) => `
   ), ${grouped ? `${joinGroups(members, "$19::text::boolean")}, ` : ""}made AS (
     INSERT INTO atlasqueue.jobs (${askedColumns}, kept_until, ${grouped ? stateColumns : "status, ready_at, due_at"})
     SELECT ${askedValues}, CASE WHEN key IS NOT NULL THEN ${expiry} END,${grouped ? stateValues("may_run IS FALSE") : plainState}
-    FROM ${input}${grouped ? " LEFT JOIN seated USING (id)" : ""} WHERE id NOT IN (SELECT id FROM taken)
+    FROM ${input({ keyed: true })}${grouped ? " LEFT JOIN seated USING (id)" : ""} WHERE id NOT IN (SELECT id FROM taken)
     RETURNING id, tenant, queue, run_at, ready_at, due_at
   ), ${countChanges("made", { queued: "count(ready_at)", scheduled: "count(due_at)", ...(grouped && { blocked: "count(*) - count(ready_at) - count(due_at)" }) })}
   SELECT now() AS created_at, (SELECT json_agg(id) FROM taken) AS taken,

@@ -60,15 +60,12 @@ export function delaysAmong(outcomes: readonly EnqueueOutcome[]): number[] {
   );
 }
 
-/** As much of an outcome as is reported. */
-type Reported =
-  | { kind: "created"; job: Pick<JobRow, "id" | "status"> }
-  | { kind: "replayed" | "existing" | "replaced"; job: Pick<JobRow, "id"> }
-  | { kind: "mismatch" }
-  | { kind: "conflict"; job_id: string };
-
 /** One event for each outcome; by the submission, as the outcome may carry no job. */
-export function reportEnqueued(observe: Observe, { tenant, request, trace }: Submission, outcome: Reported): void {
+export function reportEnqueued(
+  observe: Observe,
+  { tenant, request, trace }: Submission,
+  outcome: EnqueueOutcome,
+): void {
   const about = { tenant, job_type: request.type, queue: request.queue, ...(trace && traceFields(trace)) };
   switch (outcome.kind) {
     case "created":

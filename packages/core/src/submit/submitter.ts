@@ -102,14 +102,7 @@ export function createSubmitter(
 
   return {
     submit: (submission, bytes) =>
-      deps.tracing
-        ? sendOne(
-            deps,
-            submission,
-            (one) => submitNow(one, bytes),
-            (sent) => sent,
-          )
-        : submitNow(submission, bytes),
+      deps.tracing ? sendOne(deps, submission, (one) => submitNow(one, bytes)) : submitNow(submission, bytes),
     submitTogether: (submissions) =>
       track(sendAll(deps, submissions, (all) => asInsert(deps, all, async () => enqueue(deps, all, options)))),
     async submitFlow(flow) {

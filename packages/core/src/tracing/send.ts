@@ -20,9 +20,26 @@ type Traced = { tracing?: Tracing | undefined };
  * context is what the job carries.
  *
  * @example
- * const outcome = await sendOne(deps, submission, (one) => line.submit(one, bytes), (outcome) => outcome);
+ * const outcome = await sendOne(deps, submission, (one) => line.submit(one, bytes));
  */
-export async function sendOne<T>(
+export function sendOne(
+  deps: Traced,
+  submission: Submission,
+  store: (submission: Submission) => Promise<EnqueueOutcome>,
+): Promise<EnqueueOutcome> {
+  return send(deps, submission, store, (outcome) => outcome);
+}
+
+/** The same for a job stored in a transaction of the caller's. */
+export function sendInside<T extends { outcome: Sent }>(
+  deps: Traced,
+  submission: Submission,
+  store: (submission: Submission) => Promise<T>,
+): Promise<T> {
+  return send(deps, submission, store, ({ outcome }) => outcome);
+}
+
+async function send<T>(
   { tracing }: Traced,
   submission: Submission,
   store: (submission: Submission) => Promise<T>,

@@ -12,7 +12,8 @@ import { retry } from "../../jobs/retry.ts";
 import { createDrainer } from "../../outbox/drainer.ts";
 import { drainPage } from "../../outbox/drain-page.ts";
 import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
-import { submitAllInside } from "./submit-inside.ts";
+import { draft } from "../drafts.ts";
+import { arrive } from "./arrive.ts";
 
 const { deps, url, die, read, statuses } = engineHarness();
 
@@ -298,12 +299,11 @@ test("jobs in the hands of two drainers that share a key: one is the job, and th
 
 test("a tenant's one job does not wait for another's thousand, in as many groups or in one", async () => {
   const ofTenant = async (tenant: string, count: number, groups: number) => {
-    const submissions = Array.from({ length: count }, (_, at) => ({
-      ...submission({ group: `${groups}-${at % groups}` }),
-      tenant,
-    }));
-    const stored = await submitAllInside(executeOn(deps.database), submissions, { idempotency_ttl_seconds: 60 });
-    return stored.flatMap(({ outcome }) => ("job" in outcome ? [outcome.job.id] : []));
+    const drafts = Array.from({ length: count }, (_, at) =>
+      draft({ ...submission({ group: `${groups}-${at % groups}` }), tenant }),
+    );
+    await arrive(executeOn(deps.database), drafts, 60);
+    return drafts.map(({ id }) => id);
   };
   await ofTenant("greedy", 600, 600);
   const in_one = await ofTenant("greedy", 400, 1);

@@ -1,6 +1,5 @@
 import { canonicalJson, type JobStatus } from "@atlasqueue/contract";
 import { composed } from "../../database/composed.ts";
-import { textArray } from "../../database/literals.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { ReadyJob } from "../../signal/signal.ts";
 import type { EnqueueOptions } from "../enqueue.ts";
@@ -16,44 +15,29 @@ export type InsideOutcome =
 export type Inside = { outcome: InsideOutcome; ready?: ReadyJob; pending?: boolean };
 
 /**
- * Store a job in a transaction that is not ours, and may stay open for long, or has more to do: the function `submit_job` of
- * the database reads and inserts, and holds nothing anyone could wait for. No event is emitted, as it may yet be rolled back.
+ * Store a job in a transaction that is not ours, and may stay open for long: the function `submit_job` of the database
+ * reads and inserts, and holds nothing anyone could wait for. No event is emitted, as it may yet be rolled back.
  *
  * @example
  * const { outcome } = await submitInside(executeIn(tx), submission, { idempotency_ttl_seconds: 86_400 });
  */
-export async function submitInside(execute: Execute, one: Submission, options: EnqueueOptions): Promise<Inside> {
-  const [stored] = await submitAllInside(execute, [one], options);
-  return stored as Inside;
-}
-
-/** The same for several, in one statement: from far away each takes its time. Answers are in the order of the submissions. */
-export async function submitAllInside(
+export async function submitInside(
   execute: Execute,
-  submissions: readonly Submission[],
+  { tenant, request, idempotency_key, trace }: Submission,
   { idempotency_ttl_seconds }: EnqueueOptions,
-): Promise<Inside[]> {
-  if (submissions.length === 0) return [];
-  const options = submissions.map(({ tenant, idempotency_key, trace, request }) => {
-    const { type: _, payload: __, ...rest } = request;
-    return { ...rest, tenant, idempotency_key, idempotency_ttl_seconds, ...withState(trace) };
-  });
-  const types = textArray(submissions.map(({ request }) => request.type));
-  const payloads = `[${submissions.map(({ request }) => canonicalJson(request.payload)).join(",")}]`;
-  const rows = await execute<Row>({ text, params: [types, payloads, JSON.stringify(options)] });
-  return submissions.map((one, at) => {
-    const row = rows[at];
-    if (!row) throw new Error("the function gave no row");
-    return insideOf(one, row);
-  });
-}
-
-function insideOf({ tenant, request: { queue, priority } }: Submission, { outcome, id, status }: Row): Inside {
+): Promise<Inside> {
+  const { type, payload, ...rest } = request;
+  const options = { ...rest, tenant, idempotency_key, idempotency_ttl_seconds, ...withState(trace) };
+  const params = [type, canonicalJson(payload), JSON.stringify(options)];
+  const [row] = await execute<Row>({ text, params });
+  if (!row) throw new Error("the function gave no row");
+  const { outcome, id, status } = row;
   if (outcome === "mismatch") return { outcome: { kind: outcome } };
   if (outcome === "conflict") return { outcome: { kind: outcome, job_id: id } };
   const made: Inside = { outcome: { kind: outcome, job: { id, status } } };
   if (outcome === "replayed") return made;
   if (status === "blocked") return { ...made, pending: true };
+  const { queue, priority } = request;
   return status === "queued" ? { ...made, ready: { id, tenant, queue, priority } } : made;
 }
 
@@ -68,10 +52,6 @@ export function withState(trace: Submission["trace"]) {
 
 const text = composed(
   "submit/inside",
-  ["types", "payloads", "options"],
-  `
-  SELECT outcome, id, status
-  FROM ROWS FROM (unnest($1::text[]), json_array_elements($2::text::json), json_array_elements($3::text::json))
-    WITH ORDINALITY AS asked(type, payload, options, place)
-  CROSS JOIN LATERAL atlasqueue.submit_job(type, payload, options::jsonb) ORDER BY place`,
+  ["type", "payload", "options"],
+  "SELECT outcome, id, status FROM atlasqueue.submit_job($1::text, (SELECT $2::text::json), (SELECT $3::text::jsonb))",
 );
