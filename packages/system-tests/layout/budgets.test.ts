@@ -51,17 +51,18 @@ const namesIn = (file: string) =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 24_620, budget: 20_000 },
-  { name: "files of core", is: () => core.length, limit: 339, budget: 280 },
+  { name: "lines of core", is: () => linesOf(core), limit: 24_460, budget: 20_000 },
+  { name: "files of core", is: () => core.length, limit: 335, budget: 280 },
   { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 25, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 35, budget: 35 },
-  { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 55, budget: 60 },
+  { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 54, budget: 60 },
   { name: "names that core exports to one of our packages", is: namesOfInternal, limit: 150, budget: 150 },
-  { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 142, budget: 120 },
+  { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 137, budget: 120 },
   // The reason for the third is with their text.
   { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 3, budget: 2 },
   { name: "texts of a settlement", is: () => snapshots(/^settle\/settle(-.*)?\.sql$/), limit: 1, budget: 2 },
-  // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone.
+  // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone. Plain ones in
+  // the text of those of groups cost a fifth more by twenty, and six tenths more by 250.
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 3, budget: 2 },
   { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 9_210, budget: 7_500 },
   { name: "lines of program", is: () => linesOf(sourcesOf("packages/program")), limit: 1_460, budget: 800 },

@@ -1,24 +1,42 @@
 import { composed } from "../database/composed.ts";
-import { textArray } from "../database/literals.ts";
+import { isLocked } from "../database/errors.ts";
+import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import { hasMark } from "../limits/room.ts";
-import { claimLimited, markedAndReady } from "./claim/limited.ts";
+import { claimLimited, markedAndReady, markedQueues } from "./claim/limited.ts";
 import { addTo, claimWith } from "./claim/statement.ts";
 import type { Deps } from "../deps.ts";
-import { claimByIds } from "./claim/by-ids.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 import { wholeJob } from "./take-leases.ts";
 import type { Claimer, Lease, LeasedJob } from "./lease.ts";
 
 /**
  * queued → running, for ids handed out by the signal. One statement by primary key; ids that are junk, taken, finished
  * or from a queue not served are left out of the answer. Leases are in the order of the ids. Where another transaction has locked one, the oldest jobs that
- * are free go in their place.
+ * are free go in their place. An id of a queue with limits or turns stands for all its jobs: those that come first
+ * in it go, as many as there is room for, and are last in the answer.
  *
  * @example
  * const leases = await claim(deps, ["0192…"], { tenant: "default", queues: ["default"], worker_id, lease_seconds: 30 });
  */
 export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer): Promise<Lease[]> {
-  return claimByIds(deps, ids, claimer);
+  const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
+  if (wanted.length === 0) return [];
+  const leases = await claimById(deps, claimer, wanted);
+  if (leases.length < wanted.length) {
+    const taken = new Set(leases.map(({ id }) => id));
+    const left = wanted.filter((id) => !taken.has(id));
+    await addTo(deps, claimer, leases, async () => {
+      const queues = await markedQueues(deps, claimer, left);
+      const more = queues.length > 0 ? (claimer.more_room?.() ?? 0) : 0;
+      return claimLimited(deps, claimer, queues, left.length + more);
+    });
+  }
+  const others = await ofOtherTypes(deps, claimer, wanted, leases);
+  if (others.length > 0) claimer.put_back?.(others);
+  const missed = ids.length - leases.length - others.length;
+  if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
+  return inOrder(leases, wanted);
 }
 
 /**
@@ -62,7 +80,7 @@ export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer)
 /** `claim`, or `claimReady` when given a number, returning the whole jobs from the same statement. */
 export async function claimJobs(deps: Deps, which: readonly string[] | number, claimer: Claimer): Promise<LeasedJob[]> {
   const whole = { ...claimer, whole: true };
-  const leases = await (typeof which === "number" ? claimReady(deps, which, whole) : claimByIds(deps, which, whole));
+  const leases = await (typeof which === "number" ? claimReady(deps, which, whole) : claim(deps, which, whole));
   return leases.map(wholeJob);
 }
 
@@ -92,4 +110,53 @@ const kinds = composed(
   `
   SELECT queue, CASE WHEN paused_at IS NOT NULL THEN 'paused' ELSE 'marked' END AS kind
   FROM atlasqueue.queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND (paused_at IS NOT NULL OR ${hasMark})`,
+);
+
+function inOrder(leases: readonly Lease[], ids: readonly string[]): Lease[] {
+  const leaseOf = new Map<string, Lease>();
+  for (const lease of leases) leaseOf.set(lease.id, lease);
+  const ordered: Lease[] = [];
+  for (const id of ids) {
+    const lease = leaseOf.get(id);
+    if (lease) ordered.push(lease);
+    leaseOf.delete(id);
+  }
+  return [...ordered, ...leaseOf.values()];
+}
+
+/**
+ * All of them. If one stays locked for 200 ms, as many of the oldest jobs go instead, which passes over locked rows: to lock each
+ * row first would cost every claim a seventh more. The sweep signals again those of the ids that did not go.
+ */
+async function claimById(deps: Deps, claimer: Claimer, ids: readonly string[]): Promise<Lease[]> {
+  try {
+    return await claimWith(deps, claimer, ids);
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+    return claimWith(deps, claimer, ids.length);
+  }
+}
+
+/** Those of the ids that wait for a worker of their type. If they cannot be looked up, the sweep signals them. */
+async function ofOtherTypes(
+  deps: Deps,
+  { tenant, types }: Claimer,
+  ids: readonly string[],
+  leases: readonly Lease[],
+): Promise<readonly ReadyJob[]> {
+  if (!types || leases.length >= ids.length) return [];
+  const params = [tenant, uuidArray(ids), textArray(types)];
+  return executeOn(deps.database)<ReadyJob>({ text: others, params }).catch((error: unknown) => {
+    deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
+    return [];
+  });
+}
+
+const others = composed(
+  "lease/other-types",
+  ["tenant", "ids", "types"],
+  `
+  SELECT id, tenant, queue, priority FROM atlasqueue.jobs
+  WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1 AND status = 'queued' AND type <> ALL($3::text[])
+  ORDER BY id`,
 );

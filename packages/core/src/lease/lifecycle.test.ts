@@ -1,8 +1,7 @@
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { claim, claimReady } from "./claim.ts";
-import { complete } from "../settle/complete.ts";
-import { fail } from "../settle/fail.ts";
+import { complete, fail } from "../settle/settle.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { claim, claimReady } from "./claim.ts";
 import type { Lease } from "./lease.ts";
-import { complete } from "../settle/complete.ts";
+import { complete } from "../settle/settle.ts";
 import { extendLeases } from "./extend.ts";
 import { recoverExpired } from "./recover.ts";
 

@@ -46,7 +46,6 @@ const levels: Record<EventName, Level> = {
   schedule_slots_missed: "warn",
   schedule_failed: "error",
   queue_limited: "info",
-  refill_failed: "error",
   groups_advanced: "debug",
   groups_failed: "error",
   children_released: "debug",

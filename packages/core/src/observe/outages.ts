@@ -22,7 +22,6 @@ const ofOutages: ReadonlySet<EventName> = new Set<EventName>([
   "signal_failed",
   "database_unavailable",
   "rate_limit_degraded",
-  "refill_failed",
   "groups_failed",
   "outbox_failed",
   "follow_up_failed",

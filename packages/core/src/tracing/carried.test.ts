@@ -10,7 +10,7 @@ import { claim } from "../lease/claim.ts";
 import { dueSchedules } from "../schedules/due.ts";
 import { fireSchedules } from "../schedules/fire.ts";
 import { putSchedule } from "../schedules/store.ts";
-import { fail } from "../settle/fail.ts";
+import { fail } from "../settle/settle.ts";
 import { admitAll } from "../../test/advance.ts";
 import { submitInside, type InsideOutcome } from "../submit/arrivals/submit-inside.ts";
 import { enqueue } from "../submit/enqueue.ts";

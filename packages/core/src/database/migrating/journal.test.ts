@@ -49,13 +49,6 @@ test.each([
   await expect(requireSchema(open())).rejects.toThrow(line);
 });
 
-test("so is one of a development version that had its tables in public", async () => {
-  await sql.unsafe(`
-    CREATE SCHEMA drizzle; CREATE TABLE drizzle.atlasqueue_migrations (id serial, hash text, created_at bigint)`);
-  await expect(migrateDatabase(url)).rejects.toThrow("made by a development version before 0.1.0");
-  expect(await sql`SELECT FROM pg_namespace WHERE nspname = 'atlasqueue'`).toEqual([]);
-});
-
 test.each(["jobs", "migrations"])(
   "a schema with a table %s of somebody else is refused, and left as it is",
   async (table) => {

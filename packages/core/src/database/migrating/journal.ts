@@ -56,7 +56,7 @@ export async function readJournal(
   const found = await execute<Found>({ text: namesIn(name, [...made, "migrations"]), params: [] });
   const has = (kind: Found["of"]) => found.find(({ of }) => of === kind);
   const rows = has("journal") ? await execute<{ hash: string; at: string }>({ text: select, params: [] }) : [];
-  if (has("journal") ? rows[0] && rows[0].hash !== shipped[0]?.hash : has("development"))
+  if (rows[0] && rows[0].hash !== shipped[0]?.hash)
     throw new SettingError("This database was made by a development version before 0.1.0. Make a new one.");
   const foreign = has("journal") ? undefined : has("table");
   if (foreign)
@@ -76,7 +76,7 @@ export async function readJournal(
 export const noteApplied = ({ hash, folderMillis }: Migration) =>
   `INSERT INTO atlasqueue.migrations (hash, created_at) VALUES ('${hash}', ${folderMillis})`;
 
-type Found = { of: "schema" | "journal" | "development" | "table"; relname: string };
+type Found = { of: "schema" | "journal" | "table"; relname: string };
 
 const select = "SELECT hash, created_at::text AS at FROM atlasqueue.migrations ORDER BY created_at";
 
@@ -87,10 +87,8 @@ const select = "SELECT hash, created_at::text AS at FROM atlasqueue.migrations O
 const namesIn = (schema: string, tables: readonly string[]) => `
   SELECT 'schema' AS of, '' AS relname FROM pg_namespace WHERE nspname = '${schema}'
   UNION ALL
-  SELECT CASE WHEN nspname <> '${schema}' THEN 'development'
-              WHEN relname = 'migrations' AND EXISTS (
+  SELECT CASE WHEN relname = 'migrations' AND EXISTS (
                 SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'hash') THEN 'journal'
               ELSE 'table' END, relname
   FROM pg_namespace JOIN pg_class ON relnamespace = pg_namespace.oid
-  WHERE nspname = '${schema}' AND relname = ANY('{${tables.join(",")}}')
-     OR nspname = 'drizzle' AND relname = 'atlasqueue_migrations'`;
+  WHERE nspname = '${schema}' AND relname = ANY('{${tables.join(",")}}')`;

@@ -13,7 +13,7 @@ import { createSubmitter, type Submitter } from "../submitter.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { claim } from "../../lease/claim.ts";
 import type { Lease } from "../../lease/lease.ts";
-import { complete } from "../../settle/complete.ts";
+import { complete } from "../../settle/settle.ts";
 import { enqueueAll } from "../enqueue-all.ts";
 import { extendLeases } from "../../lease/extend.ts";
 import { recoverExpired } from "../../lease/recover.ts";

@@ -10,7 +10,7 @@ import { cancel } from "../../jobs/cancel.ts";
 import { findJob } from "../../jobs/find.ts";
 import { claim } from "../../lease/claim.ts";
 import { createQueue, type Queue } from "../../queue.ts";
-import { complete } from "../../settle/complete.ts";
+import { complete } from "../../settle/settle.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
 
 let own: TestDatabase;

@@ -6,9 +6,8 @@ import type { Deps } from "../../deps.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { claimReady } from "../../lease/claim.ts";
-import { complete } from "../../settle/complete.ts";
+import { complete, fail } from "../../settle/settle.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
-import { fail } from "../../settle/fail.ts";
 import { promoteDue } from "../../maintenance/promote-due.ts";
 import { firstId, prune } from "../../maintenance/prune.ts";
 

@@ -7,7 +7,7 @@ import { executeOn } from "../../database/statement.ts";
 import { submitFlow } from "../../flows/submit-flow.ts";
 import { carryOut } from "../carry-out.ts";
 import { draftsOf } from "../drafts.ts";
-import { fail } from "../../settle/fail.ts";
+import { fail } from "../../settle/settle.ts";
 import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
 
 const { deps, add, take, finish, read, jobs, countsAreTrue } = uniqueHarness();

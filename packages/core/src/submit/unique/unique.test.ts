@@ -6,7 +6,7 @@ import { cancel } from "../../jobs/cancel.ts";
 import { retry } from "../../jobs/retry.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
-import { fail } from "../../settle/fail.ts";
+import { fail } from "../../settle/settle.ts";
 import { promoteDue } from "../../maintenance/promote-due.ts";
 import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
 
