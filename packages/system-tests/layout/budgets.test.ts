@@ -69,7 +69,7 @@ const figures: Figure[] = [
   {
     name: "lines of client, worker and their runtime",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker", "packages/runtime")),
-    limit: 7_330,
+    limit: 7_350,
     budget: 6_000,
   },
   { name: "lines of BullMQ's facade", is: () => linesOf(sourcesOf("packages/bullmq")), limit: 1_030, budget: 900 },

@@ -39,6 +39,7 @@ export async function release<Held extends Returnable>(
 /** What giving a lease back makes of the job. */
 const asUnleased =
   "attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL, updated_at = now()";
+export const asQueued = `status = 'queued', ready_at = run_at, ${asUnleased}`;
 
 // `run_at` stays, and gives the job its place when it is promoted.
 const giveBack = composed(

@@ -1,6 +1,7 @@
 import { composed } from "../../database/composed.ts";
 import { isLocked } from "../../database/errors.ts";
-import { textArray } from "../../database/literals.ts";
+import { hidden, textArray, uuidArray } from "../../database/literals.ts";
+import { executeOn } from "../../database/statement.ts";
 import { notHeldIdle, sentTogether } from "../../database/transaction.ts";
 import type { Deps } from "../../deps.ts";
 import { hasMark, roomIn, runningByQueue, type QueueRoom } from "../../limits/room.ts";
