@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 
-type Ends = { stop(): unknown } | { drop(): unknown } | { close(): unknown };
+type Ends = { close(): unknown } | { drop(): unknown } | { stop(): unknown };
 
 /**
  * Opens something before the tests of a file, and ends it after them. What is returned stands for it: until then it has
@@ -21,12 +21,16 @@ export function forFile<T extends Ends>(open: () => Promise<T>): T {
   });
   afterAll(() => {
     const ends = it();
-    return "stop" in ends ? ends.stop() : "drop" in ends ? ends.drop() : ends.close();
+    // What a test may stop and start again is closed at the end.
+    return "close" in ends ? ends.close() : "drop" in ends ? ends.drop() : ends.stop();
   });
   return new Proxy({} as T, {
     get: (_, name) => Reflect.get(it(), name) as unknown,
     has: (_, name) => Reflect.has(it(), name),
     ownKeys: () => Reflect.ownKeys(it()),
-    getOwnPropertyDescriptor: (_, name) => ({ ...Reflect.getOwnPropertyDescriptor(it(), name), configurable: true }),
+    getOwnPropertyDescriptor(_, name) {
+      const found = Reflect.getOwnPropertyDescriptor(it(), name);
+      return found && { ...found, configurable: true };
+    },
   });
 }
