@@ -13,7 +13,7 @@ import { stateOf, type JobState } from "./states.ts";
 import type { Loose } from "./types.ts";
 
 /** What a processor may do to its job. */
-export type Running = Pick<RemoteContext, "progress" | "waitFor" | "parents" | "step">;
+type Running = Pick<RemoteContext, "progress" | "waitFor" | "parents" | "step">;
 /** All that is known of a job. Of one that was submitted just now, that is not everything. */
 export type Known = Pick<Stored, "id" | "queue" | "type" | "payload"> & Partial<Stored>;
 
