@@ -79,6 +79,7 @@ export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_
     /** True while the job is ours, so that its outcome counts. */
     holds: (job: Job) => job.phase !== "gone",
     handlerEnded(job: Job, goes_on = false): void {
+      if (job.phase === "gone") return;
       if (job.phase === "handling" && !goes_on) handling -= 1;
       job.goes_on = goes_on;
       job.phase = "settling";

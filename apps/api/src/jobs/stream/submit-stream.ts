@@ -26,7 +26,7 @@ export const submitStream = route(
       "send again what was not answered, or everything: what is stored is `replayed`. A client that reads no answers for " +
       "two minutes is cut off, and one that closes its side of the connection before the last line gets none.\n\n" +
       `A line may have ${limits.line_envelope_bytes_max} bytes besides its payload. The tenant's rate limit makes a stream ` +
-      "wait. A proxy that buffers answers or requests only makes the answers late.",
+      "wait, for a minute at most. A proxy that buffers answers or requests only makes the answers late.",
     scope: "submit",
     request: {
       body: {
