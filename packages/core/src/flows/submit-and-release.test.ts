@@ -2,7 +2,7 @@ import { recordEvents, submission, testDatabase, type TestDatabase } from "@atla
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { advanceAndAdmit } from "../../test/advance.ts";
 import { connectDatabase } from "../database/connect.ts";
-import { claim, claimReady } from "../lease/claim.ts";
+import { claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/settle.ts";
 import type { FlowJob } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";

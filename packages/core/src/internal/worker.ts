@@ -8,6 +8,7 @@ export { endLeases } from "../lease/end-leases.ts";
 export { extendLeases } from "../lease/extend.ts";
 export { forgetClaims } from "../lease/forget-claims.ts";
 export { aboutLease, leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
+export { reportProgress } from "../lease/report-progress.ts";
 export { createLeaseReturns, type LeaseReturns } from "../lease/returns.ts";
 export { defaultRetention } from "../maintenance/retention.ts";
 export { readyAmong, readyQueues, readyTenantsAmong } from "../queues/ready-queues.ts";
