@@ -152,7 +152,9 @@ test("a token expires by itself, even if just used", async () => {
   });
 });
 
-const server = (network: string) => ({ incoming: { headers: {}, socket: { remoteAddress: network }, resume: () => {} } });
+const server = (network: string) => ({
+  incoming: { headers: {}, socket: { remoteAddress: network }, resume: () => {} },
+});
 
 test("made-up tokens, however many, refuse no valid one, and cost the database a few statements", async () => {
   let statements = 0;
