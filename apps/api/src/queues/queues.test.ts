@@ -1,10 +1,11 @@
 import { job, oneQueue, queue, queuePage } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { forFile } from "@atlasqueue/harness";
+import { eventually, forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-const api = forFile(() => testApp({ signal: memorySignal() }));
+const signal = memorySignal();
+const api = forFile(() => testApp({ signal }));
 
 const post = (path: string, body?: object) =>
   api.app.request(`http://localhost/v1${path}`, {
@@ -57,6 +58,10 @@ test("one queue says how much of its rate is used up, and one without jobs or se
   expect(await one()).toMatchObject({ queue: "paced", counts: { queued: 3 }, starts: null });
   await api.send("PUT", "/v1/queues/paced/limits", undefined, { rate: { limit: 2, period_seconds: 3_600 } });
   expect(await one()).toMatchObject({ limits: { rate: { limit: 2 } }, starts: 0 });
+  // The mark that wakes a worker follows the answer.
+  await eventually(async () =>
+    expect(await signal.look({ tenant: "default", queue: "paced" })).toMatchObject({ marked: true, length: 1 }),
+  );
   await post("/queues/paced/lease", { worker_id: "w", max_jobs: 10 });
   expect(await one()).toMatchObject({ counts: { queued: 1, running: 2 }, starts: 2 });
 });

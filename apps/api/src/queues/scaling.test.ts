@@ -1,6 +1,6 @@
 import { queueScaling } from "@atlasqueue/contract";
 import { memorySignal, noSignal } from "@atlasqueue/core";
-import { forFile } from "@atlasqueue/harness";
+import { eventually, forFile } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
@@ -20,6 +20,9 @@ const submit = async (queue: string, jobs: number) => {
 const age = (queue: string, seconds: number) => api.deps.database.sql`
   UPDATE atlasqueue.jobs SET ready_at = now() - ${seconds} * interval '1 second' WHERE queue = ${queue} AND ready_at IS NOT NULL`;
 const lease = (queue: string) => send("POST", `/queues/${queue}/lease`, { worker_id: "w" });
+/** The mark that wakes a worker follows the answer to a change of limits, and each lease. */
+const isMarked = (queue: string) =>
+  eventually(async () => expect(await signal.look({ tenant: "default", queue })).toMatchObject({ length: 1 }));
 const waits = { oldest_ready_seconds: expect.closeTo(300, -2) as number };
 
 test("a queue that has never had a job has nothing to do, and is no error that would stop an autoscaler", async () => {
@@ -59,8 +62,10 @@ test("what waits for a pause, a limit or a rate is left to wait: more workers wo
   await send("POST", "/queues/held/resume");
   await send("PUT", "/queues/held/limits", { concurrency: 2 });
   expect(await asked("held")).toMatchObject({ ready: 5, backlog: 2, ...waits });
+  await isMarked("held");
   await lease("held");
   expect(await asked("held")).toMatchObject({ ready: 4, running: 1, backlog: 2, ...waits });
+  await isMarked("held");
   await lease("held");
   expect(await asked("held")).toMatchObject({ ready: 3, running: 2, backlog: 2, oldest_ready_seconds: 0 });
   await send("PUT", "/queues/held/limits", { rate: { limit: 1, period_seconds: 3_600 } });
