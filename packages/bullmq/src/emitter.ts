@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { NotSupportedError } from "./refused.ts";
+import { NotSupportedError } from "./options/refused.ts";
 
 /** An emitter that refuses listeners to events it never emits. A listener that throws is an "error". */
 export abstract class Emitter extends EventEmitter {

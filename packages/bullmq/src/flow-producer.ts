@@ -1,9 +1,9 @@
 import type { Client, FlowBuilder, FlowMember } from "@atlasqueue/client";
-import { connect, type WithConnection } from "./connection.ts";
+import { connect, type WithConnection } from "./options/connection.ts";
 import { Emitter } from "./emitter.ts";
-import { Job } from "./job.ts";
-import { keyOf, submissionOf, type JobsOptions } from "./mapping.ts";
-import { checkOptions, NotSupportedError, refuseMethods } from "./refused.ts";
+import { Job } from "./jobs/job.ts";
+import { keyOf, submissionOf, type JobsOptions } from "./options/mapping.ts";
+import { checkOptions, NotSupportedError, refuseMethods } from "./options/refused.ts";
 
 export type FlowJobOptions = JobsOptions & {
   failParentOnFailure?: boolean | undefined;

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import type { Client, Job as Stored, LiveEvent } from "@atlasqueue/client";
-import { connect, type WithConnection } from "./connection.ts";
+import { connect, type WithConnection } from "./options/connection.ts";
 import { Emitter } from "./emitter.ts";
-import { Job, missing } from "./job.ts";
+import { Job, missing } from "./jobs/job.ts";
 
 export type QueueEventsOptions = WithConnection & { autorun?: boolean | undefined };
 type Finished = Extract<LiveEvent, { event: "finished" }>["data"]["items"][number];

@@ -1,8 +1,8 @@
 import { IdempotencyMismatchError, type Client, type Job as Stored, type Schedule } from "@atlasqueue/client";
-import { connect, type WithConnection } from "./connection.ts";
+import { connect, type WithConnection } from "./options/connection.ts";
 import { Emitter } from "./emitter.ts";
-import { Job, logName, missing, type Known } from "./job.ts";
-import { changeLimits, rateOf } from "./limits.ts";
+import { Job, logName, missing, type Known } from "./jobs/job.ts";
+import { changeLimits, rateOf } from "./options/limits.ts";
 import {
   cronOf,
   keyOf,
@@ -11,10 +11,10 @@ import {
   templateOf,
   type JobsOptions,
   type RepeatOptions,
-} from "./mapping.ts";
-import { refuseMethods } from "./refused.ts";
-import { allTypes, countsOf, isOfType, statusesOf, type JobType } from "./states.ts";
-import type { Loose } from "./types.ts";
+} from "./options/mapping.ts";
+import { refuseMethods } from "./options/refused.ts";
+import { allTypes, countsOf, isOfType, statusesOf, type JobType } from "./jobs/states.ts";
+import type { Loose } from "./jobs/types.ts";
 
 export type QueueOptions = WithConnection & { defaultJobOptions?: JobsOptions | undefined };
 export type JobTemplate = { name?: string; data?: unknown; opts?: JobsOptions | undefined };

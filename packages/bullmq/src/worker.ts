@@ -7,12 +7,12 @@ import {
   type RemoteWorker,
   type WorkEvent,
 } from "@atlasqueue/client";
-import { connect, type WithConnection } from "./connection.ts";
+import { connect, type WithConnection } from "./options/connection.ts";
 import { Emitter } from "./emitter.ts";
-import { Job, missing } from "./job.ts";
-import { changeLimits, rateOf, type RateLimiterOptions } from "./limits.ts";
-import { NotSupportedError, refuseMethods, type Refused } from "./refused.ts";
-import type { Loose } from "./types.ts";
+import { Job, missing } from "./jobs/job.ts";
+import { changeLimits, rateOf, type RateLimiterOptions } from "./options/limits.ts";
+import { NotSupportedError, refuseMethods, type Refused } from "./options/refused.ts";
+import type { Loose } from "./jobs/types.ts";
 
 export type Processor<Data = Loose, Result = Loose, Name extends string = string> = (
   job: Job<Data, Result, Name>,

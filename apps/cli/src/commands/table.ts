@@ -36,7 +36,7 @@ export const commands: Record<string, { group: Group; about: string; load: () =>
   import: {
     group: "Submit",
     about: "Import the jobs and schedules of BullMQ or pg-boss.",
-    load: async () => (await import("./import.ts")).defineImport,
+    load: async () => (await import("../import/command.ts")).defineImport,
   },
   jobs: {
     group: "Inspect",

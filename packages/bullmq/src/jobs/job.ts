@@ -7,8 +7,8 @@ import {
   type RemoteContext,
 } from "@atlasqueue/client";
 import { readError } from "@atlasqueue/contract";
-import type { JobsOptions } from "./mapping.ts";
-import { NotSupportedError, refuseMethods } from "./refused.ts";
+import type { JobsOptions } from "../options/mapping.ts";
+import { NotSupportedError, refuseMethods } from "../options/refused.ts";
 import { stateOf, type JobState } from "./states.ts";
 import type { Loose } from "./types.ts";
 

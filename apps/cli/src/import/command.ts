@@ -1,8 +1,8 @@
 import type { Command } from "@commander-js/extra-typings";
 import { readApiToken, readApiUrl, type Env } from "../config.ts";
 import { orExit } from "../exit.ts";
-import { importQueue } from "../import/import.ts";
-import type { Source } from "../import/source.ts";
+import { importQueue } from "./import.ts";
+import type { Source } from "./source.ts";
 import { jsonOption, parseQueue, urlOption } from "../remote/options.ts";
 
 const patience_ms = 60_000;
@@ -32,7 +32,7 @@ export function defineImport(command: Command, env: Env): void {
     .addOption(jsonOption())
     .addHelpText("after", help)
     .action(({ redis, queue, prefix, ...chosen }) =>
-      run(chosen, async () => (await import("../import/bullmq.ts")).bullmqSource(redis, queue, prefix)),
+      run(chosen, async () => (await import("./bullmq.ts")).bullmqSource(redis, queue, prefix)),
     );
   command
     .command("pg-boss")
@@ -45,6 +45,6 @@ export function defineImport(command: Command, env: Env): void {
     .addOption(jsonOption())
     .addHelpText("after", help)
     .action(({ database, schema, queue, ...chosen }) =>
-      run(chosen, async () => (await import("../import/pg-boss.ts")).pgBossSource(database, schema, queue)),
+      run(chosen, async () => (await import("./pg-boss.ts")).pgBossSource(database, schema, queue)),
     );
 }

@@ -1,5 +1,5 @@
 import type { Client, Queue as StoredQueue } from "@atlasqueue/client";
-import { missing } from "./job.ts";
+import { missing } from "../jobs/job.ts";
 
 export type RateLimiterOptions = { max: number; duration: number };
 type Limits = StoredQueue["limits"];
