@@ -8,13 +8,15 @@ export type QueueEventsOptions = WithConnection & { autorun?: boolean | undefine
 type Finished = Extract<LiveEvent, { event: "finished" }>["data"]["items"][number];
 
 const pause_ms = 1_000;
+/** More than a page of running jobs. */
+const seen_max = 1_000;
 
 /** What happens in a queue, in all its workers: "completed", "failed" and "progress". */
 export class QueueEvents extends Emitter {
   readonly name: string;
   readonly #client: Client;
   readonly #closing = new AbortController();
-  /** As JSON, by the jobs' ids. */
+  /** As JSON, by the jobs' ids. Those that were seen last. */
   readonly #progress = new Map<string, string>();
   readonly #ready = Promise.withResolvers<void>();
   #running: Promise<unknown> | undefined;
@@ -72,9 +74,13 @@ export class QueueEvents extends Emitter {
     for (const job of items) this.#progressed(job);
   }
   #progressed({ id, progress, updated_at }: Stored): void {
+    if (progress === null) return;
     const text = JSON.stringify(progress);
-    if (progress === null || text === this.#progress.get(id)) return;
+    const before = this.#progress.get(id);
+    this.#progress.delete(id);
     this.#progress.set(id, text);
-    this.emit("progress", { jobId: id, data: progress }, updated_at);
+    const [oldest = ""] = this.#progress.keys();
+    if (this.#progress.size > seen_max) this.#progress.delete(oldest);
+    if (text !== before) this.emit("progress", { jobId: id, data: progress }, updated_at);
   }
 }

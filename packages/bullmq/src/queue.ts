@@ -1,4 +1,11 @@
-import { IdempotencyMismatchError, type Client, type Job as Stored, type Schedule } from "@atlasqueue/client";
+import { randomUUID } from "node:crypto";
+import {
+  IdempotencyMismatchError,
+  type Client,
+  type Job as Stored,
+  type JobSubmission,
+  type Schedule,
+} from "@atlasqueue/client";
 import { connect, type WithConnection } from "./options/connection.ts";
 import { Emitter } from "./emitter.ts";
 import { Job, logName, missing, type Known } from "./jobs/job.ts";
@@ -20,6 +27,7 @@ export type QueueOptions = WithConnection & { defaultJobOptions?: JobsOptions | 
 export type JobTemplate = { name?: string; data?: unknown; opts?: JobsOptions | undefined };
 export type BulkJob = { name: string; data?: unknown; opts?: JobsOptions | undefined };
 
+const jobs_max = 10_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export class Queue<Data = Loose, Result = Loose, Name extends string = string> extends Emitter {
@@ -44,13 +52,15 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   /** Stores a job. With a `jobId` or `deduplication` that is taken, it resolves with the job that has it. */
   async add(name: Name, data?: Data, opts?: JobsOptions): Promise<Job<Data, Result, Name>> {
     const all = this.#optsOf(opts);
-    const { idempotency_key: key, ...request } = submissionOf(this.name, name, data, all);
-    const known = { queue: this.name, type: name, payload: request.payload ?? {} };
+    const added = await this.#submit(submissionOf(this.name, name, data, all), all);
+    this.emit("waiting", added);
+    return added;
+  }
+  async #submit(request: JobSubmission, opts: JobsOptions) {
+    const { queue = this.name, type, payload = {}, idempotency_key: key } = request;
     try {
-      const { job } = await this.#client.submit({ ...request, ...(key !== undefined && { idempotency_key: key }) });
-      const added = this.#job({ ...known, ...job }, all);
-      this.emit("waiting", added);
-      return added;
+      const { job } = await this.#client.submit(request);
+      return this.#job({ queue, type, payload, ...job }, opts);
     } catch (error) {
       const found = error instanceof IdempotencyMismatchError && key !== undefined && (await this.#byKey(key));
       if (!found) throw error;
@@ -58,25 +68,28 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     }
   }
 
-  /** Stores jobs, up to 1,000 and 1 MiB all or none. */
+  /** Stores jobs, up to 1,000 and 1 MiB all or none. If one's `jobId` is taken, each is stored alone. */
   async addBulk(jobs: readonly BulkJob[]): Promise<Job<Data, Result, Name>[]> {
-    const all = jobs.map(({ opts }) => this.#optsOf(opts));
-    const requests = jobs.map(({ name, data }, at) => submissionOf(this.name, name, data, all[at] ?? {}));
+    const all = jobs.map(({ name, data, opts: own }) => {
+      const opts = this.#optsOf(own);
+      // The key keeps a job that is stored already from being stored again.
+      return { opts, request: { idempotency_key: randomUUID(), ...submissionOf(this.name, name, data, opts) } };
+    });
     try {
-      const submitted = await this.#client.submitMany(requests);
-      const known = { queue: this.name, type: "", payload: {} };
-      return submitted.map(({ id }, at) => this.#job({ ...known, ...requests[at], id } as Known, all[at]));
+      const submitted = await this.#client.submitMany(all.map(({ request }) => request));
+      return all.map(({ request, opts }, at) => this.#job({ ...request, ...submitted[at] } as Known, opts));
     } catch (error) {
       if (!(error instanceof IdempotencyMismatchError)) throw error;
-      return Promise.all(jobs.map(({ name, data, opts }) => this.add(name as Name, data as Data, opts)));
+      const added: Job<Data, Result, Name>[] = [];
+      for (const { request, opts } of all) added.push(await this.#submit(request, opts));
+      return added;
     }
   }
 
   /** By its id, or by the `jobId` that it was added with. */
   async getJob(id: string): Promise<Job<Data, Result, Name> | undefined> {
-    if (!uuid.test(id)) return this.#byKey(keyOf(this.name, id));
-    const job = await this.#client.get(id).catch(missing);
-    return job?.queue === this.name ? this.#job(job) : undefined;
+    const job = uuid.test(id) ? await this.#client.get(id).catch(missing) : undefined;
+    return job?.queue === this.name ? this.#job(job) : this.#byKey(keyOf(this.name, id));
   }
   async #byKey(key: string) {
     const [job] = (await this.#client.page({ key })).items;
@@ -104,7 +117,10 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     for (const status of statusesOf([type])) {
       let left = most;
       for await (const job of this.#client.list({ queue: this.name, status, pageSize: 200 }))
-        if (isOfType(job, type) && jobs.push(job) && (left -= 1) <= 0) break;
+        if (isOfType(job, type)) {
+          if (jobs.push(job) > jobs_max) throw new RangeError(tooMany);
+          if ((left -= 1) <= 0) break;
+        }
     }
     return jobs.toSorted((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
   }
@@ -194,6 +210,9 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   close = async () => {};
 }
 
+const tooMany =
+  "getJobs() reads 10,000 jobs of a type at most, and with `asc` or without `end` all that there are. " +
+  "Read the newest with `end`, or use `client.list()` of @atlasqueue/client.";
 const refusedOfQueue = {
   clean: "Set RETENTION_SUCCEEDED_HOURS and its like on the server.",
   getDeduplicationJobId: "Add the job: it resolves with the one that exists.",

@@ -1,6 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import {
+  AuthError,
   DoNotRetryError,
+  ValidationError,
   type Client,
   type JsonObject,
   type RemoteContext,
@@ -42,6 +44,7 @@ const refusedOfWorkers: Refused = {
   useWorkerThreads: "Use `isolate` of @atlasqueue/worker.",
 };
 const forever_ms = 2 ** 31 - 1;
+const limiter_rest_ms = 1_000;
 const drained_poll_ms = 500;
 
 type Attempt = { job: Job; result?: unknown; error?: unknown };
@@ -52,7 +55,12 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   readonly #client: Client;
   readonly #processor: Processor<Data, Result, Name>;
   readonly #attempts = new Map<string, Attempt>();
+  /** Takes jobs. Undefined while it is paused. */
   #work: RemoteWorker | undefined;
+  /** Resolves when the jobs from before a pause have ended. */
+  #drained: Promise<unknown> = Promise.resolve();
+  readonly #closed = new AbortController();
+  #mayStart = false;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #paused = false;
@@ -63,6 +71,9 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     this.#client = connect("a Worker", opts, taken, refusedOfWorkers);
     if (typeof processor !== "function")
       throw new NotSupportedError("A processor in a file", "Pass a function, or use `isolate` of @atlasqueue/worker.");
+    const { concurrency = 1, lockDuration = 30_000 } = opts;
+    checkRange("concurrency", concurrency, 1_000);
+    checkRange("lockDuration", lockDuration, 3_600_000);
     this.name = name;
     this.opts = opts;
     this.#processor = processor;
@@ -75,20 +86,37 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   }
   async #begin(): Promise<void> {
     const { limiter } = this.opts;
-    const limited = limiter && changeLimits(this.#client, this.name, { rate: rateOf(limiter) });
-    await limited?.catch((error: unknown) => this.report(error));
-    if (!this.#paused && !this.#closing) this.#start();
+    if (limiter && !(await this.#isLimited(limiter))) return;
+    this.#mayStart = true;
+    await this.#start();
     this.emit("ready");
+  }
+  /** Tries until the limit is set. A worker that may not set it, or is closed, does not start. */
+  async #isLimited(limiter: RateLimiterOptions): Promise<boolean> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      try {
+        await changeLimits(this.#client, this.name, { rate: rateOf(limiter) });
+        return true;
+      } catch (error) {
+        this.report(error);
+        if (error instanceof AuthError || error instanceof ValidationError) return false;
+      }
+      await setTimeout(limiter_rest_ms, undefined, { signal }).catch(() => {});
+    }
+    return false;
   }
   async waitUntilReady(): Promise<void> {
     await this.#starting;
   }
 
-  #start(): void {
+  async #start(): Promise<void> {
+    await this.#drained;
+    if (!this.#mayStart || this.#paused || this.#closing || this.#work) return;
     const { concurrency = 1, lockDuration = 30_000, name: workerId } = this.opts;
     this.#work = this.#client.work(this.name, (payload, context) => this.#process(payload, context), {
       concurrency,
-      leaseSeconds: Math.max(1, Math.ceil(lockDuration / 1_000)),
+      leaseSeconds: Math.ceil(lockDuration / 1_000),
       ...(workerId !== undefined && { workerId }),
       observe: (event) => this.#observe(event),
     });
@@ -96,7 +124,8 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   async #stop(deadlineMs: number): Promise<void> {
     const work = this.#work;
     this.#work = undefined;
-    await work?.stop({ deadlineMs });
+    if (work) this.#drained = work.stop({ deadlineMs });
+    await this.#drained;
   }
 
   async #process(_payload: JsonObject, context: RemoteContext): Promise<unknown> {
@@ -119,9 +148,9 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   }
 
   #observe(event: WorkEvent): void {
-    if (event.event === "handler_start") return;
-    if ("error" in event && event.event !== "job_settled") return this.report(event.error);
-    const attempt = "job" in event ? this.#attempts.get(event.job.id) : undefined;
+    if ("error" in event && event.event !== "job_settled") this.report(event.error);
+    if (!("job" in event) || event.event === "handler_start" || event.event === "progress_refused") return;
+    const attempt = this.#attempts.get(event.job.id);
     if (!attempt) return;
     this.#attempts.delete(attempt.job.id);
     if (event.event === "job_settled" && event.outcome !== "released") this.#ended(attempt, event);
@@ -165,10 +194,11 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     if (!doNotWaitActive) await stopped;
     this.emit("paused");
   }
+  /** Takes jobs again, once those from before the pause have ended. */
   resume(): void {
-    if (!this.#paused) return;
+    if (!this.#paused || this.#closing) return;
     this.#paused = false;
-    this.#start();
+    void this.#start();
     this.emit("resumed");
   }
   set concurrency(_jobs: number) {
@@ -180,8 +210,17 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   /** Takes no more jobs, and resolves when those that run have ended. Forced, it aborts them and gives them back. */
   close(force = false): Promise<void> {
     this.emit("closing", "closing");
+    this.#closed.abort();
+    // After a pause the first deadline stands, so these jobs are given back one by one.
+    if (force && !this.#work)
+      for (const { job } of this.#attempts.values()) void job.moveToDelayed(Date.now()).catch(() => {});
     return (this.#closing ??= this.#stop(force ? 0 : forever_ms).then(() => void this.emit("closed")));
   }
+}
+
+function checkRange(name: string, value: number, most: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  throw new RangeError(`${name} must be an integer from 1 to ${most}; got ${value}`);
 }
 
 const refusedOfWorker = {

@@ -29,8 +29,13 @@ export const checksOfWorkers: Record<string, Check> = {
   "`job.updateProgress()`, worker event `progress`": async ({ queue, work }) => {
     const job = await queue().add("a");
     const heard: unknown[] = [];
-    work(async (running) => running.updateProgress({ done: 40 })).on("progress", (_job, value) => heard.push(value));
+    const over = Promise.withResolvers<void>();
+    work(async (running) => {
+      await running.updateProgress({ done: 40 });
+      await over.promise;
+    }).on("progress", (_job, value) => heard.push(value));
     await eventually(async () => expect((await queue().getJob(job.id))?.progress).toEqual({ done: 40 }));
+    over.resolve();
     expect(heard).toEqual([{ done: 40 }]);
   },
   "`UnrecoverableError`": async ({ api, queue, work }) => {
@@ -107,7 +112,12 @@ export const checksOfWorkers: Record<string, Check> = {
     const heard: unknown[] = [];
     (await events()).on("progress", ({ data }) => heard.push(data));
     await queue().add("a");
-    work(async (job) => job.updateProgress({ done: 40 }));
+    const over = Promise.withResolvers<void>();
+    work(async (job) => {
+      await job.updateProgress({ done: 40 });
+      await over.promise;
+    });
     await eventually(() => expect(heard).toEqual([{ done: 40 }]));
+    over.resolve();
   },
 };

@@ -80,21 +80,28 @@ async function* jobsOf(redis: Redis, base: string, queue: string, state: string,
   for (const { id } of page) pipeline.hmget(`${base}:${id}`, ...fields);
   const answers = (await pipeline.exec()) ?? [];
   for (const [at, entry] of page.entries()) {
-    const values = (answers[at]?.[1] ?? []) as (string | null)[];
+    const [failure, found] = answers[at] ?? [];
+    if (failure) throw failure;
+    const values = (found ?? []) as (string | null)[];
     const stored = Object.fromEntries(fields.map((field, place) => [field, values[place] ?? null])) as Stored;
+    const isNext = state === "delayed" && entry.id.startsWith("repeat:") && attemptsOf(stored) === 0;
     // A mark between the jobs of older versions, a job that is gone by now, or the next one of a scheduler.
-    if (stored.name === null || (state === "delayed" && entry.id.startsWith("repeat:"))) continue;
+    if (stored.name === null || isNext) continue;
     if (stored.parentKey === null) yield orLeft(entry.id, jobOf(stored, entry, queue, state));
     else yield { kind: "left", id: entry.id, reason: "It belongs to a flow. Let the flow end." };
   }
 }
 
+const attemptsOf = ({ atm, attemptsMade }: Stored) => Number(atm ?? attemptsMade ?? 0);
+
 const jobOf =
   (stored: Stored, { id, score }: Entry, queue: string, state: string) =>
   (): Found => {
-    const { attempts = 1, backoff } = JSON.parse(stored.opts ?? "{}") as JobsOptions;
-    const attempts_left = (attempts || 1) - Number(stored.atm ?? stored.attemptsMade ?? 0);
+    const { attempts = 1, backoff, removeOnComplete } = JSON.parse(stored.opts ?? "{}") as JobsOptions;
+    const attempts_left = (attempts || 1) - attemptsOf(stored);
     const options = {
+      jobId: id,
+      removeOnComplete,
       attempts: Math.min(Math.max(attempts_left, 1), limits.attempts_max),
       backoff,
       priority: Number(stored.priority ?? 0),

@@ -33,16 +33,20 @@ export async function importQueue({ source, target, dry_run, json, write }: Opti
     schedules: 0,
     left: [],
   };
+  const print = () => write(json ? `${JSON.stringify(result)}\n` : textOf(result));
   try {
     await (dry_run ? countAll(source, result) : copyAll(source, target, result));
   } catch (error) {
-    if (!(error instanceof AtlasQueueError)) throw error;
-    const reason = troubleOf(error, target.url, target.token);
-    throw new Trouble(`${reason}; ${result.created} jobs were created: run the command again`, { cause: error });
+    if (error instanceof Trouble) throw error;
+    const ofApi = error instanceof AtlasQueueError && troubleOf(error, target.url, target.token);
+    print();
+    throw new Trouble(`${ofApi || `${source.name} cannot be read: ${String(error)}`}; run the command again`, {
+      cause: error,
+    });
   } finally {
     await source.close();
   }
-  write(json ? `${JSON.stringify(result)}\n` : textOf(result));
+  print();
   return result.left.length > 0 ? exitCodes.failed : exitCodes.ok;
 }
 

@@ -77,8 +77,10 @@ function jobOf(row: Row): Found {
   if (row.state === "active") return leave("It is running. Let its worker end it.");
   if (row.blocked) return leave("It waits for other jobs of a flow. Let the flow end.");
   if (!isObject(data)) return leave("Its data is no JSON object.");
+  // The fetch after a failure counts it, so that of a job in `retry` is not counted yet.
+  const retries_made = row.retry_count + (row.state === "retry" ? 1 : 0);
   const job = {
-    ...templateOf(name, data, { ...row, retry_limit: Math.max(0, row.retry_limit - row.retry_count) }),
+    ...templateOf(name, data, { ...row, retry_limit: Math.max(0, row.retry_limit - retries_made) }),
     run_at: row.start_after,
     idempotency_key: `pgboss:${id}`,
     ...(row.policy === "key_strict_fifo" && singleton_key !== null && { group: singleton_key }),
