@@ -87,5 +87,4 @@ function policyOf(children: readonly FlowJob[]): Policy {
   throw new NotSupportedError("Children of one job with different `…OnFailure` options", "Give all of them the same.");
 }
 
-const refusedOfFlows: Record<string, string> = { getFlow: "Use `client.flows.get()` of @atlasqueue/client." };
-refuseMethods(FlowProducer, refusedOfFlows);
+refuseMethods(FlowProducer, { getFlow: "Use `client.flows.get()` of @atlasqueue/client." });

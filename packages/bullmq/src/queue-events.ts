@@ -75,8 +75,7 @@ export class QueueEvents extends Emitter {
   }
   #progressed({ id, progress, updated_at }: Stored): void {
     if (progress === null) return;
-    const text = JSON.stringify(progress);
-    const before = this.#progress.get(id);
+    const [before, text] = [this.#progress.get(id), JSON.stringify(progress)];
     this.#progress.delete(id);
     this.#progress.set(id, text);
     const [oldest = ""] = this.#progress.keys();

@@ -1,24 +1,12 @@
 import { randomUUID } from "node:crypto";
-import {
-  IdempotencyMismatchError,
-  type Client,
-  type Job as Stored,
-  type JobSubmission,
-  type Schedule,
-} from "@atlasqueue/client";
+import { IdempotencyMismatchError } from "@atlasqueue/client";
+import type { Client, Job as Stored, JobSubmission, Schedule } from "@atlasqueue/client";
 import { connect, type WithConnection } from "./options/connection.ts";
 import { Emitter } from "./emitter.ts";
 import { Job, logName, missing, type Known } from "./jobs/job.ts";
 import { changeLimits, rateOf } from "./options/limits.ts";
-import {
-  cronOf,
-  keyOf,
-  scheduleNameOf,
-  submissionOf,
-  templateOf,
-  type JobsOptions,
-  type RepeatOptions,
-} from "./options/mapping.ts";
+import { cronOf, keyOf, scheduleNameOf, submissionOf, templateOf } from "./options/mapping.ts";
+import type { JobsOptions, RepeatOptions } from "./options/mapping.ts";
 import { refuseMethods } from "./options/refused.ts";
 import { allTypes, countsOf, isOfType, statusesOf, type JobType } from "./jobs/states.ts";
 import type { Loose } from "./jobs/types.ts";
@@ -28,6 +16,7 @@ export type JobTemplate = { name?: string; data?: unknown; opts?: JobsOptions | 
 export type BulkJob = { name: string; data?: unknown; opts?: JobsOptions | undefined };
 
 const jobs_max = 10_000;
+const tooMany = "getJobs() reads 10,000 jobs of a type at most. Use `client.list()` of @atlasqueue/client.";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export class Queue<Data = Loose, Result = Loose, Name extends string = string> extends Emitter {
@@ -117,11 +106,9 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     for (const status of statusesOf([type])) {
       let left = most;
       for await (const job of this.#client.list({ queue: this.name, status, pageSize: 200 }))
-        if (isOfType(job, type)) {
-          if (jobs.push(job) > jobs_max) throw new RangeError(tooMany);
-          if ((left -= 1) <= 0) break;
-        }
+        if (isOfType(job, type) && (jobs.push(job) > jobs_max || (left -= 1) <= 0)) break;
     }
+    if (jobs.length > jobs_max) throw new RangeError(tooMany);
     return jobs.toSorted((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
   }
   getActive = (start?: number, end?: number) => this.getJobs("active", start, end, true);
@@ -210,10 +197,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   close = async () => {};
 }
 
-const tooMany =
-  "getJobs() reads 10,000 jobs of a type at most, and with `asc` or without `end` all that there are. " +
-  "Read the newest with `end`, or use `client.list()` of @atlasqueue/client.";
-const refusedOfQueue = {
+refuseMethods(Queue, {
   clean: "Set RETENTION_SUCCEEDED_HOURS and its like on the server.",
   getDeduplicationJobId: "Add the job: it resolves with the one that exists.",
   getMetrics: "Use `client.stats.series()` of @atlasqueue/client.",
@@ -222,5 +206,4 @@ const refusedOfQueue = {
   rateLimit: "Use `setGlobalRateLimit()`.",
   retryJobs: "Use `client.deadLetters` of @atlasqueue/client.",
   updateJobProgress: "Call `job.updateProgress()` in the processor.",
-};
-refuseMethods(Queue, refusedOfQueue);
+});

@@ -24,8 +24,7 @@ async function busy({ queue, work }: World) {
 
 test("a number that no worker may have throws at once", () => {
   const make = (opts: object) => new Worker("q", async () => {}, { connection: { url: facade.url }, ...opts });
-  for (const concurrency of [0, 1_001, 1.5])
-    expect(() => make({ concurrency })).toThrow(`concurrency must be an integer from 1 to 1000; got ${concurrency}`);
+  for (const concurrency of [0, 1_001, 1.5]) expect(() => make({ concurrency })).toThrow(RangeError);
   for (const lockDuration of [0, 3_600_001, Number.NaN]) expect(() => make({ lockDuration })).toThrow(RangeError);
 });
 

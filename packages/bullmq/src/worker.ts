@@ -1,14 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import {
-  AuthError,
-  DoNotRetryError,
-  ValidationError,
-  type Client,
-  type JsonObject,
-  type RemoteContext,
-  type RemoteWorker,
-  type WorkEvent,
-} from "@atlasqueue/client";
+import { AuthError, DoNotRetryError, ValidationError } from "@atlasqueue/client";
+import type { Client, RemoteContext, RemoteWorker, WorkEvent, WorkOptions } from "@atlasqueue/client";
 import { connect, type WithConnection } from "./options/connection.ts";
 import { Emitter } from "./emitter.ts";
 import { Job, missing } from "./jobs/job.ts";
@@ -53,13 +45,13 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   readonly name: string;
   readonly opts: WorkerOptions;
   readonly #client: Client;
+  readonly #options: WorkOptions;
   readonly #processor: Processor<Data, Result, Name>;
   readonly #attempts = new Map<string, Attempt>();
   /** Takes jobs. Undefined while it is paused. */
   #work: RemoteWorker | undefined;
   /** Resolves when the jobs from before a pause have ended. */
   #drained: Promise<unknown> = Promise.resolve();
-  readonly #closed = new AbortController();
   #mayStart = false;
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -71,9 +63,13 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     this.#client = connect("a Worker", opts, taken, refusedOfWorkers);
     if (typeof processor !== "function")
       throw new NotSupportedError("A processor in a file", "Pass a function, or use `isolate` of @atlasqueue/worker.");
-    const { concurrency = 1, lockDuration = 30_000 } = opts;
-    checkRange("concurrency", concurrency, 1_000);
-    checkRange("lockDuration", lockDuration, 3_600_000);
+    const { concurrency = 1, lockDuration = 30_000, name: workerId } = opts;
+    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 1_000)
+      throw new RangeError(`concurrency must be an integer from 1 to 1000; got ${concurrency}`);
+    if (!(lockDuration > 0 && lockDuration <= 3_600_000))
+      throw new RangeError(`lockDuration must be above 0, and 3600000 at most; got ${lockDuration}`);
+    const leaseSeconds = Math.ceil(lockDuration / 1_000);
+    this.#options = { concurrency, leaseSeconds, ...(workerId !== undefined && { workerId }) };
     this.name = name;
     this.opts = opts;
     this.#processor = processor;
@@ -84,27 +80,20 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   run(): Promise<void> {
     return (this.#starting ??= this.#begin());
   }
+  /** Sets the limiter first, and tries until that is done. A worker that may not set it does not start. */
   async #begin(): Promise<void> {
     const { limiter } = this.opts;
-    if (limiter && !(await this.#isLimited(limiter))) return;
-    this.#mayStart = true;
-    await this.#start();
-    this.emit("ready");
-  }
-  /** Tries until the limit is set. A worker that may not set it, or is closed, does not start. */
-  async #isLimited(limiter: RateLimiterOptions): Promise<boolean> {
-    const { signal } = this.#closed;
-    while (!signal.aborted) {
+    while (!this.#mayStart && !this.#closing)
       try {
-        await changeLimits(this.#client, this.name, { rate: rateOf(limiter) });
-        return true;
+        if (limiter) await changeLimits(this.#client, this.name, { rate: rateOf(limiter) });
+        this.#mayStart = true;
       } catch (error) {
         this.report(error);
-        if (error instanceof AuthError || error instanceof ValidationError) return false;
+        if (error instanceof AuthError || error instanceof ValidationError) return;
+        await setTimeout(limiter_rest_ms);
       }
-      await setTimeout(limiter_rest_ms, undefined, { signal }).catch(() => {});
-    }
-    return false;
+    await this.#start();
+    this.emit("ready");
   }
   async waitUntilReady(): Promise<void> {
     await this.#starting;
@@ -113,13 +102,8 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   async #start(): Promise<void> {
     await this.#drained;
     if (!this.#mayStart || this.#paused || this.#closing || this.#work) return;
-    const { concurrency = 1, lockDuration = 30_000, name: workerId } = this.opts;
-    this.#work = this.#client.work(this.name, (payload, context) => this.#process(payload, context), {
-      concurrency,
-      leaseSeconds: Math.ceil(lockDuration / 1_000),
-      ...(workerId !== undefined && { workerId }),
-      observe: (event) => this.#observe(event),
-    });
+    const options: WorkOptions = { ...this.#options, observe: (event) => this.#observe(event) };
+    this.#work = this.#client.work(this.name, (_payload, context) => this.#process(context), options);
   }
   async #stop(deadlineMs: number): Promise<void> {
     const work = this.#work;
@@ -128,7 +112,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     await this.#drained;
   }
 
-  async #process(_payload: JsonObject, context: RemoteContext): Promise<unknown> {
+  async #process(context: RemoteContext): Promise<unknown> {
     const progress: RemoteContext["progress"] = (value) => {
       context.progress(value);
       this.emit("progress", job, value);
@@ -210,7 +194,6 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   /** Takes no more jobs, and resolves when those that run have ended. Forced, it aborts them and gives them back. */
   close(force = false): Promise<void> {
     this.emit("closing", "closing");
-    this.#closed.abort();
     // After a pause the first deadline stands, so these jobs are given back one by one.
     if (force && !this.#work)
       for (const { job } of this.#attempts.values()) void job.moveToDelayed(Date.now()).catch(() => {});
@@ -218,15 +201,9 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   }
 }
 
-function checkRange(name: string, value: number, most: number): void {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return;
-  throw new RangeError(`${name} must be an integer from 1 to ${most}; got ${value}`);
-}
-
-const refusedOfWorker = {
+refuseMethods(Worker, {
   cancelAllJobs: "Use `client.bulk()` of @atlasqueue/client.",
   cancelJob: "Use `client.cancel()` of @atlasqueue/client.",
   getNextJob: "Use `client.lease()` of @atlasqueue/client.",
   rateLimit: "Throw RetryAfterError of @atlasqueue/client, or use `queue.setGlobalRateLimit()`.",
-};
-refuseMethods(Worker, refusedOfWorker);
+});

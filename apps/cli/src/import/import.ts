@@ -24,25 +24,17 @@ const ids_max = 20;
 
 /** Copies the jobs of another queue, prints what became of them, and resolves to the exit code. */
 export async function importQueue({ source, target, dry_run, json, write }: Options): Promise<number> {
-  const result: Imported = {
-    source: source.name,
-    dry_run,
-    found: {},
-    created: 0,
-    already_there: 0,
-    schedules: 0,
-    left: [],
-  };
+  const none = { found: {}, created: 0, already_there: 0, schedules: 0, left: [] };
+  const result: Imported = { source: source.name, dry_run, ...none };
   const print = () => write(json ? `${JSON.stringify(result)}\n` : textOf(result));
   try {
     await (dry_run ? countAll(source, result) : copyAll(source, target, result));
   } catch (error) {
     if (error instanceof Trouble) throw error;
     const ofApi = error instanceof AtlasQueueError && troubleOf(error, target.url, target.token);
+    const reason = ofApi || `${source.name} cannot be read: ${String(error)}`;
     print();
-    throw new Trouble(`${ofApi || `${source.name} cannot be read: ${String(error)}`}; run the command again`, {
-      cause: error,
-    });
+    throw new Trouble(`${reason}; run the command again`, { cause: error });
   } finally {
     await source.close();
   }

@@ -1,11 +1,5 @@
-import {
-  JobFinishedError,
-  NotFoundError,
-  type Client,
-  type Job as Stored,
-  type Json,
-  type RemoteContext,
-} from "@atlasqueue/client";
+import { JobFinishedError, NotFoundError } from "@atlasqueue/client";
+import type { Client, Job as Stored, Json, RemoteContext } from "@atlasqueue/client";
 import { readError } from "@atlasqueue/contract";
 import type { JobsOptions } from "../options/mapping.ts";
 import { NotSupportedError, refuseMethods } from "../options/refused.ts";
@@ -128,7 +122,7 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
   }
 }
 
-const refusedOfJob = {
+refuseMethods(Job, {
   changeDelay: "Add the job with `deduplication: { id, replace: true }` and the new delay.",
   changePriority: "Remove the job and add it again.",
   extendLock: "The worker renews leases by itself.",
@@ -138,8 +132,7 @@ const refusedOfJob = {
   moveToWaitingChildren: "Use `spawn` of a handler of @atlasqueue/client.",
   promote: "Remove the job and add it without a delay.",
   updateData: "Add the job with `deduplication: { id, replace: true }` and the new data.",
-};
-refuseMethods(Job, refusedOfJob);
+});
 
 export const logName = "log ";
 
