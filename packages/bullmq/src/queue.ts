@@ -66,7 +66,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     });
     try {
       const submitted = await this.#client.submitMany(all.map(({ request }) => request));
-      return all.map(({ request, opts }, at) => this.#job({ ...request, ...submitted[at] } as Known, opts));
+      return all.map(({ request, opts }, at) => this.#job({ ...request, id: submitted[at]?.id } as Known, opts));
     } catch (error) {
       if (!(error instanceof IdempotencyMismatchError)) throw error;
       const added: Job<Data, Result, Name>[] = [];

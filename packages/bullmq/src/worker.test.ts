@@ -15,7 +15,7 @@ function world(): World {
 /** A worker that runs one job, which ends when it is let go. */
 async function busy({ queue, work }: World) {
   const { promise, resolve: letGo } = Promise.withResolvers<void>();
-  onTestFinished(letGo);
+  onTestFinished(() => letGo());
   const job = await queue().add("busy");
   const worker = work(() => promise);
   await eventually(async () => expect(await job.isActive()).toBe(true));

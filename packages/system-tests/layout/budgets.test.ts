@@ -25,7 +25,7 @@ const sourcesOf = (...folders: string[]) =>
     (file) => /\.tsx?$/.test(file) && !isTest(file) && folders.some((folder) => file.startsWith(`${folder}/src/`)),
   );
 const core = sourcesOf("packages/core");
-const importer = sourcesOf("apps/cli").filter((file) => /^apps\/cli\/src\/import\//.test(file));
+const importer = sourcesOf("apps/cli").filter((file) => file.startsWith("apps/cli/src/import/"));
 
 const snapshots = (pattern: RegExp) =>
   files.filter((file) => file.startsWith("packages/core/sql/") && pattern.test(file.slice("packages/core/sql/".length)))
