@@ -1,6 +1,5 @@
 import { createShares } from "@atlasqueue/contract";
 import { takeOrThrow, withinHeap } from "@atlasqueue/core/internal/http";
-import type { ApiContext } from "./context.ts";
 
 /** `first`: a request that keeps or ends a lease, for which places are reserved. `rest`: all others. */
 export type Kind = "first" | "rest";
@@ -25,15 +24,8 @@ const places_max = withinHeap(4_000, { part: 4, bytes_each: place_bytes });
 /** Each search keeps a connection busy reading payloads. */
 export const searches_max = 4;
 
-/** A body in chunks does not say how long it is; most are small. */
-const chunked_bytes = 4 * place_bytes;
-
 /** How many places a request takes: one, and more with a large body. */
-export function placesFor({ req }: ApiContext, body_bytes_max: number): number {
-  const chunked = req.header("transfer-encoding") !== undefined;
-  const body_bytes = chunked ? chunked_bytes : Number(req.header("content-length") ?? 0);
-  return 1 + Math.floor(Math.min(body_bytes, body_bytes_max) / place_bytes);
-}
+export const placesFor = (body_bytes: number): number => 1 + Math.floor(body_bytes / place_bytes);
 
 /**
  * Bounds the requests in flight, and with them the memory of their bodies. Each holder, usually a tenant, has a share (see

@@ -43,6 +43,13 @@ function serve(
   const reads = operation.method === "get";
   const { body } = operation.request ?? {};
   const body_bytes_max = body ? (body.bytes_max ?? deps.body_bytes_max) : 0;
+  // A body in chunks may be as large as any.
+  const placesOf = ({ req }: ApiContext) =>
+    placesFor(
+      req.header("transfer-encoding") === undefined
+        ? Math.min(Number(req.header("content-length") ?? 0), body_bytes_max)
+        : body_bytes_max,
+    );
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   // The reader has checked the call against this very operation.
   const run = handle as (call: Call<Operation>) => unknown;
@@ -79,7 +86,7 @@ function serve(
   const letInAndWork = async (c: ApiContext): Promise<Response> => {
     await letIn(c, deps);
     if (operation.gate === "own") return readAndWork(c);
-    return deps.gate.hold(holderOf(c), () => readAndWork(c), { of: kind, places: placesFor(c, body_bytes_max) });
+    return deps.gate.hold(holderOf(c), () => readAndWork(c), { of: kind, places: placesOf(c) });
   };
 
   return (c) => {
