@@ -8,7 +8,7 @@ function isLetIn(gate: Gate, tenant: string, of: Kind): boolean {
     begun = true;
     return new Promise<never>(() => {});
   };
-  gate.hold(tenant, work, { of }).catch(() => {});
+  gate.hold(tenant, work, of).catch(() => {});
   return begun;
 }
 

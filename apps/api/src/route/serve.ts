@@ -8,7 +8,6 @@ import { chargeMore } from "../access/charge.ts";
 import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { unavailable } from "../http/answers/problem.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
-import { placesFor } from "../http/gate.ts";
 import type { Stream } from "../http/answers/stream.ts";
 import { networkOf } from "../http/input/address.ts";
 import { answererOf } from "./answerer.ts";
@@ -41,15 +40,6 @@ function serve(
   const goes_on = Object.values(operation.answers).some((one) => one?.stream);
   const kind = operation.gate === "lease" ? "first" : "rest";
   const reads = operation.method === "get";
-  const { body } = operation.request ?? {};
-  const body_bytes_max = body ? (body.bytes_max ?? deps.body_bytes_max) : 0;
-  // A body in chunks may be as large as any.
-  const placesOf = ({ req }: ApiContext) =>
-    placesFor(
-      req.header("transfer-encoding") === undefined
-        ? Math.min(Number(req.header("content-length") ?? 0), body_bytes_max)
-        : body_bytes_max,
-    );
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   // The reader has checked the call against this very operation.
   const run = handle as (call: Call<Operation>) => unknown;
@@ -81,12 +71,18 @@ function serve(
     }
   };
 
-  const readAndWork = async (c: ApiContext): Promise<Response> => work(c, await read(c));
+  const readAndWork = async (c: ApiContext): Promise<Response> => {
+    const memory = deps.gate.memory(holderOf(c), kind);
+    try {
+      return await work(c, await read(c, memory));
+    } finally {
+      memory.release();
+    }
+  };
 
   const letInAndWork = async (c: ApiContext): Promise<Response> => {
     await letIn(c, deps);
-    if (operation.gate === "own") return readAndWork(c);
-    return deps.gate.hold(holderOf(c), () => readAndWork(c), { of: kind, places: placesOf(c) });
+    return operation.gate === "own" ? readAndWork(c) : deps.gate.hold(holderOf(c), () => readAndWork(c), kind);
   };
 
   return (c) => {

@@ -1,5 +1,8 @@
-import { isUtf16, limits } from "@atlasqueue/contract";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { isUtf16 } from "@atlasqueue/contract";
 import { incomingOf, type ApiContext } from "../context.ts";
+import type { Memory } from "../gate.ts";
+import { weightOfJson } from "./json-size.ts";
 import { ProblemError } from "../answers/problem.ts";
 import { readBytes } from "./read-bytes.ts";
 import { requireMedia } from "./media.ts";
@@ -7,29 +10,45 @@ import { requireMedia } from "./media.ts";
 /** A parsed body, and how many bytes it had. */
 export type JsonBody = { value: unknown; bytes: number };
 
+/** Bodies up to this size always parse in less than a millisecond. Each step of a larger one has its own turn of the event loop. */
+export const at_once_bytes_max = 8_192;
+
 /**
  * Read and parse a JSON body of at most `bytes_max`; a larger one is refused without reading it to the end. Throws
  * `ProblemError` for anything but JSON in UTF-8.
  *
  * @example
- * const { value } = await readJson(c, 1_048_576);
+ * const { value } = await readJson(c, 1_048_576, gate.memory(tenant));
  */
-export async function readJson(c: ApiContext, bytes_max: number): Promise<JsonBody> {
+export async function readJson(c: ApiContext, bytes_max: number, memory: Memory): Promise<JsonBody> {
   requireJson(c);
   // An empty text is refused like any other that is no JSON.
-  return (await readParsed(c, bytes_max)) ?? { value: parseJson(new Uint8Array()), bytes: 0 };
+  return (await readParsed(c, bytes_max, memory)) ?? { value: parseJson(new Uint8Array()), bytes: 0 };
 }
 
 /** For routes with an optional body: undefined for none, whatever its declared type. */
-export async function readJsonOrNothing(c: ApiContext, bytes_max: number): Promise<JsonBody | undefined> {
-  return hasBody(c) ? readParsed(c, bytes_max) : undefined;
+export async function readJsonOrNothing(
+  c: ApiContext,
+  bytes_max: number,
+  memory: Memory,
+): Promise<JsonBody | undefined> {
+  return hasBody(c) ? readParsed(c, bytes_max, memory) : undefined;
 }
 
-async function readParsed(c: ApiContext, bytes_max: number): Promise<JsonBody | undefined> {
-  const bytes = await readBytes(c, bytes_max);
+async function readParsed(c: ApiContext, bytes_max: number, memory: Memory): Promise<JsonBody | undefined> {
+  const bytes = await readBytes(c, bytes_max, memory);
   if (bytes.length === 0) return undefined;
   requireJson(c);
-  return { value: parseJson(bytes), bytes: bytes.length };
+  return { value: await parseWeighed(bytes, "The body", memory), bytes: bytes.length };
+}
+
+/** Parse JSON with a bound on its keys and values. Throws `ProblemError`. `what` is for errors. */
+export async function parseWeighed(bytes: Uint8Array, what: string, memory: Memory): Promise<unknown> {
+  const large = bytes.length > at_once_bytes_max;
+  if (large) await nextTurn();
+  const weight = weightOfJson(bytes);
+  if (large) memory.add(weight);
+  return parseJson(bytes, what);
 }
 
 /** 415 unless the headers say JSON in UTF-8. A request without a body needs no type: it is refused as empty. */
@@ -47,18 +66,15 @@ function hasBody(c: ApiContext): boolean {
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** What JSON in UTF-8 says. Throws `ProblemError` for anything else, and for too many values. `what` is for errors. */
-export function parseJson(bytes: Uint8Array, what = "The body"): unknown {
+/** What JSON in UTF-8 says. Throws `malformed_json`; `what` it is said of, such as "The body". */
+function parseJson(bytes: Uint8Array, what = "The body"): unknown {
   const text = decode(bytes, what);
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text) as unknown;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ProblemError("malformed_json", text === "" ? `${what} is empty` : reason.slice(0, 200).toWellFormed());
   }
-  requireFewValues(value);
-  return value;
 }
 
 function decode(bytes: Uint8Array, what: string): string {
@@ -68,25 +84,5 @@ function decode(bytes: Uint8Array, what: string): string {
     return decoder.decode(bytes);
   } catch {
     throw new ProblemError("malformed_json", `${what} is not valid UTF-8`);
-  }
-}
-
-/** 413 for more keys or values than are checked and stored in a moment. */
-function requireFewValues(value: unknown): void {
-  const { json_keys_max, json_values_max } = limits;
-  let [keys, values] = [0, 0];
-  // No recursion: a body may nest deeper than the stack goes.
-  const left: unknown[] = [value];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (typeof next !== "object" || next === null) continue;
-    const inner: unknown[] = Object.values(next);
-    values += inner.length;
-    if (!Array.isArray(next)) keys += inner.length;
-    if (keys > json_keys_max || values > json_values_max)
-      throw new ProblemError(
-        "too_large",
-        `The body may have ${json_keys_max} keys and ${json_values_max} values of JSON at most; send more than one request`,
-      );
-    for (const one of inner) if (typeof one === "object" && one !== null) left.push(one);
   }
 }

@@ -140,9 +140,10 @@ async function answerBatch(
   const refusals: Refusals = new Map();
   let asked: Asked[] = lines.map(({ number: line, bytes }) => ({ line, bytes: bytes.length }));
   let stored = new Map<number, Stored>();
+  const memory = deps.gate.memory(tenant);
   try {
     await deps.gate.hold(tenant, async () => {
-      asked = await readLines(lines, deps.payload_bytes_max);
+      asked = await readLines(lines, deps.payload_bytes_max, memory);
       const admitted = await admitLines({ ...deps, ...call }, asked, refusals);
       const outcomes = await storeLines(deps.submitter, admitted, before);
       stored = new Map(admitted.map(({ line }, at) => [line, outcomes[at] as Stored]));
@@ -150,6 +151,8 @@ async function answerBatch(
   } catch (thrown) {
     if (!(thrown instanceof NoRoomError)) return { text: "", lines: 0, failed: call.problemOf(thrown) };
     for (const { line } of asked) refusals.set(line, thrown);
+  } finally {
+    memory.release();
   }
   return answersTo(call, asked, refusals, stored);
 }
