@@ -114,7 +114,9 @@ async def _each(made: Any) -> Any:
 def client_of(kind: str, url: str, **options: Any) -> Any:
     if kind == "asyncio":
         return AsyncClient(url, **options)
-    transport: Transport = HttpxTransport() if kind == "httpx" else HttpClientTransport()
+    transport: Transport = HttpxTransport()
+    if kind == "http.client":
+        transport = HttpClientTransport()
     return Blocking(Client(url, transport=transport, **options))
 
 
