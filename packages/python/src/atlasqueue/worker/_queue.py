@@ -197,7 +197,7 @@ class QueueWork:
         about: dict[str, Any] = {"queue": self._queue, "worker_id": self._worker_id}
         if held is not None:
             about.update(job_id=held.job.id, job_type=held.job.type, attempt=held.job.attempts)
-        error = fields.pop("error", None)
+        error: BaseException | str | None = fields.pop("error", None)
         if error is not None:
             about["error"] = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
             level = max(level, logging.WARNING)
@@ -206,8 +206,8 @@ class QueueWork:
         ended = f" as {about['outcome']}" if "outcome" in about else ""
         tail = f": {about['error']}" if "error" in about else ""
         # A handler that fails on purpose, and the API's errors, have nothing in theirs.
-        surprising = event == "job_settled" and not isinstance(error, (str, RetryAfter, DoNotRetry))
-        traceback = error if surprising else None
+        expected = event != "job_settled" or isinstance(error, (str, RetryAfter, DoNotRetry))
+        traceback = None if expected or isinstance(error, str) else error
         log(level, event, f"{message}{shown}{ended}{tail}", traceback, **about)
 
 
