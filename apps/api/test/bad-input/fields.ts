@@ -19,7 +19,7 @@ export const fieldRows: Row[] = [
   badBody(15, String.raw`{"type":"a","payload":{"k":"\ud800"}}`, "validation", "surrogate"),
   badBody(15, String.raw`{"type":"a","payload":{"\udfff":1}}`, "validation", "surrogate"),
   badBody(16, deep(5_000), "validation", "nest"),
-  badBody(16, deep(500_000), "too_large", "values"),
+  badBody(16, deep(500_000), "validation", "nest"),
   goodBody(16, "JSON nested 61 deep in the payload", deep(61)),
   badBody(17, '{"type":"a","payload":{"n":1e400}}', "validation", "/payload/n"),
   badBody(17, '{"type":"a","payload":{"n":9007199254740993}}', "validation", "2^53"),
