@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 const queue = "once";
 
-test("of two calls with one key at the same instant one acts; the other is told so, or to wait", async () => {
+test("of several calls with one key at once only one acts; the others get its result or an error that says to wait", async () => {
   const pause = { queue_name: `${queue}-twice`, idempotency_key: `twice-${queue}` };
   const answers = await Promise.all([1, 2, 3, 4].map(() => speaker.call("pause_queue", pause)));
   expect(answers.filter(({ data }) => data?.changed)).toHaveLength(1);
@@ -20,7 +20,7 @@ test("of two calls with one key at the same instant one acts; the other is told 
 });
 
 test(
-  "one whose process died between the act and its end is told to wait, and then done again",
+  "a call whose process died before it was recorded is refused for a moment, and then repeated",
   { tags: ["slow"] },
   async () => {
     const pause = { queue_name: `${queue}-died`, idempotency_key: `died-${queue}` };
@@ -37,7 +37,7 @@ test(
   },
 );
 
-test("a token that may only submit is told the same", async () => {
+test("a token with the scope submit may cancel and retry a job once for each key", async () => {
   const { id: job_id } = await world.queue(world.tokens.admin).submit({ type: "a", queue });
   const submitter = await world.speak("http", { token: world.tokens.submit });
   const cancel = { job_id, idempotency_key: `cancel-${queue}` };

@@ -87,7 +87,7 @@ export function heartbeats(
       if (!held.holds(job)) return;
       if (isLost(error)) return lose(job);
       if (progress && isRefusal(error)) {
-        // Bad progress must not cost the lease, whoever does not let it through: the next heartbeat goes at once, without it.
+        // The API or a proxy refuses the progress. That must not cost the lease: the next heartbeat is sent at once, without it.
         observe({ event: "progress_refused", job: job.leased.job, error });
         job.due_at_ms = asked_ms;
         return;

@@ -171,18 +171,7 @@ const idQueries: readonly (readonly [JobStatus[], string])[] = [
 ];
 const heldApart = new Set(idQueries.flatMap(([statuses]) => statuses));
 
-const listParameters = [
-  "below",
-  "tenant",
-  "queue",
-  "type",
-  "statuses",
-  "group",
-  "jobs_max",
-  "fingerprint",
-  "above",
-  "worker",
-];
+const listParameters = "below tenant queue type statuses group jobs_max fingerprint above worker".split(" ");
 
 /** A filter and a place as the parameters of a list. The ids are in order of creation, so a time is a place. */
 function paramsOf(tenant: string, filter: ListFilter, jobs_max: number, below: string = newest) {
@@ -198,9 +187,9 @@ const inStretch = `
       SELECT id, ${matches} AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $12::int`;
 
-// A stretch without a match returns one row with only `last`. A stretch that was not full was the last. The look ends
-// with the page; the cheap conditions come first, and only `candidates` are read whole for their texts. Only a page that is not full has read its whole stretch, and asks where that ended. By `jobs.id`: a bare
-// `id` would be the text beside it, and all jobs would be sorted.
+// A stretch without a match returns one row with only `last`. The last stretch is the one that is not full. The cheap
+// conditions come first: texts are read only of `candidates`. A full page does not ask where its stretch ends. Sorted by
+// `jobs.id`, as a bare `id` is the text column, and all jobs would be sorted by it.
 const ofStretch = composed(
   "jobs/list-in-stretch",
   [...listParameters, "skip", "stretch_jobs_max", "bytes_max", "patterns", "read_jobs"],

@@ -17,9 +17,9 @@ const dueQueues = stepping<{ due: boolean }>({
 export type DueRound = () => Promise<ReadyJob[]>;
 
 /**
- * Goes round the queues with due jobs: each look promotes some of each, and the next continues from there. Every tenant
- * that has any has an equal share of a look, and its queues of that; one whose million jobs are due at one moment holds
- * up no other. Signal what it returns.
+ * Promotes due jobs, queue after queue: each round continues where the last one ended. Each tenant with due jobs gets an
+ * equal share of a round, and its queues share that equally, so a million jobs of one tenant do not delay another's. Signal
+ * the jobs that it returns.
  *
  * @example
  * const goRound = createDueRound(deps);
