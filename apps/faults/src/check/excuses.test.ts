@@ -66,6 +66,20 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
+    "the answer with it took too long",
+    // A call by hand is all of its tries: the last one was answered when the lease had ended.
+    (run) => {
+      const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1" };
+      run.call("process", { name: "remote-1", role: "remote", pid: 3 }, "dies", { process: "rig" });
+      run.submit("waits");
+      const meanwhile = () =>
+        void run.move("job-waits", "running", { worker: asked.worker, token: "its-token" }).pass(3_500).lose("waits");
+      run.call("lease", asked, { jobs: [] }, { process: "remote-1", meanwhile });
+      run.work("waits");
+    },
+  ],
+  [
+    "attempts-seen",
     "its renewal took too long",
     // The answer came late in the worker's eyes, so it renews the lease before it starts.
     (run) => waitsAndRenews(run, 1_200),

@@ -101,7 +101,8 @@ export function waitedLong(
     (call) => call.asked_under === token && call.known === "ok" && call.to_ms < from_ms + lease_ms,
   );
   if (told && token !== null) return false;
-  const unheard = calls.filter(({ known, to_ms }) => known !== "ok" && to_ms > late_ms);
+  // One call of a worker by hand is all of its tries, of which the last may have been answered when the lease had ended.
+  const unheard = calls.filter(({ by_hand, known, to_ms }) => (by_hand || known !== "ok") && to_ms > late_ms);
   return unheard.some((call) => call.asked_under === token || call.from_ms <= from_ms + clocks_ms);
 }
 
