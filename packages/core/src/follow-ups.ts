@@ -13,7 +13,7 @@ import { createWaker } from "./limits/wake.ts";
 import type { CancelledJob } from "./jobs/cancel.ts";
 import { announce, hint } from "./signal/announce.ts";
 import type { ReadyJob, Signal } from "./signal/signal.ts";
-import type { Admitted } from "./submit/arrivals/admit.ts";
+import type { Admitted } from "./submit/pending/admit.ts";
 import type { LimitsSet } from "./limits/set.ts";
 import { delaysAmong, readyAmong, type EnqueueOutcome } from "./submit/outcome.ts";
 

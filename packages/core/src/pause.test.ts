@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
-import { createRests } from "./pause.ts";
+import { yieldEvery } from "./pause.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -13,7 +13,7 @@ function world() {
     for (; !over; seen.turns += 1) await nextTurn();
   })();
   const longLoop = async (steps: number) => {
-    const rest = createRests();
+    const rest = yieldEvery();
     for (let n = 0; n < steps; n += 1) {
       seen.now += 1;
       await rest();

@@ -13,10 +13,10 @@ const turn_ms_max = 4;
  * one, and undefined otherwise. Meanwhile other requests are answered, probes too.
  *
  * @example
- * const rest = createRests();
+ * const rest = yieldEvery();
  * for (const one of many) (reckon(one), await rest());
  */
-export function createRests(): () => Promise<void> | undefined {
+export function yieldEvery(): () => Promise<void> | undefined {
   let turned_at = performance.now();
   const turn = async () => {
     await nextTurn();

@@ -18,9 +18,9 @@ import { sendAll, sendInside } from "./tracing/send.ts";
 import { queueSignal, type SignalSent } from "./steps/queue-signal.ts";
 import { ownSubmission } from "./submit/own-submission.ts";
 import { createSubmitter } from "./submit/submitter.ts";
-import { createAnnouncements } from "./submit/arrivals/announcements.ts";
-import { insideFaults, submitFlowInside } from "./submit/arrivals/submit-flow-inside.ts";
-import { submitInside, type InsideOutcome } from "./submit/arrivals/submit-inside.ts";
+import { createAnnouncements } from "./submit/pending/announcements.ts";
+import { insideFaults, submitFlowInside } from "./submit/pending/submit-flow-inside.ts";
+import { submitInside, type InsideOutcome } from "./submit/pending/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 import { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "./submit/refused.ts";
 

@@ -5,7 +5,7 @@ import { drainPage, type Drained, type Handlers } from "../src/outbox/drain-page
 import { createDrainer } from "../src/outbox/drainer.ts";
 import { outboxHandlers } from "../src/outbox/handlers.ts";
 import { memorySignal } from "../src/signal/memory/signal.ts";
-import type { Admitted } from "../src/submit/arrivals/admit.ts";
+import type { Admitted } from "../src/submit/pending/admit.ts";
 
 type After = { admitted?: (jobs: Admitted) => Promise<void> };
 

@@ -40,7 +40,7 @@ export function replayWorld() {
   const step = (on: Deps = deps, onChanged: OnChanged = async () => {}, turn?: OperationTurn) =>
     stepOperation(on, onChanged, turn);
   /** Pages until none is due, as if no time passed between them. */
-  const carryOut = async (on: Deps = deps): Promise<void> => {
+  const runOperation = async (on: Deps = deps): Promise<void> => {
     for (let page = 0; page < 100; page += 1) {
       await own.database.sql`UPDATE atlasqueue.operations SET next_at = least(next_at, now())`;
       if (!(await step(on))) return;
@@ -63,7 +63,7 @@ export function replayWorld() {
     dead,
     start,
     step,
-    carryOut,
+    runOperation,
     look,
     statuses,
   };

@@ -115,7 +115,7 @@ test("process.env is read only in an app's config.ts and by what starts a proces
       /process\.env/,
       new RegExp(
         `${allowed.source}|^packages/testing/src/spawn-process\\.ts$` +
-          "|^apps/faults/src/rig/(preload|processes)\\.ts$|^packages/core/src/room/bytes\\.ts$",
+          "|^apps/faults/src/rig/(preload|processes)\\.ts$|^packages/core/src/memory-budget/bytes\\.ts$",
       ),
     ),
   ).toEqual([]);

@@ -33,10 +33,9 @@ const exempt: Record<string, string> = {
   "maintenance/retention.ts": aboutTheServer,
   "lease/extend.ts": "by the lease's token, for workers with a database connection",
   "lease/fence.ts": "the fence itself; a remote worker's ids go through find-leased first",
-  "submit/arrivals/admit.ts": "the drainer's, over rows of the outbox of all tenants",
-  "submit/arrivals/submit-inside.ts": "the function that it calls takes the tenant, and checks it against the role",
-  "submit/arrivals/submit-flow-inside.ts":
-    "the function that it calls takes the tenant, and checks it against the role",
+  "submit/pending/admit.ts": "the drainer's, over rows of the outbox of all tenants",
+  "submit/pending/submit-inside.ts": "the function that it calls takes the tenant, and checks it against the role",
+  "submit/pending/submit-flow-inside.ts": "the function that it calls takes the tenant, and checks it against the role",
   "jobs/write-payloads.ts": "over ids that the rest of the transaction locked, by their tenant",
   "overview/sweep-late.ts": "the sweep is everybody's",
   "operations/patching.ts": "over ids that a replay's own walk chose, by its tenant",
@@ -49,7 +48,7 @@ const exempt: Record<string, string> = {
   "database/server/rights.ts": "rights on whole tables, as a program starts",
   "signal/redis-owner.ts": aboutTheServer,
   "counts/job-checks.ts": "doctor's, over all tenants",
-  "room/bytes.ts": "part of statements, over rows that the rest of them chose by tenant",
+  "memory-budget/bytes.ts": "part of statements, over rows that the rest of them chose by tenant",
 };
 
 const statement = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\s+[\w*(]/;

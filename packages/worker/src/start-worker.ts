@@ -15,7 +15,7 @@ import {
   announce,
   type Claimer,
   createClaimSize,
-  createLeaseReturns,
+  createLeaseReleaser,
   defaultRetention,
   type Lease,
 } from "@atlasqueue/core/internal/worker";
@@ -137,7 +137,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     sources: createSources({ deps, running, followUps }),
     output: (lease, stream, line) => deps.observe({ event: "handler_output", ...aboutLease(lease), stream, line }),
   };
-  const returns = createLeaseReturns(deps);
+  const returns = createLeaseReleaser(deps);
   const claimer: Omit<Claimer, "tenant"> = {
     queues: names,
     types: config.types,
@@ -167,7 +167,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     ),
     release(jobs, why, later = false) {
       for (const job of jobs) running.abandon(job, new AbandonedError(why));
-      return returns.giveBack(
+      return returns.release(
         jobs.map(({ lease }) => lease),
         { later },
       );

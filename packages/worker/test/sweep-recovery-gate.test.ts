@@ -1,6 +1,6 @@
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
 import { createFollowUps } from "@atlasqueue/core/internal";
-import { claim, createLeaseReturns } from "@atlasqueue/core/internal/worker";
+import { claim, createLeaseReleaser } from "@atlasqueue/core/internal/worker";
 import { createDuties } from "../../core/src/maintenance/sweep/duties.ts";
 import { brokenConnection, eventually, steppingDatabase, tcpProxy } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
@@ -87,7 +87,7 @@ test("ending leases that fails closes the gate, and their holders go first; a lo
   const [id = ""] = await harness.add({ max_attempts: 1 });
   const deps = harness.deps();
   const followUps = createFollowUps(deps);
-  const returns = createLeaseReturns(deps);
+  const returns = createLeaseReleaser(deps);
   const running = new AbortController();
   let is_open = true;
   const theGate = { isOpen: () => is_open, close: () => void (is_open = false) };
@@ -100,7 +100,7 @@ test("ending leases that fails closes the gate, and their holders go first; a lo
   expect([await sweep(), is_open]).toEqual([0, true]);
   await acceptWrites();
   await refuseWrites("53100");
-  const released = returns.giveBack(leases);
+  const released = returns.release(leases);
   expect([await sweep(), is_open]).toEqual([0, false]);
   await acceptWrites();
   expect(await sweep()).toBe(0);

@@ -5,7 +5,7 @@ import {
   beginOnce,
   endActs,
   newId,
-  onBehalfOf,
+  forTenant,
   type Act,
   type BegunAct,
   type BegunOnce,
@@ -45,7 +45,7 @@ export function createAuditor(deps: Deps): Auditor {
   const record = batched({ items_max }, (acts: readonly Act[]) => recordActs(deps, acts));
   const refusals = createRefusals();
   const recordOrLog = (act: Act) => record(act).catch((error: unknown) => lost(deps, act, error));
-  const ownOf = ({ tenant }: Act) => ({ database: onBehalfOf(deps.database, { tenant }) });
+  const ownOf = ({ tenant }: Act) => ({ database: forTenant(deps.database, { tenant }) });
   return {
     async begin(act) {
       const begun = { id: newId(), ...act };

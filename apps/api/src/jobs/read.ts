@@ -13,7 +13,7 @@ import {
 } from "@atlasqueue/contract";
 import { parentsOf } from "@atlasqueue/core/internal";
 import {
-  ahead,
+  withPriority,
   explainJob,
   findJobText,
   findJobByKey,
@@ -114,7 +114,7 @@ export const get = route(
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id }, query: { wait_seconds }, hungUp }) => {
-    const own = { database: ahead(deps.database) };
+    const own = { database: withPriority(deps.database) };
     // As in a page, its JSON is only passed on. Nothing that it has read outlives it: thousands may wait.
     const show = (wanted: (row: PageRow) => boolean): Promise<JobWithParents | undefined> =>
       deps.gate.hold(tenant, async () => {

@@ -12,7 +12,7 @@ const submit = (job: { type: string; queue: string; group?: string; max_attempts
   api.post(randomUUID(), job);
 const lease = (queue: string, lease_token: string) =>
   post(`/v1/queues/${queue}/lease`, { worker_id: "w", lease_token });
-const giveBack = async (lease_token: string): Promise<unknown> =>
+const releaseUnder = async (lease_token: string): Promise<unknown> =>
   (await post("/v1/leases/release", { lease_token })).json();
 
 test("the answer to a lease has the token that was sent, and all of it goes back by that token alone", async () => {
@@ -20,8 +20,8 @@ test("the answer to a lease has the token that was sent, and all of it goes back
   await submit({ type: "a", queue: "back", max_attempts: 1 });
   const { jobs } = leaseAnswer.parse(await (await lease("back", lease_token.toUpperCase())).json());
   expect(jobs).toMatchObject([{ lease_token, job: { attempts: 1 } }]);
-  expect(await giveBack(lease_token)).toEqual({ released: 1 });
-  expect(await giveBack(lease_token)).toEqual({ released: 0 });
+  expect(await releaseUnder(lease_token)).toEqual({ released: 1 });
+  expect(await releaseUnder(lease_token)).toEqual({ released: 0 });
   const ack = await post(`/v1/jobs/${jobs[0]?.job.id}/ack`, { lease_token });
   expect(ack.status).toBe(409);
   const again = leaseAnswer.parse(await (await lease("back", randomUUID())).json());
@@ -50,7 +50,7 @@ test("a request repeated with its lease_token has the same jobs; another worker 
 
 test("a token that was given back leases nothing", async () => {
   const lease_token = randomUUID();
-  await giveBack(lease_token);
+  await releaseUnder(lease_token);
   await submit({ type: "a", queue: "given" });
   const none = leaseAnswer.parse(await (await lease("given", lease_token)).json());
   expect(none).toMatchObject({ jobs: [], remaining_ms: 0, repeated: true });
@@ -71,7 +71,7 @@ test("the next job of a group goes back by the token of the settlement", async (
   const acks = [{ id: first?.job.id, lease_token: first?.lease_token }];
   const settled = await post("/v1/leases/settle", { acks, next: { worker_id: "w", lease_token } });
   expect(settleAnswer.parse(await settled.json()).next).toMatchObject([{ lease_token }]);
-  expect(await giveBack(lease_token)).toEqual({ released: 1 });
+  expect(await releaseUnder(lease_token)).toEqual({ released: 1 });
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { releaseLeaseAnswer, releaseLeaseRequest } from "@atlasqueue/contract";
-import { releaseLease as giveBack } from "@atlasqueue/core/internal/http";
+import { releaseLease as releaseOf } from "@atlasqueue/core/internal/http";
 import { exampleToken } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 
@@ -22,5 +22,5 @@ export const releaseLease = route(
       200: { description: "How many jobs were released.", schema: releaseLeaseAnswer, example: { released: 1 } },
     },
   },
-  async ({ deps, tenant, body: { lease_token } }) => ({ released: await giveBack(deps, tenant, lease_token) }),
+  async ({ deps, tenant, body: { lease_token } }) => ({ released: await releaseOf(deps, tenant, lease_token) }),
 );

@@ -1,7 +1,7 @@
 import { childrenFaults, refusalFaults } from "@atlasqueue/core/internal";
 import {
   ackWithChildren,
-  ahead,
+  withPriority,
   findJob,
   type Ack,
   type RemoteOutcome,
@@ -39,6 +39,6 @@ export async function settleAdding(
 
 /** Its row is not kept while the rest is done. */
 async function isRunning(deps: RouteDeps, tenant: string, id: string): Promise<boolean> {
-  const job = await findJob({ database: ahead(deps.database) }, tenant, id);
+  const job = await findJob({ database: withPriority(deps.database) }, tenant, id);
   return job?.status === "running";
 }

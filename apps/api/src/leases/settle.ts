@@ -13,7 +13,7 @@ import {
 import { flowOf } from "@atlasqueue/core/internal";
 import {
   afterSome,
-  ahead,
+  withPriority,
   findJob,
   heartbeat as extend,
   releaseRemote,
@@ -152,7 +152,7 @@ async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[],
 
 async function shown(deps: RouteDeps, tenant: string, id: string, outcome: RemoteOutcome | undefined): Promise<Job> {
   const done = outcome !== "not_found" && outcome !== "lease_lost";
-  const found = await findJob({ database: ahead(deps.database) }, tenant, id).catch(afterSome(done));
+  const found = await findJob({ database: withPriority(deps.database) }, tenant, id).catch(afterSome(done));
   if (outcome === "not_found" || !found) return unknownJob();
   if (outcome === "lease_lost") throw leaseLost();
   return showJob(found);

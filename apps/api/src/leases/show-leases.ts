@@ -1,7 +1,7 @@
 import type { LeaseAnswer, ParentsOfJob } from "@atlasqueue/contract";
 import { parentsOf } from "@atlasqueue/core/internal";
 import {
-  ahead,
+  withPriority,
   findLeasedSteps,
   showJob,
   type Handed,
@@ -30,7 +30,7 @@ const noSteps: LeasedSteps = { steps: {}, signals: {}, complete: true };
 /** Leases as a remote worker gets them: with what earlier attempts of their jobs have done, and what they waited for. */
 export async function showLeases(deps: RouteDeps, tenant: string, leases: readonly LeasedJob[]): Promise<ShownLease[]> {
   // They are leased: what they wait for in the tenant's line is their own time.
-  const own = { ...deps, database: ahead(deps.database) };
+  const own = { ...deps, database: withPriority(deps.database) };
   const withSteps = leases.filter(({ has_steps }) => has_steps).map(({ id }) => id);
   const steps = await findLeasedSteps(own, tenant, withSteps);
   const parents = await parentsOf(own, tenant, leases);

@@ -11,7 +11,13 @@ import {
   type OpenQueueSettled,
 } from "@atlasqueue/contract";
 import { isUuid } from "@atlasqueue/core/internal";
-import { ahead, heartbeat as extend, findJob, settleRemote, type RemoteOutcome } from "@atlasqueue/core/internal/http";
+import {
+  withPriority,
+  heartbeat as extend,
+  findJob,
+  settleRemote,
+  type RemoteOutcome,
+} from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
@@ -62,7 +68,7 @@ export const lease = route(
     if (!one) return null;
     releaseIfUndelivered({ longPoll, tenant, ifUndelivered }, handed, {});
     // Read again by its key; it is gone if it was just cancelled.
-    const row = await findJob({ database: ahead(deps.database) }, tenant, one.id);
+    const row = await findJob({ database: withPriority(deps.database) }, tenant, one.id);
     if (!row?.locked_until || row.lease_token !== one.lease_token) return null;
     const lease_expires_at = row.locked_until.toISOString();
     return { job: showOpenQueueJob(row), lease_token: one.lease_token, lease_expires_at };

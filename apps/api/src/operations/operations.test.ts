@@ -27,7 +27,7 @@ const look = async (id: string) => operation.parse(await (await api.get(`/v1/ope
 const statusOf = async (id: string) => job.parse(await (await api.get(`/v1/jobs/${id}`)).json()).status;
 
 /** What another process' sweep does, until the operation is over. */
-async function carryOut(id: string): Promise<Operation> {
+async function runOperation(id: string): Promise<Operation> {
   const stop = new AbortController();
   const deps = { ...api.deps, logger: createLogger("fatal", "test") };
   const loop = createSweeper(deps, stop.signal).run();
@@ -48,7 +48,7 @@ test("jobs are counted, then changed in the background; what was made after the 
   const later = await submit("mail");
   const begun = await start({ ...wish, cursor });
   expect(begun).toMatchObject({ kind: "cancel", status: "running", filter: { queue: "mail" }, done: 0 });
-  expect(await carryOut(begun.id)).toMatchObject({ status: "done", done: 2, failed: 0 });
+  expect(await runOperation(begun.id)).toMatchObject({ status: "done", done: 2, failed: 0 });
   for (const id of counted) expect(await statusOf(id)).toBe("cancelled");
   expect([await statusOf(later), await statusOf(other)]).toEqual(["queued", "queued"]);
   const another = { kind: "retry", filter: { queue: "mail" }, cursor };
@@ -66,7 +66,7 @@ test("a stopped operation changes nothing more; one that is over cannot be stopp
   expect((await cancel(begun.id)).status).toBe(200);
   expect(await look(begun.id)).toMatchObject({ status: "cancelled", done: 0, filter: {} });
   const purge = await start({ kind: "purge", filter: { queue: "mail" } });
-  await carryOut(purge.id);
+  await runOperation(purge.id);
   expect((await api.get(`/v1/jobs/${id}`)).status).toBe(404);
   const refused = await cancel(purge.id);
   expect(refused.status).toBe(409);

@@ -1,6 +1,6 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
 import { sharedRedis } from "@atlasqueue/core/internal";
-import { onBehalfOf, type ActRow, type Sender } from "@atlasqueue/core/internal/http";
+import { forTenant, type ActRow, type TenantContext } from "@atlasqueue/core/internal/http";
 import type { Hono } from "hono";
 import { audited, withRefusals } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
@@ -100,9 +100,9 @@ function serve(
  * What the handler sends to the database takes turns with other tenants'. Nothing is taken away from a caller who hangs
  * up while a read waits for its turn; everything else goes on as if they had not.
  */
-function depsFor(c: ApiContext, deps: RouteDeps, sender: Omit<Sender, "tenant"> = {}): RouteDeps {
+function depsFor(c: ApiContext, deps: RouteDeps, context: Omit<TenantContext, "tenant"> = {}): RouteDeps {
   const tenant = c.get("caller")?.tenant;
-  return tenant === undefined ? deps : { ...deps, database: onBehalfOf(deps.database, { tenant, ...sender }) };
+  return tenant === undefined ? deps : { ...deps, database: forTenant(deps.database, { tenant, ...context }) };
 }
 
 type Asker = { caller: Caller | undefined; tenant: string | undefined };

@@ -1,7 +1,7 @@
 import { openSession as openSessionBody, scopes, session, type Session } from "@atlasqueue/contract";
 import {
   closeSession,
-  onBehalfOf,
+  forTenant,
   openSession,
   whoIs,
   type RateLimit,
@@ -114,7 +114,7 @@ const open = route(
     // From now on the request is this caller's: it takes a permit of their tenant's, and its turns.
     if (holder && limiter) await charge(c, limiter, observe, tenant, 1);
     c.set("caller", holder);
-    const own = { database: onBehalfOf(deps.database, { tenant }) };
+    const own = { database: forTenant(deps.database, { tenant }) };
     // It replaces the one this browser had.
     const had = sessionHashOf(c);
     const opened =

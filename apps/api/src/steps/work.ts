@@ -9,7 +9,7 @@ import {
   type ParkAnswer,
 } from "@atlasqueue/contract";
 import { park as parkJob, storeStep } from "@atlasqueue/core/internal";
-import { ahead } from "@atlasqueue/core/internal/http";
+import { withPriority } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { leaseLost, ProblemError, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
@@ -43,7 +43,7 @@ export const store = route(
     requireSmall(body.result, "/result", bytes, limits.result_bytes_max);
     const job = { id, tenant, lease_token: body.lease_token };
     // An operation on a lease: it does not wait for other statements.
-    const outcome = await storeStep({ ...deps, database: ahead(deps.database) }, job, name, body.result ?? null);
+    const outcome = await storeStep({ ...deps, database: withPriority(deps.database) }, job, name, body.result ?? null);
     switch (outcome.kind) {
       case "stored":
         return { result: outcome.result };
@@ -83,7 +83,7 @@ export const park = route(
     problems: ["not_found", "lease_lost"],
   },
   async ({ deps, tenant, path: { id }, body: { lease_token: token, signal, timeout_seconds } }) => {
-    const own = { ...deps, database: ahead(deps.database) };
+    const own = { ...deps, database: withPriority(deps.database) };
     const outcome = await parkJob(own, { id, tenant, lease_token: token }, signal, timeout_seconds);
     switch (outcome.kind) {
       case "parked": {

@@ -4,7 +4,7 @@ import {
   countDrift,
   findBrokenJobs,
   overdueEdges,
-  readOutlook,
+  readDueSummary,
   requireRights,
   schemaState,
   serverConnections,
@@ -45,7 +45,7 @@ export const checkClock: Look = async (deps) => {
 
 /** What a running sweep would have done long ago. */
 export const checkSweep: Look = async (deps) => {
-  const { due_in_ms, lease_check_in_ms } = await readOutlook(deps);
+  const { due_in_ms, lease_check_in_ms } = await readDueSummary(deps);
   const late = ([what, in_ms]: [string, number | null]) =>
     in_ms !== null && in_ms < -sweep_ms_max ? [`${what} for ${duration(-in_ms)}`] : [];
   const left = [
@@ -58,7 +58,7 @@ export const checkSweep: Look = async (deps) => {
 
 /** The sweep looks at overdue groups each second, so one seen by two looks is stuck. */
 export const checkGroups: Look = async (deps) =>
-  (await readOutlook(deps)).any_overdue_groups
+  (await readDueSummary(deps)).any_overdue_groups
     ? wrong("groups", "groups wait for the sweep to start their next job: is a worker or API process running?")
     : ok("groups", "no group waits for the sweep");
 

@@ -1,6 +1,6 @@
 import type { Actor, AuditAction, JsonObject } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
-import { impatient, unsynced } from "../database/clauses.ts";
+import { lockTimeout, asyncCommit } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
@@ -76,7 +76,7 @@ export const insertActs = composed(
   `
   WITH left_over AS (
     UPDATE atlasqueue.audit_log SET idempotency_key = NULL
-    WHERE tenant = $3 AND idempotency_key = nullif($4, '') AND fingerprint = $5 AND NOT finished AND ${impatient}
+    WHERE tenant = $3 AND idempotency_key = nullif($4, '') AND fingerprint = $5 AND NOT finished AND ${lockTimeout}
       AND (at < now() - make_interval(secs => $6::float8) OR at > now() + make_interval(secs => $6::float8))
     RETURNING 1
   )
@@ -87,7 +87,7 @@ export const insertActs = composed(
   FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, actor json, token_id uuid, action text, target text,
                                                  count int, detail json, request_id text, address text, refused int,
                                                  idempotency_key text, fingerprint text)
-  WHERE ($2::text::bool OR ${unsynced}) AND ${impatient} AND (SELECT count(*) FROM left_over) >= 0
+  WHERE ($2::text::bool OR ${asyncCommit}) AND ${lockTimeout} AND (SELECT count(*) FROM left_over) >= 0
   ON CONFLICT (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
   RETURNING id`,
 );
@@ -100,9 +100,9 @@ const end = composed(
     SELECT * FROM json_to_recordset($1::text::json) AS acts(id uuid, tenant text, target text, count int, detail json, outcome text)
   ), forgotten AS (
     DELETE FROM atlasqueue.audit_log USING ended
-    WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome = 'nothing_changed' AND ${impatient}
+    WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome = 'nothing_changed' AND ${lockTimeout}
   )
   UPDATE atlasqueue.audit_log SET finished = outcome = 'done', target = ended.target, count = ended.count, detail = ended.detail,
     idempotency_key = CASE WHEN outcome = 'done' THEN idempotency_key END
-  FROM ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome <> 'nothing_changed' AND ${impatient}`,
+  FROM ended WHERE audit_log.id = ended.id AND audit_log.tenant = ended.tenant AND outcome <> 'nothing_changed' AND ${lockTimeout}`,
 );

@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { jobStatuses } from "@atlasqueue/contract";
-import { unsynced, impatient } from "../database/clauses.ts";
+import { asyncCommit, lockTimeout } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
@@ -27,7 +27,7 @@ const folding = composed(
   ["rows_max"],
   `
   WITH taken AS (
-    DELETE FROM atlasqueue.queue_changes WHERE ${unsynced} AND ${impatient} AND ctid = ANY(ARRAY(
+    DELETE FROM atlasqueue.queue_changes WHERE ${asyncCommit} AND ${lockTimeout} AND ctid = ANY(ARRAY(
       SELECT ctid FROM atlasqueue.queue_changes LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING *
   ), added AS (

@@ -2,10 +2,10 @@ import type postgres from "postgres";
 import { cancelLate, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { certainlyNotApplied, DatabaseTimeoutError, isAnswer, isStatementLost } from "./errors.ts";
-import { noteAnswer, onceImpatient, unsent } from "./patience.ts";
+import { noteAnswer, onceOverdue, unsent } from "./patience.ts";
 
 /**
- * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `onceImpatient`).
+ * Run a query with the database's deadline, or a shorter one, which counts from when it is sent (see `onceOverdue`).
  * `began_at` is when it began to wait, if that was before. A late one is taken out of the driver's queue, or cancelled on
  * the server, and throws `DatabaseTimeoutError`.
  * `outcomeUnknown(error)` says whether a failed query may have taken effect.
@@ -37,7 +37,7 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
       reject(timeout);
       void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
     };
-    stop = onceImpatient(waiting, database.pulse, late);
+    stop = onceOverdue(waiting, database.pulse, late);
   });
   try {
     const rows = await Promise.race([query, deadline]);

@@ -31,11 +31,11 @@ const excused: Readonly<Record<string, string>> = {
   "claims maintenance/prune": "which flows have a job that runs",
   "claims maintenance/clear-results": "which flows have a job that runs",
   "claims jobs/list-held-apart": "all jobs that run, if they are not too many",
-  "claims maintenance/outlook": "the first that is due",
+  "claims maintenance/due-summary": "the first that is due",
   "claims maintenance/beat": "whether there is any",
   "claims lease/end-leases": "those of a worker whose process has ended",
   "flow_edges flows/overdue-edges": "a sample of them all",
-  "outbox maintenance/outlook": "whether there is any",
+  "outbox maintenance/due-summary": "whether there is any",
   "outbox outbox/take": "the first tenant that has any",
 };
 

@@ -1,7 +1,7 @@
 import postgres, { type Patched } from "./driver.ts";
 import type { Observe } from "../observe/events.ts";
 import { isReadOnly } from "./errors.ts";
-import type { Pulse } from "./patience.ts";
+import type { DbHealth } from "./patience.ts";
 import { createFairSemaphore, type FairSemaphore } from "./pool/fair-semaphore.ts";
 import { parseDatabaseUrl } from "./server/connection-string.ts";
 import { schemaNamed, type SchemaName } from "./schema/name.ts";
@@ -10,7 +10,7 @@ import { openSocket } from "./socket.ts";
 export type Sql = postgres.Sql;
 
 /** For whom statements are sent. */
-export type Sender = {
+export type TenantContext = {
   tenant: string;
   /** `lease`: an operation on a lease, such as a renewal. Default `rest`. */
   line?: "lease" | "rest";
@@ -28,11 +28,11 @@ export type Database = {
   /** One connection more, for renewals of leases while all of the pool's are taken. */
   spare: Sql;
   /** Shared by all users of the pool, whatever their deadlines. */
-  pulse: Pulse;
+  pulse: DbHealth;
   /** Shared likewise: whose statement is sent next, among those sent for tenants. */
   turns: { lease: FairSemaphore; rest: FairSemaphore };
-  /** For whom statements are sent: see `onBehalfOf`. Usually for nobody. */
-  sender?: Sender;
+  /** For whom statements are sent: see `forTenant`. Usually for nobody. */
+  context?: TenantContext;
   /** Awaited before each statement: see `requiredAtFirstUse`. */
   atFirstUse?: () => Promise<void>;
   /** A transaction that is under way: all statements are sent in it. */

@@ -2,10 +2,10 @@
 export const waits_max = 3;
 
 /** When the server last answered a statement of the pool, by this process's clock. */
-export type Pulse = { answered_at: number };
+export type DbHealth = { answered_at: number };
 
 /** To be called with each answer. */
-export function noteAnswer(pulse: Pulse): void {
+export function noteAnswer(pulse: DbHealth): void {
   pulse.answered_at = performance.now();
 }
 
@@ -17,7 +17,11 @@ export type Waiting = { began_at: number; timeout_ms: number; sent_at?: () => nu
  * from when the statement was sent. If all connections are busy but get answers, the server is up, and a statement may
  * wait for a connection for at most three deadlines. If no statement is answered, one deadline is enough.
  */
-export function deadlineLeft({ began_at, timeout_ms, sent_at }: Waiting, { answered_at }: Pulse, now: number): number {
+export function deadlineLeft(
+  { began_at, timeout_ms, sent_at }: Waiting,
+  { answered_at }: DbHealth,
+  now: number,
+): number {
   const sent = sent_at?.();
   if (sent !== undefined) return sent + timeout_ms - now;
   return Math.min(Math.max(began_at, answered_at) + timeout_ms, began_at + waits_max * timeout_ms) - now;
@@ -44,7 +48,7 @@ export function onDeadline(ms: number, late: () => void): () => void {
 }
 
 /** Calls `late` once the deadline has passed. The result stops it. */
-export function onceImpatient(waiting: Waiting, pulse: Pulse, late: () => void): () => void {
+export function onceOverdue(waiting: Waiting, pulse: DbHealth, late: () => void): () => void {
   let stop: () => void = () => {};
   const allow = (ms: number): void => {
     stop = onDeadline(ms, () => {
@@ -58,6 +62,6 @@ export function onceImpatient(waiting: Waiting, pulse: Pulse, late: () => void):
 }
 
 /** What became of a statement that was never sent in time: others may have been answered all along. */
-export function unsent({ began_at, timeout_ms }: Waiting, { answered_at }: Pulse): "busy" | "not_applied" {
+export function unsent({ began_at, timeout_ms }: Waiting, { answered_at }: DbHealth): "busy" | "not_applied" {
   return performance.now() - Math.max(began_at, answered_at) < timeout_ms ? "busy" : "not_applied";
 }

@@ -1,9 +1,9 @@
 import { bounded } from "./bounded.ts";
-import { onceImpatient, onDeadline, unsent } from "./patience.ts";
+import { onceOverdue, onDeadline, unsent } from "./patience.ts";
 import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
-import { inTurn } from "./pool/on-behalf-of.ts";
+import { inTurn } from "./pool/for-tenant.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
 /**
@@ -58,7 +58,7 @@ async function transact<T>(
   };
   // Its BEGIN may have to wait for a connection.
   const waiting = { began_at, timeout_ms };
-  stop = onceImpatient(waiting, database.pulse, () => {
+  stop = onceOverdue(waiting, database.pulse, () => {
     giveUp(timeout_ms, unsent(waiting, database.pulse));
     void retireSilent(database);
   });
@@ -131,14 +131,14 @@ export async function sentTogether(
  * transaction and its locks on its own. It cannot stop within one, as they are sent whole. It applies to this transaction
  * only, so it works through any pooler.
  */
-export const notHeldIdle = "(SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL";
+export const idleTxTimeout = "(SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL";
 
 /**
  * The same for a transaction one of whose later statements may be larger than the network's buffers: a server that has
  * half of it waits for the rest without counting as idle. It ends the transaction after so many milliseconds, whatever
  * it is doing. PostgreSQL 16 has no such timeout: there a process that stops at that moment holds what it has locked.
  */
-export const notHeldHalfSent = (ms: number) =>
+export const stalledTxTimeout = (ms: number) =>
   `(SELECT CASE WHEN current_setting('transaction_timeout', true) IS NULL THEN ''
                 ELSE set_config('transaction_timeout', '${ms}', true) END) IS NOT NULL`;
 
@@ -149,4 +149,4 @@ export const notHeldHalfSent = (ms: number) =>
  * counts only while nothing at all is read, so a slow reader is left alone. It does nothing over Unix sockets, nor on
  * servers whose system lacks it: there such a claim is held until its process goes on or ends.
  */
-export const notHeldUnread = "(SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL";
+export const tcpUserTimeout = "(SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL";

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { endOfStretch, placeOf, stretch_jobs_max, timeOf, type DeadPlace } from "./pages.ts";
 import { withoutChance } from "../jobs/list.ts";
 import { pageColumns, pageRow, weighedJobs, type PageRow, type ReadRow } from "../jobs/page-row.ts";
-import { fitting, isCut } from "../room/bytes.ts";
+import { fitting, isCut } from "../memory-budget/bytes.ts";
 
 export type DeadFields = { queue?: string | undefined; type?: string | undefined; fingerprint?: string | undefined };
 /** `next` is where the next page starts; undefined at the end. */

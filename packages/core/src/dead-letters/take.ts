@@ -1,4 +1,4 @@
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { endOfStretch, pageConditions, placeOf, stretch_jobs_max } from "./pages.ts";
 
 const { byIds, walk, matches, still } = pageConditions;
@@ -11,7 +11,7 @@ const { byIds, walk, matches, still } = pageConditions;
 export const takeDead = (rows_max: number | string, { before = "", only = "true" } = {}) => `
   ${pageBounded(rows_max)}, ${before} taken AS MATERIALIZED (
     SELECT id, tenant, queue, group_key, status, dead_at, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${still} AND ${impatient} AND ${only}
+    WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${still} AND ${lockTimeout} AND ${only}
     FOR UPDATE SKIP LOCKED
   )`;
 

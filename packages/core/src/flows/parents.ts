@@ -11,7 +11,7 @@ import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isCleared } from "./keeping/cleared-result.ts";
-import { beside_bytes_max, bytesOf } from "../room/bytes.ts";
+import { shared_page_bytes_max, bytesOf } from "../memory-budget/bytes.ts";
 
 type Child = { id: string; flow_id: string | null };
 
@@ -57,7 +57,7 @@ export async function parentsPage(
   limit: number,
 ): Promise<{ items: ParentPage["items"]; next: number | undefined }> {
   type Row = { total: number; shown: Shown[] | null };
-  const params = [tenant, uuidArray([id]), after, limit, beside_bytes_max];
+  const params = [tenant, uuidArray([id]), after, limit, shared_page_bytes_max];
   const [row] = await executeOn(deps.database)<Row>({ text, params });
   const shown = row?.shown ?? [];
   const last = shown.at(-1)?.place;
@@ -104,7 +104,7 @@ const shown = `
       LATERAL (SELECT CASE WHEN children[nth + 1] = children[nth] THEN of_child ELSE 0 END AS before) AS so_far,
       LATERAL (SELECT CASE WHEN before < $5::int THEN coalesce((
         SELECT ${bytesOf("result")} FROM atlasqueue.jobs WHERE id = ids[nth + 1] AND tenant = $1), 0) ELSE 0 END AS bytes OFFSET 0) AS own
-    WHERE of_all < ${beside_bytes_max} AND nth < cardinality(ids)
+    WHERE of_all < ${shared_page_bytes_max} AND nth < cardinality(ids)
   ), shown AS (
     SELECT child, json_agg(json_build_object('ref', ref, 'place', place, 'id', id, 'status', status,
              'gone', coalesce(cleared, counts_on_it), 'result', result) ORDER BY place) AS parents

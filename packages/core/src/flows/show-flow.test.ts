@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addFlow } from "../../test/add-flow.ts";
 import { engineHarness } from "../../test/engine-harness.ts";
-import { page_bytes_max } from "../room/bytes.ts";
+import { page_bytes_max } from "../memory-budget/bytes.ts";
 import { viewFlow, type FlowView } from "./show-flow.ts";
 
 const { deps } = engineHarness();

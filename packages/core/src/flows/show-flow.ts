@@ -9,7 +9,7 @@ import {
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { bytesOf, fitting, isCut } from "../room/bytes.ts";
+import { bytesOf, fitting, isCut } from "../memory-budget/bytes.ts";
 import { criticalPath } from "./critical-path.ts";
 import { countedOf, showFlow, type FlowRow } from "./flow-state.ts";
 

@@ -1,9 +1,9 @@
 import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import { hidden, textArray, unindexed } from "../database/literals.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { executeOn, type Execute, type Statement } from "../database/statement.ts";
-import { notHeldHalfSent, notHeldIdle, sentTogether } from "../database/transaction.ts";
+import { stalledTxTimeout, idleTxTimeout, sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { groupOrder, holderOf, sameGroup, slotsOf, waitingIn } from "./join.ts";
@@ -99,7 +99,7 @@ const lock = composed(
   `
   WITH ordered AS MATERIALIZED (
     SELECT tenant, queue, group_key FROM ${groupInput}
-    WHERE ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
+    WHERE ${lockTimeout} AND ${idleTxTimeout} AND ${stalledTxTimeout(10_000)}
     GROUP BY tenant, queue, group_key ORDER BY ${groupOrder("one")}
   )
   SELECT count(*)::int AS locked FROM ordered CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
-import { notHeldIdle } from "../database/transaction.ts";
+import { idleTxTimeout } from "../database/transaction.ts";
 
 /**
  * Parts of a WITH that give jobs their places in their groups. `members` is a query for (id, tenant, queue, group_key,
@@ -67,7 +67,7 @@ export const waitingIn = (row: string, columns: string, jobs_max: string) => `
 
 /** A condition on rows of jobs: the row of their group is locked now, without waiting, as no other transaction has it locked. */
 export const groupIsFree = (row: string) => `EXISTS (
-      SELECT FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", row)} AND ${notHeldIdle} FOR UPDATE SKIP LOCKED)`;
+      SELECT FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", row)} AND ${idleTxTimeout} FOR UPDATE SKIP LOCKED)`;
 
 /** How many jobs of a group may run at once, for rows with a tenant and a queue. */
 export const slotsOf = (row: string) => `least(${slots_max}, coalesce((

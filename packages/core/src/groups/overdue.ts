@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { inTransaction, notHeldIdle } from "../database/transaction.ts";
+import { inTransaction, idleTxTimeout } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { announce } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
@@ -44,6 +44,6 @@ const take = composed(
   WITH RECURSIVE ${notesInTurn("atlasqueue.job_groups WHERE overdue_at <= now()", "$1::int")}
   SELECT page.* FROM turns CROSS JOIN LATERAL (
     SELECT tenant, queue, group_key FROM atlasqueue.job_groups
-    WHERE overdue_at <= now() AND job_groups.tenant = turns.tenant AND ${notHeldIdle}
+    WHERE overdue_at <= now() AND job_groups.tenant = turns.tenant AND ${idleTxTimeout}
     ORDER BY overdue_at LIMIT share FOR UPDATE SKIP LOCKED) AS page`,
 );

@@ -16,10 +16,10 @@ import { claimReady } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { release } from "../lease/release.ts";
-import { takeBack } from "../lease/take-back.ts";
+import { revokeClaim } from "../lease/revoke-claim.ts";
 import { setLimits } from "../limits/set.ts";
 import { promoteDue } from "../maintenance/promote-due.ts";
-import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
+import { completeAndLeaseNext } from "../settle/complete-and-lease-next.ts";
 import { fail } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { advanceOverdue } from "./overdue.ts";
@@ -88,7 +88,7 @@ function story(random: () => number) {
             if (at === step) throw brokenConnection();
           });
     const send = (within: Deps) =>
-      completeAndTakeNext(
+      completeAndLeaseNext(
         within,
         leases.map((lease) => ({ lease, result: null })),
         {
@@ -109,7 +109,7 @@ function story(random: () => number) {
         return [];
       }
       // Repeated at once, while what the first try may have taken goes back.
-      const [again] = await Promise.all([send(deps), ...lost.map((token) => takeBack(deps, "default", token))]);
+      const [again] = await Promise.all([send(deps), ...lost.map((token) => revokeClaim(deps, "default", token))]);
       return [...again.next.values()];
     }
   };

@@ -12,8 +12,8 @@ export {
   lockedError,
   outcomeUnknown,
 } from "../database/errors.ts";
-export { ahead, onBehalfOf } from "../database/pool/on-behalf-of.ts";
-export type { Sender } from "../database/connect.ts";
+export { withPriority, forTenant } from "../database/pool/for-tenant.ts";
+export type { TenantContext } from "../database/connect.ts";
 export type { ActRow, JobRow, OperationRow } from "../database/schema/index.ts";
 export { purgeAll, replayAll } from "../dead-letters/bulk.ts";
 export { listDeadGroups, type GroupPlace } from "../dead-letters/groups.ts";
@@ -86,8 +86,8 @@ export { findJobStepsText, findLeasedSteps, type LeasedSteps } from "../steps/fi
 export { sendSignal } from "../steps/signal.ts";
 export type { Spawned } from "../settle/complete-with-children.ts";
 export { NoRoomError, takeOrThrow } from "../shares.ts";
-export { writeJson } from "../room/json-text.ts";
-export { withinHeap } from "../room/bytes.ts";
+export { writeJson } from "../memory-budget/json-text.ts";
+export { withinHeap } from "../memory-budget/bytes.ts";
 export { localPermits, type Permit, type RateLimit } from "../signal/token-bucket.ts";
 export { enqueueAll } from "../submit/enqueue-all.ts";
 export type { EnqueueOptions } from "../submit/enqueue.ts";

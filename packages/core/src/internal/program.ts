@@ -4,7 +4,7 @@ export { defaultSchema, isSchemaName, schemaAccepts } from "../database/schema/n
 export { databaseUrlAccepts, DatabaseUrlError, parseDatabaseUrl } from "../database/server/connection-string.ts";
 export { logLevels, type LogLevel } from "../observe/log-levels.ts";
 export { pause } from "../pause.ts";
-export { withinHeap } from "../room/bytes.ts";
+export { withinHeap } from "../memory-budget/bytes.ts";
 export { SettingError } from "../settings/setting-error.ts";
 export { keysOf, type SignalKeys } from "../signal/keys.ts";
 export { parseRedisUrl, RedisUrlError, redisUrlAccepts } from "../signal/redis/address.ts";

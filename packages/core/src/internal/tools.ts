@@ -8,7 +8,7 @@ export { findBrokenJobs } from "../counts/job-checks.ts";
 export { ownFlow } from "../flows/own-flow.ts";
 export { overdueEdges } from "../flows/keeping/overdue-edges.ts";
 export { submitFlow } from "../flows/submit-flow.ts";
-export { readOutlook } from "../maintenance/outlook.ts";
+export { readDueSummary } from "../maintenance/due-summary.ts";
 export { rebuildWakeUps } from "../maintenance/rebuild-wake-ups.ts";
 export { queueDepths } from "../queues/depths.ts";
 export { oldestReady } from "../queues/oldest-ready.ts";

@@ -2,7 +2,7 @@ import { testDatabase, forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { newId } from "../ids.ts";
 import { listAttempts } from "./attempts.ts";
-import { page_bytes_max } from "../room/bytes.ts";
+import { page_bytes_max } from "../memory-budget/bytes.ts";
 
 const own = forFile(testDatabase);
 

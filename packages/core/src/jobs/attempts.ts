@@ -1,7 +1,7 @@
 import type { Attempt, LogLine } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { bytesOf, fitting } from "../room/bytes.ts";
+import { bytesOf, fitting } from "../memory-budget/bytes.ts";
 
 const attempts_max = 500;
 

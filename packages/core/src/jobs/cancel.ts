@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { hidden, textArray, uuidArray } from "../database/literals.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { JobRow } from "../database/schema/index.ts";
@@ -116,7 +116,7 @@ const parameters = ["ids", "tenant", "from_statuses", "with_turn"];
 const text = composed(
   "jobs/cancel",
   parameters,
-  `${cancelling(`id = $1::uuid AND tenant = $2 AND ${impatient} FOR UPDATE`)}
+  `${cancelling(`id = $1::uuid AND tenant = $2 AND ${lockTimeout} FOR UPDATE`)}
   SELECT cancelled.*, false AS has_turn, open.status AS was FROM cancelled JOIN open ON open.id = cancelled.id
   UNION ALL
   SELECT found.*, found.status AS was FROM found WHERE id NOT IN (SELECT id FROM open)`,

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { awaitedParents, describeAwaited, type AwaitedParent } from "../flows/awaited.ts";
 import { holderOf } from "../groups/join.ts";
 import { limitsReached } from "../limits/reached.ts";
-import { limitUseIn, type LimitUse } from "../limits/room.ts";
+import { limitUseIn, type LimitUse } from "../limits/capacity.ts";
 import { announcedWorkers, servingOf } from "../queues/announced.ts";
 import { handlers_max } from "../signal/presence.ts";
 import type { Signal } from "../signal/signal.ts";

@@ -7,7 +7,7 @@ import { executeOn, type Statement } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "../maintenance/retention.ts";
 import { pageColumns, pageRow, weighedJobs, type PageRow, type ReadRow } from "./page-row.ts";
-import { fitting, isCut, page_bytes_max } from "../room/bytes.ts";
+import { fitting, isCut, page_bytes_max } from "../memory-budget/bytes.ts";
 
 export type JobFilter = {
   queue?: string | undefined;

@@ -1,8 +1,8 @@
 import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import type { Statement } from "../database/statement.ts";
-import { notHeldHalfSent, notHeldIdle, sentTogether } from "../database/transaction.ts";
+import { stalledTxTimeout, idleTxTimeout, sentTogether } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 
 type JobRef = { tenant: string; id: string };
@@ -33,5 +33,5 @@ const lock = composed(
   ["id", "tenant"],
   `
   SELECT tenant, status, lease_token, flow_id, has_children FROM atlasqueue.jobs
-  WHERE id = $1::uuid AND tenant = $2 AND ${impatient} AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)} FOR UPDATE`,
+  WHERE id = $1::uuid AND tenant = $2 AND ${lockTimeout} AND ${idleTxTimeout} AND ${stalledTxTimeout(10_000)} FOR UPDATE`,
 );

@@ -6,7 +6,7 @@ import { newId } from "../ids.ts";
 import { listJobsAt } from "./list-at.ts";
 import { listJobs } from "./list.ts";
 import type { PageRow } from "./page-row.ts";
-import { page_bytes_max } from "../room/bytes.ts";
+import { page_bytes_max } from "../memory-budget/bytes.ts";
 import { searchJobs } from "./search.ts";
 
 const tenant = "default";

@@ -1,7 +1,7 @@
 import { getTableColumns } from "../database/drizzle.ts";
 import { jobs, type JobRow } from "../database/schema/jobs.ts";
-import { jsonText, type JsonText } from "../room/json-text.ts";
-import { bytesOf, type Weighed } from "../room/bytes.ts";
+import { jsonText, type JsonText } from "../memory-budget/json-text.ts";
+import { bytesOf, type Weighed } from "../memory-budget/bytes.ts";
 
 /** What a page of jobs only passes on, as text: parsing it, and the garbage, took three quarters of a page's time. */
 type PassedOn = "payload" | "result" | "progress";

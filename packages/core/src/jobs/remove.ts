@@ -1,5 +1,5 @@
 import { countMixedMoves } from "../counts/changes.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 
 /** What is a job's alone: the table, its column, and the part that has the ids. Only with `has_steps` is there any of the last. */
 const belongings = [
@@ -26,7 +26,7 @@ export const removeOf = (table: string, column: string, rows: string) => `${tabl
  */
 export const removeJobs = (rows: string) => `
   unawaited AS MATERIALIZED (
-    SELECT id, has_steps FROM ${rows} WHERE ${impatient} AND (has_children IS NULL OR (
+    SELECT id, has_steps FROM ${rows} WHERE ${lockTimeout} AND (has_children IS NULL OR (
       version = (SELECT xmin FROM atlasqueue.jobs AS seen WHERE seen.id = ${rows}.id)
       AND NOT EXISTS (SELECT FROM atlasqueue.flow_edges WHERE parent = ${rows}.id AND NOT failed)))
   ), with_steps AS MATERIALIZED (

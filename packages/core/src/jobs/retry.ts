@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import type { JobStatus } from "@atlasqueue/contract";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
@@ -54,7 +54,7 @@ const text = composed(
   ["id", "tenant"],
   `
   WITH found AS MATERIALIZED (
-    SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 AND ${impatient} FOR UPDATE
+    SELECT * FROM atlasqueue.jobs WHERE id = $1::uuid AND tenant = $2 AND ${lockTimeout} FOR UPDATE
   ), stopped AS MATERIALIZED (
     SELECT * FROM found WHERE ${isStopped}
   ), ${startAnew("stopped", "jobs.*")}

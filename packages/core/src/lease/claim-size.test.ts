@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { claim, claimReady } from "./claim.ts";
 import { createClaimSize } from "./claim-size.ts";
-import { page_bytes_max } from "../room/bytes.ts";
+import { page_bytes_max } from "../memory-budget/bytes.ts";
 
 const { deps, addMany } = engineHarness();
 

@@ -1,5 +1,5 @@
 import { limits } from "@atlasqueue/contract";
-import { page_bytes_max } from "../room/bytes.ts";
+import { page_bytes_max } from "../memory-budget/bytes.ts";
 
 /**
  * How many jobs a claim of this process may ask for, so that their payloads stay near `page_bytes_max` together. It begins

@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { isLocked } from "../database/errors.ts";
 import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import { hasMark } from "../limits/room.ts";
+import { hasMark } from "../limits/capacity.ts";
 import { claimLimited, markedAndReady, markedQueues } from "./claim/limited.ts";
 import { addTo, claimWith } from "./claim/statement.ts";
 import type { Deps } from "../deps.ts";

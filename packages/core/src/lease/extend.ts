@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsyncedUnlessLate, isFree, lockFree } from "../database/clauses.ts";
+import { asyncCommitUnlessLate, isFree, lockFree } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./lease.ts";
 import { holdsLease, leaseParams, leaseParameters } from "./fence.ts";
@@ -43,7 +43,7 @@ const renew = composed(
   `
   WITH held AS MATERIALIZED (SELECT jobs.id, jobs.locked_until FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held")}, renewed AS (
     UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8)
-    WHERE ${isFree} AND ${holdsLease} AND ${unsyncedUnlessLate("$4")}
+    WHERE ${isFree} AND ${holdsLease} AND ${asyncCommitUnlessLate("$4")}
     RETURNING jobs.id, locked_until
   ), sooner AS (
     UPDATE atlasqueue.claims SET check_at = now() + make_interval(secs => $4::float8)

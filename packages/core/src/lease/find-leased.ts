@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { hasMark } from "../limits/room.ts";
+import { hasMark } from "../limits/capacity.ts";
 import type { Lease } from "./lease.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { impatient, unsynced } from "../database/clauses.ts";
+import { lockTimeout, asyncCommit } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import { textArray, uuidArray } from "../database/literals.ts";
 import type { Deps } from "../deps.ts";
@@ -22,7 +22,7 @@ const forget = composed(
   "lease/forget-claims",
   ["tokens", "tenants"],
   `DELETE FROM atlasqueue.claims
-   WHERE token = ANY($1::uuid[]) AND tenant = ($2::text[])[array_position($1::uuid[], token)] AND ${unsynced} AND ${impatient}`,
+   WHERE token = ANY($1::uuid[]) AND tenant = ($2::text[])[array_position($1::uuid[], token)] AND ${asyncCommit} AND ${lockTimeout}`,
 );
 
 /**
@@ -42,7 +42,7 @@ const forgetEnded = composed(
   "lease/forget-ended-claims",
   ["tokens"],
   `
-  UPDATE atlasqueue.claims SET ${asEnded} WHERE token = ANY($1::uuid[]) AND job_ids <> '{}' AND ${unsynced} AND ${impatient}
+  UPDATE atlasqueue.claims SET ${asEnded} WHERE token = ANY($1::uuid[]) AND job_ids <> '{}' AND ${asyncCommit} AND ${lockTimeout}
     AND (SELECT count(*) FROM atlasqueue.jobs WHERE jobs.id = ANY(job_ids) AND status = 'running'
            AND lease_token = claims.token) = 0`,
 );

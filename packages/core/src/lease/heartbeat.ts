@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
-import { impatient, unsyncedUnlessLate } from "../database/clauses.ts";
-import { ahead } from "../database/pool/on-behalf-of.ts";
+import { lockTimeout, asyncCommitUnlessLate } from "../database/clauses.ts";
+import { withPriority } from "../database/pool/for-tenant.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
@@ -19,7 +19,7 @@ export type HeartbeatOutcome = { kind: "extended"; locked_until: Date } | { kind
 export async function heartbeat(deps: Deps, tenant: string, beat: Heartbeat): Promise<HeartbeatOutcome> {
   const progress = beat.progress === undefined ? "" : JSON.stringify(beat.progress);
   const params = [beat.id, tenant, beat.lease_token, beat.lease_seconds, progress];
-  const [row] = await executeOn(ahead(deps.database))<Beaten>({ text, params });
+  const [row] = await executeOn(withPriority(deps.database))<Beaten>({ text, params });
   if (!row) return { kind: "unknown" };
   return row.locked_until ? { kind: "extended", locked_until: row.locked_until } : { kind: "lease_lost" };
 }
@@ -38,8 +38,8 @@ const text = composed(
   ), beaten AS (
     UPDATE atlasqueue.jobs SET locked_until = now() + make_interval(secs => $4::float8),
                     progress = coalesce(nullif($5, '')::json, progress)
-    WHERE ${impatient} AND id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
-      AND ${unsyncedUnlessLate("$4")}
+    WHERE ${lockTimeout} AND id = $1::uuid AND tenant = $2 AND lease_token = $3::uuid AND status = 'running'
+      AND ${asyncCommitUnlessLate("$4")}
     RETURNING id, locked_until
   ), sooner AS (
     UPDATE atlasqueue.claims SET check_at = beaten.locked_until FROM beaten

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { inTransaction, notHeldIdle } from "../database/transaction.ts";
+import { inTransaction, idleTxTimeout } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./lease.ts";
@@ -75,7 +75,7 @@ const recover = composed(
   ["claims_max", "error", "fingerprint", "jobs_max"],
   `
   WITH due AS MATERIALIZED (
-    SELECT tenant, token, job_ids, check_at FROM atlasqueue.claims WHERE check_at <= now() AND ${notHeldIdle}
+    SELECT tenant, token, job_ids, check_at FROM atlasqueue.claims WHERE check_at <= now() AND ${idleTxTimeout}
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), looked_at AS MATERIALIZED (
     SELECT tenant, token, job_ids FROM (

@@ -27,7 +27,7 @@ export async function release<Held extends Returnable>(
 ): Promise<Released<Held>> {
   if (leases.length === 0) return { given: [], locked: [] };
   const rows = await executeOn(deps.database)<{ id: string; given: boolean }>({
-    text: giveBack,
+    text: releaseText,
     params: [...leaseParams(leases), String(later)],
   });
   const found = new Map(rows.map(({ id, given }) => [id, given]));
@@ -42,7 +42,7 @@ const asUnleased =
 export const asQueued = `status = 'queued', ready_at = run_at, ${asUnleased}`;
 
 // `run_at` stays, and gives the job its place when it is promoted.
-const giveBack = composed(
+const releaseText = composed(
   "lease/release",
   [...leaseParameters, "later"],
   `

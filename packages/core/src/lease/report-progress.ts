@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
-import { isFree, lockFree, unsynced } from "../database/clauses.ts";
+import { isFree, lockFree, asyncCommit } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Lease } from "./lease.ts";
@@ -32,7 +32,7 @@ const text = composed(
   `
   WITH held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held")}, reported AS (
     UPDATE atlasqueue.jobs SET progress = ${ofJob("$4")}::json
-    WHERE ${isFree} AND ${holdsLease} AND ${unsynced}
+    WHERE ${isFree} AND ${holdsLease} AND ${asyncCommit}
   )
   SELECT id FROM held WHERE id NOT IN (SELECT id FROM free)`,
 );

@@ -1,9 +1,9 @@
 import { countChanges } from "../counts/changes.ts";
 import { textArray } from "../database/literals.ts";
 import type { JobRow } from "../database/schema/index.ts";
-import { notHeldUnread } from "../database/transaction.ts";
+import { tcpUserTimeout } from "../database/transaction.ts";
 import type { Lease, LeasedJob } from "./lease.ts";
-import { payloadBytes } from "../room/bytes.ts";
+import { payloadBytes } from "../memory-budget/bytes.ts";
 
 /**
  * What a lease has of its job. Where `whole` (a parameter) is true, the whole row is in place of the payload, for a remote
@@ -80,7 +80,7 @@ export const takeLeases = (which: string) => `
     UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE ${which} AND status = 'queued' AND ${ofTypes("$6")} AND ${notHeldUnread}
+    WHERE ${which} AND status = 'queued' AND ${ofTypes("$6")} AND ${tcpUserTimeout}
     RETURNING ${columns}
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)

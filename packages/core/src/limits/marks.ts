@@ -1,4 +1,4 @@
-import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
+import { forTenant } from "../database/pool/for-tenant.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { createQueueLines } from "../queues/queue-lines.ts";
 import { readyJobs } from "../queues/ready.ts";
@@ -15,7 +15,7 @@ const signalled_max = 10_000;
 
 /** Push the mark of a queue that has a ready job, where Redis has none. Rejects with `SignalUnavailableError`. */
 export async function pushMark(deps: SignalDeps, queue: QueueRef): Promise<number> {
-  const own = { database: onBehalfOf(deps.database, { tenant: queue.tenant }) };
+  const own = { database: forTenant(deps.database, { tenant: queue.tenant }) };
   return send(deps, await readyJobs(own, queue, { jobs_max: 1 }), "front");
 }
 
@@ -61,7 +61,7 @@ export function createMarks(deps: SignalDeps) {
     if (marked) return offerMark(deps, queue);
     if (!(await deps.signal.look(queue)).marked) return;
     await deps.signal.setMarked(queue, false);
-    const own = { database: onBehalfOf(deps.database, { tenant: queue.tenant }) };
+    const own = { database: forTenant(deps.database, { tenant: queue.tenant }) };
     await announce(deps, await readyJobs(own, queue, { jobs_max: signalled_max }), "front");
   });
   /** Resolves when it was made; at once if somebody else waits for that. */

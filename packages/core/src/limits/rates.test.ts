@@ -1,7 +1,7 @@
 import { type QueueLimitsInput, type SubmitJobInput, queueLimits } from "@atlasqueue/contract";
 import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { roomIn } from "./room.ts";
+import { roomIn } from "./capacity.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Claimer } from "../lease/lease.ts";
 import { complete } from "../settle/settle.ts";

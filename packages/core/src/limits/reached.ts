@@ -1,5 +1,5 @@
 import type { ExplanationCode } from "@atlasqueue/contract";
-import type { LimitUse, RateUse } from "./room.ts";
+import type { LimitUse, RateUse } from "./capacity.ts";
 
 type Reached = { code: ExplanationCode; detail: string };
 

@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import type { QueueLimits } from "@atlasqueue/contract";
-import { notHeldIdle, sentTogether } from "../database/transaction.ts";
+import { idleTxTimeout, sentTogether } from "../database/transaction.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
 /**
@@ -42,7 +42,7 @@ const seconds = (place: number) => `nullif($${place}, '')::float8`;
 const lock = composed(
   "limits/lock",
   ["tenant", "queue"],
-  `SELECT FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND ${impatient} AND ${notHeldIdle} FOR UPDATE`,
+  `SELECT FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2 AND ${lockTimeout} AND ${idleTxTimeout} FOR UPDATE`,
 );
 
 /**

@@ -1,7 +1,7 @@
 import { firstFlow, forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
 import { default_audit_hours, type Retention } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
-import { adoptStrays, countStrays } from "../lease/adopt-strays.ts";
+import { reindexOrphanedLeases, countOrphanedLeases } from "../lease/reindex-orphaned-leases.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
 import { forget } from "./forget.ts";
 import { firstId, prune } from "./prune.ts";
@@ -112,8 +112,8 @@ function walk<Place>(first: Place, take: (after: Place) => Promise<Place | undef
 function straysStep(deps: LoopDeps): Step {
   let after: string | undefined;
   return async () => {
-    if (after === undefined && (await countStrays(deps)) <= 0) return false;
-    after = (await adoptStrays(deps, after ?? firstId, walked_max)).next;
+    if (after === undefined && (await countOrphanedLeases(deps)) <= 0) return false;
+    after = (await reindexOrphanedLeases(deps, after ?? firstId, walked_max)).next;
     return after !== undefined;
   };
 }

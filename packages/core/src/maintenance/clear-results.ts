@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { bisectOnError, idAfter } from "./bisect-on-error.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
-import { unsynced } from "../database/clauses.ts";
+import { asyncCommit } from "../database/clauses.ts";
 import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
 import type { Deps } from "../deps.ts";
 import { firstId } from "./prune.ts";
@@ -70,7 +70,7 @@ const text = composed(
     FOR NO KEY UPDATE SKIP LOCKED
   ), ${endedFlows("free")}, cleared AS (
     UPDATE atlasqueue.jobs SET result = ${clearedResult}
-    WHERE id = ANY(ARRAY(SELECT id FROM ended)) AND status = 'succeeded' AND ${unsynced}
+    WHERE id = ANY(ARRAY(SELECT id FROM ended)) AND status = 'succeeded' AND ${asyncCommit}
     RETURNING jobs.id
   )
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,

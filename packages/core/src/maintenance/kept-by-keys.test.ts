@@ -5,7 +5,7 @@ import { engineHarness } from "../../test/engine-harness.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { executeIn } from "../database/caller-transaction.ts";
-import { submitInside } from "../submit/arrivals/submit-inside.ts";
+import { submitInside } from "../submit/pending/submit-inside.ts";
 import { firstId, prune } from "./prune.ts";
 
 const { deps, finish } = engineHarness();

@@ -5,7 +5,7 @@ import { plain } from "../database/plain.ts";
 import { operations, type OperationRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { bytesOf, fitting, isCut } from "../room/bytes.ts";
+import { bytesOf, fitting, isCut } from "../memory-budget/bytes.ts";
 
 /** An operation of a tenant; with a `kind`, others are unknown. */
 export async function findOperation(

@@ -9,7 +9,7 @@ import { replayAll } from "../dead-letters/bulk.ts";
 import { carryOnOperations } from "./carry-on.ts";
 
 const world = replayWorld();
-const { dead, start, step, carryOut, look, statuses } = world;
+const { dead, start, step, runOperation, look, statuses } = world;
 
 test("eight processes that carry on at once replay each job once", { tags: ["slow"] }, async () => {
   await dead(3_000);
@@ -22,7 +22,7 @@ test("eight processes that carry on at once replay each job once", { tags: ["slo
       }
     }),
   );
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "done", done: 3_000 });
   expect(new Set(seen).size).toBe(seen.length);
   expect(await statuses()).toEqual({ queued: 3_000 });
@@ -59,7 +59,7 @@ test(
         if (at === dies_at) throw new Error("the process died");
       });
       await step({ ...world.deps, database: dying }).catch(() => undefined);
-      await carryOut();
+      await runOperation();
       expect([dies_at, await look(row)]).toMatchObject([dies_at, { done: 5, failed: 0, status: "done" }]);
       const rows = await world.sql`SELECT status, payload FROM atlasqueue.jobs ORDER BY payload ->> 'n'`;
       expect(rows.map(({ payload }) => payload as unknown)).toEqual([1, 2, 3, 4, 5].map((n) => ({ n })));

@@ -25,7 +25,7 @@ const start = async (kind: OperationWish["kind"], filter: OperationWish["filter"
 const look = async ({ id }: OperationRow) => (await findOperation(deps, tenant, id)) as OperationRow;
 const step = (on = deps) => stepOperation(on, async () => {});
 /** Pages until none is due, as if no time passed between them. */
-const carryOut = async (): Promise<void> => {
+const runOperation = async (): Promise<void> => {
   for (let pages = 0; pages < 50; pages += 1) {
     await deps.database.sql`UPDATE atlasqueue.operations SET next_at = least(next_at, now())`;
     if (!(await step())) return;
@@ -47,7 +47,7 @@ test("the first page of a cancellation stops the running jobs; each page says ho
   await step();
   expect(await statuses(first, second)).toEqual(["cancelled", "cancelled"]);
   expect(await look(row)).toMatchObject({ status: "running", done: 502 });
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "done", done: 1_302, failed: 0 });
   expect(await counts()).toEqual({ cancelled: 1_302 });
 });
@@ -61,18 +61,18 @@ test("jobs made after the start, or after the preview, are not meant, and nor ar
   expect(counted).toEqual({ total: 3, total_complete: true });
   const [later] = await addMany(1);
   const row = await start("cancel", wish.filter, upper);
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "done", total: 3, done: 3 });
   const all = await start("cancel");
   const [latest] = await addMany(1);
-  await carryOut();
+  await runOperation();
   expect(await look(all)).toMatchObject({ done: 1 });
   expect(await statuses(later, latest)).toEqual(["cancelled", "queued"]);
   const [spared] = await deps.database.sql`SELECT status FROM atlasqueue.jobs WHERE id = ${other ?? ""}`;
   expect(spared?.["status"]).toBe("queued");
   const none = await start("cancel", { queue: "nothing" });
   await addMany(1, { queue: "nothing" });
-  await carryOut();
+  await runOperation();
   expect(await look(none)).toMatchObject({ status: "done", total: 0, done: 0 });
 });
 
@@ -80,15 +80,15 @@ test("a retry makes stopped jobs ready in the order of their groups; a purge lea
   const ids = await add({ group: "a" }, { group: "a" }, { group: "b" }, {}, {});
   for (const id of ids.slice(3)) await die(id);
   await start("cancel");
-  await carryOut();
+  await runOperation();
   await deps.database.sql`TRUNCATE atlasqueue.job_groups`;
   const retry = await start("retry");
-  await carryOut();
+  await runOperation();
   expect(await look(retry)).toMatchObject({ status: "done", total: 5, done: 5, failed: 0 });
   expect(await statuses(...ids)).toEqual(["queued", "blocked", "queued", "queued", "queued"]);
   await take(ids[3]);
   const purge = await start("purge");
-  await carryOut();
+  await runOperation();
   expect(await look(purge)).toMatchObject({ status: "done", total: 4, done: 4 });
   expect(await counts()).toEqual({ running: 1 });
 });
@@ -101,13 +101,13 @@ test("a locked job is looked at again, and counts as failed only if it is locked
     await step();
     expect(await look(row)).toMatchObject({ status: "running", done: 9, failed: 0 });
   });
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "done", done: 10, failed: 0 });
   const more = await addMany(10);
   const other = await start("cancel");
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${more[4] ?? ""} FOR UPDATE`;
-    await carryOut();
+    await runOperation();
   });
   expect(await look(other)).toMatchObject({ status: "done", done: 9, failed: 1 });
 });
@@ -119,7 +119,7 @@ test("a stopped operation changes nothing more, and only its own tenant can stop
   expect(await steerOperation(deps, "other", row.id, "cancel")).toEqual({ kind: "unknown" });
   expect(await steerOperation(deps, tenant, row.id, "cancel", "replay")).toEqual({ kind: "unknown" });
   expect(await steerOperation(deps, tenant, row.id, "cancel")).toMatchObject({ kind: "steered" });
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "cancelled", done: 500 });
   expect(await counts()).toEqual({ cancelled: 500, queued: 700 });
 });
@@ -146,7 +146,7 @@ test.each(["cancel", "retry", "delete", "purge"] as const)(
       const ids = await add({}, {}, { group: "g" }, { group: "g" });
       if (kind === "retry" || kind === "delete") {
         await start("cancel");
-        await carryOut();
+        await runOperation();
         await deps.database.sql`TRUNCATE atlasqueue.job_groups`;
       }
       return { row: await start(kind), ids };
@@ -163,7 +163,7 @@ test.each(["cancel", "retry", "delete", "purge"] as const)(
         if ((at += 1) === dies_at) throw new Error("the process died");
       });
       await step({ ...deps, database: dying }).catch(() => undefined);
-      await carryOut();
+      await runOperation();
       const { done, failed, total, status: end } = await look(row);
       expect({ dies_at, done, failed, total, end }).toEqual({ dies_at, done: 4, failed: 0, total: 4, end: "done" });
       const becomes = { cancel: { cancelled: 4 }, retry: { queued: 3, blocked: 1 }, delete: {}, purge: {} };
@@ -179,14 +179,14 @@ test("a process carries on by itself: listeners hear of cancelled jobs, and dead
   await die(dead);
   await deps.signal.deadLetters.add([dead ?? ""]);
   const heard: string[] = [];
-  const hearNoMore = deps.signal.notices.listen("cancelled", (ids) => heard.push(...ids));
+  const unsubscribe = deps.signal.notices.listen("cancelled", (ids) => heard.push(...ids));
   const stop = new AbortController();
   const loop = createSweeper({ ...deps, followUps, logger: createLogger("fatal", "test") }, stop.signal).run();
   onTestFinished(async () => {
     stop.abort();
     await loop;
     await followUps.stop();
-    hearNoMore();
+    unsubscribe();
   });
   await start("cancel", { status: "running" });
   await start("delete", { status: "dead" });

@@ -5,7 +5,7 @@ import { pageOfIds, replay, replay_rows_max } from "../dead-letters/replay.ts";
 import type { Deps } from "../deps.ts";
 import { changeAll, findMeant, foundIn, nothing, type Changed } from "../jobs/bulk.ts";
 import { writePayloads } from "../jobs/write-payloads.ts";
-import { never_too_heavy } from "../room/bytes.ts";
+import { never_too_heavy } from "../memory-budget/bytes.ts";
 import { readPatched } from "./patching.ts";
 import { deadFilterOf } from "./rows.ts";
 

@@ -6,7 +6,7 @@ import { createReplay, previewReplay } from "./create.ts";
 import { findOperation, listOperations } from "./find.ts";
 
 const world = replayWorld();
-const { dead, start, step, carryOut, look } = world;
+const { dead, start, step, runOperation, look } = world;
 
 const carryOutDue = async (): Promise<void> => {
   while (await step());
@@ -46,7 +46,7 @@ test("the patch is in every replayed payload; a job it makes too large stays dea
   const text = "x".repeat(limits.payload_bytes_max - 100);
   await world.sql`UPDATE atlasqueue.jobs SET payload = ${world.sql.json({ n: 0, text })} WHERE payload ->> 'n' = '2'`;
   const row = await start({ filter: { type: "mail" }, patch: { old: null, added: "y".repeat(200) } });
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "done", done: 2, failed: 1 });
   const payloads = await world.sql`SELECT status, payload FROM atlasqueue.jobs ORDER BY status, payload ->> 'n'`;
   expect(payloads).toEqual([
@@ -77,6 +77,6 @@ test("a patched page is no heavier than a claim; a replay whose page fails leave
   expect(await look(light)).toMatchObject({ status: "done", done: 3 });
   expect(await heavyNow()).toMatchObject({ status: "running", done: 16 });
   expect((await heavyNow()).next_at.getTime()).toBeGreaterThan(Date.now() + 5_000);
-  await carryOut();
+  await runOperation();
   expect(await heavyNow()).toMatchObject({ status: "done", done: 40, failed: 0 });
 });

@@ -15,7 +15,7 @@ import { listOperations } from "./find.ts";
 import { steerOperation } from "./steer.ts";
 
 const world = replayWorld();
-const { dead, start, step, carryOut, look, statuses } = world;
+const { dead, start, step, runOperation, look, statuses } = world;
 
 test("a replay goes over all that match, page by page, and says how far it has come", async () => {
   await dead(1_200);
@@ -31,7 +31,7 @@ test("a replay goes over all that match, page by page, and says how far it has c
   });
   await step();
   expect(await look(row)).toMatchObject({ status: "running", done: 500 });
-  await carryOut();
+  await runOperation();
   const done = await look(row);
   expect(done).toMatchObject({ status: "done", done: 1_200, failed: 0 });
   expect(done.finished_at).toBeInstanceOf(Date);
@@ -51,7 +51,7 @@ test.each<[string, ReplayFilter, number]>([
   await dead(3, { error: "Odd: 1" });
   const row = await start({ filter: filter.ids ? { ids } : filter });
   expect(row.total).toBe(count);
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "done", done: count, failed: 0 });
   expect((await statuses()).queued ?? 0).toBe(count);
 });
@@ -65,7 +65,7 @@ test("what dies while a replay runs is not replayed by it: neither for the first
   const [lease] = await claim(world.deps, [String(one?.id)], claimer);
   if (!lease) throw new Error("not claimed");
   await fail(world.deps, [{ lease, error: "again", verdict: { kind: "dead", reason: "not_retryable" } }]);
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "done", done: 600, failed: 0 });
   expect(await statuses()).toEqual({ queued: 599, dead: 1 });
 });
@@ -100,7 +100,7 @@ test("a paused replay does nothing until it is resumed; a cancelled one nothing 
     row: { status: "paused" },
   });
   expect(await steerOperation(world.deps, tenant, row.id, "pause")).toMatchObject({ kind: "steered" });
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "paused", done: 500 });
   await steerOperation(world.deps, tenant, row.id, "resume");
   await step();
@@ -109,7 +109,7 @@ test("a paused replay does nothing until it is resumed; a cancelled one nothing 
     kind: "steered",
     row: { status: "cancelled" },
   });
-  await carryOut();
+  await runOperation();
   expect(await statuses()).toEqual({ queued: 1_000, dead: 200 });
   expect(await steerOperation(world.deps, tenant, row.id, "resume")).toMatchObject({ kind: "over" });
   expect(await steerOperation(world.deps, "other", row.id, "cancel")).toEqual({ kind: "unknown" });
@@ -124,7 +124,7 @@ test("what another transaction holds is looked at again, and left over only if i
     await step();
   });
   expect(await look(row)).toMatchObject({ status: "running", done: 9, failed: 0 });
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "done", done: 10, failed: 0 });
   await world.sql`TRUNCATE atlasqueue.jobs`;
   await dead(10);
@@ -132,7 +132,7 @@ test("what another transaction holds is looked at again, and left over only if i
   const other = await start({ filter: { all: true } });
   await world.sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${again?.id as string} FOR UPDATE`;
-    await carryOut();
+    await runOperation();
   });
   expect(await look(other)).toMatchObject({ status: "done", done: 9, failed: 1 });
 });
@@ -148,7 +148,7 @@ test("jobs of groups, with and without a row, are replayed in their order, patch
                     dead_at = now() - (10 - (payload ->> 'n')::int) * interval '1 second', error_fingerprint = 'f'`;
   await world.sql`TRUNCATE atlasqueue.job_groups`;
   const row = await start({ filter: { type: "g" }, patch: { more: true } });
-  await carryOut();
+  await runOperation();
   expect(await look(row)).toMatchObject({ status: "done", done: 3, failed: 0 });
   const jobs = await world.sql`SELECT status, payload FROM atlasqueue.jobs ORDER BY coalesce(group_seq, 0)`;
   expect(jobs.map(({ status, payload }) => [status, payload])).toEqual([

@@ -1,6 +1,6 @@
 import type { Operation } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import type { OperationRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -49,7 +49,7 @@ const text = composed(
   ["id", "tenant", "status", "kind"],
   `
   WITH found AS MATERIALIZED (
-    SELECT * FROM atlasqueue.operations WHERE id = $1::uuid AND tenant = $2 AND ($4 = '' OR kind = $4) AND ${impatient} FOR UPDATE
+    SELECT * FROM atlasqueue.operations WHERE id = $1::uuid AND tenant = $2 AND ($4 = '' OR kind = $4) AND ${lockTimeout} FOR UPDATE
   ), steered AS (
     UPDATE atlasqueue.operations AS operation
     SET status = $3, updated_at = now(), next_at = now(), finished_at = CASE WHEN $3 = 'cancelled' THEN now() END

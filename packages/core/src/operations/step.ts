@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import type { OperationCursor, OperationRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
-import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
+import { inTransaction, stalledTxTimeout, idleTxTimeout } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import type { Changed } from "../jobs/bulk.ts";
 import type { AtlasEvent } from "../observe/events.ts";
@@ -91,7 +91,7 @@ const take = composed(
   "operations/take",
   ["tenant_after"],
   `
-  SELECT * FROM atlasqueue.operations WHERE status = 'running' AND ${dueAt} <= now() AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
+  SELECT * FROM atlasqueue.operations WHERE status = 'running' AND ${dueAt} <= now() AND ${idleTxTimeout} AND ${stalledTxTimeout(10_000)}
   ORDER BY tenant <= $1, tenant, next_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
 );
 

@@ -1,8 +1,8 @@
 import { composed } from "../database/composed.ts";
 import { isOutage } from "../database/errors.ts";
 import { executeOn, type Execute } from "../database/statement.ts";
-import { inTransaction, notHeldIdle } from "../database/transaction.ts";
-import { unsynced } from "../database/clauses.ts";
+import { inTransaction, idleTxTimeout } from "../database/transaction.ts";
+import { asyncCommit } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import { notesInTurn } from "./notes.ts";
 
@@ -80,7 +80,7 @@ export async function drainPage(
       handled.push((await handlers[kind]?.handle(execute, rows, taken.length === 1)) ?? {});
     const again = handled.flatMap((one) => one.again ?? []);
     const alone = handled.flatMap((one) => one.alone ?? []);
-    const later = [...handled.flatMap((one) => one.later ?? []), ...alone].map(putOff);
+    const later = [...handled.flatMap((one) => one.later ?? []), ...alone].map(deferRow);
     const back = [...again.map((row) => ({ ...row, seconds: 0 })), ...later];
     if (back.length > 0) await execute({ text: putBackText, params: [JSON.stringify(back)] });
     const next_ms = later.length > 0 ? Math.min(...later.map(({ seconds }) => seconds * 1_000)) : undefined;
@@ -93,7 +93,7 @@ export async function drainPage(
   } catch (error) {
     const [one] = taken;
     if (!one || taken.length > 1 || isOutage(error)) throw error;
-    const late = putOff(one);
+    const late = deferRow(one);
     await executeOn(deps.database)({
       text: putOffText,
       params: [late.id, late.tenant, JSON.stringify(late.payload), late.seconds],
@@ -103,7 +103,7 @@ export async function drainPage(
 }
 
 /** Each time twice as long. */
-function putOff({ payload, ...row }: OutboxRow) {
+function deferRow({ payload, ...row }: OutboxRow) {
   const tries = Number(payload?.["tries"] ?? 0);
   const seconds = Math.min(delay_seconds_min * 2 ** tries, delay_seconds_max);
   return { ...row, payload: { ...payload, tries: tries + 1 }, seconds };
@@ -141,7 +141,7 @@ const rowsOf = (which: string) => `
         AND (lane IS NULL OR (
           SELECT first.id = outbox.id OR first.not_before IS NULL FROM atlasqueue.outbox AS first
           WHERE ${inLane("first", "outbox")} LIMIT 1))
-        AND ${unsynced} AND ${notHeldIdle}`;
+        AND ${asyncCommit} AND ${idleTxTimeout}`;
 
 const takeText = composed(
   "outbox/take",

@@ -2,7 +2,7 @@ import type { Deps } from "../deps.ts";
 import { flowHandlers } from "../flows/handlers.ts";
 import type { OfType } from "../rollups/tally.ts";
 import type { Signal } from "../signal/signal.ts";
-import { admit, type Admitted } from "../submit/arrivals/admit.ts";
+import { admit, type Admitted } from "../submit/pending/admit.ts";
 import type { Handlers } from "./drain-page.ts";
 
 /** `admitted` and `submitted` are called after the commit. */

@@ -1,5 +1,5 @@
 import type { Overview } from "@atlasqueue/contract";
-import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
+import { forTenant } from "../database/pool/for-tenant.ts";
 import { createReadiness } from "../database/server/readiness.ts";
 import type { Deps } from "../deps.ts";
 import { announcedWorkers } from "../queues/announced.ts";
@@ -22,7 +22,7 @@ export type OverviewReader = (tenant: string) => Promise<Overview>;
  */
 export function createOverview(deps: Deps & { signal: Signal }): OverviewReader {
   const readiness = createReadiness(deps);
-  const ownOf = (tenant: string) => ({ database: onBehalfOf(deps.database, { tenant }) });
+  const ownOf = (tenant: string) => ({ database: forTenant(deps.database, { tenant }) });
   // Beside the summary, which takes longer than all of these: each statement at once would open a connection of its own.
   const askBeside = async (tenant: string) => {
     const checks = await readiness();

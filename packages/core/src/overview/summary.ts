@@ -2,7 +2,7 @@ import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { isLimited } from "../limits/room.ts";
+import { isLimited } from "../limits/capacity.ts";
 import { readySince } from "../queues/ready-since.ts";
 
 /** A queue that is not paused and has ready jobs: since when the oldest of them is ready. */

@@ -1,6 +1,6 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { hasMark } from "../limits/room.ts";
+import { hasMark } from "../limits/capacity.ts";
 
 /**
  * Counts of one queue, for those looking after all tenants. `held`: paused or limited, so that not every ready job may

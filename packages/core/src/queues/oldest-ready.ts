@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { isLimited } from "../limits/room.ts";
+import { isLimited } from "../limits/capacity.ts";
 import { readySince } from "./ready-since.ts";
 
 /** How long the longest-waiting job in a queue has been ready; `limited`: the queue's limits may be holding it. */

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { isUnavailable } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
@@ -33,7 +33,7 @@ const pause = composed(
   "queues/pause",
   ["tenant", "queue"],
   `
-  INSERT INTO atlasqueue.queues AS known (tenant, queue, paused_at) SELECT $1, $2, now() WHERE ${impatient}
+  INSERT INTO atlasqueue.queues AS known (tenant, queue, paused_at) SELECT $1, $2, now() WHERE ${lockTimeout}
   ON CONFLICT (tenant, queue) DO UPDATE SET paused_at = coalesce(known.paused_at, now())
   RETURNING paused_at, paused_at < now() AS was_paused`,
 );
@@ -71,5 +71,5 @@ const resume = composed(
   "queues/resume",
   ["tenant", "queue"],
   `
-  UPDATE atlasqueue.queues SET paused_at = NULL WHERE tenant = $1 AND queue = $2 AND paused_at IS NOT NULL AND ${impatient} RETURNING queue`,
+  UPDATE atlasqueue.queues SET paused_at = NULL WHERE tenant = $1 AND queue = $2 AND paused_at IS NOT NULL AND ${lockTimeout} RETURNING queue`,
 );

@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
-import { hasMark } from "../limits/room.ts";
+import { hasMark } from "../limits/capacity.ts";
 import { stepping } from "./stepping.ts";
 
 /** A queue with ready jobs. */

@@ -3,7 +3,7 @@ import { jobStatuses, type JobStatus, type QueueLimits } from "@atlasqueue/contr
 import { executeOn } from "../database/statement.ts";
 import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { isLimited, startsWithin } from "../limits/room.ts";
+import { isLimited, startsWithin } from "../limits/capacity.ts";
 import { readyQueues } from "./ready-queues.ts";
 import { readySince } from "./ready-since.ts";
 

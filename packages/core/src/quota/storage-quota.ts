@@ -1,4 +1,4 @@
-import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
+import { forTenant } from "../database/pool/for-tenant.ts";
 import type { Deps } from "../deps.ts";
 import { keysInUse, lookAtStored } from "./look.ts";
 import { minus, nothing, nothingKnown, plus, reckon, type Reckoning, type Sizes } from "./reckon.ts";
@@ -115,7 +115,7 @@ export function createStorageQuota(
       }
       const stored = storedOf(account);
       if (stored + bytes > bytes_max) {
-        const own = { database: onBehalfOf(deps.database, { tenant }) };
+        const own = { database: forTenant(deps.database, { tenant }) };
         if (keys.length === jobs && (await keysInUse(own, tenant, keys))) return;
         throw new StorageFullError(stored, bytes, bytes_max);
       }

@@ -1,4 +1,4 @@
-import { ahead } from "../database/pool/on-behalf-of.ts";
+import { withPriority } from "../database/pool/for-tenant.ts";
 import { findLeased } from "../lease/find-leased.ts";
 import { completeWithChildren, type Spawned, type SpawnRefusal } from "../settle/complete-with-children.ts";
 import { transition } from "../tracing/send.ts";
@@ -26,7 +26,7 @@ export async function ackWithChildren(
   ack: Ack,
   spawned: Spawned,
 ): Promise<Outcome> {
-  const own = { ...deps, database: ahead(deps.database) };
+  const own = { ...deps, database: withPriority(deps.database) };
   const leased = await findLeased(own, tenant, [ack.id]);
   const settle = (known: Known<Ack>[]) =>
     Promise.all(known.map((one) => transition(own, "complete", { count: 1 }, () => succeed(own, one, spawned))));

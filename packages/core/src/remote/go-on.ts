@@ -1,8 +1,8 @@
 import { afterAPart } from "../database/errors.ts";
-import { inOneTurn } from "../database/pool/on-behalf-of.ts";
+import { inOneTurn } from "../database/pool/for-tenant.ts";
 import type { Deps } from "../deps.ts";
 import { wholeJob } from "../lease/take-leases.ts";
-import { completeAndTakeNext } from "../settle/complete-and-take-next.ts";
+import { completeAndLeaseNext } from "../settle/complete-and-lease-next.ts";
 import type { Completion, SettleOutcome } from "../settle/settle.ts";
 import { findLeasedBefore, LeaseTokenUsedError, type Handed } from "./leased-before.ts";
 
@@ -21,7 +21,7 @@ export type GoOn = {
 export type GoneOn = { outcomes: SettleOutcome[]; next: Handed };
 
 /**
- * `complete`, and the next job of each one's group is leased to the worker, as `completeAndTakeNext` does for our own
+ * `complete`, and the next job of each one's group is leased to the worker, as `completeAndLeaseNext` does for our own
  * workers. Repeated with the same token, it has what is still leased under it.
  *
  * @example
@@ -36,7 +36,7 @@ export async function completeAndGoOn(
   return inOneTurn(deps.database, async (database) => {
     const own = { ...deps, database };
     const sent_at = performance.now();
-    const { outcomes, next } = await completeAndTakeNext(own, completions, {
+    const { outcomes, next } = await completeAndLeaseNext(own, completions, {
       worker_id,
       lease_seconds,
       types,

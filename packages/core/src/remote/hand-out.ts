@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "../database/connect.ts";
 import { CallerGoneError, certainlyNotApplied, hadNoRoom } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
-import { inOneTurn, onBehalfOf } from "../database/pool/on-behalf-of.ts";
+import { inOneTurn, forTenant } from "../database/pool/for-tenant.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { LeaseTokenTakenError } from "../lease/claim/statement.ts";
@@ -66,7 +66,7 @@ export function createHandOut(
     work: (database: Database) => Promise<T>,
   ): Promise<T | undefined> => {
     try {
-      return await inOneTurn(onBehalfOf(deps.database, { tenant, gone: () => untilOver(caller) }), work);
+      return await inOneTurn(forTenant(deps.database, { tenant, gone: () => untilOver(caller) }), work);
     } catch (error) {
       if (error instanceof CallerGoneError) return undefined;
       throw error;

@@ -1,7 +1,7 @@
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
-import { onBehalfOf } from "../database/pool/on-behalf-of.ts";
+import { forTenant } from "../database/pool/for-tenant.ts";
 import { heartbeat } from "../lease/heartbeat.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 
@@ -32,7 +32,7 @@ test("a heartbeat goes ahead of what else waits for its tenant", async () => {
   const leaveTurns = takeTurns();
   const leased = leases(call({ wait_ms: 0 }), never);
   await eventually(() => expect(database().turns.rest.waiting()).toBe(1));
-  const own = { database: onBehalfOf(database(), { tenant: "default" }), observe: recorded.observe };
+  const own = { database: forTenant(database(), { tenant: "default" }), observe: recorded.observe };
   expect(await heartbeat(own, "default", { ...job, lease_seconds: 30 })).toMatchObject({ kind: "extended" });
   leaveTurns();
   expect(await leased).toHaveLength(1);

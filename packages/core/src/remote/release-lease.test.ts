@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 const lease = (lease_token: string, jobs_max = 10) => leases(call({ wait_ms: 0, jobs_max, lease_token }), never);
-const giveBack = (lease_token: string, tenant = "default") => releaseLease(deps(), tenant, lease_token);
+const releaseUnder = (lease_token: string, tenant = "default") => releaseLease(deps(), tenant, lease_token);
 const states = async () =>
   [...(await sql()`SELECT status, attempts FROM atlasqueue.jobs ORDER BY id`)].map((row) => ({ ...row }));
 const queued = { status: "queued", attempts: 0 };
@@ -34,10 +34,10 @@ test.each(["without", "with"])(
     const token = randomUUID();
     const leased = await lease(token);
     expect(leased).toMatchObject(ids.map((id) => ({ id, lease_token: token })));
-    expect(await giveBack(token)).toBe(2);
+    expect(await releaseUnder(token)).toBe(2);
     expect(await states()).toEqual([queued, queued]);
     expect(await deps().signal.look(main)).toMatchObject({ length: 2 });
-    expect(await giveBack(token)).toBe(0);
+    expect(await releaseUnder(token)).toBe(0);
     expect(await lease(randomUUID())).toHaveLength(2);
   },
 );
@@ -45,7 +45,7 @@ test.each(["without", "with"])(
 test("a call that waits under a token that was released leases nothing, and its job goes to the next", async () => {
   const token = randomUUID();
   const unheard = longPoll().lease(call({ lease_token: token }), never);
-  expect(await giveBack(token)).toBe(0);
+  expect(await releaseUnder(token)).toBe(0);
   const [id] = await add({});
   expect(await unheard).toMatchObject({ jobs: [], repeated: true });
   expect(await states()).toEqual([queued]);
@@ -56,7 +56,7 @@ test("another tenant's token gives back nothing", async () => {
   const token = randomUUID();
   await add({});
   await lease(token);
-  expect(await giveBack(token, "stranger")).toBe(0);
+  expect(await releaseUnder(token, "stranger")).toBe(0);
   expect(await states()).toEqual([running]);
 });
 
@@ -65,7 +65,7 @@ test("a lease that is released again and again signals its jobs once", async () 
   await add({}, {});
   await lease(token);
   const signalled = vi.spyOn(signal, "pushFront");
-  for (let time = 0; time < 3; time += 1) await giveBack(token);
+  for (let time = 0; time < 3; time += 1) await releaseUnder(token);
   expect(signalled.mock.calls.flat(2)).toHaveLength(2);
 });
 
@@ -75,12 +75,12 @@ test("while another transaction has a job locked it fails, and repeated it gives
   await lease(token);
   await sql().begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
-    await expect(giveBack(token)).rejects.toThrow(KeysContendedError);
+    await expect(releaseUnder(token)).rejects.toThrow(KeysContendedError);
     expect(await states()).toEqual([running, queued]);
   });
   // The process that could not answer may be gone by now.
   await longPoll().close();
-  expect(await giveBack(token)).toBe(1);
+  expect(await releaseUnder(token)).toBe(1);
   expect(await states()).toEqual([queued, queued]);
 });
 
@@ -110,7 +110,7 @@ test("jobs that are handed over stay leased, though their queue is given limits 
 });
 
 test("a released token is forgotten after five minutes", async () => {
-  await giveBack(randomUUID());
+  await releaseUnder(randomUUID());
   const [row] = await sql()<{ minutes: number }[]>`
     SELECT round(date_part('epoch', check_at - now()) / 60)::int AS minutes FROM atlasqueue.claims`;
   expect(row?.minutes).toBe(5);
@@ -121,7 +121,7 @@ test("a released token is forgotten after five minutes", async () => {
 
 test("while it is given back, a call waits on as before", async () => {
   const { got, done } = waits();
-  await giveBack(randomUUID());
+  await releaseUnder(randomUUID());
   const [id] = await add({});
   await done;
   expect(got.ids).toEqual([id]);

@@ -1,7 +1,7 @@
 import { lockedError } from "../database/errors.ts";
-import { ahead } from "../database/pool/on-behalf-of.ts";
+import { withPriority } from "../database/pool/for-tenant.ts";
 import type { Deps } from "../deps.ts";
-import { takeBack } from "../lease/take-back.ts";
+import { revokeClaim } from "../lease/revoke-claim.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 
@@ -18,8 +18,8 @@ export async function releaseLease(
   tenant: string,
   lease_token: string,
 ): Promise<number> {
-  const own = { ...deps, database: ahead(deps.database) };
-  const { given, locked } = await takeBack(own, tenant, lease_token);
+  const own = { ...deps, database: withPriority(deps.database) };
+  const { given, locked } = await revokeClaim(own, tenant, lease_token);
   // Only these: it may be sent again and again. What a lost answer left unsignalled is the sweep's.
   await announce(own, given, "front");
   if (locked > 0) throw lockedError(given.length > 0);

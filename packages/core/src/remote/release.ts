@@ -1,4 +1,4 @@
-import { ahead } from "../database/pool/on-behalf-of.ts";
+import { withPriority } from "../database/pool/for-tenant.ts";
 import type { Deps } from "../deps.ts";
 import { findLeased } from "../lease/find-leased.ts";
 import { release } from "../lease/release.ts";
@@ -22,7 +22,7 @@ export async function releaseRemote(
   items: readonly Release[],
 ): Promise<RemoteOutcome[]> {
   if (items.length === 0) return [];
-  const own = { ...deps, database: ahead(deps.database) };
+  const own = { ...deps, database: withPriority(deps.database) };
   const leased = await findLeased(
     own,
     tenant,

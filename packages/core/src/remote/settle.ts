@@ -1,6 +1,6 @@
 import { storableText, type Json } from "@atlasqueue/contract";
 import { lockedError } from "../database/errors.ts";
-import { ahead } from "../database/pool/on-behalf-of.ts";
+import { withPriority } from "../database/pool/for-tenant.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps, Settled } from "../follow-ups.ts";
 import type { BackoffPolicy } from "../settle/backoff.ts";
@@ -47,7 +47,7 @@ export async function settleRemote(
   nacks: readonly Nack[],
   go_on?: GoOn,
 ): Promise<{ acks: RemoteOutcome[]; nacks: RemoteOutcome[]; next: Handed }> {
-  const own = { ...deps, database: ahead(deps.database) };
+  const own = { ...deps, database: withPriority(deps.database) };
   const leased = await findLeased(
     own,
     tenant,

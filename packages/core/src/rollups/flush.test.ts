@@ -13,7 +13,7 @@ import { createLogger } from "../observe/log.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { createSubmitter } from "../submit/submitter.ts";
-import { submitInside } from "../submit/arrivals/submit-inside.ts";
+import { submitInside } from "../submit/pending/submit-inside.ts";
 import { foldMinutes } from "./fold.ts";
 import { readSeries } from "./series.ts";
 import { createRollups } from "./flush.ts";

@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/clauses.ts";
+import { asyncCommit } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import { mergedInto, sumColumns } from "./columns.ts";
 
@@ -26,7 +26,7 @@ const folding = composed(
   ["rows_max"],
   `
   WITH taken AS (
-    DELETE FROM atlasqueue.rollups WHERE ${unsynced} AND ctid = ANY(ARRAY(
+    DELETE FROM atlasqueue.rollups WHERE ${asyncCommit} AND ctid = ANY(ARRAY(
       SELECT ctid FROM atlasqueue.rollups
       WHERE resolution = 'minute' AND at < date_trunc('hour', now(), 'UTC') - interval '${minutes_kept_hours} hours'
       ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { impatient, unsynced } from "../database/clauses.ts";
+import { lockTimeout, asyncCommit } from "../database/clauses.ts";
 import { numberArray, textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -44,7 +44,7 @@ const text = composed(
          ${sumColumns.join(", ")}, waits::int8[], runs::int8[]
   FROM unnest($1::text[], $2::text[], $3::text[], ${arrays}, $9::text[], $10::text[])
     AS input(tenant, queue, type, ${sumColumns.join(", ")}, waits, runs)
-  WHERE ${unsynced} AND ${impatient}
+  WHERE ${asyncCommit} AND ${lockTimeout}
   ORDER BY tenant COLLATE "C", queue COLLATE "C", type COLLATE "C"
   ON CONFLICT (tenant, queue, type, at, resolution) DO UPDATE SET ${mergedInto("known")}`,
 );

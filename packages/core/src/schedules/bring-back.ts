@@ -1,10 +1,10 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { createRests } from "../pause.ts";
+import { yieldEvery } from "../pause.ts";
 import { readCron } from "./cron/cron.ts";
 import { dueColumns, type DueSchedule } from "./due.ts";
 import type { ScheduleRef } from "./find.ts";
-import { carryOut, type Plan } from "./fire.ts";
+import { applyPlans, type Plan } from "./fire.ts";
 
 /** Before all schedules. */
 export const firstSchedule: ScheduleRef = { tenant: "", name: "" };
@@ -26,7 +26,7 @@ export async function bringBack(
   const params = [after.tenant, after.name, schedules_max];
   const rows = await executeOn(deps.database)<DueSchedule>({ text: look, params });
   const late: Plan[] = [];
-  const rest = createRests();
+  const rest = yieldEvery();
   for (const row of rows) {
     const earlier = nextOf(row);
     if (earlier && earlier < row.next_at)
@@ -34,7 +34,7 @@ export async function bringBack(
     await rest();
   }
   // A schedule that is locked, or was changed meanwhile, comes next time.
-  await carryOut(deps, late);
+  await applyPlans(deps, late);
   return rows.length === schedules_max ? rows.at(-1) : undefined;
 }
 

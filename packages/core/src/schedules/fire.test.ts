@@ -12,7 +12,7 @@ import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { bringBack, firstSchedule } from "./bring-back.ts";
 import { findSchedule } from "./find.ts";
-import { readOutlook } from "../maintenance/outlook.ts";
+import { readDueSummary } from "../maintenance/due-summary.ts";
 import { fireAll } from "./fire-due.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
@@ -104,9 +104,9 @@ test("after a moment with a clock far ahead, schedules fire at their next slots 
 test("a slot makes its job when it is due, ready and signalled, and the schedule says so", async () => {
   await createSchedule(deps, tenant, define({ payload: { n: 1 } }));
   expect(await fireAll(deps)).toBe(0);
-  expect(await readOutlook(deps)).toMatchObject({ schedule_in_ms: 30 * 60_000 });
+  expect(await readDueSummary(deps)).toMatchObject({ schedule_in_ms: 30 * 60_000 });
   await clock.set("2025-01-01T09:00:00Z");
-  expect(await readOutlook(deps)).toMatchObject({ schedule_in_ms: 0 });
+  expect(await readDueSummary(deps)).toMatchObject({ schedule_in_ms: 0 });
   expect(await fireAll(deps)).toBe(1);
   expect(await fireAll(deps)).toBe(0);
   const [job] =
@@ -168,7 +168,7 @@ test("a paused schedule fires nothing; resumed it goes on with the next slot and
   await createSchedule(deps, tenant, define({ catch_up: "all" }));
   expect(await pauseSchedule(deps, ref)).toMatchObject({ paused_at: new Date("2025-01-01T08:30Z") });
   await clock.set("2025-01-01T12:10:00Z");
-  expect(await readOutlook(deps)).toMatchObject({ schedule_in_ms: null });
+  expect(await readDueSummary(deps)).toMatchObject({ schedule_in_ms: null });
   expect(await fireAll(deps)).toBe(0);
   expect(await pauseSchedule(deps, ref)).toMatchObject({ paused_at: new Date("2025-01-01T08:30Z") });
   expect(await resumeSchedule(deps, ref)).toMatchObject({ paused_at: null, next_at: new Date("2025-01-01T13:00Z") });

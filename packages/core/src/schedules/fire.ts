@@ -2,14 +2,14 @@ import { composed } from "../database/composed.ts";
 import { jobTemplate } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import type { Statement } from "../database/statement.ts";
-import { inTransaction, notHeldHalfSent, notHeldIdle } from "../database/transaction.ts";
+import { inTransaction, stalledTxTimeout, idleTxTimeout } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import { createRests } from "../pause.ts";
+import { yieldEvery } from "../pause.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
 import { readCron } from "./cron/cron.ts";
 import type { DueSchedule } from "./due.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
-import { insertOrArrive } from "../submit/arrivals/arrive.ts";
+import { insertOrDefer } from "../submit/pending/defer-insert.ts";
 import { asFired } from "../tracing/send.ts";
 
 /** In one transaction. What is left is still due, for the next one. */
@@ -34,7 +34,7 @@ export type FiredSlots = {
  * slots. What is to be made is worked out first, holding nothing. Then, in one transaction, the rows that nobody has
  * changed since are locked, the jobs inserted and `next_at` moved on: a slot is fired once, however many processes try.
  * Others skip the rows, and nothing else anyone wants is held: a job that asks for a group or to be unique is admitted
- * afterwards (see `arrive`). Throws when one of the schedules cannot be fired; then none was.
+ * afterwards (see `deferInsert`). Throws when one of the schedules cannot be fired; then none was.
  * See decisions/2026-11-20-schedules.md.
  *
  * @example
@@ -42,7 +42,7 @@ export type FiredSlots = {
  */
 export async function fireSchedules(deps: Deps, rows: readonly DueSchedule[]): Promise<FiredSlots> {
   const plans: Plan[] = [];
-  const rest = createRests();
+  const rest = yieldEvery();
   const share = Math.max(1, Math.floor(slots_max / rows.length));
   let bytes_left = bytes_max;
   for (const row of rows) {
@@ -54,7 +54,7 @@ export async function fireSchedules(deps: Deps, rows: readonly DueSchedule[]): P
     bytes_left -= plan.fire.length * bytes;
     await rest();
   }
-  const fired = await carryOut(deps, plans);
+  const fired = await applyPlans(deps, plans);
   for (const one of fired) tell(deps, one);
   const outcomes = fired.flatMap((one) => one.outcomes);
   const made = outcomes.filter((one) => !isPending(one));
@@ -79,14 +79,14 @@ function planOf(deps: Deps, row: DueSchedule, share: number): Plan {
 }
 
 /** Carry out the plans whose schedules are as they were when they were read, in one transaction. */
-export async function carryOut({ database }: Pick<Deps, "database">, planned: readonly Plan[]): Promise<Done[]> {
+export async function applyPlans({ database }: Pick<Deps, "database">, planned: readonly Plan[]): Promise<Done[]> {
   if (planned.length === 0) return [];
   return inTransaction(database, async (execute) => {
     const held = await execute<{ at: number }>(hold(planned));
     const plans = held.flatMap(({ at }) => planned[at - 1] ?? []);
     if (plans.length === 0) return [];
     const submissions = plans.flatMap((plan) => plan.submissions);
-    const outcomes = await insertOrArrive(execute, submissions, { idempotency_ttl_seconds: key_ttl_seconds });
+    const outcomes = await insertOrDefer(execute, submissions, { idempotency_ttl_seconds: key_ttl_seconds });
     let from = 0;
     const done = plans.map((plan) => ({ plan, outcomes: outcomes.slice(from, (from += plan.submissions.length)) }));
     await execute(moveOn(done));
@@ -99,7 +99,7 @@ export async function carryOut({ database }: Pick<Deps, "database">, planned: re
 const holdText = `
   SELECT place::int AS at
   FROM atlasqueue.schedules JOIN unnest($1::text[], $2::text[], $3::xid[]) WITH ORDINALITY AS planned(tenant, name, version, place) USING (tenant, name)
-  WHERE schedules.xmin = planned.version AND ${notHeldIdle} AND ${notHeldHalfSent(10_000)}
+  WHERE schedules.xmin = planned.version AND ${idleTxTimeout} AND ${stalledTxTimeout(10_000)}
   ORDER BY place FOR UPDATE OF schedules SKIP LOCKED`;
 
 function hold(plans: readonly Plan[]): Statement {

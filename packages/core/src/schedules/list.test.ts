@@ -1,6 +1,6 @@
 import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { page_bytes_max } from "../room/bytes.ts";
+import { page_bytes_max } from "../memory-budget/bytes.ts";
 import { listSchedules } from "./list.ts";
 
 const tenant = "default";

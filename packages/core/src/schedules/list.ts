@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { bytesOf, fitting, isCut } from "../room/bytes.ts";
+import { bytesOf, fitting, isCut } from "../memory-budget/bytes.ts";
 import type { SeenSchedule } from "./find.ts";
 
 export type ScheduleRows = {

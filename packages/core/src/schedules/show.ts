@@ -1,5 +1,5 @@
 import type { Schedule } from "@atlasqueue/contract";
-import { createRests } from "../pause.ts";
+import { yieldEvery } from "../pause.ts";
 import { readCron } from "./cron/cron.ts";
 import type { SeenSchedule } from "./find.ts";
 
@@ -32,7 +32,7 @@ export function showSchedule(row: SeenSchedule): Schedule {
  */
 export async function showSchedules(rows: readonly SeenSchedule[]): Promise<Schedule[]> {
   const shown: Schedule[] = [];
-  const rest = createRests();
+  const rest = yieldEvery();
   for (const row of rows) {
     shown.push(showSchedule(row));
     await rest();

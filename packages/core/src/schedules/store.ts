@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { limits, type CreateSchedule, type TraceContext } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -84,7 +84,7 @@ const text = composed(
   `
   INSERT INTO atlasqueue.schedules AS known (tenant, name, cron, timezone, catch_up, job, next_at, traceparent, tracestate, created_at, updated_at)
   SELECT $1, $2::text, $3, $4, $5, $6::text::json, nullif($7::text, '')::timestamptz, nullif($8::text, ''), nullif($9::text, ''), now(), now()
-  WHERE ${impatient} AND (EXISTS (SELECT FROM atlasqueue.schedules WHERE tenant = $1 AND name = $2::text)
+  WHERE ${lockTimeout} AND (EXISTS (SELECT FROM atlasqueue.schedules WHERE tenant = $1 AND name = $2::text)
      OR (SELECT count(*) FROM atlasqueue.schedules WHERE tenant = $1) < ${limits.schedules_max})
   ON CONFLICT (tenant, name) DO UPDATE SET
     next_at = CASE WHEN known.cron = excluded.cron AND known.timezone = excluded.timezone

@@ -24,7 +24,7 @@ import type { EnqueueOutcome } from "../submit/outcome.ts";
 import { sendAll } from "../tracing/send.ts";
 import { advanceAfter, readyOf, type LetThrough } from "../groups/advance.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { groupsOf, tellSettled, type SettleOutcome } from "./settle.ts";
+import { groupsOf, reportOutcomes, type SettleOutcome } from "./settle.ts";
 import { settlementOf, type Completion, type Settlement } from "./statement.ts";
 
 /** Tries at what is locked: the settler comes back soon, and holds up nothing else meanwhile. */
@@ -80,7 +80,11 @@ export async function completeWithChildren(
       case "refused":
         return written;
       case "not_held": {
-        const [settled] = await tellSettled(deps, [completion], { refused: [lease.id], parents: null, failed: null });
+        const [settled] = await reportOutcomes(deps, [completion], {
+          refused: [lease.id],
+          parents: null,
+          failed: null,
+        });
         if (settled?.kind !== "applied") return { kind: "lease_lost" };
         return { kind: "applied", has_children: settled.has_children ?? false, children: [] };
       }
@@ -89,7 +93,7 @@ export async function completeWithChildren(
         if (answer.kind === "mismatch") throw new Error("children have no idempotency keys");
         if (answer.kind !== "stored") return { kind: "refused", refusal: answer };
         const { has_children, through } = written;
-        await tellSettled(deps, [completion], undefined);
+        await reportOutcomes(deps, [completion], undefined);
         return { kind: "applied", has_children, children: answer.outcomes, ready: readyOf(deps, through) };
       }
       default:

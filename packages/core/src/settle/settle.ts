@@ -2,7 +2,7 @@ import type { JobStatus } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { afterSome, isLocked } from "../database/errors.ts";
 import { uuidArray } from "../database/literals.ts";
-import { replicated, unsynced } from "../database/clauses.ts";
+import { replicated, asyncCommit } from "../database/clauses.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -72,7 +72,7 @@ function unlessLocked(error: unknown): Outcome[] {
 
 async function settleTogether(deps: Deps, settlings: readonly Settling[]): Promise<Outcome[]> {
   const { answer, through } = await endInGroups<Settlement>(deps, settlementOf(settlings), groupsOf(settlings));
-  return tellSettled(deps, settlings, answer, through);
+  return reportOutcomes(deps, settlings, answer, through);
 }
 
 /** The leases of those that are in groups whose next job may go. */
@@ -85,7 +85,7 @@ export const groupsOf = (settlings: readonly Settling[]): Lease[] =>
  * What became of jobs, by the statement's answer. Those it refused are looked up: one that was settled under this very
  * lease, and whose answer was lost, gets the same outcome again.
  */
-export async function tellSettled(
+export async function reportOutcomes(
   deps: Deps,
   settlings: readonly Settling[],
   answer: Settlement | undefined,
@@ -167,6 +167,6 @@ const free = composed(
   "settle/free",
   ["ids"],
   `
-  SELECT id FROM atlasqueue.jobs WHERE id = ANY($1::uuid[]) AND ${unsynced} AND (group_key IS NULL OR ${groupIsFree("jobs")})
+  SELECT id FROM atlasqueue.jobs WHERE id = ANY($1::uuid[]) AND ${asyncCommit} AND (group_key IS NULL OR ${groupIsFree("jobs")})
   FOR NO KEY UPDATE SKIP LOCKED`,
 );

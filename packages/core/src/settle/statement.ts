@@ -1,7 +1,7 @@
 import type { DeadResult, JobStatus, Json, LogLine } from "@atlasqueue/contract";
 import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import type { Statement } from "../database/statement.ts";
 import { fingerprintOf } from "../dead-letters/fingerprint.ts";
 import { noteParents } from "../outbox/notes.ts";
@@ -84,7 +84,7 @@ const text = composed(
                     active_group_key = CASE WHEN (${failure("delay")}) IS NOT NULL THEN active_group_key END,
                     error_fingerprint = ${failure("fingerprint")}, last_error = ${failure("error")},
                     result = ${resultIn("$5")}, updated_at = now(), locked_until = NULL
-    WHERE ${impatient} AND ${holdsLease}
+    WHERE ${lockTimeout} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, attempts, worker_id, started_at, run_at, dead_reason, last_error,
               has_children AND status <> 'failed' AS has_children, nullif(status, 'succeeded') AS failed_as
   ), ${noteParents("settled")}, ${countChanges("settled", {

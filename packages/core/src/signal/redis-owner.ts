@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
@@ -103,7 +103,7 @@ const renew = composed(
   "signal/renew-redis-nonce",
   ["renew_ms"],
   `
-  INSERT INTO atlasqueue.redis_owner AS kept (nonces) SELECT ARRAY[gen_random_uuid()::text] WHERE ${impatient}
+  INSERT INTO atlasqueue.redis_owner AS kept (nonces) SELECT ARRAY[gen_random_uuid()::text] WHERE ${lockTimeout}
   ON CONFLICT (one) DO UPDATE
   SET nonces = (excluded.nonces || kept.nonces)[:${kept + 1}], renewed_at = now(), stranger = NULL, refused_until = NULL
   WHERE NOT (kept.renewed_at > now() - $1::float8 * interval '1 ms' AND kept.renewed_at <= now())
@@ -114,6 +114,6 @@ const noteStranger = composed(
   "signal/note-redis-stranger",
   ["stranger", "refused_ms"],
   `
-  INSERT INTO atlasqueue.redis_owner (nonces, stranger, refused_until) SELECT '{}', $1, now() + $2::float8 * interval '1 ms' WHERE ${impatient}
+  INSERT INTO atlasqueue.redis_owner (nonces, stranger, refused_until) SELECT '{}', $1, now() + $2::float8 * interval '1 ms' WHERE ${lockTimeout}
   ON CONFLICT (one) DO UPDATE SET stranger = excluded.stranger, refused_until = excluded.refused_until`,
 );

@@ -3,7 +3,7 @@ import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { beside_bytes_max, bytesOf } from "../room/bytes.ts";
+import { shared_page_bytes_max, bytesOf } from "../memory-budget/bytes.ts";
 
 /**
  * What the handlers of a tenant's job have done, what it was sent, and what it waits for or did; undefined when there is
@@ -92,7 +92,7 @@ const leased = composed(
     SELECT job_id, kind, name, value, at, ${bytesOf("value")} + octet_length(name) AS bytes
     FROM atlasqueue.job_state AS kept WHERE job_id = ANY($1::uuid[]) AND tenant = $2 AND kind <> 'wait'
   ), weighed AS (
-    SELECT job_id, kind, name, value, sum(bytes) OVER of_job <= ${limits.leased_steps_bytes_max} AND sum(bytes) OVER of_all <= ${beside_bytes_max} AS fits
+    SELECT job_id, kind, name, value, sum(bytes) OVER of_job <= ${limits.leased_steps_bytes_max} AND sum(bytes) OVER of_all <= ${shared_page_bytes_max} AS fits
     FROM kept WINDOW of_job AS (PARTITION BY job_id ORDER BY at, kind, name), of_all AS (ORDER BY job_id, at, kind, name)
   )
   SELECT job_id, kind, name, CASE WHEN fits THEN value END AS value, fits FROM weighed`,

@@ -4,7 +4,7 @@ import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { transition } from "../tracing/send.ts";
-import { bytesOf } from "../room/bytes.ts";
+import { bytesOf } from "../memory-budget/bytes.ts";
 import { withJobLocked } from "../jobs/lock-job.ts";
 
 export type SignalOutcome =

@@ -1,7 +1,7 @@
 import { limits, type Json } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import type { Deps } from "../deps.ts";
-import { bytesOf } from "../room/bytes.ts";
+import { bytesOf } from "../memory-budget/bytes.ts";
 import { withJobLocked } from "../jobs/lock-job.ts";
 
 /** The fence, for one job whose token is the third parameter. */

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { canonicalJson } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
-import { createRests } from "../pause.ts";
+import { yieldEvery } from "../pause.ts";
 import type { Submission } from "./outcome.ts";
 import { uniqueKeyOf } from "./unique/plan.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";
@@ -19,7 +19,7 @@ export function draft({ tenant, request, idempotency_key, fingerprint = "", trac
 /** The drafts of a long list, with a turn of the event loop now and then: most of the work is hashing. */
 export async function draftsOf(submissions: readonly Submission[]): Promise<Draft[]> {
   const drafts: Draft[] = [];
-  const rest = createRests();
+  const rest = yieldEvery();
   for (const one of submissions) {
     drafts.push(draft(one));
     const turn = rest();

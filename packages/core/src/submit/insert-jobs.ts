@@ -5,7 +5,7 @@ import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
 import type { FlowPart } from "../flows/flow.ts";
 import { joinGroups } from "../groups/join.ts";
-import { refuseIf, impatient } from "../database/clauses.ts";
+import { refuseIf, lockTimeout } from "../database/clauses.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` covers the whole request, in hex. */
 export type Draft = {
@@ -44,7 +44,7 @@ export type InsertOptions = {
  * Store jobs that ask for no more than their keys and places in groups, in one statement, and so in one transaction. The
  * answer is one row, as most jobs are ready at once and there is nothing to say about them. With groups it is `strict`: those
  * behind a job whose key exists must not overtake it. Throws when another transaction keeps a key or a group locked
- * (`isLocked`): then nothing was stored. Others are stored by `carryOut`; jobs of groups would cost it twice as much.
+ * (`isLocked`): then nothing was stored. Others are stored by `applySubmissions`; jobs of groups would cost it twice as much.
  */
 export async function insertJobs(
   execute: Execute,
@@ -141,7 +141,7 @@ export const stateValues = (waits: string) => `
 const build = (grouped: boolean) => `
   WITH keyed AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
-    WHERE key IS NOT NULL AND ${impatient}
+    WHERE key IS NOT NULL AND ${lockTimeout}
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     SELECT tenant, key, decode(hash, 'hex'), id, ${expiry} FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"

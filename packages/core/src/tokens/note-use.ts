@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import { numberArray, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced } from "../database/clauses.ts";
+import { asyncCommit } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 
 /** How long ago a token was last used. */
@@ -34,5 +34,5 @@ const note = composed(
     FOR NO KEY UPDATE OF tokens SKIP LOCKED
   )
   UPDATE atlasqueue.tokens SET last_used_at = greatest(last_used_at, used.at)
-  FROM used WHERE tokens.tenant = used.tenant AND tokens.id = used.id AND ${unsynced}`,
+  FROM used WHERE tokens.tenant = used.tenant AND tokens.id = used.id AND ${asyncCommit}`,
 );

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { endSessionsBefore } from "./rows.ts";
@@ -23,7 +23,7 @@ const revoke = composed(
   ["tenant", "id"],
   `
   WITH gone AS (
-    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${impatient} RETURNING id
+    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${lockTimeout} RETURNING id
   ), ${endSessionsBefore("gone")}
   SELECT id FROM gone`,
 );

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isLive, standsFor } from "./rows.ts";
@@ -79,7 +79,7 @@ const close = composed(
   "tokens/close-session",
   ["hash"],
   `
-  DELETE FROM atlasqueue.sessions WHERE hash = decode($1, 'hex') AND ${impatient} RETURNING tenant, token_id`,
+  DELETE FROM atlasqueue.sessions WHERE hash = decode($1, 'hex') AND ${lockTimeout} RETURNING tenant, token_id`,
 );
 
 /** Who shows a token, or the session with this hash. */

@@ -12,7 +12,7 @@ import { fireSchedules } from "../schedules/fire.ts";
 import { putSchedule } from "../schedules/store.ts";
 import { fail } from "../settle/settle.ts";
 import { admitAll } from "../../test/advance.ts";
-import { submitInside, type InsideOutcome } from "../submit/arrivals/submit-inside.ts";
+import { submitInside, type InsideOutcome } from "../submit/pending/submit-inside.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { enqueueAll } from "../submit/enqueue-all.ts";
 import type { EnqueueOutcome } from "../submit/outcome.ts";

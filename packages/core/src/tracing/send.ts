@@ -9,7 +9,7 @@ import {
   onlyQueue,
   startOperation,
 } from "@atlasqueue/contract";
-import type { InsideOutcome } from "../submit/arrivals/submit-inside.ts";
+import type { InsideOutcome } from "../submit/pending/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 
 type Sent = EnqueueOutcome | InsideOutcome;

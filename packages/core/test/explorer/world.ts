@@ -15,7 +15,7 @@ import type { Submission } from "../../src/submit/outcome.ts";
 import { createReplay } from "../../src/operations/create.ts";
 import { createSchedule } from "../../src/schedules/store.ts";
 import { park } from "../../src/steps/park.ts";
-import { submitInside } from "../../src/submit/arrivals/submit-inside.ts";
+import { submitInside } from "../../src/submit/pending/submit-inside.ts";
 import { addFlow } from "../add-flow.ts";
 import { keepTables } from "../kept-tables.ts";
 

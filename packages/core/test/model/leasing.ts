@@ -88,7 +88,7 @@ export function release(model: Model, leases: readonly Taken[], later = false): 
 }
 
 /** The same for what is still held of a claim whose answer was lost. */
-export function takeBack(model: Model, token: number): void {
+export function revokeClaim(model: Model, token: number): void {
   const claimed = model.claims.get(token);
   if (!claimed) model.claims.set(token, { check_at: model.now + 300_000, jobs: [], worker: "" });
   release(

@@ -23,14 +23,14 @@ export const seams: Readonly<Record<string, string>> = {
   "lease/heartbeat": "a remote worker's lease is renewed",
   "lease/report-progress": "progress is stored",
   "lease/release": "a lease is given back by who holds it",
-  "lease/take-back": "a lease is taken back whose answer was lost",
+  "lease/revoke-claim": "a lease is taken back whose answer was lost",
   "lease/recover": "jobs of ended leases go back, or die",
   "lease/end-leases": "the leases of a process that ended are ended by the one that started it",
   "lease/forget-claims": "the rows of ended claims are removed",
   "lease/forget-ended-claims": "the rows of claims that remote workers settled are removed",
   "settle/settle":
     "a job succeeds, fails or dies: before_commit is before the ack, after_commit is before a dead letter is listed",
-  "settle/complete-and-take-next": "a job of a group succeeds, and the next is leased",
+  "settle/complete-and-lease-next": "a job of a group succeeds, and the next is leased",
   "groups/advance": "a job of a group has ended, and the next may go",
   "flows/close-edges": "rows of the outbox about parents that ended are acted on",
   "flows/release-children": "rows of the outbox about children are acted on: they are let go",
@@ -93,7 +93,7 @@ export const beside: Readonly<Record<string, string>> = {
   "tokens/": "access, not jobs",
   "rollups/": "figures over time, whose last seconds may be lost",
   "queues/": "pause and resume: one row, no follow-up but a signal, and repeated it changes nothing",
-  "submit/arrive": "inside a caller's transaction: its commit is the caller's",
+  "submit/defer-insert": "inside a caller's transaction: its commit is the caller's",
   "maintenance/prune": "removes what has been over for days; stopped at each statement in prune.test.ts",
   "maintenance/forget": "removes what holds or says nothing any more",
   "maintenance/clear-results": "removes results of long ago; stopped at each statement in cleaner.test.ts",
@@ -103,7 +103,7 @@ export const beside: Readonly<Record<string, string>> = {
   "signal/note-redis-stranger": "one row, and repeated it says the same",
   "outbox/": "in one transaction with the statements that act on its rows, which have points",
   "flows/forget-empty": "removes what holds nothing",
-  "lease/adopt-strays": "a repair: of leases without a claim's row",
+  "lease/reindex-orphaned-leases": "a repair: of leases without a claim's row",
 };
 
 /** Whether a statement, or a source file, writes. */

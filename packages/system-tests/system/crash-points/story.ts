@@ -25,7 +25,7 @@ import {
   underOneKey,
   type JobRow,
 } from "@atlasqueue/core/internal/http";
-import { claim, createLeaseReturns, endLeases } from "@atlasqueue/core/internal/worker";
+import { claim, createLeaseReleaser, endLeases } from "@atlasqueue/core/internal/worker";
 import type { World } from "./world.ts";
 
 const tenant = "default";
@@ -150,7 +150,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
   };
   /** What claims of workers come to whose answers are lost, who die, or who give back. No worker serves this queue. */
   const attic = async (): Promise<void> => {
-    const returns = createLeaseReturns(deps);
+    const returns = createLeaseReleaser(deps);
     const worker_id = `by-hand-${process.pid}-`;
     const take = (key: string) =>
       insist(() =>
@@ -166,7 +166,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
     await insist(() => endLeases(deps, worker_id));
     const [unanswered] = await take("unanswered");
     if (unanswered) returns.unanswered(unanswered.lease_token, tenant);
-    await returns.giveBack(await take("given"));
+    await returns.release(await take("given"));
     await returns.close(20_000);
     await until("the abandoned lease", async () => ((await find("lost"))?.attempts ?? 0) > 0);
     await serve("attic", ["lost", "unanswered", "given"]);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pause, SignalUnavailableError } from "@atlasqueue/core/internal";
-import { claim, claimReady, type Claimer, type Lease, type LeaseReturns } from "@atlasqueue/core/internal/worker";
+import { claim, claimReady, type Claimer, type Lease, type LeaseReleaser } from "@atlasqueue/core/internal/worker";
 import { isUnavailable } from "@atlasqueue/core";
 import type { WorkerDeps } from "../deps.ts";
 import type { ConsumeWatch } from "./consume-watch.ts";
@@ -34,7 +34,7 @@ type Parts = {
   deps: WorkerDeps;
   running: RunningJobs;
   watch: ConsumeWatch;
-  returns: LeaseReturns;
+  returns: LeaseReleaser;
   /** Starts what was leased by a statement sent at `asked_at`. */
   start(leases: Lease[], asked_at: number): void;
 };

@@ -1,13 +1,13 @@
 import { DatabaseTimeoutError, isUnavailable, type BackoffPolicy } from "@atlasqueue/core";
 import {
-  completeAndTakeNext,
+  completeAndLeaseNext,
   fail,
   isBadRow,
   verdictAfterFailure,
   type Failure,
   type Lease,
   type Settled,
-  type TakeNext,
+  type LeaseNext,
 } from "@atlasqueue/core/internal/worker";
 import {
   createSettler as createOutcomeSettler,
@@ -27,7 +27,7 @@ type Fault = Settlement<Extract<Ending, { kind: "failed" }>>;
 
 /** How a worker goes on with the groups of its jobs. */
 type GoingOn = {
-  claimer: Omit<TakeNext, "after">;
+  claimer: Omit<LeaseNext, "after">;
   /** From then on it takes no jobs. */
   stop: AbortSignal;
   /** Start what was taken by a settlement sent at `asked_at`, in the same turn. */
@@ -54,7 +54,7 @@ export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: B
     const after = goingOn.stop.aborted ? [] : successes.flatMap(({ job }) => (job.goes_on ? [job.lease.id] : []));
     const asked_at = performance.now();
     const { outcomes, next } = await traceSettled(deps.tracing, "ack", successes, () =>
-      completeAndTakeNext(deps, completions, { ...goingOn.claimer, after }),
+      completeAndLeaseNext(deps, completions, { ...goingOn.claimer, after }),
     );
     const settled: Settled[] = [];
     const started = new Map<Lease, Run>();

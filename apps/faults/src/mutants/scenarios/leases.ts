@@ -54,7 +54,7 @@ export async function heardTwice(scene: Scene): Promise<void> {
 export async function lostAnswer(scene: Scene): Promise<void> {
   const { core, deps } = scene;
   const id = await scene.submit("unheard");
-  const returns = core.createLeaseReturns(deps);
+  const returns = core.createLeaseReleaser(deps);
   const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
   await core
     .claim({ ...deps, database: unanswered(deps.database) }, [id], { ...claimer, unanswered: returns.unanswered })

@@ -1,6 +1,6 @@
 import { createShares } from "@atlasqueue/contract";
 import { CallerGoneError, DatabaseTimeoutError } from "../errors.ts";
-import { onceImpatient, unsent, type Pulse } from "../patience.ts";
+import { onceOverdue, unsent, type DbHealth } from "../patience.ts";
 
 export type FairSemaphore = {
   /** True when the holder has a place at once; otherwise `wait`. Call `leave` when it is done. */
@@ -13,7 +13,7 @@ export type FairSemaphore = {
 };
 
 /** `began_at` by `performance.now()`. */
-type Terms = { began_at: number; timeout_ms: number; pulse: Pulse; gone?: AbortSignal | undefined };
+type Terms = { began_at: number; timeout_ms: number; pulse: DbHealth; gone?: AbortSignal | undefined };
 
 /**
  * Places for a pool's statements. Each holder's wait in their order, and holders take turns. None has more than its share
@@ -60,7 +60,7 @@ export function createFairSemaphore(places: number): FairSemaphore {
         reject(error);
       };
       const hangUp = () => giveUp(new CallerGoneError());
-      const stop = onceImpatient(waiting, pulse, () =>
+      const stop = onceOverdue(waiting, pulse, () =>
         giveUp(new DatabaseTimeoutError(waiting.timeout_ms, unsent(waiting, pulse))),
       );
       gone?.addEventListener("abort", hangUp, { once: true });

@@ -1,7 +1,7 @@
 import { composed } from "../../database/composed.ts";
 import { unindexed } from "../../database/literals.ts";
 import { holderOf } from "../../groups/join.ts";
-import { groupMayStart, startsWithin } from "../../limits/room.ts";
+import { groupMayStart, startsWithin } from "../../limits/capacity.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
 import { leaseTerms, ofTypes, takeLeases } from "../take-leases.ts";
 

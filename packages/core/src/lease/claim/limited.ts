@@ -2,12 +2,12 @@ import { composed } from "../../database/composed.ts";
 import { isLocked } from "../../database/errors.ts";
 import { hidden, textArray, uuidArray } from "../../database/literals.ts";
 import { executeOn } from "../../database/statement.ts";
-import { notHeldIdle, sentTogether } from "../../database/transaction.ts";
+import { idleTxTimeout, sentTogether } from "../../database/transaction.ts";
 import type { Deps } from "../../deps.ts";
-import { hasMark, roomIn, runningByQueue, type QueueRoom } from "../../limits/room.ts";
+import { hasMark, roomIn, runningByQueue, type QueueRoom } from "../../limits/capacity.ts";
 import { readyAmong } from "../../queues/ready-queues.ts";
 import type { Claimer, Lease } from "../lease.ts";
-import { impatient } from "../../database/clauses.ts";
+import { lockTimeout } from "../../database/clauses.ts";
 import { claimLimitedText, note, noted } from "./limited-choice.ts";
 import { addTo, reportTaken, underToken } from "./statement.ts";
 import { readTrace, typesIn, type LeaseRow } from "../take-leases.ts";
@@ -104,7 +104,7 @@ const lockQueues = composed(
   ["tenant", "queues"],
   `
   SELECT ${note("locked", "json_agg(queue)")} FROM (
-    SELECT queue ${servedAndMarked} AND ${notHeldIdle} AND ${impatient} ORDER BY queue FOR UPDATE) AS locked`,
+    SELECT queue ${servedAndMarked} AND ${idleTxTimeout} AND ${lockTimeout} ORDER BY queue FOR UPDATE) AS locked`,
 );
 
 const roomOfLocked = composed(

@@ -3,10 +3,10 @@ import { outcomeUnknown } from "../../database/errors.ts";
 import { type Claimer, leaseEvent, type Lease } from "../lease.ts";
 import { composed } from "../../database/composed.ts";
 import { hidden, textArray, uuidArray } from "../../database/literals.ts";
-import { impatient } from "../../database/clauses.ts";
+import { lockTimeout } from "../../database/clauses.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
-import { hasMark } from "../../limits/room.ts";
+import { hasMark } from "../../limits/capacity.ts";
 import { leaseTerms, ofTypes, readTrace, syncedForGroups, takeLeases, typesIn, type LeaseRow } from "../take-leases.ts";
 
 /**
@@ -73,7 +73,7 @@ const claiming = (name: string, which: string, chosen: string) =>
 const byIds = claiming(
   "lease/claim",
   "ids",
-  `id = ANY(${hidden("$8::uuid[]")}) AND tenant = $4 AND queue = ANY(${served}) AND ${impatient}`,
+  `id = ANY(${hidden("$8::uuid[]")}) AND tenant = $4 AND queue = ANY(${served}) AND ${lockTimeout}`,
 );
 
 // Each queue's own order, then the best of those: one index scan per queue, none longer than the answer. Passes over locked jobs.

@@ -2,7 +2,7 @@ import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, staleTables } from "../../database/server/refresh-statistics.ts";
 import { carryOnOperations } from "../../operations/carry-on.ts";
 import { advanceAllOverdue } from "../../groups/overdue.ts";
-import { type SweepOutlook } from "../outlook.ts";
+import { type DueSummary } from "../due-summary.ts";
 import { createDueRound } from "../due-round.ts";
 import { promoteAll } from "../promote.ts";
 import { fireAll } from "../../schedules/fire-due.ts";
@@ -17,16 +17,16 @@ import { takeTurn } from "../take-turn.ts";
 
 const statistics_ms = 10_000;
 
-/** What a sweep is given besides its outlook: `asked` when something is due but it is not our turn. */
+/** What a sweep is given besides the due summary: `asked` when something is due but it is not our turn. */
 export type SweepMoment = { asked: boolean };
 export type Swept = { fired: number; promoted: number; recovered: number; resignalled: number };
 
 /**
  * The duties of a sweep, run concurrently until stopped. Each fails on its own, and one that takes long is left running: the next
- * sweep starts the others without it. A duty is not skipped because its part of the outlook was not answered in time.
+ * sweep starts the others without it. A duty is not skipped because its part of the summary was not answered in time.
  *
  * @example
- * const swept = await createDuties(deps, discover, stop, gate).start(outlook, { asked: false });
+ * const swept = await createDuties(deps, discover, stop, gate).start(due, { asked: false });
  */
 export function createDuties(
   deps: SweepDeps,
@@ -78,17 +78,17 @@ export function createDuties(
      * When it is not our turn, only duties with a due time: for the rest a turn is enough, however often something
      * becomes due.
      */
-    async start(outlook: Partial<SweepOutlook>, { asked }: SweepMoment): Promise<Swept> {
-      const { any_queued = true, any_changes = true, newest_dead } = outlook;
-      const { any_overdue_groups = true, any_outbox = true } = outlook;
+    async start(due: Partial<DueSummary>, { asked }: SweepMoment): Promise<Swept> {
+      const { any_queued = true, any_changes = true, newest_dead } = due;
+      const { any_overdue_groups = true, any_outbox = true } = due;
       const ready = any_queued && !asked;
       // It may take hours, so the sweep does not wait for it.
-      if (isPast(outlook.operation_in_ms) && !underWay.has("operations"))
+      if (isPast(due.operation_in_ms) && !underWay.has("operations"))
         operating = duty("operations", () => carryOnOperations(deps, stop, operation_turn));
       const [fired, promoted, recovered, resignalled] = await Promise.all([
-        count("schedules", isPast(outlook.schedule_in_ms), () => fireAll(deps)),
-        count("due jobs", isPast(outlook.due_in_ms), () => promoteAll(deps, goRoundDue)),
-        count("leases", isPast(outlook.lease_check_in_ms), recover),
+        count("schedules", isPast(due.schedule_in_ms), () => fireAll(deps)),
+        count("due jobs", isPast(due.due_in_ms), () => promoteAll(deps, goRoundDue)),
+        count("leases", isPast(due.lease_check_in_ms), recover),
         count("ready jobs", ready, signalAgain),
         duty("tenants", async () => ready && (await discover())),
         duty("groups", async () => any_overdue_groups && (await advanceAllOverdue(deps))),

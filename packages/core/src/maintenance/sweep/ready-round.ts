@@ -4,7 +4,7 @@ import { offerMark } from "../../limits/marks.ts";
 import { SignalUnavailableError } from "../../signal/signal.ts";
 import { resignalOrphans } from "../resignal.ts";
 import { createTenantRound } from "../tenant-round.ts";
-import { createReaches } from "./reaches.ts";
+import { createScanWindow } from "./scan-window.ts";
 
 /** How long one sweep may go on signalling, beyond one queue per tenant. */
 const round_ms_max = 1_000;
@@ -14,13 +14,13 @@ const round_ms_max = 1_000;
  * Returns how many jobs were signalled again.
  */
 export function createReadyRound(deps: LoopDeps): () => Promise<number> {
-  const reaches = createReaches();
+  const window = createScanWindow();
   const round = createTenantRound(deps, readyQueues);
 
   /** Signals what is missing from a queue with ready jobs. Resolves with how many jobs were missing. */
   const offer = async (queue: ReadyQueue): Promise<number> => {
     if (!queue.marked && !deps.signal.marks_only)
-      return reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
+      return window.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
     await offerMark(deps, queue);
     return 0;
   };

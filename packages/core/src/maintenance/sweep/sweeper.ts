@@ -1,4 +1,4 @@
-import { outlookInTime, type SweepOutlook } from "../outlook.ts";
+import { dueSummaryInTime, type DueSummary } from "../due-summary.ts";
 import { pause } from "../../pause.ts";
 import type { SweepDeps } from "../loop-deps.ts";
 import { createDuties } from "./duties.ts";
@@ -27,12 +27,12 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
   let wake = new AbortController();
   let due_at = Infinity;
 
-  const sweep = async (found: Partial<SweepOutlook>, asked: boolean): Promise<void> => {
+  const sweep = async (found: Partial<DueSummary>, asked: boolean): Promise<void> => {
     const started = performance.now();
     const swept = await duties.start(found, { asked });
     deps.observe({ event: "sweep_complete", ...swept, duration_ms: performance.now() - started });
     const changed = swept.promoted + swept.fired + swept.recovered > 0;
-    const { due_in_ms, schedule_in_ms } = changed ? await outlookInTime(deps) : found;
+    const { due_in_ms, schedule_in_ms } = changed ? await dueSummaryInTime(deps) : found;
     const { operation_in_ms } = found;
     // A due schedule that cannot be fired waits for the next turn.
     const slot_in_ms = isPast(schedule_in_ms) && swept.fired === 0 ? null : schedule_in_ms;
@@ -50,7 +50,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
       if (discover && (await takeTurn(deps, "tenants", sweep_ms))) await discover();
       return;
     }
-    const found = await outlookInTime(deps);
+    const found = await dueSummaryInTime(deps);
     if (found.lease_check_in_ms !== null) gate.start();
     const over = new AbortController();
     await Promise.race([sweep(found, !ours).catch(report), pause(sweep_ms_max, over.signal)]);

@@ -1,7 +1,7 @@
 import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { HeldKey } from "../find-key-holders.ts";
-import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
+import { applySubmissions, type AppliedSubmissions, type Step } from "../apply-submissions.ts";
 import { newRow } from "../drafts.ts";
 import type { EnqueueOutcome, KnownJob } from "../outcome.ts";
 import type { Draft, InsertOptions } from "../insert-jobs.ts";
@@ -11,7 +11,7 @@ type Outcomes = Map<Draft, EnqueueOutcome>;
 
 /**
  * Store drafts, some of which other jobs have a say in, by what their unique keys named a moment ago: all of them but those
- * that are refused. Throws like `carryOut`. With `strict` nothing is stored when one is refused.
+ * that are refused. Throws like `applySubmissions`. With `strict` nothing is stored when one is refused.
  * See decisions/2026-11-20-uniqueness.md.
  */
 export async function enqueueUnique(
@@ -29,7 +29,7 @@ export async function enqueueUnique(
   const steps = stepsOf(plan, () => idempotency_ttl_seconds);
   // A request answered with what exists, and without a key to remember, changes nothing.
   const needed = steps.filter((one) => one.role === "make" || one.draft.key !== null || one.seen);
-  const done = needed.length > 0 ? await carryOut(execute, needed, "insert", { postponed }) : undefined;
+  const done = needed.length > 0 ? await applySubmissions(execute, needed, "insert", { postponed }) : undefined;
   const outcomes = outcomesOf(plan, done);
   for (const [one, { draft }] of plan.rejects) outcomes.set(one, { kind: "conflict", job_id: draft.id });
   return new Map([...plan.refused, ...outcomes]);
@@ -63,7 +63,7 @@ function storedAs({ draft, content }: Make): Draft {
   return { ...draft, payload: content.payload, request: content.request, trace: content.trace };
 }
 
-function outcomesOf({ makes, joins }: Plan, done: CarriedOut | undefined): Outcomes {
+function outcomesOf({ makes, joins }: Plan, done: AppliedSubmissions | undefined): Outcomes {
   const outcomes: Outcomes = new Map();
   const made = new Map<Make, JobRow>();
   for (const one of makes) {
@@ -79,7 +79,7 @@ function outcomesOf({ makes, joins }: Plan, done: CarriedOut | undefined): Outco
 }
 
 /** The row of a job just made or admitted. */
-function madeRow(draft: Draft, { created_at, made }: CarriedOut): JobRow {
+function madeRow(draft: Draft, { created_at, made }: AppliedSubmissions): JobRow {
   const { status, run_at } = made.get(draft.id) ?? { status: "queued", run_at: created_at };
   return newRow(draft, {
     created_at,
@@ -89,7 +89,7 @@ function madeRow(draft: Draft, { created_at, made }: CarriedOut): JobRow {
 }
 
 /** The outcome of a draft answered with another job. Signalled if that job has moved within its queue. */
-export function joined({ slot, replaces }: Join, job: KnownJob, done: CarriedOut | undefined): EnqueueOutcome {
+export function joined({ slot, replaces }: Join, job: KnownJob, done: AppliedSubmissions | undefined): EnqueueOutcome {
   if (!replaces) return { kind: "existing", job };
   const was = done?.replaced.get(job.id)?.was;
   const moved = was !== undefined && (was !== "queued" || job.priority !== slot.job?.priority);
@@ -97,7 +97,10 @@ export function joined({ slot, replaces }: Join, job: KnownJob, done: CarriedOut
 }
 
 /** The job of a slot, after being replaced, if it was. */
-export function holderAfter({ slot: { job, replacement } }: Join, done: CarriedOut | undefined): KnownJob | undefined {
+export function holderAfter(
+  { slot: { job, replacement } }: Join,
+  done: AppliedSubmissions | undefined,
+): KnownJob | undefined {
   const now = job && done?.replaced.get(job.id);
   if (!job || !now || !replacement) return job;
   const { request, trace } = replacement;

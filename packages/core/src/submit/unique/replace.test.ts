@@ -5,7 +5,7 @@ import { advanceAndAdmit } from "../../../test/advance.ts";
 import { isTakenMeanwhile } from "../../database/clauses.ts";
 import { executeOn } from "../../database/statement.ts";
 import { submitFlow } from "../../flows/submit-flow.ts";
-import { carryOut } from "../carry-out.ts";
+import { applySubmissions } from "../apply-submissions.ts";
 import { draftsOf } from "../drafts.ts";
 import { fail } from "../../settle/settle.ts";
 import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
@@ -99,7 +99,7 @@ async function replaceOf(id: string, version: string) {
   const [draft] = await draftsOf([submission({ unique: replace })]);
   if (!draft) throw new Error("no draft");
   const step = { draft, role: "join" as const, names: id, key_ttl_seconds: 60, seen: { id, version }, writes: true };
-  const done = carryOut(executeOn(deps.database), [step], "insert");
+  const done = applySubmissions(executeOn(deps.database), [step], "insert");
   return done.then(
     ({ replaced }) => replaced.size,
     (error: unknown) => isTakenMeanwhile(error),

@@ -1,4 +1,4 @@
-import { adoptStrays } from "../../../src/lease/adopt-strays.ts";
+import { reindexOrphanedLeases } from "../../../src/lease/reindex-orphaned-leases.ts";
 import { claim, claimReady } from "../../../src/lease/claim.ts";
 import { endLeases } from "../../../src/lease/end-leases.ts";
 import { extendLeases } from "../../../src/lease/extend.ts";
@@ -8,10 +8,10 @@ import type { Lease } from "../../../src/lease/lease.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
 import { release } from "../../../src/lease/release.ts";
 import { reportProgress } from "../../../src/lease/report-progress.ts";
-import { takeBack } from "../../../src/lease/take-back.ts";
+import { revokeClaim } from "../../../src/lease/revoke-claim.ts";
 import { firstId } from "../../../src/maintenance/prune.ts";
 import { completeWithChildren } from "../../../src/settle/complete-with-children.ts";
-import { completeAndTakeNext } from "../../../src/settle/complete-and-take-next.ts";
+import { completeAndLeaseNext } from "../../../src/settle/complete-and-lease-next.ts";
 import { complete, fail } from "../../../src/settle/settle.ts";
 import { park } from "../../../src/steps/park.ts";
 import { storeStep } from "../../../src/steps/store.ts";
@@ -55,7 +55,7 @@ export const leaseMoves: Moves = {
       ),
     "complete and take the next": async ({ leases, taken, claimer }, deps) => {
       const completions = leases.map((lease) => ({ lease, result: 1 }));
-      const done = await completeAndTakeNext(deps, completions, { ...claimer, after: leases.map(({ id }) => id) });
+      const done = await completeAndLeaseNext(deps, completions, { ...claimer, after: leases.map(({ id }) => id) });
       taken.push(...done.next.values());
     },
     fail: ({ leases }, deps) =>
@@ -72,9 +72,9 @@ export const leaseMoves: Moves = {
     "release for later": ({ leases }, deps) => release(deps, leases, { later: true }),
     // It gives up on a claim's locked row, and its caller repeats it.
     "take back": async ({ tenant, leases }, deps) =>
-      takeBack(deps, tenant, leases[0]?.lease_token ?? "").catch(mayBeLate),
+      revokeClaim(deps, tenant, leases[0]?.lease_token ?? "").catch(mayBeLate),
     "take back what never came": async ({ tenant, unanswered }, deps) =>
-      takeBack(deps, tenant, unanswered).catch(mayBeLate),
+      revokeClaim(deps, tenant, unanswered).catch(mayBeLate),
     recover: (_world, deps) => recoverExpired(deps, 50),
     "end leases": ({ claimer }, deps) => endLeases(deps, claimer.worker_id),
   }),
@@ -82,7 +82,7 @@ export const leaseMoves: Moves = {
   ...ofOne("claims", {
     "forget claims": ({ settled }, deps) => forgetClaims(deps, [settled]),
     "forget ended claims": (world, deps) => forgetEndedClaims(deps, tokensOf(world)),
-    "adopt strays": (_world, deps) => adoptStrays(deps, firstId, 1_000),
+    "adopt strays": (_world, deps) => reindexOrphanedLeases(deps, firstId, 1_000),
   }),
   ...ofOne("running", {
     // It shortens the lease, and so moves when the sweep looks at its claim as well.

@@ -5,7 +5,7 @@ import { submitFlow } from "../../../src/flows/submit-flow.ts";
 import { dueSchedules } from "../../../src/schedules/due.ts";
 import { fireSchedules } from "../../../src/schedules/fire.ts";
 import { admitAll } from "../../advance.ts";
-import { submitInside } from "../../../src/submit/arrivals/submit-inside.ts";
+import { submitInside } from "../../../src/submit/pending/submit-inside.ts";
 import { enqueueAll } from "../../../src/submit/enqueue-all.ts";
 import { enqueue, enqueueOnce, lookAgain } from "../../../src/submit/enqueue.ts";
 import type { World } from "../world.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { executeIn } from "../../../src/database/caller-transaction.ts";
 import { submitFlow } from "../../../src/flows/submit-flow.ts";
-import { submitInside, type InsideOutcome } from "../../../src/submit/arrivals/submit-inside.ts";
+import { submitInside, type InsideOutcome } from "../../../src/submit/pending/submit-inside.ts";
 import { enqueueAll } from "../../../src/submit/enqueue-all.ts";
 import { enqueue } from "../../../src/submit/enqueue.ts";
 import type { EnqueueOutcome } from "../../../src/submit/outcome.ts";

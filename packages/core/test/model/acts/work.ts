@@ -4,7 +4,7 @@ import { extendLeases } from "../../../src/lease/extend.ts";
 import { heartbeat } from "../../../src/lease/heartbeat.ts";
 import type { Lease } from "../../../src/lease/lease.ts";
 import { release } from "../../../src/lease/release.ts";
-import { takeBack } from "../../../src/lease/take-back.ts";
+import { revokeClaim } from "../../../src/lease/revoke-claim.ts";
 import { complete, fail } from "../../../src/settle/settle.ts";
 import { park } from "../../../src/steps/park.ts";
 import * as claiming from "../claiming.ts";
@@ -89,8 +89,8 @@ export const work: Record<string, Act> = {
   },
   "take back": async (model, real, draw) => {
     for (const { token } of someLeases(model, draw, 1)) {
-      await takeBack(real.deps, tenant, real.tokens.get(token) ?? "");
-      leasing.takeBack(model, token);
+      await revokeClaim(real.deps, tenant, real.tokens.get(token) ?? "");
+      leasing.revokeClaim(model, token);
     }
   },
   park: async (model, real, draw) => {

@@ -1,4 +1,4 @@
-import type { Database, Sender } from "../connect.ts";
+import type { Database, TenantContext } from "../connect.ts";
 
 /**
  * What is sent through this view of a database is sent for a tenant. Tenants take turns for the pool's connections, and
@@ -7,10 +7,10 @@ import type { Database, Sender } from "../connect.ts";
  * Other than the turns nothing differs: deadlines, errors and the pool are those of the database.
  *
  * @example
- * const jobs = await listJobs({ ...deps, database: onBehalfOf(deps.database, { tenant }) }, query);
+ * const jobs = await listJobs({ ...deps, database: forTenant(deps.database, { tenant }) }, query);
  */
-export function onBehalfOf(database: Database, sender: Sender): Database {
-  return { ...database, sender };
+export function forTenant(database: Database, context: TenantContext): Database {
+  return { ...database, context };
 }
 
 /**
@@ -18,10 +18,10 @@ export function onBehalfOf(database: Database, sender: Sender): Database {
  * quarter of the connections takes no other statements.
  *
  * @example
- * await executeOn(ahead(deps.database))(renewal);
+ * await executeOn(withPriority(deps.database))(renewal);
  */
-export function ahead(database: Database): Database {
-  return database.sender ? onBehalfOf(database, { ...database.sender, line: "lease" }) : database;
+export function withPriority(database: Database): Database {
+  return database.context ? forTenant(database, { ...database.context, line: "lease" }) : database;
 }
 
 /**
@@ -31,9 +31,9 @@ export function ahead(database: Database): Database {
 export async function inTurn<T>(database: Database, work: (began_at: number) => Promise<T>): Promise<T> {
   if (database.atFirstUse) await database.atFirstUse();
   const began_at = performance.now();
-  const { sender, timeout_ms, pulse } = database;
-  if (!sender) return work(began_at);
-  const { tenant, line = "rest", gone } = sender;
+  const { context, timeout_ms, pulse } = database;
+  if (!context) return work(began_at);
+  const { tenant, line = "rest", gone } = context;
   const turns = database.turns[line];
   if (!turns.enter(tenant)) await turns.wait(tenant, { began_at, timeout_ms, pulse, gone: gone?.() });
   try {
@@ -51,6 +51,6 @@ export async function inTurn<T>(database: Database, work: (began_at: number) => 
  * const jobs = await inOneTurn(deps.database, (database) => claimJobs({ ...deps, database }, ids, claimer));
  */
 export function inOneTurn<T>(database: Database, work: (database: Database) => Promise<T>): Promise<T> {
-  const { sender: _, ...plain } = database;
+  const { context: _, ...plain } = database;
   return inTurn(database, () => work(plain));
 }

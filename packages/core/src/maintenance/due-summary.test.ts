@@ -2,7 +2,7 @@ import { connectDatabase } from "../database/connect.ts";
 import { recordEvents, submission, testDatabase, forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { enqueue } from "../submit/enqueue.ts";
-import { outlookInTime } from "./outlook.ts";
+import { dueSummaryInTime } from "./due-summary.ts";
 
 const own = forFile(testDatabase);
 
@@ -10,12 +10,12 @@ test("a sweep knows nothing of what is not answered in time", async () => {
   const deps = { database: own.database, observe: recordEvents().observe };
   await enqueue(deps, [submission({})], { idempotency_ttl_seconds: 60 });
   const known = { any_queued: true, any_changes: true, due_in_ms: null, newest_dead: null, any_overdue_groups: false };
-  expect(await outlookInTime(deps)).toMatchObject(known);
+  expect(await dueSummaryInTime(deps)).toMatchObject(known);
   await own.database.sql.begin(async (lock) => {
     await lock`LOCK TABLE atlasqueue.claims IN ACCESS EXCLUSIVE MODE`;
-    expect(await outlookInTime(deps)).toEqual({});
+    expect(await dueSummaryInTime(deps)).toEqual({});
   });
-  expect(await outlookInTime(deps)).toMatchObject(known);
+  expect(await dueSummaryInTime(deps)).toMatchObject(known);
 });
 
 test("when the database is away, that is an error", async () => {
@@ -24,6 +24,6 @@ test("when the database is away, that is an error", async () => {
     connectionsMax: 1,
     timeoutMs: 300,
   });
-  await expect(outlookInTime({ database })).rejects.toThrow();
+  await expect(dueSummaryInTime({ database })).rejects.toThrow();
   await database.close();
 });

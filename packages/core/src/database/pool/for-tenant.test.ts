@@ -2,7 +2,7 @@ import { eventually, postgresUrl } from "@atlasqueue/harness";
 import { afterEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../connect.ts";
 import { CallerGoneError, outcomeUnknown } from "../errors.ts";
-import { ahead, onBehalfOf } from "./on-behalf-of.ts";
+import { withPriority, forTenant } from "./for-tenant.ts";
 import { plain } from "../plain.ts";
 import { executeOn } from "../statement.ts";
 import { inTransaction } from "../transaction.ts";
@@ -19,7 +19,7 @@ const open = (connections_max: number, timeout_ms = 20_000): Database => {
 const one = { text: "SELECT 1 AS one", params: [] };
 const endless = { text: "SELECT pg_sleep(600)", params: [] };
 const send = (database: Database, tenant: string, statement = one) =>
-  executeOn(onBehalfOf(database, { tenant }))(statement);
+  executeOn(forTenant(database, { tenant }))(statement);
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => expect.unreachable("it did not fail"),
@@ -43,11 +43,11 @@ test.each(Object.entries(ways))(
     );
     let answered = 0;
     const greedy = Array.from({ length: 1_000 }, () =>
-      sent(onBehalfOf(database, { tenant: "greedy" })).then(() => (answered += 1)),
+      sent(forTenant(database, { tenant: "greedy" })).then(() => (answered += 1)),
     );
     await greedy[0];
     const before = answered;
-    await sent(onBehalfOf(database, { tenant: "modest" }));
+    await sent(forTenant(database, { tenant: "modest" }));
     expect(answered - before).toBeLessThan(50);
     await Promise.all(greedy);
   },
@@ -94,7 +94,7 @@ test("operations on a lease do not wait for their tenant's other statements, eve
     Array.from({ length: 20 }, () => send(database, tenant, endless).catch(() => {})),
   );
   for (const tenant of ["a", "b", "c"])
-    expect(await executeOn(ahead(onBehalfOf(database, { tenant })))(one)).toEqual([{ one: 1 }]);
+    expect(await executeOn(withPriority(forTenant(database, { tenant })))(one)).toEqual([{ one: 1 }]);
   await database.close();
   await Promise.all(stuck);
 });
@@ -130,9 +130,9 @@ test("while others are answered it waits three deadlines, and then says that it 
 test("a caller who hangs up leaves the line, and one whose statement was sent is not minded", async () => {
   const database = open(2);
   const gone = new AbortController();
-  const sender = { tenant: "greedy", gone: () => gone.signal };
-  const sent = executeOn(onBehalfOf(database, sender))({ text: "SELECT pg_sleep(0.5), 1 AS one", params: [] });
-  const waits = failureOf(executeOn(onBehalfOf(database, sender))(one));
+  const context = { tenant: "greedy", gone: () => gone.signal };
+  const sent = executeOn(forTenant(database, context))({ text: "SELECT pg_sleep(0.5), 1 AS one", params: [] });
+  const waits = failureOf(executeOn(forTenant(database, context))(one));
   await eventually(() => expect(database.connections().waiting).toBe(1));
   gone.abort();
   const error = await waits;
@@ -140,7 +140,7 @@ test("a caller who hangs up leaves the line, and one whose statement was sent is
   expect(outcomeUnknown(error)).toBe(false);
   expect(await sent).toMatchObject([{ one: 1 }]);
   expect(database.turns.rest.enter("greedy")).toBe(true);
-  expect(await failureOf(executeOn(onBehalfOf(database, sender))(one))).toBeInstanceOf(CallerGoneError);
+  expect(await failureOf(executeOn(forTenant(database, context))(one))).toBeInstanceOf(CallerGoneError);
   database.turns.rest.leave("greedy");
   expect(await send(database, "greedy")).toEqual([{ one: 1 }]);
 });

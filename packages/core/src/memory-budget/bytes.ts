@@ -45,7 +45,7 @@ const parsed_bytes_each = 24;
 export const page_bytes_max = withinHeap(4 * 1_048_576, { part: 2, bytes_each: parsed_bytes_each });
 
 /** How large may be what is read beside the jobs: the steps of those that are leased, and the results they waited for. */
-export const beside_bytes_max = Math.floor(page_bytes_max / 4);
+export const shared_page_bytes_max = Math.floor(page_bytes_max / 4);
 
 /** As of `payloadBytes`: a value stored outside the row is not read for its size. */
 export const bytesOf = (column: string) => `

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { dueAt } from "../operations/rows.ts";
 
 /** What a sweep would find. Times are milliseconds from now, negative when past, null when there is none. */
-export type SweepOutlook = {
+export type DueSummary = {
   due_in_ms: number | null;
   schedule_in_ms: number | null;
   lease_check_in_ms: number | null;
@@ -21,7 +21,7 @@ export type SweepOutlook = {
  * Each reads one end of an index; for ready jobs the end with the newest, as the other holds the dead entries of
  * claimed jobs.
  */
-const parts: Record<keyof SweepOutlook, string> = {
+const parts: Record<keyof DueSummary, string> = {
   due_in_ms: "(extract(epoch FROM (SELECT min(due_at) FROM atlasqueue.jobs) - now()) * 1000)::float8",
   schedule_in_ms: `
     (extract(epoch FROM (SELECT min(next_at) FROM atlasqueue.schedules WHERE paused_at IS NULL) - now()) * 1000)::float8`,
@@ -38,7 +38,7 @@ const parts: Record<keyof SweepOutlook, string> = {
   any_outbox: "EXISTS (SELECT FROM atlasqueue.outbox)",
 };
 const text = composed(
-  "maintenance/outlook",
+  "maintenance/due-summary",
   [],
   `SELECT ${Object.entries(parts)
     .map(([name, part]) => `${part} AS ${name}`)
@@ -49,11 +49,11 @@ const text = composed(
  * What a sweep would find, in one cheap statement: an idle system sends the database one query a second.
  *
  * @example
- * const { due_in_ms } = await readOutlook(deps);
+ * const { due_in_ms } = await readDueSummary(deps);
  */
-export async function readOutlook({ database }: Pick<Deps, "database">): Promise<SweepOutlook> {
-  const [row] = await executeOn(database)<SweepOutlook>({ text, params: [] });
-  if (!row) throw new Error("an outlook gave no row");
+export async function readDueSummary({ database }: Pick<Deps, "database">): Promise<DueSummary> {
+  const [row] = await executeOn(database)<DueSummary>({ text, params: [] });
+  if (!row) throw new Error("the due summary gave no row");
   return row;
 }
 
@@ -64,11 +64,11 @@ const outlook_ms_max = 1_000;
  * The same for a sweep: nothing of it is known if the database has not answered within a second.
  *
  * @example
- * const { any_outbox = true } = await outlookInTime(deps);
+ * const { any_outbox = true } = await dueSummaryInTime(deps);
  */
-export async function outlookInTime({ database }: Pick<Deps, "database">): Promise<Partial<SweepOutlook>> {
+export async function dueSummaryInTime({ database }: Pick<Deps, "database">): Promise<Partial<DueSummary>> {
   const timeout_ms = Math.min(outlook_ms_max, database.timeout_ms);
-  return readOutlook({ database: { ...database, timeout_ms } }).catch((error: unknown) => {
+  return readDueSummary({ database: { ...database, timeout_ms } }).catch((error: unknown) => {
     if (error instanceof DatabaseTimeoutError) return {};
     throw error;
   });

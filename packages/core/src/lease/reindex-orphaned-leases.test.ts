@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
-import { adoptStrays, countStrays } from "./adopt-strays.ts";
+import { reindexOrphanedLeases, countOrphanedLeases } from "./reindex-orphaned-leases.ts";
 import { claim } from "./claim.ts";
 import { complete } from "../settle/settle.ts";
 import { firstId } from "../maintenance/prune.ts";
@@ -12,24 +12,24 @@ test("running jobs whose claim's row is gone are found, tracked again and recove
   const ids = await addMany(12);
   const lost = await claim(deps, ids.slice(0, 7), { ...claimer, lease_seconds: 0.001 });
   const kept = await claim(deps, ids.slice(7, 11), { ...claimer, lease_seconds: 60 });
-  expect(await countStrays(deps)).toBe(0);
+  expect(await countOrphanedLeases(deps)).toBe(0);
   await deps.database.sql`DELETE FROM atlasqueue.claims WHERE token = ${lost[0]?.lease_token ?? ""}`;
   await complete(
     deps,
     [...lost.slice(6), ...kept.slice(3)].map((lease) => ({ lease, result: null })),
   );
-  expect(await countStrays(deps)).toBe(6);
+  expect(await countOrphanedLeases(deps)).toBe(6);
   expect((await recoverExpired(deps, 50)).requeued).toEqual([]);
 
   let found = 0;
   for (let after: string | undefined = firstId; after !== undefined;) {
-    const step: Awaited<ReturnType<typeof adoptStrays>> = await adoptStrays(deps, after, 4);
+    const step: Awaited<ReturnType<typeof reindexOrphanedLeases>> = await reindexOrphanedLeases(deps, after, 4);
     found += step.adopted;
     after = step.next;
   }
-  expect([found, await countStrays(deps)]).toEqual([6, 0]);
+  expect([found, await countOrphanedLeases(deps)]).toEqual([6, 0]);
   expect(recorded.named("orphaned_leases_recovered").length).toBe(2);
   const { requeued } = await recoverExpired(deps, 50);
   expect(requeued.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, 6));
-  expect((await adoptStrays(deps, firstId, 100)).adopted).toBe(0);
+  expect((await reindexOrphanedLeases(deps, firstId, 100)).adopted).toBe(0);
 });

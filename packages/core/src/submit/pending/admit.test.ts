@@ -13,7 +13,7 @@ import { createDrainer } from "../../outbox/drainer.ts";
 import { drainPage } from "../../outbox/drain-page.ts";
 import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
 import { draft } from "../drafts.ts";
-import { arrive } from "./arrive.ts";
+import { deferInsert } from "./defer-insert.ts";
 
 const { deps, url, die, read, statuses } = engineHarness();
 
@@ -302,7 +302,7 @@ test("a tenant's one job does not wait for another's thousand, in as many groups
     const drafts = Array.from({ length: count }, (_, at) =>
       draft({ ...submission({ group: `${groups}-${at % groups}` }), tenant }),
     );
-    await arrive(executeOn(deps.database), drafts, 60);
+    await deferInsert(executeOn(deps.database), drafts, 60);
     return drafts.map(({ id }) => id);
   };
   await ofTenant("greedy", 600, 600);

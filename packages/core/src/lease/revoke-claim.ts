@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
-import { unsynced, impatient, isFree, lockFree } from "../database/clauses.ts";
+import { asyncCommit, lockTimeout, isFree, lockFree } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { aboutLease } from "./lease.ts";
@@ -12,7 +12,7 @@ import { asQueued } from "./release.ts";
  * was lost, as it may have given them back. `locked` are still held, as another transaction has their rows locked:
  * repeat it.
  */
-export type TakenBack = { given: ReadyJob[]; waiting: ReadyJob[]; locked: number };
+export type RevokedClaim = { given: ReadyJob[]; waiting: ReadyJob[]; locked: number };
 
 /** No claim under the token is taken for this long: longer than one can be on its way. */
 const refused_seconds = 300;
@@ -23,12 +23,12 @@ const refused_seconds = 300;
  * the second must see a claim committed while the first waited for it.
  *
  * @example
- * const { given, locked } = await takeBack(deps, "default", lease_token);
+ * const { given, locked } = await revokeClaim(deps, "default", lease_token);
  */
-export async function takeBack(deps: Deps, tenant: string, lease_token: string): Promise<TakenBack> {
+export async function revokeClaim(deps: Deps, tenant: string, lease_token: string): Promise<RevokedClaim> {
   const execute = executeOn(deps.database);
   await execute({ text: takeToken, params: [lease_token, refused_seconds, tenant] });
-  const rows = await execute<Held>({ text: giveBack, params: [lease_token, tenant] });
+  const rows = await execute<Held>({ text: releaseText, params: [lease_token, tenant] });
   const are = (wanted: Held["state"]) => rows.filter(({ state }) => state === wanted);
   const given = are("given");
   for (const job of given) deps.observe({ event: "job_released", ...aboutLease(job) });
@@ -39,19 +39,19 @@ type Held = ReadyJob & { type: string; attempts: number; worker_id: string; stat
 
 // The sweep forgets it with the other claims that have no jobs left.
 const takeToken = composed(
-  "lease/take-back-token",
+  "lease/revoke-token",
   ["lease_token", "refused_seconds", "tenant"],
   `
   INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
-  SELECT $3, $1::uuid, '', now() + make_interval(secs => $2::float8), '{}' WHERE ${unsynced} AND ${impatient}
+  SELECT $3, $1::uuid, '', now() + make_interval(secs => $2::float8), '{}' WHERE ${asyncCommit} AND ${lockTimeout}
   ON CONFLICT (token, tenant) DO NOTHING`,
 );
 
 const holds = "jobs.lease_token = $1::uuid AND jobs.status = 'running'";
 const itsJobs =
   "id = ANY(ARRAY(SELECT unnest(job_ids) FROM atlasqueue.claims WHERE token = $1::uuid AND tenant = $2)) AND tenant = $2";
-const giveBack = composed(
-  "lease/take-back",
+const releaseText = composed(
+  "lease/revoke-claim",
   ["lease_token", "tenant"],
   `
   WITH held AS MATERIALIZED (

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { SignalUnavailableError } from "../../signal/signal.ts";
-import { createReaches } from "./reaches.ts";
+import { createScanWindow } from "./scan-window.ts";
 
 const queue = { tenant: "default", queue: "mail" };
 
 /** Looks whose times are told to them, and the reaches they were given. */
 function looks() {
   let now = 1_000_000;
-  const reaches = createReaches(() => now);
+  const window = createScanWindow(() => now);
   const given: number[] = [];
   return {
     given,
     wait: (ms: number) => void (now += ms),
     look: (takes_ms: number, missing: number | Error = 0, of = queue) =>
-      reaches.look(of, async (reach_ms) => {
+      window.look(of, async (reach_ms) => {
         given.push(reach_ms);
         now += takes_ms;
         if (missing instanceof Error) throw missing;

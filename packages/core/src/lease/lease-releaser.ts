@@ -5,16 +5,16 @@ import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 import { returnable, type Returnable } from "./lease.ts";
 import { release } from "./release.ts";
-import { takeBack } from "./take-back.ts";
+import { revokeClaim } from "./revoke-claim.ts";
 
-export type LeaseReturns = {
+export type LeaseReleaser = {
   /** A claim was sent under this token and not answered: whatever it leased goes back. */
   unanswered(lease_token: string, tenant: string): void;
   /**
    * These are held, but no one will use them. Resolves with how many went back, once the database has confirmed it.
    * `later`: they are to be offered again later (`release`).
    */
-  giveBack(leases: readonly Returnable[], options?: { later?: boolean }): Promise<number>;
+  release(leases: readonly Returnable[], options?: { later?: boolean }): Promise<number>;
   /** True when so many are on their way back that no further claim should be sent. */
   full(): boolean;
   /** Resolves when all went back, or at the deadline: the rest then end with their leases. */
@@ -45,10 +45,10 @@ type Unanswered = Open & { tenant: string; token: string };
  * See decisions/2026-11-21-lost-answers.md.
  *
  * @example
- * const returns = createLeaseReturns(deps);
+ * const returns = createLeaseReleaser(deps);
  * await claim(deps, ids, { ...claimer, unanswered: returns.unanswered });
  */
-export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturns {
+export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseReleaser {
   const held = new Set<Held>();
   const unanswered = new Set<Unanswered>();
   const stopped = new AbortController();
@@ -69,7 +69,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
 
   const takeOneBack = async (one: Unanswered): Promise<void> => {
     try {
-      const { given, waiting, locked } = await takeBack(deps, one.tenant, one.token);
+      const { given, waiting, locked } = await revokeClaim(deps, one.tenant, one.token);
       await announce(deps, one.unsure ? [...given, ...waiting] : given, "front");
       one.unsure = false;
       if (locked === 0) unanswered.delete(one);
@@ -144,7 +144,7 @@ export function createLeaseReturns(deps: Deps & { signal: Signal }): LeaseReturn
 
   return {
     unanswered: (token, tenant) => begin(unanswered, { token, tenant, unsure: false }),
-    giveBack: (leases, { later = false } = {}) =>
+    release: (leases, { later = false } = {}) =>
       leases.length === 0
         ? Promise.resolve(0)
         : new Promise((resolve) => {

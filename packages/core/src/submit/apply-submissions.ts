@@ -5,7 +5,7 @@ import { countMixedMoves } from "../counts/changes.ts";
 import { flowColumns, flowParameters, flowParams, parentsLocked, storeFlows } from "../flows/store-flow.ts";
 import { noteParents } from "../outbox/notes.ts";
 import { joinGroups, seatMembers } from "../groups/join.ts";
-import { refuseIf, impatient } from "../database/clauses.ts";
+import { refuseIf, lockTimeout } from "../database/clauses.ts";
 import {
   askedColumns,
   askedValues,
@@ -41,7 +41,7 @@ export type Step = {
 /** `insert` is of new jobs, and `admit` of pending ones. */
 type Mode = "insert" | "admit";
 
-export type CarriedOut = {
+export type AppliedSubmissions = {
   created_at: Date;
   made: ReadonlyMap<string, MadeJob>;
   replaced: ReadonlyMap<string, ReplacedJob>;
@@ -59,12 +59,12 @@ type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date 
  * The lock order is the same in all statements that take jobs in: jobs that have unique keys, which no one waits for; then
  * idempotency keys, groups and new unique keys, each sorted.
  */
-export async function carryOut(
+export async function applySubmissions(
   execute: Execute,
   steps: readonly Step[],
   mode: Mode,
   { postponed = false }: { postponed?: boolean | undefined } = {},
-): Promise<CarriedOut> {
+): Promise<AppliedSubmissions> {
   const drafts = steps.map(({ draft }) => draft);
   const ofJobs = mode === "insert" ? [...inputParams(drafts), ...flowParams(drafts), String(postponed)] : [];
   const [row] = await execute<Row>({ text: texts[mode], params: [...ofJobs, ...stepParams(steps)] });
@@ -144,14 +144,14 @@ const asked = {
       ${stepInput(23)}
     ) WITH ORDINALITY AS input(id, tenant, ${jobNames}, delay, group_key, backoff, payload, traceparent, tracestate,
       ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, ${stepNames.join(", ")}, place)
-    WHERE ${impatient}`,
+    WHERE ${lockTimeout}`,
   admit: `
     SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
     FROM ROWS FROM (${stepInput(1)}) WITH ORDINALITY AS step(${stepNames.join(", ")}, place)
     CROSS JOIN LATERAL (
       SELECT id, tenant, ${jobNames}, group_key, backoff, payload, traceparent, tracestate
       FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
-    WHERE ${impatient}`,
+    WHERE ${lockTimeout}`,
 };
 const isPostponed = "$22::text::boolean";
 

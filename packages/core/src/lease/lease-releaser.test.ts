@@ -4,15 +4,15 @@ import { brokenConnection, eventually, steppingDatabase, type Step } from "@atla
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";
-import { createLeaseReturns, type LeaseReturns } from "./returns.ts";
+import { createLeaseReleaser, type LeaseReleaser } from "./lease-releaser.ts";
 import { claim, claimReady } from "./claim.ts";
 import { setLimits } from "../limits/set.ts";
-import { takeBack } from "./take-back.ts";
+import { revokeClaim } from "./revoke-claim.ts";
 
 const { deps, recorded, url, addMany } = engineHarness();
-let returns: LeaseReturns;
+let returns: LeaseReleaser;
 beforeEach(async () => {
-  returns = createLeaseReturns(deps);
+  returns = createLeaseReleaser(deps);
 });
 afterEach(() => returns.close(0));
 
@@ -49,7 +49,7 @@ for (const limited of [false, true])
       });
       const claiming = claim({ ...deps, database }, ids, { ...claimer, unanswered: returns.unanswered });
       const leases = await claiming.catch(() => undefined);
-      if (leases) await returns.giveBack(leases);
+      if (leases) await returns.release(leases);
       whole = leases !== undefined;
       await eventually(async () => expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]));
     }
@@ -67,7 +67,7 @@ test("a claim that arrives after it was taken back leases nothing", async () => 
       if (step !== "statement") return;
       // Taken back while the claim is still on its way.
       const token = tokens[0] ?? "";
-      expect(await takeBack(deps, "default", token)).toEqual({ given: [], waiting: [], locked: 0 });
+      expect(await revokeClaim(deps, "default", token)).toEqual({ given: [], waiting: [], locked: 0 });
       resolve();
     });
     const watched = watchTokens(database, tokens);
@@ -95,7 +95,7 @@ test("leases are given back however long the database is away, or their row is l
   const leases = await claim(deps, await addMany(3), claimer);
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
-    const given = returns.giveBack(leases);
+    const given = returns.release(leases);
     await eventually(async () =>
       expect(await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'queued'`).toHaveLength(2),
     );
@@ -108,8 +108,8 @@ test("leases are given back however long the database is away, or their row is l
 test("what is left at the deadline waits for its leases to end", async () => {
   const leases = await claim(deps, await addMany(1), claimer);
   const away = connectDatabase({ url: "postgres://postgres@127.0.0.1:1/none", connectionsMax: 1, timeoutMs: 200 });
-  const lost = createLeaseReturns({ ...deps, database: away });
-  const given = lost.giveBack(leases);
+  const lost = createLeaseReleaser({ ...deps, database: away });
+  const given = lost.release(leases);
   await lost.close(300);
   expect(await given).toBe(0);
   expect(recorded.named("database_unavailable")[0]).toMatchObject({ during: "giving leases back" });
@@ -123,7 +123,7 @@ test("what went back by a try whose answer was lost is signalled by the next try
     lost += 1;
     throw brokenConnection();
   });
-  const forgetful = createLeaseReturns({ ...deps, database: stepping });
+  const forgetful = createLeaseReleaser({ ...deps, database: stepping });
   const taken = await claim(deps, await addMany(2), claimer);
   expect(await deps.signal.take([main], 10)).toEqual([]);
   forgetful.unanswered(taken[0]?.lease_token ?? "", "default");
@@ -136,7 +136,7 @@ test("what went back by a try whose answer was lost is signalled by the next try
     claimer,
   );
   expect(held).toHaveLength(2);
-  await forgetful.giveBack(held);
+  await forgetful.release(held);
   expect(lost).toBe(2);
   expect((await deps.signal.take([main], 10)).toSorted()).toEqual(held.map(({ id }) => id).toSorted());
   await forgetful.close(0);
@@ -148,7 +148,7 @@ test("what went back is signalled once, however often the rest of its claim is t
   const stepping = steppingDatabase(deps.database, (step, _number, text) => {
     if (step === "answer" && text.includes("'waiting'")) tries += 1;
   });
-  const counted = createLeaseReturns({ ...deps, database: stepping });
+  const counted = createLeaseReleaser({ ...deps, database: stepping });
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
     counted.unanswered(leases[0]?.lease_token ?? "", "default");
@@ -162,18 +162,18 @@ test("what went back is signalled once, however often the rest of its claim is t
 test("what is given back while a statement is under way goes together, refused ones by themselves", async () => {
   const leases = await claim(deps, await addMany(100), claimer);
   let statements = 0;
-  const counted = createLeaseReturns({
+  const counted = createLeaseReleaser({
     ...deps,
     database: steppingDatabase(deps.database, (step) => void (statements += step === "answer" ? 1 : 0)),
   });
-  expect(await Promise.all(leases.map((lease) => counted.giveBack([lease])))).toEqual(leases.map(() => 1));
+  expect(await Promise.all(leases.map((lease) => counted.release([lease])))).toEqual(leases.map(() => 1));
   expect(statements).toBe(2);
   expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]);
 
   const [refused, ...others] = await claim(deps, await deps.signal.take([main], 100), claimer);
   if (!refused) throw new Error("nothing was leased");
-  const first = counted.giveBack([others.pop() ?? refused]);
-  const given = [{ ...refused, lease_token: "no token" }, ...others].map((lease) => counted.giveBack([lease]));
+  const first = counted.release([others.pop() ?? refused]);
+  const given = [{ ...refused, lease_token: "no token" }, ...others].map((lease) => counted.release([lease]));
   expect(await Promise.all([first, ...given])).toEqual([1, 0, ...others.map(() => 1)]);
   expect(recorded.named("lease_return_failed")).toHaveLength(2);
   await counted.close(0);

@@ -4,29 +4,29 @@ import { composed } from "../database/composed.ts";
 import { afterSome, isLocked, isUnavailable, outcomeUnknown } from "../database/errors.ts";
 import { hidden } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import { impatient } from "../database/clauses.ts";
-import { notHeldUnread } from "../database/transaction.ts";
+import { lockTimeout } from "../database/clauses.ts";
+import { tcpUserTimeout } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { noteParents } from "../outbox/notes.ts";
 import { sameGroup, waitingIn } from "../groups/join.ts";
 import { holdsLease, leaseParameters } from "../lease/fence.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
-import { page_bytes_max, payloadBytes } from "../room/bytes.ts";
+import { page_bytes_max, payloadBytes } from "../memory-budget/bytes.ts";
 import { leaseColumns, ofTypes, readTrace, typesIn, type LeaseRow } from "../lease/take-leases.ts";
 import { isTokenTaken } from "../lease/claim/statement.ts";
-import { hasMark } from "../limits/room.ts";
-import { complete, type Completion, type SettleOutcome, tellSettled } from "./settle.ts";
+import { hasMark } from "../limits/capacity.ts";
+import { complete, type Completion, type SettleOutcome, reportOutcomes } from "./settle.ts";
 import { logIn, resultIn, resultOf, settlementParams, type Settlement } from "./statement.ts";
 
 /** The worker that takes the next jobs, and the completed jobs, by id, whose groups are to go on. */
-export type TakeNext = Pick<Claimer, "worker_id" | "lease_seconds" | "lease_token" | "unanswered" | "types"> & {
+export type LeaseNext = Pick<Claimer, "worker_id" | "lease_seconds" | "lease_token" | "unanswered" | "types"> & {
   after: readonly string[];
   /** Each lease has the whole job in place of its payload: for a remote worker. */
   whole?: boolean;
 };
 
 /** The outcomes in the order of the completions, and the lease of each one's next job that could be taken. */
-export type CompletedAndTaken = { outcomes: SettleOutcome[]; next: ReadonlyMap<Lease, Lease> };
+export type CompletedAndLeased = { outcomes: SettleOutcome[]; next: ReadonlyMap<Lease, Lease> };
 
 /**
  * `complete`, and of the groups named the next job is blocked → running in the same statement, under a new token: so no
@@ -35,13 +35,13 @@ export type CompletedAndTaken = { outcomes: SettleOutcome[]; next: ReadonlyMap<L
  * what may have been taken goes back through `unanswered`, and the settlement may be repeated.
  *
  * @example
- * const { outcomes, next } = await completeAndTakeNext(deps, completions, { worker_id, lease_seconds: 30, after: [id] });
+ * const { outcomes, next } = await completeAndLeaseNext(deps, completions, { worker_id, lease_seconds: 30, after: [id] });
  */
-export async function completeAndTakeNext(
+export async function completeAndLeaseNext(
   deps: Deps,
   completions: readonly Completion[],
-  { worker_id, lease_seconds, lease_token = randomUUID(), after, unanswered, whole = false, types }: TakeNext,
-): Promise<CompletedAndTaken> {
+  { worker_id, lease_seconds, lease_token = randomUUID(), after, unanswered, whole = false, types }: LeaseNext,
+): Promise<CompletedAndLeased> {
   const next = new Map<Lease, Lease>();
   const asked = new Set(after);
   const going_on = completions.filter(({ lease }) => asked.has(lease.id));
@@ -76,7 +76,7 @@ export async function completeAndTakeNext(
   const settled = new Set(going_on.filter(({ lease }) => !left.has(lease.id)));
   const rest = completions.filter((one) => !settled.has(one));
   const parents = answer?.settlement?.parents ?? null;
-  const outcomes = await tellSettled(deps, [...settled], { refused: null, parents, failed: null });
+  const outcomes = await reportOutcomes(deps, [...settled], { refused: null, parents, failed: null });
   const others = await (rest.length > 0 ? complete(deps, rest) : Promise.resolve([])).catch((error: unknown) => {
     mayHaveTaken();
     return afterSome(settled.size > 0)(error);
@@ -101,7 +101,7 @@ const groupOf = ({ tenant, queue, group_key }: Lease) => `${tenant}\0${queue}\0$
 // group; not if the next is not due or locked; nor once the payloads are together as large as those of a claim may be.
 // The CASE keeps the condition on `goes` from becoming a join, which would be planned for few rows and loop over hundreds.
 const settling = composed(
-  "settle/complete-and-take-next",
+  "settle/complete-and-lease-next",
   [...leaseParameters, "results", "logs", "next_token", "worker_id", "lease_seconds", "whole", "types"],
   `
   WITH going_on AS MATERIALIZED (
@@ -121,7 +121,7 @@ const settling = composed(
   ), settled AS (
     UPDATE atlasqueue.jobs SET status = 'succeeded', active_group_key = NULL, last_error = NULL, result = ${resultIn("$4")},
                     finished_at = now(), updated_at = now(), locked_until = NULL
-    WHERE ${impatient} AND ${holdsLease} AND CASE WHEN true THEN jobs.id IN (SELECT id FROM goes) END
+    WHERE ${lockTimeout} AND ${holdsLease} AND CASE WHEN true THEN jobs.id IN (SELECT id FROM goes) END
     RETURNING jobs.id, tenant, queue, attempts, worker_id, started_at, has_children
   ), ${noteParents("settled")}, history AS (
     INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, worker_id, started_at, finished_at, outcome, logs)
@@ -132,7 +132,7 @@ const settling = composed(
                     lease_token = $6::text::uuid, worker_id = $7,
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $8::float8)
-    WHERE id = ANY(ARRAY(SELECT next_id FROM goes WHERE id IN (SELECT id FROM settled))) AND ${notHeldUnread}
+    WHERE id = ANY(ARRAY(SELECT next_id FROM goes WHERE id IN (SELECT id FROM settled))) AND ${tcpUserTimeout}
     RETURNING tenant, ${leaseColumns("$9")}
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)

@@ -13,7 +13,7 @@ import {
 } from "../find-key-holders.ts";
 import type { Handled, OutboxRow } from "../../outbox/drain-page.ts";
 import { groupIsFree, sameGroup } from "../../groups/join.ts";
-import { carryOut, type CarriedOut, type Step } from "../carry-out.ts";
+import { applySubmissions, type AppliedSubmissions, type Step } from "../apply-submissions.ts";
 import type { Draft } from "../insert-jobs.ts";
 import { reportEnqueued, type EnqueueOutcome, knownColumns, type KnownJob } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
@@ -107,7 +107,7 @@ async function admitFirst(execute: Execute, all: readonly One[]): Promise<Map<Dr
       .map((draft) => stepOf(draft, "note", ttlOf(draft))),
   ];
   if (steps.length === 0) return refused;
-  const done = await carryOut(execute, steps, "admit");
+  const done = await applySubmissions(execute, steps, "admit");
   return new Map([...refused, ...outcomesOf(plan, oneOf, done)]);
 }
 
@@ -128,7 +128,7 @@ function inOrder(all: readonly One[], isFree: (one: One) => boolean) {
   return sorted;
 }
 
-function outcomesOf({ makes, joins }: Plan, oneOf: ReadonlyMap<Draft, One>, done: CarriedOut) {
+function outcomesOf({ makes, joins }: Plan, oneOf: ReadonlyMap<Draft, One>, done: AppliedSubmissions) {
   const outcomes = new Map<Draft, EnqueueOutcome>();
   for (const { draft } of makes) {
     const made = done.made.get(draft.id);

@@ -18,9 +18,9 @@ type Looked = { whole_at: number; since: number };
  * of Redis the next one is whole.
  *
  * @example
- * const missing = await reaches.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
+ * const missing = await window.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
  */
-export function createReaches(now: () => number = () => performance.now()) {
+export function createScanWindow(now: () => number = () => performance.now()) {
   const queues = new Map<string, Looked>();
 
   const lookedAt = ({ tenant, queue }: QueueRef): Looked => {

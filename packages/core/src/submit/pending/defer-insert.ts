@@ -28,9 +28,9 @@ import { uniqueNameOf } from "../unique/plan.ts";
  * all of them: from far away each takes its time. The rows are in the order of the drafts.
  *
  * @example
- * const [job] = await arrive(executeIn(tx), [draft(submission)], 86_400);
+ * const [job] = await deferInsert(executeIn(tx), [draft(submission)], 86_400);
  */
-export async function arrive(
+export async function deferInsert(
   execute: Execute,
   drafts: readonly Draft[],
   key_ttl_seconds: number,
@@ -57,7 +57,7 @@ export async function arrive(
 }
 
 const text = composed(
-  "submit/arrive",
+  "submit/defer-insert",
   [...inputParameters, "keys", "request_hashes", "key_ttl_seconds", "unique_keys", "on_conflicts", "window_seconds"],
   `
   WITH asked AS MATERIALIZED (SELECT * FROM ${input({ keyed: false })}), made AS (
@@ -84,7 +84,7 @@ const text = composed(
  * Inside a transaction of several statements: what asks for more than an idempotency key only arrives. The keys must be
  * ones that no one else wants. No event is emitted, as it may yet be rolled back.
  */
-export async function insertOrArrive(
+export async function insertOrDefer(
   execute: Execute,
   submissions: readonly Submission[],
   options: EnqueueOptions,
@@ -100,7 +100,7 @@ export async function insertOrArrive(
   const others = drafts.filter(asksMore);
   settleConflicts(others, (await findKeyHolders(execute, others.filter(hasKey), [])).keyed, outcomes);
   const open = others.filter((one) => !outcomes.has(one));
-  const jobs = await arrive(execute, open, options.idempotency_ttl_seconds);
+  const jobs = await deferInsert(execute, open, options.idempotency_ttl_seconds);
   for (const [at, one] of open.entries()) outcomes.set(one, { kind: "created", job: jobs[at] as JobRow });
   return drafts.map((one) => {
     const outcome = outcomes.get(one);

@@ -7,10 +7,10 @@ import { advanceOverdue } from "../groups/overdue.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
-import { takeBack } from "../lease/take-back.ts";
+import { revokeClaim } from "../lease/revoke-claim.ts";
 import { setLimits } from "../limits/set.ts";
 import { pauseQueue } from "../queues/pause.ts";
-import { completeAndTakeNext } from "./complete-and-take-next.ts";
+import { completeAndLeaseNext } from "./complete-and-lease-next.ts";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
 const { deps, add, statuses, take } = engineHarness({ group: "g" });
@@ -19,11 +19,11 @@ const queue = { tenant: "default", queue: "default" };
 
 const goOn = async (
   leases: Lease[],
-  over: Partial<Parameters<typeof completeAndTakeNext>[2]> & { deps?: Deps } = {},
+  over: Partial<Parameters<typeof completeAndLeaseNext>[2]> & { deps?: Deps } = {},
 ) => {
   const completions = leases.map((lease) => ({ lease, result: null }));
   const after = leases.map(({ id }) => id);
-  const done = await completeAndTakeNext(over.deps ?? deps, completions, {
+  const done = await completeAndLeaseNext(over.deps ?? deps, completions, {
     worker_id: "w1",
     lease_seconds: 30,
     after,
@@ -160,7 +160,7 @@ test("wherever its answer is lost, the settlement can be repeated and what was t
     const unanswered: string[] = [];
     const broken = goOn([lease], { deps: { ...deps, database }, unanswered: (token) => void unanswered.push(token) });
     await expect(broken).rejects.toThrow();
-    for (const token of unanswered) await takeBack(deps, "default", token);
+    for (const token of unanswered) await revokeClaim(deps, "default", token);
     const again = await goOn([lease]);
     expect(again.kinds).toEqual(["applied"]);
     const [job] = await deps.database.sql`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${b ?? ""}`;
@@ -180,7 +180,7 @@ test("what was taken goes back if the rest of the batch cannot be settled", asyn
   const unanswered: string[] = [];
   const broken = goOn(leases, { deps: { ...deps, database }, unanswered: (token) => void unanswered.push(token) });
   await expect(broken).rejects.toThrow();
-  for (const token of unanswered) await takeBack(deps, "default", token);
+  for (const token of unanswered) await revokeClaim(deps, "default", token);
   expect((await goOn(leases)).kinds).toEqual(["applied", "applied"]);
   const [job] = await deps.database.sql`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${b ?? ""}`;
   expect(job).toEqual({ status: "queued", attempts: 0 });

@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { impatient } from "../database/clauses.ts";
+import { lockTimeout } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
@@ -9,9 +9,9 @@ import type { Deps } from "../deps.ts";
  * the running jobs.
  *
  * @example
- * if ((await countStrays(deps)) > 0) await adoptStrays(deps, firstId, 5_000);
+ * if ((await countOrphanedLeases(deps)) > 0) await reindexOrphanedLeases(deps, firstId, 5_000);
  */
-export async function countStrays(deps: Pick<Deps, "database">): Promise<number> {
+export async function countOrphanedLeases(deps: Pick<Deps, "database">): Promise<number> {
   const [row] = await executeOn(deps.database)<{ strays: number }>({ text: count, params: [] });
   return row?.strays ?? 0;
 }
@@ -31,7 +31,7 @@ export type Adopted = { adopted: number; next: string | undefined };
  * received, perhaps a settlement whose claim was already cleared away. From then on the sweep treats them like any
  * other whose lease ends. A step looks at `jobs_max` jobs in id order, as no index lists the running ones.
  */
-export async function adoptStrays(deps: Deps, after: string, jobs_max: number): Promise<Adopted> {
+export async function reindexOrphanedLeases(deps: Deps, after: string, jobs_max: number): Promise<Adopted> {
   const [row] = await executeOn(deps.database)<{ adopted: number; looked_at: number; last: string | null }>({
     text: adopt,
     params: [after, jobs_max],
@@ -42,11 +42,11 @@ export async function adoptStrays(deps: Deps, after: string, jobs_max: number): 
 }
 
 const adopt = composed(
-  "lease/adopt-strays",
+  "lease/reindex-orphaned-leases",
   ["after", "jobs_max"],
   `
   WITH page AS MATERIALIZED (
-    SELECT id, tenant, status, lease_token, worker_id, locked_until FROM atlasqueue.jobs WHERE id > $1::text::uuid AND ${impatient} ORDER BY id LIMIT $2::int
+    SELECT id, tenant, status, lease_token, worker_id, locked_until FROM atlasqueue.jobs WHERE id > $1::text::uuid AND ${lockTimeout} ORDER BY id LIMIT $2::int
   ), strays AS MATERIALIZED (
     SELECT tenant, lease_token AS token, coalesce(min(worker_id), '') AS worker_id, coalesce(min(locked_until), now()) AS check_at,
            array_agg(id) AS job_ids
