@@ -61,9 +61,9 @@ type Listening = { host: string; port: number };
  */
 export function stopOnSignals(stop: () => Promise<unknown>): void {
   let stopping = false;
-  let told = 0;
+  let signals = 0;
   const onSignal = (signal: NodeJS.Signals) => {
-    if (signal !== "SIGHUP" && (told += 1) > 1) process.exit(1);
+    if (signal !== "SIGHUP" && (signals += 1) > 1) process.exit(1);
     if (stopping) return;
     stopping = true;
     stop().then(
@@ -85,7 +85,7 @@ export type Serving = {
 };
 
 /**
- * Run a program until it is told to stop by a signal, at any moment, or has ended by itself. Told to stop while it is
+ * Run a program until a signal stops it, at any moment, or it has ended by itself. Stopped while it is
  * starting, `stop` is aborted, and what comes of the start is only stopped: the exit code is 0 whatever that was.
  * `orExit` reports what keeps it from starting.
  *
@@ -108,7 +108,7 @@ export async function serveUntilStopped(
     try {
       return (await program) as Serving;
     } catch (error) {
-      // It was told to stop, and is about to exit.
+      // A signal has stopped it, and it is about to exit.
       if (stopping.signal.aborted) return await new Promise<never>(() => {});
       throw error;
     }

@@ -8,7 +8,7 @@ import { OTLPTraceExporter as ProtobufTraces } from "@opentelemetry/exporter-tra
 
 /**
  * Requests of one signal under way at once: a collector that never answers must not hold more than that. A flush sends
- * all batches of a full queue (8) together, beside one that may be under way; the exporter refuses any beyond this.
+ * all batches of a full queue (8) together, besides one that may be under way; the exporter refuses any beyond this.
  */
 const requests_max = 9;
 

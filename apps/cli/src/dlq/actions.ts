@@ -94,7 +94,7 @@ const words = { replay: "queued again", purge: "deleted" };
 export async function change({ deadLetters }: Client, wish: ChangeWish, output: Output): Promise<void> {
   const { verb, choice, dry_run, yes } = wish;
   const look = await deadLetters[verb](choice, { dryRun: true });
-  if (dry_run || look.matched === 0) return told(output, verb, look, dry_run);
+  if (dry_run || look.matched === 0) return report(output, verb, look, dry_run);
   await sure(`${look.matched} dead letters would be ${words[verb]} for good. Continue?`, yes);
   const counted = onlyCounted(choice, look.died_before);
   let changed = 0;
@@ -108,11 +108,11 @@ export async function change({ deadLetters }: Client, wish: ChangeWish, output: 
     if (step.changed === 0 || changed >= look.matched) break;
   } while (left > 0);
   const missed = Math.max(0, look.matched - changed);
-  told(output, verb, { matched: changed + Math.min(left, missed), changed }, false);
+  report(output, verb, { matched: changed + Math.min(left, missed), changed }, false);
   if (left > 0 && missed > 0) process.exitCode = exitCodes.failed;
 }
 
-function told(
+function report(
   output: Output,
   verb: ChangeWish["verb"],
   { matched, changed }: { matched: number; changed: number },

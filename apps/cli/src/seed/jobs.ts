@@ -18,15 +18,15 @@ export async function seedJobs(
 ): Promise<void> {
   // A part takes longer than a request may.
   const execute = executeOn({ ...deps.database, timeout_ms: 120_000 });
-  let told = 0;
+  let inserted = 0;
   for (const one of ["finished", "open", "dead"] as const)
     for (let from = 0; from < shape[one]; from += part_rows) {
       const count = Math.min(part_rows, shape[one] - from);
       await execute({
         text: seedPart,
-        params: [told, count, defaultTenant, shape.queues, ...columnsOf(one), from, shape[one]],
+        params: [inserted, count, defaultTenant, shape.queues, ...columnsOf(one), from, shape[one]],
       });
-      tell((told += count));
+      tell((inserted += count));
     }
 }
 

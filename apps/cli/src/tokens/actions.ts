@@ -66,7 +66,7 @@ const not_over_http = { request_id: null, address: null, refused: null };
 type Done = { tenant: string; action: AuditAction; target: string; detail: JsonObject | null };
 
 /**
- * Done beside the API, by someone with access to the database. It comes last: the act is done, and what was printed is the
+ * Done without the API, by someone with access to the database. It comes last: the act is done, and what was printed is the
  * only copy of a token, so a note that cannot be written must not keep it back.
  */
 async function note(deps: Deps, output: Output, done: Done): Promise<void> {

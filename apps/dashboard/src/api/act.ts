@@ -7,7 +7,7 @@ type Act<Input, Output> = {
   send: (input: Input) => Promise<Output>;
   /** What the page shows at once, before the answer: a change to what is in the cache. */
   expect?: (input: Input) => readonly Change[];
-  /** Told when it is done; nothing when the page itself shows it. */
+  /** Shown when it is done; nothing when the page itself shows it. */
   done?: (output: Output, input: Input) => string | undefined;
   /** What could not be done, for "Could not …: reason". */
   what: string;

@@ -17,8 +17,8 @@ export const slow_refresh_ms = 10_000;
 /** When to ask again by itself; not at all while the reader paused that. */
 export function usePoll(every_ms: number): number | false {
   const still = useStore(paused);
-  const told = useStore(listening);
-  return still ? false : Math.max(every_ms, told ? slow_refresh_ms : poll_ms);
+  const is_live = useStore(listening);
+  return still ? false : Math.max(every_ms, is_live ? slow_refresh_ms : poll_ms);
 }
 
 const asked = new Map<string, number>();

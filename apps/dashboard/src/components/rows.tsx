@@ -14,7 +14,7 @@ type Props<T> = {
   first?: ReactNode;
   current?: number;
   isSelected?: (item: T) => boolean;
-  /** Told which rows are in sight, the first and the last. */
+  /** Called with the rows in sight, the first and the last. */
   onShown?: (first: number, last: number) => void;
   children: (item: T, at: number) => ReactNode;
 };

@@ -3,8 +3,8 @@ import type { Job } from "@atlasqueue/contract";
 import type { Context } from "./tool.ts";
 
 /**
- * Waits for a job's end, and returns the job; undefined when it has not ended in time, or the server stops: whoever asks
- * is better told how the job is than cut off.
+ * Waits for a job's end, and returns the job; undefined when it has not ended in time, or the server stops: the caller
+ * learns how the job is, and is not cut off.
  *
  * @example
  * const ended = await waitForEnd(context, job_id, 20);

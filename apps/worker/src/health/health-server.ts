@@ -10,7 +10,7 @@ const beat_ms = 1_000;
  * /livez, /readyz and /metrics of a worker. They are answered on a separate thread, which watches this one's heartbeat:
  * a handler that blocks the event loop makes the worker "not ready" instead of silent. While the loop turns, `ask` says
  * what /readyz answers. One that has not turned for `hang_ms` is not alive
- * either: whoever restarts the process should. Rejects when the port is not available.
+ * either: the supervisor should restart the process. Rejects when the port is not available.
  */
 export async function startHealthServer(
   metrics: Metrics,
@@ -26,7 +26,7 @@ export async function startHealthServer(
   const started = Promise.withResolvers<number>();
   thread.on("error", started.reject);
   thread.on("message", async (message: HealthRequest | HealthStarted) => {
-    // By its kind: whoever knows the port may ask before the thread has said that it is there.
+    // By its kind: a probe may ask before the thread has reported that it is there.
     if (message.kind === "started") settle(message);
     if (message.kind === "metrics") thread.postMessage({ id: message.id, answer: await metrics.registry.metrics() });
     if (message.kind === "readiness") thread.postMessage({ id: message.id, answer: await ask() });

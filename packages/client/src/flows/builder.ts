@@ -30,7 +30,7 @@ export type FlowBuilder = {
     payload: NoInfer<Input>,
     options?: Omit<JobOptions, "idempotency_key" | keyof FlowLinks> & FlowLinks,
   ): FlowMember<Result>;
-  /** One more job, which runs when all of them have ended, however they did. It is told how many ended how. */
+  /** One more job, which runs when all of them have ended, however they did. It receives how many ended how. */
   afterAll(job: InFlow): void;
   /**
    * Store the whole flow, or nothing; resolves when it is durable. Without an idempotency key one is generated, so that

@@ -65,11 +65,11 @@ export type Send = (call: Call, options?: ActOptions) => Promise<Answer>;
 export function createTransport(own: TransportOptions): Send {
   const hide = hiderOf(own);
 
-  const once = async (call: Call, what: string, signal: AbortSignal, told?: () => void): Promise<Answer> => {
+  const once = async (call: Call, what: string, signal: AbortSignal, onReplayed?: () => void): Promise<Answer> => {
     const response = await request(own, call, signal);
     const text = await response.text();
     if (!response.ok) throw errorOfAnswer(what, response, hide(text));
-    if (told && response.headers.get("idempotency-replayed") === "true") told();
+    if (onReplayed && response.headers.get("idempotency-replayed") === "true") onReplayed();
     // Nothing to add.
     if (response.status === 204) return { status: 204, body: {} };
     return { status: response.status, body: parseAnswer(what, response.status, text) };

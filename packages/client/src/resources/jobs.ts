@@ -198,7 +198,7 @@ export function jobCalls(send: Send, ask: Ask, waits_max: number, tracing: Traci
     retry: (id, call) => ask<ChangedJob>("POST", ["jobs", id, "retry"], call, { repeat: "undone" }),
     editAndRetry: (id, body, call) => ask<Job>("POST", ["jobs", id, "edit"], call, { body, repeat: "undone" }),
     async delete(id, call) {
-      // Sent again after taking effect, it would be told that there is no such job.
+      // Sent again after taking effect, the answer would be that there is no such job.
       await ask("DELETE", ["jobs", id], call, { repeat: "undone" });
     },
     bulk: (body, call) =>
@@ -211,7 +211,7 @@ export function jobCalls(send: Send, ask: Ask, waits_max: number, tracing: Traci
 /** A result without a schema. */
 const asItIs = <Result>(result: Json): Result => result as Result;
 
-/** Told apart by the method: a submission made from someone's JSON may have a field of that name. */
+/** Distinguished by the method: a submission made from someone's JSON may have a field of that name. */
 function isDefinition<Input, Result>(
   given: JobSubmission | JobDefinition<Input, unknown, Result>,
 ): given is JobDefinition<Input, unknown, Result> {

@@ -25,7 +25,7 @@ export type ScheduleCalls = {
 export function scheduleCalls(ask: Ask): ScheduleCalls {
   const at = ["schedules"];
   return {
-    // Sent again after taking effect, it would be told that the name is taken.
+    // Sent again after taking effect, the answer would be that the name is taken.
     create: (body, call) => ask<Schedule>("POST", at, call, { body, repeat: "undone" }),
     put: (body, call) => ask<Schedule>("PUT", [...at, body.name], call, { body }),
     get: (name, call) => ask<Schedule>("GET", [...at, name], call),
@@ -41,7 +41,7 @@ export function scheduleCalls(ask: Ask): ScheduleCalls {
     resume: (name, call) => ask<Schedule>("POST", [...at, name, "resume"], call),
     run: (name, call) => ask<Job>("POST", [...at, name, "run"], call, { repeat: "undone" }),
     async delete(name, call) {
-      // Sent again after taking effect, it would be told that there is no such schedule.
+      // Sent again after taking effect, the answer would be that there is no such schedule.
       await ask("DELETE", [...at, name], call, { repeat: "undone" });
     },
   };

@@ -8,7 +8,7 @@ export type TokenCalls = {
   list(call?: CallOptions): Promise<Token[]>;
   /** Make a token; the answer is the only one that holds it. It cannot outlive the one that asks. */
   create(token: CreateTokenInput, call?: CallOptions): Promise<CreatedToken>;
-  /** A successor with the same name and scopes; the old one works beside it for `overlapSeconds`, by default a day. */
+  /** A successor with the same name and scopes; the old one works as well for `overlapSeconds`, by default a day. */
   rotate(id: string, options?: { overlapSeconds?: number }, call?: CallOptions): Promise<CreatedToken>;
   /** End a token. Rejects with NotFoundError when it is not valid any more. */
   revoke(id: string, call?: CallOptions): Promise<void>;

@@ -18,7 +18,7 @@ export type Outbox = {
   more(): Promise<void>;
   /** There are no more jobs. */
   readonly exhausted: boolean;
-  /** Why there are no more, when that was not all: for whoever has read the answers to those that came before. */
+  /** Why there are no more, when that was not all: for a caller that has read the answers before it. */
   readonly failure: { error: unknown } | undefined;
   /** The oldest line has its answer. */
   settle(): void;
@@ -27,7 +27,7 @@ export type Outbox = {
 };
 
 /**
- * Takes jobs from whoever makes them, as lines under their keys, and holds each until it is answered: what a broken
+ * Takes jobs from their producer, as lines under their keys, and holds each until it is answered: what a broken
  * connection left open is sent again from here.
  */
 export function createOutbox(jobs: AsyncIterable<JobSubmission> | Iterable<JobSubmission>): Outbox {

@@ -4,7 +4,7 @@ import { AtlasQueueError, isWordOfApi, LeaseLostError, NotFoundError } from "../
 export const isLost = (error: unknown): error is LeaseLostError | NotFoundError =>
   isWordOfApi(error) && (error instanceof LeaseLostError || error instanceof NotFoundError);
 
-/** What was asked is not acceptable, whoever says so, or cannot even be written as JSON. */
+/** What was asked is refused, by the API or by a proxy, or cannot even be written as JSON. */
 export const isRefusal = (error: unknown): boolean =>
   !(error instanceof AtlasQueueError) || [400, 413, 422].includes(error.status ?? 0);
 

@@ -27,6 +27,6 @@ export function careful(observe: Observe): Observe {
 export function warnOfTrouble(event: WorkEvent): void {
   if (!("error" in event) || event.event === "job_settled") return;
   const about = event.event === "api_unavailable" ? `during ${event.during}` : `job ${event.job.id}`;
-  // oxlint-disable-next-line eslint/no-console -- the one place where this package prints, unless told not to.
+  // oxlint-disable-next-line eslint/no-console -- the one place where this package prints, unless `observe` is set.
   console.warn(`atlasqueue ${event.event}, ${about}: ${String(event.error)}`);
 }

@@ -46,7 +46,7 @@ export function createRemoteSettler(parts: WorkerParts) {
     try {
       await (addsJobs(first) ? sendAdding(first) : sendAll(batch, lease_token));
     } catch (error) {
-      // Once more, without asking for the next ones. What was done already stays done: an ack is told so again, a nack or a
+      // Once more, without asking for the next ones. What was done already stays done: an ack gets the same outcome again, a nack or a
       // release as a lost lease.
       if (error === over.reason) return send(batch);
       throw error;
@@ -73,9 +73,9 @@ export function createRemoteSettler(parts: WorkerParts) {
     const asked_at_ms = performance.now();
     const name = acks.length > 0 ? "ack" : "nack";
     const outcomes = await traceSettled(tracing, name, batch, () => calls.settle(request, call()));
-    const told = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
+    const reported = [...outcomes.acks, ...outcomes.nacks, ...(outcomes.releases ?? [])];
     for (const [at, { job, outcome }] of [...acks, ...nacks, ...releases].entries()) {
-      const became = told[at]?.outcome;
+      const became = reported[at]?.outcome;
       if (became === "succeeded" || became === "failed" || became === "dead") settled(job, became, outcome);
       else if (became === "queued" || became === "scheduled") settled(job, "released", outcome);
       else lost(job);
@@ -137,8 +137,8 @@ export function createRemoteSettler(parts: WorkerParts) {
       held.leave(job);
       return undefined;
     }
-    const told = (error instanceof AtlasQueueError && error.problem?.detail) || String(error);
-    const text = outcome.spawned ? `SpawnError: ${told}` : "Refused: the API would not store the result";
+    const reason = (error instanceof AtlasQueueError && error.problem?.detail) || String(error);
+    const text = outcome.spawned ? `SpawnError: ${reason}` : "Refused: the API would not store the result";
     return { ...item, outcome: { kind: "failed", error: text, retryable: true } };
   };
 

@@ -1,6 +1,6 @@
 /**
  * No control characters, no line or paragraph separators, and no marks that change the direction of what follows: a
- * name with them looks like another one, or moves the text beside it.
+ * name with them looks like another one, or moves the text next to it.
  */
 export const plainText = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]*$/u;
 

@@ -36,7 +36,7 @@ export async function validateInParts<S extends z.ZodType>(
       checked.push(...((value as Record<string, unknown[]>)[list] as unknown[]));
     }
   }
-  // What is wrong beside the list is found with each part.
+  // Faults outside of the list are found with each part.
   const once = [...new Map(faults.map((fault) => [`${fault.pointer} ${fault.message}`, fault])).values()];
   if (once.length > 0) return { kind: "invalid", faults: once.slice(0, faults_max) };
   return { kind: "valid", value: { ...value, [list]: checked } as z.output<S> };

@@ -69,11 +69,11 @@ async function all(source: ParentSource): Promise<Record<string, ParentResult>> 
 /** A handler that reads a result that is gone would continue with null, and compute something wrong. */
 function honest(parent: ParentResult): ParentResult {
   if (!parent.result_gone) return parent;
-  const told = `the result of the job ${parent.id}, for which this one waited, is gone: it was kept no longer`;
+  const message = `the result of the job ${parent.id}, for which this one waited, is gone: it was kept no longer`;
   return Object.defineProperty({ ...parent }, "result", {
     enumerable: true,
     get: () => {
-      throw new Error(told);
+      throw new Error(message);
     },
   });
 }

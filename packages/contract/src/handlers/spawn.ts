@@ -6,7 +6,7 @@ import type { SpawnedJob, SpawnedJobInput } from "../wire/submit/submission.ts";
 export type Spawn = {
   /**
    * Add jobs as this one succeeds: they are stored together with its result, or neither is, and never if it throws. They
-   * join its flow, may wait for one another by `ref` and for jobs that exist by id, and are told its result as that of
+   * join its flow, may wait for one another by `ref` and for jobs that exist by id, and receive its result as that of
    * their first parent. With `dependantsWait` in any call, the jobs that wait for this one wait for all of them too.
    * Call it as often as you like, for 1,000 jobs and 15 MiB of JSON in all. Throws a SpawnError for a job that is not
    * valid.

@@ -161,7 +161,7 @@ function createMeasures(): Tracing["measure"] {
 const queues_max = 200;
 const errors_max = 50;
 
-/** Queues and errors have names that anybody may make up: of those beyond a tenant's share only that there are others is told. */
+/** Queues and errors have names that anybody may make up: of those beyond a tenant's share it only reports that there are others. */
 function createFewAttributes(): (attributes: SpanAttributes, tenant: string) => SpanAttributes {
   const of = [
     [attribute.destination, fewNames(queues_max, other_name)],

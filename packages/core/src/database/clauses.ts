@@ -12,7 +12,7 @@ export const isFree = "jobs.id = ANY(ARRAY(SELECT id FROM free))";
 
 /**
  * The same for an UPDATE that needs more of the `rows`, up to `jobs_max` (an expression) of the free ones: `FROM free
- * WHERE jobs.id = free.id`, and all their conditions. Joined to the rows beside `isFree`, it would be planned for a few,
+ * WHERE jobs.id = free.id`, and all their conditions. Joined to the rows besides `isFree`, it would be planned for a few,
  * and go through all the ids for each of thousands.
  */
 export const lockFreeOnes = (rows: string, jobs_max?: string, also?: string) => `free AS MATERIALIZED (
@@ -42,7 +42,7 @@ export const asyncCommit = "(SELECT set_config('synchronous_commit', 'off', true
 /**
  * The same for renewals of the leases in `held`, a part of the WITH with the `locked_until` of each: their commit waits
  * for the disk when less than half of the time asked for is left of one of them. A lease whose renewal a crash forgets then
- * lasts until the next one of a holder that renews it twice in its time; what a longer or a late one was told holds.
+ * lasts until the next one of a holder that renews it twice in its time; what a longer or a late one was answered holds.
  */
 export const asyncCommitUnlessLate = (seconds: string) => `(
       SELECT set_config('synchronous_commit',

@@ -23,7 +23,7 @@ export type Database = {
   sql: Sql;
   schema: SchemaName;
   timeout_ms: number;
-  /** One connection beside the pool, opened when a late statement must be looked for. */
+  /** One connection outside of the pool, opened when a late statement must be looked for. */
   control: Sql;
   /** One connection more, for renewals of leases while all of the pool's are taken. */
   spare: Sql;

@@ -175,7 +175,7 @@ export function isShutOut(error: unknown): boolean {
   return (fatal && /^(0A|22|28|3D|42)/.test(codeOf(error) ?? "")) || isTlsFault(error);
 }
 
-/** True when the server takes no writes: a standby, or a primary that was demoted or told so. */
+/** True when the server takes no writes: a standby, or a primary that was demoted or set read-only. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === "25006";
 }

@@ -11,7 +11,7 @@ const overlap_ms = 60_000;
 
 /**
  * Make the Redis list match `status = 'dead'`. Continues where the last call stopped, with an overlap for transactions
- * that committed late; starts over when Redis was flushed or its keys were edited by hand, or when told to; takes out what
+ * that committed late; starts over when Redis was flushed or its keys were edited by hand, or when asked to; takes out what
  * is no longer dead, a part of the list at each call (`round` chooses which). Workers also add their own dead jobs at once,
  * so this is for repair, not the main path.
  */

@@ -1,6 +1,6 @@
 import type { SubmitBatchInput, SubmittedBatch } from "@atlasqueue/contract";
 
-// Apart from what makes use of them: whoever submits need not have the types of a database.
+// In a file of their own: a program that submits need not have the types of a database.
 
 /** A batch as `POST /v1/jobs/batch` takes it, and the key that makes it safe to submit again. */
 export type QueueFlow = Omit<SubmitBatchInput, "jobs"> & {

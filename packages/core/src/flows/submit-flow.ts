@@ -51,7 +51,7 @@ export async function draftFlow(flow: Flow, submissions: readonly Submission[]):
   return { flow, submissions, drafts: tied(flow, await draftsOf(submissions), { flow_id: newId() }) };
 }
 
-/** What became of each job of a flow, or why nothing did. Nobody has been told. */
+/** What became of each job of a flow, or why nothing did. Nothing was reported yet. */
 export type StoredFlow = Outcomes | UnknownParents;
 
 /**
@@ -75,12 +75,12 @@ export async function storeFlows(
     for (const [one, outcome] of await enqueueUnique(execute, first, known.held, strictly)) outcomes.set(one, outcome);
   }
   return flows.map(({ flow, drafts }) => {
-    const told = drafts.filter((one) => outcomes.has(one));
-    if (told.length === 0 && drafts.some((one) => namesAny(one, unknown)))
+    const settled = drafts.filter((one) => outcomes.has(one));
+    if (settled.length === 0 && drafts.some((one) => namesAny(one, unknown)))
       return { kind: "unknown_parents", places: placesAmong(flow, unknown) };
-    if (told.length === 0) return undefined;
-    const isRefused = told.some((one) => outcomes.get(one)?.kind === "conflict");
-    const whole = told.length === drafts.length || isRefused;
+    if (settled.length === 0) return undefined;
+    const isRefused = settled.some((one) => outcomes.get(one)?.kind === "conflict");
+    const whole = settled.length === drafts.length || isRefused;
     const answers: Outcomes = whole ? outcomes : new Map(drafts.map((one) => [one, { kind: "mismatch" }]));
     return new Map(
       drafts.flatMap((one) => {

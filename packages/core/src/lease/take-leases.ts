@@ -47,7 +47,7 @@ export function readTrace(row: LeaseRow): void {
   if (row.trace) [row.traceparent, row.tracestate, row.delayed] = row.trace;
 }
 
-// One of a group is told whether others wait behind it: its worker may then go on with the next.
+// One of a group learns whether others wait behind it: its worker may then go on with the next.
 // The order makes it a look into the index: behind a long line, EXISTS would go through the table to the first of them.
 const isFollowed = `CASE WHEN group_key IS NOT NULL THEN (
       SELECT true FROM atlasqueue.jobs AS behind

@@ -46,7 +46,7 @@ export async function offerIfMarked(deps: SignalDeps, queue: QueueRef): Promise<
 
 /**
  * What follows when the limits of queues change. Of several changes of a queue the last one counts, and a tenant's are made
- * one after another: otherwise whoever changes them over and over would have everybody wait for thousands of signals.
+ * one after another: otherwise one caller that changes them over and over would have all others wait for thousands of signals.
  *
  * @example
  * const changeMark = createMarks(deps);

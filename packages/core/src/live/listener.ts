@@ -7,9 +7,9 @@ export type LiveEventText = { event: LiveEvent["event"]; data: string };
 /** Jobs in one event. */
 const finished_max = 100;
 
-/** What one listener has been told, and what a look has for it that is new. */
+/** What one listener has received, and what a look has for it that is new. */
 export function createListener(tenant: string, queues: ReadonlySet<string> | undefined, first_queues: number) {
-  let told: string | undefined;
+  let sent: string | undefined;
   const toldOf = new Map<string, string>();
   return {
     tenant,
@@ -27,14 +27,14 @@ export function createListener(tenant: string, queues: ReadonlySet<string> | und
         toldOf.set(queue, text);
         return [text];
       });
-      const moved = changed.length > 0 || counts !== told;
+      const moved = changed.length > 0 || counts !== sent;
       if (moved)
         events.push({
           event: "counts",
           data: `{"at":${time(at)},"counts":${counts},"queues":[${changed.join(",")}]}`,
         });
-      told = counts;
-      // A queue that is not among the first any more, and comes back, is told again.
+      sent = counts;
+      // A queue that is not among the first any more, and comes back, is sent again.
       const still = new Set(shown);
       for (const queue of toldOf.keys()) if (!still.has(queue)) toldOf.delete(queue);
       const own = finished.get(tenant) ?? [];

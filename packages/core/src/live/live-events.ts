@@ -8,7 +8,7 @@ import { liveLook } from "./look.ts";
 
 export type LiveEvents = {
   /**
-   * From now on `hear` is told what changes, once a second at most, and at first how things are. Call the result to stop.
+   * From now on `hear` receives what changes, once a second at most, and at first how things are. Call the result to stop.
    * Throws `NoRoomError` when too many listen.
    */
   listen(
@@ -29,7 +29,7 @@ const ids_max = 1_000;
 /**
  * Tells those who watch what changes: the counts of queues, and the jobs that finish. One question a second for all
  * listeners of a process, and none without listeners. Which jobs to ask about is learned from the notices; without
- * Redis only the counts are told.
+ * Redis only the counts are sent.
  *
  * @example
  * const stop = live.listen({ tenant: "default" }, (event) => send(event));

@@ -20,7 +20,7 @@ export type Cleared = { jobs: number; last: string | undefined; more: boolean; f
 /**
  * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago, no job is still to hear
  * that it did, and no other of its flow may still ask for it. One of another flow, which waits for others besides, may:
- * it is told that the result is gone. A step looks at `jobs_max` jobs in id order, with ids between `after` and `before`.
+ * it learns that the result is gone. A step looks at `jobs_max` jobs in id order, with ids between `after` and `before`.
  * A job without a result is not written, so none is written twice.
  *
  * @example

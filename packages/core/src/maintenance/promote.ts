@@ -40,7 +40,7 @@ export type Promoter = {
 /**
  * Makes jobs due very soon ready on time: a sweep that has just looked ahead would be up to a second late. Uses timers
  * in the process that scheduled them; should it die, the sweep finds them. What falls due during a look is the next one's:
- * beside a backlog that takes seconds, looks would pile up in front of everything else.
+ * next to a backlog that takes seconds, looks would pile up in front of everything else.
  *
  * @example
  * const promoter = createPromoter(deps);

@@ -25,7 +25,7 @@ export async function resignalOrphans(
 ): Promise<number> {
   const { signal } = deps;
   const lists = await signal.look(queue);
-  // As they did before, until whoever ended it died.
+  // As they did before, until the process that ended it died.
   if (lists.marked) await signal.setMarked(queue, false);
   // Those that a full list has dropped may be of any age.
   const back_ms = lists.overflowed ? Infinity : reach_ms;

@@ -20,7 +20,7 @@ export type OnChanged = (changed: Changed) => Promise<void>;
 
 /**
  * One page of an operation that is due, of the tenant whose turn it is, in one transaction: its row is locked, unless
- * another process has it; the jobs are changed; how far it came is noted. So a page is done once, whoever does it, and a
+ * another process has it; the jobs are changed; how far it came is noted. So a page is done once, by any process, and a
  * process that dies in the middle leaves the operation where it was. False when none is due. When a page fails, its
  * operation rests for some seconds and this rejects: the next call is for another one.
  *

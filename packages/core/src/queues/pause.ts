@@ -39,7 +39,7 @@ const pause = composed(
 );
 
 /**
- * Let the queue's jobs be claimed again, and signal those that are ready, oldest first, whatever was popped in vain
+ * Let the queue's jobs be claimed again, and signal those that are ready, oldest first, whatever was popped meanwhile
  * meanwhile. Resuming a queue that is not paused changes nothing.
  *
  * @example

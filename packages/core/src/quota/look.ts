@@ -14,7 +14,7 @@ export type Stored = { tenant: string; jobs: number; sampled: number; mean_bytes
 const pages_max = 300;
 /** The same of steps and signals, which have many more rows in a page. */
 const kept_pages_max = 100;
-/** Of a job's row and its entries in indexes, beside what the tenant sent. */
+/** Of a job's row and its entries in indexes, besides what the tenant sent. */
 export const row_bytes = 300;
 /** The same of a step or a signal. */
 const kept_row_bytes = 150;

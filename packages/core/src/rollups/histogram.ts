@@ -1,6 +1,6 @@
 /**
  * Durations in fixed buckets, each 2^(1/4) = 1.19 times as long as the one before it: the buckets of two histograms can be
- * added up, whoever made them. Bucket 0 is everything below 1 ms; the last one is everything from 45 days on.
+ * added up, from any process. Bucket 0 is everything below 1 ms; the last one is everything from 45 days on.
  */
 const per_doubling = 4;
 const buckets_max = 1 + 32 * per_doubling;

@@ -38,7 +38,7 @@ export async function bringBack(
   return rows.length === schedules_max ? rows.at(-1) : undefined;
 }
 
-/** Undefined for one that was changed by hand and cannot be read: that is told when it is due. */
+/** Undefined for one that was changed by hand and cannot be read: that is reported when it is due. */
 function nextOf({ cron, timezone, now }: DueSchedule): Date | undefined {
   try {
     return readCron(cron, timezone).after(now, 1)[0];

@@ -56,7 +56,7 @@ export async function park(deps: Deps, job: HeldJob, name: string, timeout_secon
 }
 
 // A wait that is over changes the row as well, so that a signal is either seen here or refused as late: the handler may
-// already have acted on the one, and must not be told the other when it runs again, even if the clock was set back.
+// already have acted on the one, and must not get the other when it runs again, even if the clock was set back.
 const text = composed(
   "steps/park",
   ["id", "tenant", "lease_token", "name", "timeout_seconds"],

@@ -1,6 +1,6 @@
 import { killServer, stopServer, type ServerProcess, type StopStep } from "./server-process.ts";
 
-/** What either server can be told to do. */
+/** Commands that both servers take. */
 export type ServerHandle = {
   readonly pid: number;
   /** Shuts it down and resolves when it is gone; may be called twice. */

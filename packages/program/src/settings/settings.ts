@@ -214,7 +214,7 @@ export function parseSettings<S extends z.ZodObject>(schema: S, env: Record<stri
   );
 }
 
-/** Kubernetes sets `API_PORT=tcp://10.0.0.1:8000` in each pod beside a Service with the name `api`. */
+/** Kubernetes sets `API_PORT=tcp://10.0.0.1:8000` in each pod of a namespace with a Service with the name `api`. */
 function serviceLink(name: string, value: string): string {
   const service = /^(.+)_PORT$/.exec(name)?.[1]?.toLowerCase().replaceAll("_", "-");
   if (service === undefined || !/^(tcp|udp|sctp):\/\//.test(value)) return "";

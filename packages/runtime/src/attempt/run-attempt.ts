@@ -3,7 +3,7 @@ import { failed, type Ending } from "./outcome.ts";
 type Limits = {
   /** Default: none. */
   timeout_seconds: number | undefined;
-  /** Told at the timeout: aborts the handler's signal. */
+  /** Called at the timeout: aborts the handler's signal. */
   abort: (reason: Error) => void;
 };
 

@@ -106,7 +106,7 @@ export function steppingDatabase(
     },
   });
   // A move stopped by a test, on a slow machine, is not a server that has fallen silent.
-  // What is sent beside the pool is stopped like all else.
+  // Statements outside of the pool are stopped like all else.
   return { ...database, sql, spare: sql, timeout_ms: 120_000 };
 }
 

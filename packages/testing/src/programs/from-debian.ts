@@ -54,7 +54,7 @@ export async function unpackFromDebian(folder: string, { packages, with_dependen
 }
 
 /**
- * Writes a command beside the unpacked packages that runs one of their programs with their own C library; its path.
+ * Writes a command into the folder of the unpacked packages that runs one of their programs with their own C library; its path.
  *
  * @example
  * const valkey = commandOf("/tmp/newer", "usr/bin/valkey-server");

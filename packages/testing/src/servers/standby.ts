@@ -23,7 +23,7 @@ export type Standby = {
 
 /**
  * A streaming standby of a running server, made from a backup of it; same database and password. The primary knows it
- * by `name`. Its data lies beside the server's and goes away with it.
+ * by `name`. Its data lies next to the server's and goes away with it.
  *
  * @example
  * const standby = await startStandby(servers.postgres);

@@ -76,8 +76,8 @@ export function renewAtOnce({ database, signal }: WorkerDeps, running: RunningJo
   };
   const hearNoBreaks = database.onBreak(() => renew(() => true));
   const hearNoCancels = signal.notices.listen("cancelled", (ids) => {
-    const told = new Set(ids);
-    renew(({ lease }) => told.has(lease.id));
+    const due = new Set(ids);
+    renew(({ lease }) => due.has(lease.id));
   });
   return () => {
     hearNoBreaks();

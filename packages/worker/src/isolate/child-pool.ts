@@ -42,7 +42,7 @@ export function createChildPool(
       // Without a job: until one could be started, none need be taken for it.
       tried = open();
     } catch {
-      // That was told.
+      // That was reported.
     }
   }, hear);
   const open = (): Child => {

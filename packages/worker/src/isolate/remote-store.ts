@@ -49,7 +49,7 @@ export function remoteStore(lazy: LazyAbort, send: (asked: Omit<Ask, "kind">) =>
   };
 }
 
-/** The worker's side: do what was asked for, whoever made it up. Never rejects. */
+/** The worker's side: do what was asked for. Never rejects. */
 export async function answerAsk({ steps, parents }: Sources, of: Ask["of"]): Promise<Answer> {
   try {
     switch (of.call) {

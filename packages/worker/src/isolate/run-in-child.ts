@@ -4,7 +4,7 @@ import type { Answer, SaidOutcome, Task, Word } from "./messages.ts";
 
 export type Run = {
   /**
-   * When it aborts with a TimeoutError, the process is killed at once. Otherwise the handler is told, and has a second.
+   * When it aborts with a TimeoutError, the process is killed at once. Otherwise the handler's signal aborts, and it has a second.
    */
   signal: AbortSignal;
   /** Called when its handler is: neither waiting for a process nor loading its module counts. */
@@ -17,7 +17,7 @@ const load_ms_max = 30_000;
 
 /**
  * One run in one process, which is `released` after it unless it is killed. No other in that process has its number,
- * `run`. `begun` is told when the process has taken it up. Rejects when the process ended before the handler did.
+ * `run`. `begun` is called when the process has taken it up. Rejects when the process ended before the handler did.
  *
  * @example
  * const outcome = await runInChild(child, task, given, { run: 1, begun: () => {}, released: (child) => idle.push(child) });

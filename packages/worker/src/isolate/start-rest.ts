@@ -1,6 +1,6 @@
 import type { NotStartedError } from "./child-process.ts";
 
-/** What is told of processes that cannot be started, and of the first that can be again. */
+/** Events about processes that cannot be started, and about the first that can be again. */
 export type HearStarts = {
   notStarted(error: NotStartedError, retry_in_ms: number): void;
   startedAgain(): void;

@@ -104,7 +104,7 @@ function EarlierParent({ id }: { id: string }) {
   );
 }
 
-/** Whether it waits for them. Those from before the flow are not counted here: their statuses stand beside them. */
+/** Whether it waits for them. Those from before the flow are not counted here: their statuses are shown next to them. */
 function waiting(
   { status, depends_on, on_parent_failure: policy }: FlowJob,
   known: ReadonlyMap<string, FlowJob>,

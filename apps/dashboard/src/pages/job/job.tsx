@@ -50,7 +50,7 @@ export function JobPage() {
       <div className="job-grid">
         <div className="stack">
           {failed && tries}
-          <Words {...job.data} told={attempts.data?.at(-1)?.error ?? null} />
+          <Words {...job.data} shown_error={attempts.data?.at(-1)?.error ?? null} />
           {!failed && tries}
         </div>
         <div className="stack">
@@ -72,11 +72,11 @@ function Lead({ id, status }: Job) {
   );
 }
 
-/** Everything the job says. `told`: the error that its newest attempt shows. */
-function Words({ payload, result, last_error, progress, told }: Job & { told: string | null }) {
+/** Everything the job says. `shown_error`: the error that its newest attempt shows. */
+function Words({ payload, result, last_error, progress, shown_error }: Job & { shown_error: string | null }) {
   return (
     <>
-      {last_error !== null && last_error !== told && (
+      {last_error !== null && last_error !== shown_error && (
         <Card title="Last error">
           <TextBlock label="Last error" text={last_error} tone="bad" />
         </Card>

@@ -72,7 +72,7 @@ export const enqueueJob = tool({
       const answer = { job_id: id, status: now.status, created };
       if (!(wait ?? takes_tasks)) return { answer };
       if (!isWholeJob(now)) {
-        cuts.push("job: it was submitted, but its end cannot be told: this token has not the scope read");
+        cuts.push("job: it was submitted, but its end cannot be awaited: this token lacks the scope read");
         return { answer };
       }
       if (isFinal(now.status)) return { answer: ended(now, created) };

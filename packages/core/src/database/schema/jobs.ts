@@ -21,7 +21,7 @@ import { type Backoff, type JobStatus, type Json, type JsonObject, type LogLine 
  * The truth about every job.
  *
  * No index may name a column that settling a job changes, `status` above all, not even in its WHERE: then PostgreSQL
- * writes the settled row beside the old one and touches no index (a HOT update), which costs 40 % less. So each state
+ * writes the settled row on the same page and touches no index (a HOT update), which costs 40 % less. So each state
  * that is searched for has its own timestamp, set while the job is in that state and null otherwise, and the partial
  * indexes are on those. What holds them to `status` is in counts/job-checks.ts. Running jobs are found through `claims`. See decisions/2026-11-20-storage.md before
  * adding one.

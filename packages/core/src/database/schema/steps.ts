@@ -22,7 +22,7 @@ export const jobState = atlasqueue.table(
     attempt: smallint(),
     /** Of a wait: then the job runs without the signal. */
     until: time(),
-    /** Of a wait: its handler has been told that the time is over. It stays so, whatever the clock says. */
+    /** Of a wait: its handler has seen that the time is over. It stays so, whatever the clock says. */
     timeout_delivered: boolean(),
   },
   (row) => [primaryKey({ columns: [row.job_id, row.kind, row.name] })],

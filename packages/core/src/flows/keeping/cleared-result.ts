@@ -1,6 +1,6 @@
 /**
  * What stands in the place of a result that was cleared: JSON's null, as a job that made none has no JSON at all. So
- * whoever waited for the job can be told the one from the other, and everyone else reads null.
+ * a caller that waited for the job can tell them apart, and everyone else reads null.
  */
 export const clearedResult = "'null'::json";
 

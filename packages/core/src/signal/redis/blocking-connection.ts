@@ -6,7 +6,7 @@ import type { Opened } from "./servers.ts";
 const late_ms_max = 1_000;
 /** How long a wait allows for a connection being made; a command allows less. */
 const ready_ms_max = 1_000;
-/** How long a pop may take to end once told to. */
+/** How long a pop may take to end once it is stopped. */
 const unblock_ms_max = 200;
 /** The order to end can overtake the pop itself, so it is repeated. */
 const unblock_again_ms = 10;

@@ -4,7 +4,7 @@ import type { Available } from "./available.ts";
 import type { ScriptedRedis } from "./commands.ts";
 import type { DeadLetterList } from "../signal.ts";
 
-/** The dead letters as a Redis list of ids, newest first, with a set beside it that keeps each id unique. */
+/** The dead letters as a Redis list of ids, newest first, with a set that keeps each id unique. */
 export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, available: Available): DeadLetterList {
   const list = keys.deadLetters;
   const members = deadLetterMembersKey(keys);

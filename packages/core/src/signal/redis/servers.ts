@@ -44,7 +44,7 @@ export type Servers = {
   close(): void;
 };
 
-/** The connections opened beside those for commands. */
+/** The connections opened besides those for commands. */
 export function openedConnections() {
   const all: { redis: Redis; ask: (() => unknown) | undefined }[] = [];
   return {
