@@ -2,7 +2,7 @@ import type { PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { DrizzleQueryError, queryBuilder } from "./drizzle.ts";
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
-import { inTurn } from "./pool/for-tenant.ts";
+import { inTurn } from "./pool/fair-share.ts";
 import { sentWhole } from "./statement.ts";
 
 /**

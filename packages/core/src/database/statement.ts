@@ -1,6 +1,6 @@
 import { bounded } from "./bounded.ts";
 import type { Database } from "./connect.ts";
-import { inTurn } from "./pool/for-tenant.ts";
+import { inTurn } from "./pool/fair-share.ts";
 
 /** SQL with $1, $2 …, for statements that must also run inside a caller's own transaction, whatever its driver. */
 export type Statement = { text: string; params: readonly (string | number)[] };

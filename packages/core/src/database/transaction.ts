@@ -3,7 +3,7 @@ import { onceOverdue, onDeadline, unsent } from "./patience.ts";
 import { cancelLate, retireSilent, type Sent } from "./server/cancel-late.ts";
 import type { Database } from "./connect.ts";
 import { certainlyNotApplied, DatabaseTimeoutError } from "./errors.ts";
-import { inTurn } from "./pool/for-tenant.ts";
+import { inTurn } from "./pool/fair-share.ts";
 import { sentWhole, type Execute, type Statement } from "./statement.ts";
 
 /**

@@ -12,7 +12,7 @@ export {
   lockedError,
   outcomeUnknown,
 } from "../database/errors.ts";
-export { withPriority, forTenant } from "../database/pool/for-tenant.ts";
+export { withPriority, forTenant } from "../database/pool/fair-share.ts";
 export type { TenantContext } from "../database/connect.ts";
 export type { ActRow, JobRow, OperationRow } from "../database/schema/index.ts";
 export { purgeAll, replayAll } from "../dead-letters/bulk.ts";

@@ -1,7 +1,7 @@
 import { composed } from "../database/composed.ts";
 import type { Json } from "@atlasqueue/contract";
 import { lockTimeout, asyncCommitUnlessLate } from "../database/clauses.ts";
-import { withPriority } from "../database/pool/for-tenant.ts";
+import { withPriority } from "../database/pool/fair-share.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 

@@ -39,7 +39,7 @@ type Held = ReadyJob & { type: string; attempts: number; worker_id: string; stat
 
 // The sweep forgets it with the other claims that have no jobs left.
 const takeToken = composed(
-  "lease/revoke-token",
+  "lease/revoke-claim-token",
   ["lease_token", "refused_seconds", "tenant"],
   `
   INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)

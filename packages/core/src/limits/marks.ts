@@ -1,4 +1,4 @@
-import { forTenant } from "../database/pool/for-tenant.ts";
+import { forTenant } from "../database/pool/fair-share.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { createQueueLines } from "../queues/queue-lines.ts";
 import { readyJobs } from "../queues/ready.ts";

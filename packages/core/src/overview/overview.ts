@@ -1,5 +1,5 @@
 import type { Overview } from "@atlasqueue/contract";
-import { forTenant } from "../database/pool/for-tenant.ts";
+import { forTenant } from "../database/pool/fair-share.ts";
 import { createReadiness } from "../database/server/readiness.ts";
 import type { Deps } from "../deps.ts";
 import { announcedWorkers } from "../queues/announced.ts";

@@ -1,4 +1,4 @@
-import { forTenant } from "../database/pool/for-tenant.ts";
+import { forTenant } from "../database/pool/fair-share.ts";
 import type { Deps } from "../deps.ts";
 import { keysInUse, lookAtStored } from "./look.ts";
 import { minus, nothing, nothingKnown, plus, reckon, type Reckoning, type Sizes } from "./reckon.ts";

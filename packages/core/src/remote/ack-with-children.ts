@@ -1,4 +1,4 @@
-import { withPriority } from "../database/pool/for-tenant.ts";
+import { withPriority } from "../database/pool/fair-share.ts";
 import { findLeased } from "../lease/find-leased.ts";
 import { completeWithChildren, type Spawned, type SpawnRefusal } from "../settle/complete-with-children.ts";
 import { transition } from "../tracing/send.ts";

@@ -1,5 +1,5 @@
 import { afterAPart } from "../database/errors.ts";
-import { inOneTurn } from "../database/pool/for-tenant.ts";
+import { inOneTurn } from "../database/pool/fair-share.ts";
 import type { Deps } from "../deps.ts";
 import { wholeJob } from "../lease/take-leases.ts";
 import { completeAndLeaseNext } from "../settle/complete-and-lease-next.ts";

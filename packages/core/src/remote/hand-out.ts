@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "../database/connect.ts";
 import { CallerGoneError, certainlyNotApplied, hadNoRoom } from "../database/errors.ts";
 import { isUuid } from "../database/literals.ts";
-import { inOneTurn, forTenant } from "../database/pool/for-tenant.ts";
+import { inOneTurn, forTenant } from "../database/pool/fair-share.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { LeaseTokenTakenError } from "../lease/claim/statement.ts";

@@ -1,7 +1,7 @@
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
-import { forTenant } from "../database/pool/for-tenant.ts";
+import { forTenant } from "../database/pool/fair-share.ts";
 import { heartbeat } from "../lease/heartbeat.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 

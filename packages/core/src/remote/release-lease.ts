@@ -1,5 +1,5 @@
 import { lockedError } from "../database/errors.ts";
-import { withPriority } from "../database/pool/for-tenant.ts";
+import { withPriority } from "../database/pool/fair-share.ts";
 import type { Deps } from "../deps.ts";
 import { revokeClaim } from "../lease/revoke-claim.ts";
 import { announce } from "../signal/announce.ts";

@@ -1,4 +1,4 @@
-import { withPriority } from "../database/pool/for-tenant.ts";
+import { withPriority } from "../database/pool/fair-share.ts";
 import type { Deps } from "../deps.ts";
 import { findLeased } from "../lease/find-leased.ts";
 import { release } from "../lease/release.ts";

@@ -1,6 +1,6 @@
 import { storableText, type Json } from "@atlasqueue/contract";
 import { lockedError } from "../database/errors.ts";
-import { withPriority } from "../database/pool/for-tenant.ts";
+import { withPriority } from "../database/pool/fair-share.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps, Settled } from "../follow-ups.ts";
 import type { BackoffPolicy } from "../settle/backoff.ts";

@@ -82,7 +82,7 @@ export const leaseMoves: Moves = {
   ...ofOne("claims", {
     "forget claims": ({ settled }, deps) => forgetClaims(deps, [settled]),
     "forget ended claims": (world, deps) => forgetEndedClaims(deps, tokensOf(world)),
-    "adopt strays": (_world, deps) => reindexOrphanedLeases(deps, firstId, 1_000),
+    "reindex orphaned leases": (_world, deps) => reindexOrphanedLeases(deps, firstId, 1_000),
   }),
   ...ofOne("running", {
     // It shortens the lease, and so moves when the sweep looks at its claim as well.

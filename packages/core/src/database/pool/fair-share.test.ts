@@ -2,7 +2,7 @@ import { eventually, postgresUrl } from "@atlasqueue/harness";
 import { afterEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../connect.ts";
 import { CallerGoneError, outcomeUnknown } from "../errors.ts";
-import { withPriority, forTenant } from "./for-tenant.ts";
+import { withPriority, forTenant } from "./fair-share.ts";
 import { plain } from "../plain.ts";
 import { executeOn } from "../statement.ts";
 import { inTransaction } from "../transaction.ts";
