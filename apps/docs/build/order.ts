@@ -33,6 +33,7 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
       "live-events",
       "isolation",
       "webhooks",
+      "push",
       "testing",
       "tracing",
     ],

@@ -70,7 +70,7 @@ const known = namesInSources();
 const foreign = new RegExp(
   `^(${[
     "OTEL_\\w+|POSTGRES_\\w+|pg_\\w+|process_\\w+|nodejs_\\w+|\\w+_(bucket|sum|count)",
-    "(DATABASE_URL|REDIS_URL|ADMIN_SECRET|ATLASQUEUE_TOKEN)_FILE|(JOB|FLOW|REPLAY|OPERATION|TOKEN)_ID|ON_ERROR_STOP",
+    "(DATABASE_URL|REDIS_URL|ADMIN_SECRET|ATLASQUEUE_TOKEN|WEBHOOK_SECRETS)_FILE|(JOB|FLOW|REPLAY|OPERATION|TOKEN)_ID|ON_ERROR_STOP",
     "claude_desktop_config|mcp_config|context_servers|test_1",
     "hot_standby_feedback|connection_limit|channel_binding|query_timeout|wal_level",
     "cl_waiting|server_reset_query|ignore_startup_parameters|client_encoding",

@@ -64,6 +64,8 @@ export const settingTexts: Record<string, Record<string, About>> = {
     WORKER_METRICS_HOST: { what: "`/livez`, `/readyz`, `/metrics`" },
     WORKER_METRICS_PORT: { what: "the next process: 9092, and so on" },
     WEBHOOK_ALLOW_PRIVATE: { what: "`webhook.deliver` to private networks" },
+    WEBHOOK_SECRETS: { what: "secrets that sign webhooks and pushes" },
+    WORKER_PUSH_URL: { what: "where jobs without a handler are posted" },
   },
   retention: {
     RETRY_BASE_DELAY_SECONDS: { what: "first delay, doubled by each attempt" },

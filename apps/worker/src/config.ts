@@ -18,6 +18,9 @@ import {
   type TelemetryConfig,
 } from "@atlasqueue/program";
 import { z } from "zod";
+import type { PushOptions } from "./handlers/push.ts";
+import { readSecrets, secretsSetting } from "./handlers/signing.ts";
+import type { WebhookOptions } from "./handlers/webhook-deliver.ts";
 
 /** Every variable the worker reads, with its default. */
 export const workerSettings = z.object({
@@ -45,6 +48,8 @@ export const workerSettings = z.object({
   ...retrySettings,
   ...retentionSettings,
   WEBHOOK_ALLOW_PRIVATE: setting.flag().default(false),
+  WEBHOOK_SECRETS: secretsSetting,
+  WORKER_PUSH_URL: setting.httpUrl().optional(),
   ...telemetrySettings,
 });
 
@@ -71,13 +76,16 @@ export type WorkerAppConfig = ServerConfig &
     /** Whether it runs `demo.*` jobs, which sleep and fail on request. */
     demo_handlers: boolean;
     backoff: BackoffPolicy;
-    webhook_allow_private: boolean;
+    webhooks: WebhookOptions;
+    /** Every job that no handler of its type takes goes to this URL. */
+    push: PushOptions | undefined;
     telemetry: TelemetryConfig | undefined;
   };
 
 /** Throws `SettingError`, one line, for the first variable that is wrong. */
 export function readWorkerConfig(env: Record<string, string | undefined>): WorkerAppConfig {
   const set = parseSettings(workerSettings, withOwnTelemetry(env));
+  const secrets = readSecrets(set.WEBHOOK_SECRETS);
   return {
     ...serverConfig(set),
     handler_paths: set.WORKER_HANDLERS.map((path) => resolve(env["INIT_CWD"] ?? "", path)),
@@ -101,7 +109,8 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     demo_handlers: set.WORKER_DEMO_HANDLERS,
     backoff: retryPolicy(set),
     ...keptFor(set),
-    webhook_allow_private: set.WEBHOOK_ALLOW_PRIVATE,
+    webhooks: { allow_private: set.WEBHOOK_ALLOW_PRIVATE, secrets },
+    push: set.WORKER_PUSH_URL === undefined ? undefined : { url: set.WORKER_PUSH_URL, secrets },
     ...telemetryConfig(set),
   };
 }

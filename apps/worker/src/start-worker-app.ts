@@ -22,6 +22,7 @@ import { endWithin, listenError } from "@atlasqueue/program";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import type { WorkerAppConfig } from "./config.ts";
 import { demoHandlers, noopHandler } from "./handlers/demo.ts";
+import { pushHandler } from "./handlers/push.ts";
 import { webhookHandler } from "./handlers/webhook-deliver.ts";
 import { startHealthServer } from "./health/health-server.ts";
 import { loadHandlers } from "./load-handlers.ts";
@@ -48,7 +49,8 @@ export async function startWorkerApp(
     : await startReporting(config);
   const own = await loadHandlers(config.handler_paths);
   const demo = config.demo_handlers ? demoHandlers : [];
-  const builtIn = [noopHandler, ...demo, webhookHandler({ allow_private: config.webhook_allow_private })];
+  const builtIn = [noopHandler, ...demo, webhookHandler(config.webhooks)];
+  if (config.push) builtIn.push(pushHandler(config.push));
   const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
 
   const metrics = createMetrics({ workerSlots: config.concurrency });

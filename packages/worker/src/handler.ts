@@ -160,6 +160,12 @@ export function isHandler(value: unknown): value is Handler {
   return typeof value === "object" && value !== null && handlers.has(value);
 }
 
+/** The type of a handler for jobs of all types that have no handler of their own. */
+export const anyType = "*";
+
+export const handlerFor = (handlers: ReadonlyMap<string, Handler>, type: string): Handler | undefined =>
+  handlers.get(type) ?? handlers.get(anyType);
+
 /** Throws for two of one type. */
 export function handlersByType(all: readonly Handler[]): ReadonlyMap<string, Handler> {
   const byType = new Map<string, Handler>();

@@ -1,5 +1,6 @@
 export {
   defineHandler,
+  anyType,
   handlersOf,
   DoNotRetryError,
   isHandler,

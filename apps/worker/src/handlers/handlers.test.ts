@@ -15,7 +15,8 @@ import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vi
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { demoHandlers, noopHandler } from "./demo.ts";
 import { isPublicAddress } from "./public-address.ts";
-import { retryAfterMs, webhookHandler } from "./webhook-deliver.ts";
+import { retryAfterMs } from "./deliver.ts";
+import { webhookHandler } from "./webhook-deliver.ts";
 
 let own: TestDatabase;
 let worker: Worker | undefined;
@@ -41,7 +42,7 @@ const run = async (request: Partial<SubmitJobInput>, allow_private = true) => {
   await worker?.stop({ deadlineMs: 0 });
   const backoff = { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 };
   worker = startWorker(deps(), {
-    handlers: [noopHandler, ...demoHandlers, webhookHandler({ allow_private })],
+    handlers: [noopHandler, ...demoHandlers, webhookHandler({ allow_private, secrets: new Map() })],
     backoff,
   });
   const [outcome] = await submit(deps(), [submission(request)], { idempotency_ttl_seconds: 60 });
@@ -110,7 +111,7 @@ test("a webhook at the end of a flow says how many of its jobs ended how", async
 
 test("a receiver's Retry-After decides when the webhook is retried", async () => {
   receiver = await httpReceiver(() => ({ status: 429, headers: { "retry-after": "3600" } }));
-  worker = startWorker(deps(), { handlers: [webhookHandler({ allow_private: true })] });
+  worker = startWorker(deps(), { handlers: [webhookHandler({ allow_private: true, secrets: new Map() })] });
   const request = { type: "webhook.deliver", payload: { url: receiver.url } };
   const [outcome] = await submit(deps(), [submission(request)], { idempotency_ttl_seconds: 60 });
   const job = await eventually(async () => {

@@ -33,7 +33,7 @@ async function receiver(called: (socket: TLSSocket) => void, options: TlsOptions
 const post = (url: string) => {
   const { signal } = new AbortController();
   const lookup = lookupOf({ allow_private: true });
-  return postJson(new URL(url), { order: 17 }, { headers: {}, lookup, signal, timeout_ms: 60_000 });
+  return postJson(new URL(url), '{"order":17}', { headers: {}, lookup, signal, timeout_ms: 60_000 });
 };
 const too_much = "the receiver has sent too much without a final answer (1xx are none)";
 

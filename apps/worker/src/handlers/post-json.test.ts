@@ -35,7 +35,7 @@ async function flooder(first: string, again: string): Promise<{ url: URL; closed
 }
 const lookup = lookupOf({ allow_private: true });
 const post = (url: URL, { signal = new AbortController().signal, timeout_ms = 60_000 } = {}) =>
-  postJson(url, 1, { headers: {}, lookup, signal, timeout_ms });
+  postJson(url, "1", { headers: {}, lookup, signal, timeout_ms });
 const upgrade = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
 test.each([
@@ -61,7 +61,9 @@ test("where no address of a name can be reached, the error says what became of t
   const both = (address: string) => ({ address, family: 4 });
   const dead: typeof lookup = (_name, _options, callback) => callback(null, ["127.0.0.1", "127.0.0.2"].map(both));
   const options = { headers: {}, lookup: dead, signal: new AbortController().signal, timeout_ms: 60_000 };
-  await expect(postJson(new URL("http://two.test:1/"), 1, options)).rejects.toThrow("connect ECONNREFUSED 127.0.0.1:1");
+  await expect(postJson(new URL("http://two.test:1/"), "1", options)).rejects.toThrow(
+    "connect ECONNREFUSED 127.0.0.1:1",
+  );
 });
 
 const hint = "HTTP/1.1 103 Early Hints\r\n\r\n";

@@ -14,20 +14,19 @@ export type PostOptions = {
   headers: Record<string, string>;
   lookup: LookupFunction;
   signal: AbortSignal;
-  /** For the answer, its body aside. */
-  timeout_ms: number;
+  /** For the answer, its body aside. Default: until `signal` aborts. */
+  timeout_ms?: number;
 };
 
 /**
- * POST a value as JSON and read the status; the answer's body is discarded. Rejects when there is none in time, or in the
+ * POST a JSON text and read the status; the answer's body is discarded. Rejects when there is none in time, or in the
  * first 64 KiB. On `node:http` rather than `fetch`, as only there can a lookup decide which addresses may be connected to.
  */
 export function postJson(
   url: URL,
-  body: unknown,
+  text: string,
   { headers, lookup, signal, timeout_ms }: PostOptions,
 ): Promise<PostAnswer> {
-  const text = JSON.stringify(body);
   const { request } = url.protocol === "https:" ? https : http;
   return new Promise((resolve, reject) => {
     const tooMuch = () =>
@@ -59,8 +58,8 @@ export function postJson(
       },
     );
     sent.once("socket", (socket) => boundReads(socket, tooMuch));
-    const late = () => sent.destroy(new Error(`the receiver has not answered within ${timeout_ms / 1_000} s`));
-    const deadline = setTimeout(late, timeout_ms);
+    const late = () => sent.destroy(new Error(`the receiver has not answered within ${(timeout_ms ?? 0) / 1_000} s`));
+    const deadline = timeout_ms === undefined ? undefined : setTimeout(late, timeout_ms);
     sent.once("error", (error) =>
       reject(signal.aborted && signal.reason instanceof Error ? signal.reason : ofOne(error)),
     );

@@ -1,11 +1,11 @@
-import { defineHandler, DoNotRetryError, RetryAfterError, type Handler, type JobContext } from "@atlasqueue/worker";
+import { defineHandler, type Handler, type JobContext } from "@atlasqueue/worker";
 import { z } from "zod";
+import { deliver } from "./deliver.ts";
 import { lookupOf } from "./lookup.ts";
-import { postJson, type PostAnswer } from "./post-json.ts";
 import { refuseAddressLiteral } from "./public-address.ts";
+import { defaultSecret, type Secrets } from "./signing.ts";
 
 const timeout_seconds = 10;
-const retry_after_seconds_max = 86_400;
 
 const payloadSchema = z.object({
   url: z.url({ protocol: /^https?$/ }),
@@ -19,18 +19,21 @@ const payloadSchema = z.object({
         .regex(/^[\x20-\x7e]*$/),
     )
     .default({}),
+  secret: z.string().optional(),
 });
 
 export type WebhookOptions = {
   /** Also deliver to private, loopback and link-local addresses. */
   allow_private: boolean;
+  secrets: Secrets;
 };
 
 /**
- * `webhook.deliver {url, body, headers?}`: POSTs the body as JSON. 2xx is success; everything else is retried, even a
+ * `webhook.deliver {url, body, headers?, secret?}`: POSTs the body as JSON. 2xx is success; everything else is retried, even a
  * 4xx, as receivers get fixed and redeployed; a Retry-After is honoured. Redirects are not followed. The receiver gets
  * the job's id in `Idempotency-Key` and `X-AtlasQueue-Job-Id`, the same at every attempt. Addresses inside the network
- * are refused after name resolution, so a public name that points inside does not get through.
+ * are refused after name resolution, so a public name that points inside does not get through. It is signed with the secret
+ * of that name (see `signatureHeaders`); without a name, with the one called `default`, if there is one.
  *
  * For a job that waited for others, as the `then` of a batch does, the body says how many of them ended how:
  * `flow: {id, succeeded, dead, cancelled}`. It is added to an object that has no `flow` of its own, and is all there is
@@ -40,25 +43,27 @@ export function webhookHandler(options: WebhookOptions): Handler {
   return defineHandler(
     "webhook.deliver",
     payloadSchema,
-    async ({ url, body, headers }, { job, signal, parentCounts }) => {
+    async ({ url, body, headers, secret }, context) => {
+      const { job, parentCounts } = context;
       const target = new URL(url);
       if (!options.allow_private) refuseAddressLiteral(target.hostname);
-      const answer = await postJson(target, withFlow(body, await flowOf(job.flow_id, parentCounts)), {
-        headers: {
-          ...headers,
-          "idempotency-key": job.id,
-          "x-atlasqueue-job-id": job.id,
-          "x-atlasqueue-attempt": String(job.attempt),
-        },
+      return deliver(target, context, {
+        body: withFlow(body, await flowOf(job.flow_id, parentCounts)),
+        headers,
+        keys: keysOf(options.secrets, secret),
         lookup: lookupOf(options),
-        signal,
         timeout_ms: timeout_seconds * 1_000,
       });
-      if (answer.status >= 200 && answer.status < 300) return { status: answer.status };
-      throw failureOf(answer);
     },
     { timeoutSeconds: timeout_seconds + 1 },
   );
+}
+
+/** A name that is not known is an error that is retried: the setting may lag behind. */
+function keysOf(secrets: Secrets, name: string | undefined): readonly Buffer[] {
+  const keys = secrets.get(name ?? defaultSecret);
+  if (name !== undefined && !keys) throw new Error(`WEBHOOK_SECRETS has no secret ${JSON.stringify(name)}`);
+  return keys ?? [];
 }
 
 type Body = z.output<typeof payloadSchema>["body"];
@@ -75,18 +80,4 @@ async function flowOf(id: string | null, parentCounts: JobContext["parentCounts"
 function withFlow(body: Body, flow: FlowEnd | undefined): Body {
   if (!flow || Array.isArray(body) || (body !== null && typeof body !== "object")) return body;
   return { flow, ...body };
-}
-
-function failureOf({ status, retry_after }: PostAnswer): Error {
-  const message = `the receiver answered ${status}`;
-  if (status === 410) return new DoNotRetryError(`${message} (gone)`);
-  const delay_ms = retryAfterMs(retry_after, Date.now());
-  return delay_ms === undefined ? new Error(message) : new RetryAfterError(message, delay_ms);
-}
-
-/** Milliseconds a Retry-After header asks for: seconds or an HTTP date (RFC 9110 §10.2.3); at most a day. */
-export function retryAfterMs(header: string | undefined, now_ms: number): number | undefined {
-  if (header === undefined) return undefined;
-  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now_ms;
-  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), retry_after_seconds_max * 1_000) : undefined;
 }

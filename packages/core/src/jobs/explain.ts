@@ -71,7 +71,11 @@ export async function explainJob(
 /** Only when it is known: without Redis, there is no telling which workers are alive. */
 async function missingWorker(signal: Signal, tenant: string, { queue, type }: Facts): Promise<Reason[]> {
   const serving = servingOf(await announcedWorkers(signal, tenant), queue);
-  if (!serving || serving.some(({ handlers }) => handlers.includes(type) || handlers.length >= handlers_max)) return [];
+  if (
+    !serving ||
+    serving.some(({ handlers }) => handlers.includes(type) || handlers.includes("*") || handlers.length >= handlers_max)
+  )
+    return [];
   const lacks =
     serving.length === 0
       ? `No running worker serves queue ${JSON.stringify(queue)}`

@@ -5,7 +5,7 @@ import type { Lease } from "@atlasqueue/core/internal/worker";
 import { parentChannel } from "@atlasqueue/program/process-channel";
 import { abort, failed, lazyAbort, succeeded, type Ending, type LazyAbort } from "@atlasqueue/runtime";
 import { Context } from "../run/context.ts";
-import { handlersOf, keptResult } from "../handler.ts";
+import { handlerFor, handlersByType, handlersOf, keptResult } from "../handler.ts";
 import { captureOutput } from "../output/capture-output.ts";
 import { jobOutput } from "../output/job-output.ts";
 import type { FromChild, Task, ToChild, Up } from "./messages.ts";
@@ -67,7 +67,7 @@ async function runTask(
 ): Promise<Ending> {
   const output = jobOutput((stream, line) => tell({ kind: "output", stream, line }));
   try {
-    const handler = handlersOf((await import(module)) as object, module).find(({ type }) => type === lease.type);
+    const handler = handlerFor(handlersByType(handlersOf((await import(module)) as object, module)), lease.type);
     if (!handler) throw new Error(`${module} exports no handler for type ${JSON.stringify(lease.type)}`);
     const sinks = {
       logger: createLogger(log_level as LogLevel, "", {

@@ -12,7 +12,7 @@ import {
 import type { RunningJob } from "../consume/running-jobs.ts";
 import type { Served } from "../consume/served.ts";
 import type { WorkerDeps } from "../deps.ts";
-import { isIsolated, keptResult, type Handler } from "../handler.ts";
+import { handlerFor, isIsolated, keptResult, type Handler } from "../handler.ts";
 import { NotStartedError } from "../isolate/child-process.ts";
 import { runIsolated, type Runtime } from "../isolate/run-isolated.ts";
 import { jobOutput } from "../output/job-output.ts";
@@ -36,8 +36,8 @@ export function createAttempts(parts: Parts): Attempts<RunningJob> {
     span?.context ? { ...leaseEvent(event, lease), ...traceFields(span.context) } : leaseEvent(event, lease);
   return {
     isUnknown: ({ lease: { type, waited_seconds = 0 } }) =>
-      !handlers.has(type) && waited_seconds < unknown_type_seconds,
-    run: ({ lease, abort: lazy }) => runJob(lease, handlers.get(lease.type), lazy, parts),
+      !handlerFor(handlers, type) && waited_seconds < unknown_type_seconds,
+    run: ({ lease, abort: lazy }) => runJob(lease, handlerFor(handlers, lease.type), lazy, parts),
     // Others wait behind it, and its queue has no limits.
     mayGoOn: ({ lease }: { lease: Lease }) => lease.followed === true && !lease.limited,
     run_jobs_max,
