@@ -17,7 +17,7 @@ type Props = {
   steps?: readonly number[];
 };
 
-/** Lines over time. `steps` are the distances that lines across may have, such as whole minutes. The colours are names of tokens; the values under the pointer go into the legend. */
+/** Lines over time; the last step, which is not over yet, is dashed. `steps` are the distances that lines across may have, such as whole minutes. The colours are names of tokens; the values under the pointer go into the legend. */
 export default function Chart({ label, at, lines, write, steps }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot>(undefined);
@@ -48,8 +48,12 @@ export default function Chart({ label, at, lines, write, steps }: Props) {
   return <div className="chart" ref={place} role="img" aria-label={label} />;
 }
 
+/** Each line without its last step, then the last steps alone. */
 function dataOf(at: readonly number[], lines: readonly Line[]): uPlot.AlignedData {
-  return [[...at], ...lines.map(({ values }) => [...values])];
+  const last = at.length - 1;
+  const over = lines.map(({ values }) => values.map((value, step) => (step < last || last === 0 ? value : null)));
+  const open = lines.map(({ values }) => values.map((value, step) => (step < last - 1 ? null : value)));
+  return [[...at], ...over, ...open];
 }
 
 function sizeOf(element: HTMLElement): { width: number; height: number } {
@@ -95,14 +99,17 @@ function optionsOf(
     ],
     series: [
       {},
-      ...lines.map(({ name, color, fill }) => ({
-        label: name,
-        stroke: () => token(color),
-        width: 1.6,
-        // A line needs two ends; what stands alone is a point.
-        points: { size: 5, show: (plot: uPlot, at: number) => isSparse(plot.data[at]) },
-        ...(fill ? { fill: () => `color-mix(in srgb, ${token(color)} 12%, transparent)` } : {}),
-      })),
+      ...[false, true].flatMap((open) =>
+        lines.map(({ name, color, fill }) => ({
+          label: name,
+          ...(open ? { dash: [3, 4] } : {}),
+          stroke: () => token(color),
+          width: 1.6,
+          // A line needs two ends; what stands alone is a point.
+          points: { size: 5, show: (plot: uPlot, at: number) => !open && isSparse(plot.data[at]) },
+          ...(fill ? { fill: () => `color-mix(in srgb, ${token(color)} 12%, transparent)` } : {}),
+        })),
+      ),
     ],
   };
 }

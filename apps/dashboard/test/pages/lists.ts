@@ -127,4 +127,22 @@ export function listTests(world: () => World): void {
     await page.getByText("All that match").waitFor();
     await context.close();
   });
+
+  test("a line of a chart is hidden and shown by its entry in the legend", async () => {
+    const { page, context } = await opened("/");
+    const p99 = page.getByRole("button", { name: /^p99/ }).first();
+    const drawn = () =>
+      page
+        .locator(".chart canvas")
+        .nth(1)
+        .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+    await eventually(async () => expect(await page.locator(".chart canvas").count()).toBe(3));
+    const whole = await drawn();
+    await p99.click();
+    expect(await p99.getAttribute("aria-pressed")).toBe("false");
+    await eventually(async () => expect(await drawn()).not.toBe(whole));
+    await p99.click();
+    expect(await p99.getAttribute("aria-pressed")).toBe("true");
+    await context.close();
+  });
 }

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useMemo, useState, type ComponentProps } from "react";
 import type { StatsSeries } from "@atlasqueue/contract";
 import { lazyPart } from "../../components/lazy-part.tsx";
 import { Card } from "../../components/page.tsx";
@@ -23,14 +23,13 @@ export function Charts({ series }: { series: StatsSeries }) {
   return (
     <div className="stack">
       <Card title="Throughput" note="jobs a second">
-        <Legend
-          of={[
-            ["In", tones.blue, plural(total.submitted, "job")],
-            ["Out", tones.green, plural(total.succeeded, "job")],
-            ["Failed", tones.red, plural(total.failed, "attempt")],
-          ]}
+        <Drawn
+          label="Jobs a second: in, out and failed attempts"
+          at={at}
+          lines={flow}
+          totals={[plural(total.submitted, "job"), plural(total.succeeded, "job"), plural(total.failed, "attempt")]}
+          write={rateTick}
         />
-        <Chart label="Jobs a second: in, out and failed attempts" at={at} lines={flow} write={rateTick} />
       </Card>
       <div className="grid-2">
         <Percentiles title="Wait" note="from ready to running" at={at} lines={wait} total={total.wait} />
@@ -73,30 +72,40 @@ function Percentiles({
   const shown = (ms: number | null) => (ms === null ? "–" : span(ms));
   return (
     <Card title={title} note={note}>
-      <Legend
-        of={[
-          ["p50", tones.blue, shown(total.p50_ms)],
-          ["p95", tones.violet, shown(total.p95_ms)],
-          ["p99", tones.amber, shown(total.p99_ms)],
-        ]}
+      <Drawn
+        label={`${title} times: p50, p95 and p99`}
+        at={at}
+        lines={lines}
+        totals={[shown(total.p50_ms), shown(total.p95_ms), shown(total.p99_ms)]}
+        write={spanTick}
+        steps={span_steps_ms}
       />
-      <Chart label={`${title} times: p50, p95 and p99`} at={at} lines={lines} write={spanTick} steps={span_steps_ms} />
     </Card>
   );
 }
 
-function Legend({ of }: { of: readonly (readonly [name: string, color: string, value: string])[] }) {
+type DrawnProps = ComponentProps<typeof Chart> & { totals: readonly string[] };
+
+/** A chart under its legend, whose entries hide and show their lines. */
+function Drawn({ lines, totals, ...chart }: DrawnProps) {
+  const [hidden, setHidden] = useState<readonly string[]>([]);
+  const toggle = (name: string) =>
+    setHidden(hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name]);
+  const shown = useMemo(() => lines.filter(({ name }) => !hidden.includes(name)), [lines, hidden]);
   return (
-    <div className="chart-legend">
-      {of.map(([name, color, value]) => (
-        <span key={name}>
-          <svg className="swatch" viewBox="0 0 10 3" aria-hidden="true" data-color={color}>
-            <rect width="10" height="3" rx="1.5" />
-          </svg>
-          {name} <b>{value}</b>
-        </span>
-      ))}
-    </div>
+    <>
+      <div className="chart-legend">
+        {lines.map(({ name, color }, at) => (
+          <button key={name} type="button" aria-pressed={!hidden.includes(name)} onClick={() => toggle(name)}>
+            <svg className="swatch" viewBox="0 0 10 3" aria-hidden="true" data-color={color}>
+              <rect width="10" height="3" rx="1.5" />
+            </svg>
+            {name} <b>{totals[at]}</b>
+          </button>
+        ))}
+      </div>
+      <Chart lines={shown} {...chart} />
+    </>
   );
 }
 
