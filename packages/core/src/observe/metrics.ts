@@ -1,6 +1,5 @@
 import { fewNames } from "@atlasqueue/contract";
-import { Counter, Gauge, Registry, collectDefaultMetrics } from "prom-client";
-import { Durations, type DurationsOptions } from "./durations.ts";
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { AtlasEvent, EventName, Observe } from "./events.ts";
 
 /**
@@ -25,61 +24,34 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
   // it calls lag is the time between firings, so 50 ms means "none".
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
   const registers = [registry];
+  const counter = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name: `atlasqueue_${name}`, help, labelNames, registers });
   const byType = (name: string, help: string) => {
-    const counts = new Map<string, number>();
-    const counter = new Counter({
-      name: `atlasqueue_${name}`,
-      help,
-      labelNames: ["job_type"] as const,
-      registers: [],
-      // Counted in a map and handed over when read: a labelled increment costs as much as a small handler.
-      collect() {
-        this.reset();
-        for (const [job_type, count] of counts) this.inc({ job_type }, count);
-      },
-    });
-    registry.registerMetric(counter);
-    return (job_type: string) => void counts.set(job_type, (counts.get(job_type) ?? 0) + 1);
+    const one = counter(name, help, "job_type");
+    return (job_type: string) => one.inc({ job_type });
   };
-  const durations = <Label extends string>(options: DurationsOptions<Label>) => {
-    const one = new Durations(options);
-    registry.registerMetric(one);
-    return one;
-  };
-  const plain = (name: string, help: string) => new Counter({ name: `atlasqueue_${name}`, help, registers });
 
   const submitted = byType("jobs_submitted_total", "Jobs created");
   const idempotent = byType("jobs_idempotent_total", "Submissions answered with the job of an earlier one");
   const succeeded = byType("jobs_succeeded_total", "Jobs that succeeded");
   const failed = byType("jobs_failed_total", "Attempts that failed");
   const dead = byType("jobs_dead_total", "Jobs that became dead letters");
-  const retried = plain("jobs_retried_total", "Failed jobs that were made ready again when their delay was over");
-  const expired = new Counter({
-    name: "atlasqueue_leases_expired_total",
-    help: "Leases that expired, by what became of the job",
-    labelNames: ["outcome"] as const,
-    registers,
-  });
-  const sweeps = plain("sweeps_total", "Sweeps by this process: of a fleet's, one about every 1.2 seconds");
-  const slotsFired = plain("schedule_slots_fired_total", "Slots of schedules that got their job");
-  const schedulesFailed = plain("schedule_failures_total", "Schedules that were due and could not be fired");
-  const acquired = plain("lease_acquired_total", "Claims that got the job");
-  const rejected = plain("lease_rejected_total", "Claims that found the job taken, finished or gone");
-  const lost = new Counter({
-    name: "atlasqueue_lease_lost_total",
-    help: "Renewals and settlements refused, as the lease was another's by then",
-    labelNames: ["during"] as const,
-    registers,
-  });
-  const signalErrors = plain("signal_errors_total", "Calls to Redis that failed");
-  const databaseErrors = plain("database_errors_total", "Calls to Postgres that failed because it was away");
-  const limited = plain("rate_limited_total", "Requests refused for their tenant's rate limit");
-  const tokensRefused = new Counter({
-    name: "atlasqueue_tokens_refused_total",
-    help: "Requests refused for want of a valid token",
-    labelNames: ["reason"] as const,
-    registers,
-  });
+  const retried = counter("jobs_retried_total", "Failed jobs that were made ready again when their delay was over");
+  const expired = counter("leases_expired_total", "Leases that expired, by what became of the job", "outcome");
+  const sweeps = counter("sweeps_total", "Sweeps by this process: of a fleet's, one about every 1.2 seconds");
+  const slotsFired = counter("schedule_slots_fired_total", "Slots of schedules that got their job");
+  const schedulesFailed = counter("schedule_failures_total", "Schedules that were due and could not be fired");
+  const acquired = counter("lease_acquired_total", "Claims that got the job");
+  const rejected = counter("lease_rejected_total", "Claims that found the job taken, finished or gone");
+  const lost = counter(
+    "lease_lost_total",
+    "Renewals and settlements refused, as the lease was another's by then",
+    "during",
+  );
+  const signalErrors = counter("signal_errors_total", "Calls to Redis that failed");
+  const databaseErrors = counter("database_errors_total", "Calls to Postgres that failed because it was away");
+  const limited = counter("rate_limited_total", "Requests refused for their tenant's rate limit");
+  const tokensRefused = counter("tokens_refused_total", "Requests refused for want of a valid token", "reason");
   const active = new Gauge({ name: "atlasqueue_worker_active_jobs", help: "Handlers running now", registers });
   if (workerSlots !== undefined)
     new Gauge({
@@ -87,33 +59,26 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
       help: "Handlers that may run at once",
       registers,
     }).set(workerSlots);
-  const jobSeconds = durations({
+  const jobSeconds = new Histogram({
     name: "atlasqueue_job_duration_seconds",
     help: "Time in the handler",
-    labelNames: ["job_type", "outcome"],
+    labelNames: ["job_type", "outcome"] as const,
+    registers,
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300],
   });
-  const requestSeconds = durations({
+  const requestSeconds = new Histogram({
     name: "atlasqueue_http_request_duration_seconds",
     help: "Time to answer an HTTP request",
-    labelNames: ["method", "path_template", "status_code"],
+    labelNames: ["method", "path_template", "status_code"] as const,
+    registers,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   });
-  const requests = new Counter({
-    name: "atlasqueue_http_requests_total",
-    help: "HTTP requests answered",
-    labelNames: ["method", "path_template", "status_code"] as const,
-    registers: [],
-    collect() {
-      this.reset();
-      for (const { labels, count } of requestSeconds.totals()) this.inc(labels, count);
-    },
-  });
-  registry.registerMetric(requests);
+  const requests = counter("http_requests_total", "HTTP requests answered", "method", "path_template", "status_code");
 
   type Request = Extract<AtlasEvent, { event: "http_request" }>;
   function request({ duration_ms, method, path_template, status_code }: Omit<Request, "event">): void {
-    requestSeconds.add(duration_ms / 1_000, method, path_template, status_code);
+    requestSeconds.observe({ method, path_template, status_code }, duration_ms / 1_000);
+    requests.inc({ method, path_template, status_code });
   }
 
   const nameOf = fewNames(job_types_max, "other");
@@ -128,11 +93,11 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
     handler_start: () => active.inc(),
     handler_done(event) {
       active.dec();
-      jobSeconds.add(event.duration_ms / 1_000, labelOf(event), "succeeded");
+      jobSeconds.observe({ job_type: labelOf(event), outcome: "succeeded" }, event.duration_ms / 1_000);
     },
     handler_error(event) {
       active.dec();
-      jobSeconds.add(event.duration_ms / 1_000, labelOf(event), "failed");
+      jobSeconds.observe({ job_type: labelOf(event), outcome: "failed" }, event.duration_ms / 1_000);
     },
     job_succeeded: (event) => succeeded(labelOf(event)),
     job_failed: (event) => failed(labelOf(event)),
