@@ -34,7 +34,6 @@ const well: Series = {
   atlasqueue_database_statements_waiting: "0 3 0 0x57",
   'atlasqueue_lease_lost_total{during="ack"}': "0x60",
   'atlasqueue_leases_expired_total{outcome="retried"}': "0 1 1x58",
-  atlasqueue_counts_drifted_tenants: "0x60",
 };
 
 /** What is different when an alert is due; nothing: that series is not there. */
@@ -54,7 +53,6 @@ const ill: Record<string, Record<string, string | undefined>> = {
   },
   AtlasQueuePoolWaiting: { atlasqueue_database_statements_waiting: "4x60" },
   AtlasQueueLeasesLost: { 'atlasqueue_leases_expired_total{outcome="retried"}': "0+1x60" },
-  AtlasQueueCountsDrift: { atlasqueue_counts_drifted_tenants: "1x60" },
 };
 
 /** One test of promtool's: at the end of that hour just these alerts fire. */

@@ -55,9 +55,6 @@ test("every metric and label that an alert or a panel names is there, and Promet
     await prometheus.query(expression);
   }
   await eventually(async () => expect(await prometheus.query("sum(atlasqueue_worker_slots)")).toHaveLength(1));
-  await eventually(async () =>
-    expect(await prometheus.query("max(atlasqueue_counts_drifted_tenants)")).toHaveLength(1),
-  );
 });
 
 test("an outage of Redis and one of PostgreSQL are told, and nothing before, between and after them", async () => {

@@ -2,7 +2,6 @@ import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Connections, Database } from "../database/connect.ts";
 import { fleetCounts } from "../counts/total.ts";
-import { driftingTenants } from "../overview/compare.ts";
 import { oldestReady } from "../queues/oldest-ready.ts";
 import type { Signal, SignalState } from "../signal/signal.ts";
 
@@ -51,8 +50,6 @@ export function addServerGauges(
 /** However often these are read, Postgres is asked once per this time. */
 const kept_ms = 15_000;
 const asked_ms_max = 1_000;
-/** Comparing the counts reads every job. */
-const compared_ms = 300_000;
 /** Of more queues with ready jobs, some are left out. */
 const queues_max = 2_000;
 
@@ -73,7 +70,6 @@ export function addFleetGauges(
   const longestWait = async () =>
     Math.max(0, ...(await oldestReady({ database }, queues_max)).map((one) => one.ready_ms));
   const wait_ms = kept(longestWait, kept_ms, now);
-  const drifted = kept(() => driftingTenants({ database }), compared_ms, now);
   const add = adderTo(registry);
   add({
     name: "atlasqueue_jobs",
@@ -92,15 +88,6 @@ export function addFleetGauges(
       const known = await wait_ms();
       this.remove();
       if (known !== undefined) this.set(known / 1_000);
-    },
-  });
-  add({
-    name: "atlasqueue_counts_drifted_tenants",
-    help: "Tenants whose kept counts are not those of their jobs; compared every five minutes while there are few jobs",
-    async collect() {
-      const known = await drifted();
-      this.remove();
-      if (known) this.set(known.size);
     },
   });
 }
