@@ -29,7 +29,7 @@ const full: Preset = {
   history_rows: 10_000_000,
   backlog_rows: 1_000_000,
   snapshot_seconds: 120,
-  sustain_seconds: 60,
+  sustain_seconds: 120,
   memory_jobs: 1_000_000,
   soak_minutes: 10,
 };
@@ -60,7 +60,7 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
     .option("--history-rows <n>", asked("succeeded jobs before `history`", "history_rows"), atLeastOne)
     .option("--backlog-rows <n>", asked("queued jobs before `history`", "backlog_rows"), atLeastOne)
     .option("--snapshot-seconds <n>", asked("how long `snapshot` holds one", "snapshot_seconds"), atLeastOne)
-    .option("--sustain-seconds <n>", asked("how long `mixed` goes on", "sustain_seconds"), atLeastOne)
+    .option("--sustain-seconds <n>", asked("a window of `mixed` and `same-load`", "sustain_seconds"), atLeastOne)
     .option("--memory-jobs <n>", asked("jobs of `memory`", "memory_jobs"), atLeastOne)
     .option("--minutes <n>", asked("how long `soak` goes on", "soak_minutes"), atLeastOne)
     .option("--json <file>", "write the figures, every round, as JSON")

@@ -7,7 +7,7 @@ const side = (value: number, client_us: number): Pair["a"] => [
     scenario: "process",
     unit: "per second",
     value,
-    costs: { client_us, postgres_us: 10, redis_us: 0, wal_bytes: 500 },
+    costs: { client_us, postgres_us: 10, redis_us: 0, waited_us: 5, wal_bytes: 500 },
   },
 ];
 /** B is a tenth faster each time, however fast the machine; its client costs now more, now less. */
@@ -30,6 +30,7 @@ test("each pair gives a ratio, so that a slow minute of the machine is in both i
     ["CPU, µs a job", "no difference seen"],
     ["· client", "no difference seen"],
     ["· PostgreSQL", "no difference seen"],
+    ["waited for a core, µs a job", "no difference seen"],
     ["log, bytes a job", "no difference seen"],
   ]);
 });

@@ -45,6 +45,7 @@ const costs: [string, (of: Costs) => number | undefined][] = [
   ["· client", ({ client_us }) => client_us],
   ["· PostgreSQL", ({ postgres_us }) => postgres_us],
   ["· Redis", ({ redis_us }) => redis_us],
+  ["waited for a core, µs a job", ({ waited_us }) => waited_us],
   ["log, bytes a job", ({ wal_bytes }) => wal_bytes],
   ["fsyncs a job", ({ wal_fsyncs }) => wal_fsyncs],
 ];

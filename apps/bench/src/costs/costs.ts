@@ -9,6 +9,8 @@ export const costs = z.strictObject({
   postgres_us: z.number(),
   /** Of both Redis servers. */
   redis_us: z.number(),
+  /** Time in µs in which one of all these could run and had no core. */
+  waited_us: z.number(),
   /** What PostgreSQL wrote to its log. */
   wal_bytes: z.number(),
   /** How often it had the log forced to the disk. Missing where the time was too short to tell. */
@@ -25,6 +27,7 @@ export function medianCosts(rounds: readonly Costs[]): Costs {
     client_us: middle((one) => one.client_us),
     postgres_us: middle((one) => one.postgres_us),
     redis_us: middle((one) => one.redis_us),
+    waited_us: middle((one) => one.waited_us),
     wal_bytes: middle((one) => one.wal_bytes),
     ...(!Number.isNaN(wal_fsyncs) && { wal_fsyncs }),
   };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import type { ServerUrls } from "../variants/variant.ts";
 import type { Costs } from "./costs.ts";
-import { treeCpuSeconds } from "./process-usage.ts";
+import { treeCpuSeconds, treeWaitSeconds } from "./process-usage.ts";
 import { postmasterPid, redisPid } from "./server-pids.ts";
 
 /** A rate, and what each job of it cost. There are no costs where there is no /proc. */
@@ -27,7 +27,7 @@ const fsyncs_ms_min = 2_000;
 /** Time for the processes behind closed connections to report and leave. */
 const leave_ms = 100;
 
-type Look = { client: number; postgres: number; redis: number; wal_bytes: number };
+type Look = { client: number; postgres: number; redis: number; waited: number; wal_bytes: number };
 
 /**
  * Measures rates together with what they cost: processor time from /proc, and the log from PostgreSQL, asked through
@@ -53,6 +53,7 @@ export async function openMeter(servers: ServerUrls): Promise<Meter> {
       client: await treeCpuSeconds(client),
       postgres: await treeCpuSeconds([postmaster]),
       redis: await treeCpuSeconds(redis),
+      waited: await treeWaitSeconds([...client, postmaster, ...redis]),
       wal_bytes: await walBytes(sql),
     };
   };
@@ -71,11 +72,12 @@ export async function openMeter(servers: ServerUrls): Promise<Meter> {
           }
           const rate: Rate = { unit: "per second", value: (jobs / elapsed_ms) * 1_000 };
           if (!before || !after) return rate;
-          const us = (of: "client" | "postgres" | "redis") => ((after[of] - before[of]) * 1e6) / jobs;
+          const us = (of: "client" | "postgres" | "redis" | "waited") => ((after[of] - before[of]) * 1e6) / jobs;
           const costs: Costs = {
             client_us: us("client"),
             postgres_us: us("postgres"),
             redis_us: us("redis"),
+            waited_us: us("waited"),
             wal_bytes: (after.wal_bytes - before.wal_bytes) / jobs,
           };
           if (elapsed_ms >= fsyncs_ms_min) costs.wal_fsyncs = ((await walFsyncs(sql)) - fsyncs) / jobs;

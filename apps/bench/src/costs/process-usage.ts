@@ -50,17 +50,25 @@ async function treeOf(roots: readonly number[]): Promise<[number, Stat][]> {
  */
 export async function treeCpuSeconds(roots: readonly number[]): Promise<number> {
   const times = (await treeOf(roots)).map(
-    async ([pid, stat]) => ((await exactSeconds(pid)) ?? stat.seconds) + stat.ended_children_seconds,
+    async ([pid, stat]) => ((await scheduled(pid))?.ran_seconds ?? stat.seconds) + stat.ended_children_seconds,
   );
   return (await Promise.all(times)).reduce((sum, seconds) => sum + seconds, 0);
 }
 
-/** To the nanosecond, where the kernel counts so: a sum over the threads, which here live as long as their process. */
-async function exactSeconds(pid: number): Promise<number | undefined> {
+/** How long the threads of some processes, and of all they have started and that still run, could run and had no core, in seconds. */
+export async function treeWaitSeconds(roots: readonly number[]): Promise<number> {
+  const times = (await treeOf(roots)).map(async ([pid]) => (await scheduled(pid))?.waited_seconds ?? 0);
+  return (await Promise.all(times)).reduce((sum, seconds) => sum + seconds, 0);
+}
+
+/** To the nanosecond, where the kernel counts so: sums over the threads, which here live as long as their process. */
+async function scheduled(pid: number): Promise<{ ran_seconds: number; waited_seconds: number } | undefined> {
   try {
     const threads = await readdir(`/proc/${pid}/task`);
-    const times = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8"));
-    return (await Promise.all(times)).reduce((sum, text) => sum + Number(text.split(" ")[0]), 0) / 1e9;
+    const texts = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8"));
+    const fields = (await Promise.all(texts)).map((text) => text.split(" ").map(Number));
+    const total = (at: number) => fields.reduce((sum, field) => sum + (field[at] ?? 0), 0) / 1e9;
+    return { ran_seconds: total(0), waited_seconds: total(1) };
   } catch {
     return undefined;
   }

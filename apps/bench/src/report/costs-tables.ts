@@ -2,7 +2,15 @@ import { cpuOf, type Costs } from "../costs/costs.ts";
 import { formatFigure, formatNumber, table } from "./format.ts";
 import type { Row } from "./result.ts";
 
-const cost_columns = ["CPU, µs a job", "client", "PostgreSQL", "Redis", "log, bytes a job", "fsyncs, 1,000 jobs"];
+const cost_columns = [
+  "CPU, µs a job",
+  "client",
+  "PostgreSQL",
+  "Redis",
+  "waited for a core, µs",
+  "log, bytes a job",
+  "fsyncs, 1,000 jobs",
+];
 
 /** A scenario that several variants were measured in: a line for each, with how many times faster ours is. */
 export function comparedWithCosts(rows: readonly Row[], titles: Readonly<Record<string, string>>): string {
@@ -28,12 +36,13 @@ export function aloneWithCosts(rows: readonly Row[]): string {
 
 function costCells(costs: Costs | undefined): string[] {
   if (!costs) return cost_columns.map(() => "–");
-  const { client_us, postgres_us, redis_us, wal_bytes, wal_fsyncs } = costs;
+  const { client_us, postgres_us, redis_us, waited_us, wal_bytes, wal_fsyncs } = costs;
   return [
     formatNumber(cpuOf(costs)),
     formatNumber(client_us),
     formatNumber(postgres_us),
     formatNumber(redis_us),
+    formatNumber(waited_us),
     formatNumber(wal_bytes),
     wal_fsyncs === undefined ? "–" : formatNumber(wal_fsyncs * 1_000),
   ];

@@ -6,7 +6,7 @@ const row = (scenario: string, variant: string, unit: Row["unit"], median: numbe
   return { scenario, variant, unit, rounds: [median], median };
 };
 const costly = (one: Row, wal_fsyncs?: number): Row => {
-  const costs = { client_us: 9.04, postgres_us: 11.5, redis_us: 0.612, wal_bytes: 812.4 };
+  const costs = { client_us: 9.04, postgres_us: 11.5, redis_us: 0.612, waited_us: 3.3, wal_bytes: 812.4 };
   const median = { ...costs, ...(wal_fsyncs !== undefined && { wal_fsyncs }) };
   return { ...one, costs: { rounds: [median], median } };
 };
@@ -47,10 +47,10 @@ test("what was watched over time has a table of its own that says whether it was
 
 test("what a job costs stands beside the rate, a table for each scenario", () => {
   const head =
-    "|  | a second | AtlasQueue ÷ it | CPU, µs a job | client | PostgreSQL | Redis | log, bytes a job | fsyncs, 1,000 jobs |";
+    "|  | a second | AtlasQueue ÷ it | CPU, µs a job | client | PostgreSQL | Redis | waited for a core, µs | log, bytes a job | fsyncs, 1,000 jobs |";
   expect(page).toContain(`### process\n\n${head}`);
-  expect(page).toContain("| AtlasQueue | 51,200 |  | 21.2 | 9.04 | 11.5 | 0.612 | 812 | 4.2 |");
-  expect(page).toContain("| pg-boss | 24,300 | 2.11 | 21.2 | 9.04 | 11.5 | 0.612 | 812 | – |");
+  expect(page).toContain("| AtlasQueue | 51,200 |  | 21.2 | 9.04 | 11.5 | 0.612 | 3.3 | 812 | 4.2 |");
+  expect(page).toContain("| pg-boss | 24,300 | 2.11 | 21.2 | 9.04 | 11.5 | 0.612 | 3.3 | 812 | – |");
   expect(page).toContain("### AtlasQueue alone");
-  expect(page).toContain("| process, one group | 318 | 21.2 | 9.04 | 11.5 | 0.612 | 812 | 1,010 |");
+  expect(page).toContain("| process, one group | 318 | 21.2 | 9.04 | 11.5 | 0.612 | 3.3 | 812 | 1,010 |");
 });

@@ -61,7 +61,7 @@ test("some targets concern only ours: a figure as it is, or one of ours by anoth
 
 test("the CPU of a job is compared with that of the thriftiest peer, and with bare SQL's", () => {
   const costly = (variant: string, client_us: number): Row => {
-    const costs = { client_us, postgres_us: 10, redis_us: 0, wal_bytes: 500 };
+    const costs = { client_us, postgres_us: 10, redis_us: 0, waited_us: 5, wal_bytes: 500 };
     return { ...rate("process", variant, 1), costs: { rounds: [costs], median: costs } };
   };
   const rows = [costly("atlasqueue", 20), costly("pg-boss", 5), costly("graphile-worker", 50), costly("bare-sql", 2)];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { median, percentile } from "./statistics.ts";
+import { median, percentile, tails } from "./statistics.ts";
 
 test("the median is the middle value, whatever the order", () => {
   expect(median([9, 1, 5])).toBe(5);
@@ -21,4 +21,14 @@ test("a percentile is a measured value that enough others do not exceed", () => 
 test("nothing measured is no number", () => {
   expect(median([])).toBeNaN();
   expect(percentile([], 50)).toBeNaN();
+});
+
+test("tails: a bad second shows in the worst ten seconds, not in the median second", () => {
+  const samples = Array.from({ length: 3_000 }, (_, at) => ({
+    at_ms: at * 10,
+    ms: Math.floor(at / 100) === 20 ? 90 : 4,
+  }));
+  expect(tails(samples)).toEqual({ second_ms: 4, worst_ms: 90 });
+  expect(tails(samples.slice(0, 300))).toEqual({ second_ms: 4, worst_ms: 4 });
+  expect(tails([])).toEqual({ second_ms: NaN, worst_ms: NaN });
 });

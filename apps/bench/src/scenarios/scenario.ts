@@ -19,7 +19,7 @@ export type Effort = {
   backlog_rows: number;
   /** How long the snapshot of `snapshot` stays open. */
   snapshot_seconds: number;
-  /** How long `mixed` goes on. */
+  /** One window of `mixed` and `same-load`. */
   sustain_seconds: number;
   /** Jobs of `memory`. */
   memory_jobs: number;

@@ -3,6 +3,7 @@ import { migrateDatabase } from "@atlasqueue/core";
 import postgres, { type Sql } from "postgres";
 import { v7 as uuidv7 } from "uuid";
 import { claim, forget, insert, settle } from "./bare-sql-statements.ts";
+import { runAfterMigrate } from "./granted.ts";
 import { inBatches } from "./in-batches.ts";
 import type { BenchQueue, Payload, Variant } from "./variant.ts";
 
@@ -22,6 +23,7 @@ export const bareSql: Variant = {
   share: 1,
   async open(servers) {
     await migrateDatabase(servers.postgres);
+    await runAfterMigrate(servers.postgres);
     return openQueue(postgres(servers.postgres, { max: 2 * lanes_max, fetch_types: false, onnotice: () => {} }));
   },
 };

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { migrateDatabase } from "@atlasqueue/core";
 import postgres from "postgres";
 import type { ServerUrls } from "./variant.ts";
@@ -24,6 +25,7 @@ async function makeAll(url: string): Promise<void> {
   await sql.unsafe(makeRole);
   await sql.end();
   await migrateDatabase(url, { grant: role });
+  await runAfterMigrate(url);
 }
 
 /** The servers as the programs reach them in production: by a role that only reads and writes rows. */
@@ -32,4 +34,12 @@ export function asGranted(servers: ServerUrls): ServerUrls {
   url.username = role;
   url.password = role;
   return { ...servers, postgres: url.href };
+}
+
+/** What `BENCH_AFTER_MIGRATE` names: SQL that tries another index or storage setting without a migration. */
+export async function runAfterMigrate(url: string): Promise<void> {
+  const file = process.env["BENCH_AFTER_MIGRATE"];
+  if (file === undefined || file === "") return;
+  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
+  await sql.unsafe(await readFile(file, "utf8")).finally(() => sql.end());
 }

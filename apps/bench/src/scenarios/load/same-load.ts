@@ -1,9 +1,10 @@
 import type { Meter } from "../../costs/meter.ts";
 import { atPace } from "../../run/pace.ts";
 import { makePayload } from "../../run/payload.ts";
-import { percentile } from "../../run/statistics.ts";
+import type { Timed } from "../../run/statistics.ts";
 import type { BenchQueue } from "../../variants/variant.ts";
-import type { Figure, Scenario } from "../scenario.ts";
+import { latencies } from "../mixed.ts";
+import type { Scenario } from "../scenario.ts";
 import { part, sustained } from "./sustained.ts";
 
 const asked_figure = "same load: asked";
@@ -19,19 +20,21 @@ export const sameLoad: Scenario = {
   seconds_max: ({ sustain_seconds }) => sustain_seconds * 2 + 120,
   loadOf: (figures) => figures.find(({ scenario }) => scenario === asked_figure)?.value,
   async run(variant, servers, effort, meter) {
-    const seconds = Math.max(1, effort.sustain_seconds / 4);
+    const seconds = effort.sustain_seconds;
     const queue = await variant.open(servers);
     try {
       // All are warmed up by it.
-      const rate_sustained = await sustained(queue, meter, effort.load_per_second === undefined ? seconds : 0);
+      const rate_sustained = await sustained(
+        queue,
+        meter,
+        effort.load_per_second === undefined ? Math.max(1, seconds / 4) : 0,
+      );
       const per_second = effort.load_per_second ?? rate_sustained * part;
       const { taken, in_time, rate } = await addAtPace(queue, meter, per_second, seconds);
       return [
         { scenario: asked_figure, unit: "per second", value: per_second },
         { scenario: "same load: processed", ...rate },
-        ...[50, 99].map((p): Figure => {
-          return { scenario: `same load p${p}`, unit: "ms", value: percentile(taken, p) };
-        }),
+        ...latencies("same load", taken),
         { scenario: "same load: processed in time", unit: "×", value: in_time / taken.length },
       ];
     } finally {
@@ -56,7 +59,7 @@ async function addAtPace(queue: BenchQueue, meter: Meter, per_second: number, se
   await atPace({ per_second, seconds }, add);
   const end = performance.now();
   const in_time = handled;
-  const all = started.map((at, n) => taken[n] ?? end - at);
+  const all = started.map((at_ms, n): Timed => ({ at_ms, ms: taken[n] ?? end - at_ms }));
   const rate = await measurement.end(Math.max(1, in_time), () => working.stop());
   if (all.length === 0) throw new Error("no job was added in time");
   return { taken: all, in_time, rate };
