@@ -135,7 +135,7 @@ export function listTests(world: () => World): void {
       page
         .locator(".chart canvas")
         .nth(1)
-        .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+        .evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL());
     await eventually(async () => expect(await page.locator(".chart canvas").count()).toBe(3));
     const whole = await drawn();
     await p99.click();
