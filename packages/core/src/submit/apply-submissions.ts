@@ -9,6 +9,7 @@ import { refuseIf, lockTimeout } from "../database/clauses.ts";
 import {
   askedColumns,
   askedValues,
+  each,
   inputParameters,
   inputParams,
   stateColumns,
@@ -135,7 +136,10 @@ const jobNames = "queue, type, priority, max_attempts, timeout_seconds, run_at";
 /** `asked` has a row for each step, with what its job is: that of a pending one is in its row. */
 const asked = {
   insert: `
-    SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+    SELECT id, ${each("tenant", "$2::text[]")}, ${each("queue", "$3::text[]")}, ${each("type", "$4::text[]")}, ${each("priority", "$5::smallint[]")},
+      ${each("max_attempts", "$6::smallint[]")}, timeout_seconds, group_key, backoff, payload, traceparent, tracestate,
+      ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, ${stepNames.join(", ")}, place,
+      greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
       unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
              $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),

@@ -51,7 +51,7 @@ export async function insertJobs(
   drafts: readonly Draft[],
   { idempotency_ttl_seconds, strict = false, postponed = false }: InsertOptions,
 ): Promise<Inserted> {
-  const keys = textArray(drafts.map((one) => one.key));
+  const keys = textArray(given(drafts.map((one) => one.key)));
   const hashes = textArray(drafts.map((one) => one.hash));
   const grouped = drafts.some(isGrouped);
   const params = [...inputParams(drafts), keys, hashes, idempotency_ttl_seconds, String(strict || grouped)];
@@ -76,18 +76,27 @@ type Row = {
   blocked?: string[] | null;
 };
 
+/** A column of an `input` row that all jobs must have: an array of one value stands for that value in every row. */
+export const each = (name: string, array: string) => `coalesce(${name}, (${array})[1]) AS ${name}`;
+
 /**
- * $1 … $14, and the keys if they are wanted: a column each. A time in the past means now: a job must not get ahead of
- * those that came before it.
+ * $1 … $14, and the keys if they are wanted: a column each. Arrays may be shorter than that of the ids, see `inputParams`. A
+ * time in the past means now: a job must not get ahead of those that came before it.
  */
 export const input = ({ keyed }: { keyed: boolean }) => `(
-  SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+  SELECT id, ${each("tenant", "$2::text[]")}, ${each("queue", "$3::text[]")}, ${each("type", "$4::text[]")}, ${each("priority", "$5::smallint[]")},
+         ${each("max_attempts", "$6::smallint[]")}, timeout_seconds, group_key, backoff, payload, traceparent, tracestate,${keyed ? " key," : ""}
+         greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
     json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])${keyed ? ", unnest($15::text[])" : ""}
   ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate${keyed ? ", key" : ""})
 ) AS input`;
+
+/** A column that no job has is left out, and one that is the same for all is said once: most jobs ask for nothing special. */
+const given = <T>(values: readonly T[]) => (values.some((one) => one !== null && one !== undefined) ? values : []);
+const once = <T>(values: readonly T[]) => (values.every((one) => one === values[0]) ? values.slice(0, 1) : values);
 
 /** What `inputParams` returns, by name. */
 export const inputParameters =
@@ -99,19 +108,19 @@ export function inputParams(drafts: readonly Draft[]): Statement["params"] {
   const of = <T>(read: (request: SubmitJob) => T) => drafts.map((one) => read(one.request));
   return [
     uuidArray(drafts.map((one) => one.id)),
-    textArray(drafts.map((one) => one.tenant)),
-    textArray(of((job) => job.queue)),
-    textArray(of((job) => job.type)),
-    numberArray(of((job) => job.priority)),
-    numberArray(of((job) => job.max_attempts)),
-    numberArray(of((job) => job.timeout_seconds)),
-    textArray(of((job) => job.run_at)),
-    numberArray(of((job) => job.delay_seconds)),
-    textArray(of((job) => job.group)),
-    jsonArray(of((job) => (job.backoff ? JSON.stringify(job.backoff) : null))),
+    textArray(once(drafts.map((one) => one.tenant))),
+    textArray(once(of((job) => job.queue))),
+    textArray(once(of((job) => job.type))),
+    numberArray(once(of((job) => job.priority))),
+    numberArray(once(of((job) => job.max_attempts))),
+    numberArray(given(of((job) => job.timeout_seconds))),
+    textArray(given(of((job) => job.run_at))),
+    numberArray(given(of((job) => job.delay_seconds))),
+    textArray(given(of((job) => job.group))),
+    jsonArray(given(of((job) => (job.backoff ? JSON.stringify(job.backoff) : null)))),
     jsonArray(drafts.map((one) => one.payload)),
-    textArray(drafts.map((one) => one.trace?.traceparent)),
-    textArray(drafts.map((one) => one.trace?.tracestate)),
+    textArray(given(drafts.map((one) => one.trace?.traceparent))),
+    textArray(given(drafts.map((one) => one.trace?.tracestate))),
   ];
 }
 
@@ -140,7 +149,8 @@ export const stateValues = (waits: string) => `
 // must stay a separate statement, as this one's snapshot is older than the row.
 const build = (grouped: boolean) => `
   WITH keyed AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
+    SELECT id, ${each("tenant", "$2::text[]")}, key, hash
+    FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL AND ${lockTimeout}
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
@@ -164,7 +174,8 @@ const build = (grouped: boolean) => `
          }
          ${refuseIf("$18::text::boolean AND EXISTS (SELECT FROM taken)")}`;
 const members = `
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY AS member(id, tenant, queue, group_key, place)
+    SELECT id, ${each("tenant", "$2::text[]")}, ${each("queue", "$3::text[]")}, group_key, place
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY AS member(id, tenant, queue, group_key, place)
     WHERE group_key IS NOT NULL AND (SELECT count(*) FROM taken) >= 0`;
 const plainState = `
            CASE WHEN ${isLater} THEN 'scheduled' ELSE 'queued' END, CASE WHEN ${isLater} THEN NULL ELSE starts_at END,
