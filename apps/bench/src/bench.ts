@@ -13,7 +13,7 @@ export const titles: Titles = Object.fromEntries(variants.map(({ name, title }) 
 /** Start the servers, measure, compare with the targets. Each run's figures are printed as they come in. */
 export async function bench(config: BenchConfig, command: string, tell: (line: string) => void): Promise<Result> {
   const started_at = new Date().toISOString();
-  const servers = await startServers();
+  const servers = await startServers(config.after_migrate_file);
   process.once("SIGINT", () => void servers.stop().finally(() => process.exit(130)));
   try {
     const plan = {

@@ -9,6 +9,8 @@ export type BenchConfig = {
   variants: string[];
   rounds: number;
   effort: Effort;
+  /** SQL that tries another index or storage setting without a migration. */
+  after_migrate_file: string | undefined;
   json: string | undefined;
   markdown: string | undefined;
   chart: string | undefined;
@@ -88,11 +90,13 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
     soak_minutes: options.minutes ?? preset.soak_minutes,
   };
   const [a, b] = options.compare ?? [];
+  const after_migrate_file = process.env["BENCH_AFTER_MIGRATE"];
   return {
     scenarios: options.scenario ?? [...(options.quick ? quickScenarios : names(scenarios))],
     variants: options.variant ?? names(variants),
     rounds: options.rounds ?? rounds,
     effort,
+    after_migrate_file,
     json: options.json,
     markdown: options.markdown,
     chart: options.chart,
@@ -104,6 +108,7 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
             scenarios: options.scenario ?? comparedScenarios,
             pairs: options.pairs ?? default_pairs,
             effort,
+            after_migrate_file,
           }
         : undefined,
   };

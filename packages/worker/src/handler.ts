@@ -160,11 +160,8 @@ export function isHandler(value: unknown): value is Handler {
   return typeof value === "object" && value !== null && handlers.has(value);
 }
 
-/** The type of a handler for jobs of all types that have no handler of their own. */
-export const anyType = "*";
-
-export const handlerFor = (handlers: ReadonlyMap<string, Handler>, type: string): Handler | undefined =>
-  handlers.get(type) ?? handlers.get(anyType);
+/** That of its type, or else the one for all other types. */
+export const handlerFor = (all: ReadonlyMap<string, Handler>, type: string) => all.get(type) ?? all.get("*");
 
 /** Throws for two of one type. */
 export function handlersByType(all: readonly Handler[]): ReadonlyMap<string, Handler> {

@@ -1,6 +1,5 @@
 export {
   defineHandler,
-  anyType,
   handlersOf,
   DoNotRetryError,
   isHandler,

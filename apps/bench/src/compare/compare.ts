@@ -8,7 +8,14 @@ import { checkOut, CompareError, findCommit, type Checkouts } from "./checkouts.
 import { ratiosOf, type Comparison, type Pair } from "./comparison.ts";
 import { createEnding } from "./ending.ts";
 
-export type Comparing = { a: string; b: string; scenarios: string[]; pairs: number; effort: Effort };
+export type Comparing = {
+  a: string;
+  b: string;
+  scenarios: string[];
+  pairs: number;
+  effort: Effort;
+  after_migrate_file: string | undefined;
+};
 
 const sides = ["a", "b"] as const;
 /** The variant that each commit has of itself. */
@@ -20,7 +27,7 @@ const ours = { name: "atlasqueue" };
  * when there is no such commit or it can't be installed.
  */
 export async function compare(
-  { a, b, scenarios: names, pairs, effort }: Comparing,
+  { a, b, scenarios: names, pairs, effort, after_migrate_file }: Comparing,
   command: string,
   tell: (line: string) => void,
 ): Promise<Comparison> {
@@ -29,7 +36,7 @@ export async function compare(
   const ending = createEnding();
   try {
     const checkouts = await checkOut(...commits, ending, tell);
-    const servers = await startServers();
+    const servers = await startServers(after_migrate_file);
     ending.add(() => servers.stop());
     const measured: Pair[] = [];
     const failures: string[] = [];

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,9 +18,11 @@ const durable = ["--appendonly", "yes", "--appendfsync", "always"];
 
 /**
  * One PostgreSQL with default settings (fsync and synchronous_commit on), one Redis without persistence, and one that
- * fsyncs every write. Their data is in a temporary folder, which `stop` removes.
+ * fsyncs every write. Their data is in a temporary folder, which `stop` removes. `after_migrate_file` has SQL to be tried
+ * without a migration.
  */
-export async function startServers(): Promise<Servers> {
+export async function startServers(after_migrate_file?: string): Promise<Servers> {
+  const tried = after_migrate_file ? { after_migrate: readFileSync(after_migrate_file, "utf8") } : {};
   const folder = mkdtempSync(join(tmpdir(), "atlasqueue-bench-"));
   // mkdtemp lets only us in; as root, PostgreSQL runs as another user.
   chmodSync(folder, 0o755);
@@ -59,7 +61,7 @@ export async function startServers(): Promise<Servers> {
       const url = new URL(pg);
       url.pathname = `/${name}`;
       return {
-        urls: { postgres: url.href, redis_memory: memory, redis_durable: disk },
+        urls: { postgres: url.href, redis_memory: memory, redis_durable: disk, ...tried },
         async drop() {
           await disconnected(sql, name);
           await sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`;

@@ -23,7 +23,7 @@ export const bareSql: Variant = {
   share: 1,
   async open(servers) {
     await migrateDatabase(servers.postgres);
-    await runAfterMigrate(servers.postgres);
+    await runAfterMigrate(servers);
     return openQueue(postgres(servers.postgres, { max: 2 * lanes_max, fetch_types: false, onnotice: () => {} }));
   },
 };

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { migrateDatabase } from "@atlasqueue/core";
 import postgres from "postgres";
 import type { ServerUrls } from "./variant.ts";
@@ -14,18 +13,19 @@ const makeRole = `
 const migrated = new Map<string, Promise<void>>();
 
 /** Migrates as the owner, and grants the role what `migrate --grant` grants. */
-export function migrate({ postgres: url }: ServerUrls): Promise<void> {
-  const made = migrated.get(url) ?? makeAll(url);
-  migrated.set(url, made);
+export function migrate(servers: ServerUrls): Promise<void> {
+  const made = migrated.get(servers.postgres) ?? makeAll(servers);
+  migrated.set(servers.postgres, made);
   return made;
 }
 
-async function makeAll(url: string): Promise<void> {
+async function makeAll(servers: ServerUrls): Promise<void> {
+  const { postgres: url } = servers;
   const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
   await sql.unsafe(makeRole);
   await sql.end();
   await migrateDatabase(url, { grant: role });
-  await runAfterMigrate(url);
+  await runAfterMigrate(servers);
 }
 
 /** The servers as the programs reach them in production: by a role that only reads and writes rows. */
@@ -36,10 +36,9 @@ export function asGranted(servers: ServerUrls): ServerUrls {
   return { ...servers, postgres: url.href };
 }
 
-/** What `BENCH_AFTER_MIGRATE` names: SQL that tries another index or storage setting without a migration. */
-export async function runAfterMigrate(url: string): Promise<void> {
-  const file = process.env["BENCH_AFTER_MIGRATE"];
-  if (file === undefined || file === "") return;
+/** What is to be tried without a migration. */
+export async function runAfterMigrate({ postgres: url, after_migrate }: ServerUrls): Promise<void> {
+  if (after_migrate === undefined) return;
   const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
-  await sql.unsafe(await readFile(file, "utf8")).finally(() => sql.end());
+  await sql.unsafe(after_migrate).finally(() => sql.end());
 }

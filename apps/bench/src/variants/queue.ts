@@ -8,6 +8,8 @@ export type ServerUrls = {
   redis_memory: string;
   /** `appendonly yes`, `appendfsync always`. */
   redis_durable: string;
+  /** SQL to send once the tables are there. */
+  after_migrate?: string;
 };
 
 /** Some peers' documentation has one setting for many jobs and another for a quick start of one: each gets its best. */

@@ -1,5 +1,5 @@
 import { lookup as systemLookup } from "node:dns";
-import { anyType, defineHandler, type Handler } from "@atlasqueue/worker";
+import { defineHandler, type Handler } from "@atlasqueue/worker";
 import { z } from "zod";
 import { deliver } from "./deliver.ts";
 import { defaultSecret, type Secrets } from "./signing.ts";
@@ -24,7 +24,7 @@ export type PushOptions = {
 export function pushHandler({ url, secrets }: PushOptions): Handler {
   const keys = secrets.get(defaultSecret) ?? [];
   return defineHandler(
-    anyType,
+    "*",
     z.json(),
     (payload, context) =>
       deliver(new URL(url), context, { body: { ...context.job, payload }, keys, lookup: systemLookup }),

@@ -70,9 +70,7 @@ export function createTransport(own: TransportOptions): Send {
     const text = await response.text();
     if (!response.ok) throw errorOfAnswer(what, response, hide(text));
     if (onReplayed && response.headers.get("idempotency-replayed") === "true") onReplayed();
-    // Nothing to add.
-    if (response.status === 204) return { status: 204, body: {} };
-    return { status: response.status, body: parseAnswer(what, response.status, text) };
+    return { status: response.status, body: response.status === 204 ? {} : parseAnswer(what, response.status, text) };
   };
 
   return async (asked, options = {}) => {

@@ -12,6 +12,5 @@ WITH looked AS MATERIALIZED (SELECT tenant, queue, status FROM atlasqueue.jobs L
     FROM kept FULL JOIN truth USING (tenant, queue, status)
     WHERE coalesce(kept.jobs, 0) <> coalesce(truth.jobs, 0) AND (SELECT jobs FROM total) <= $1::int
   ), first AS (SELECT * FROM drifted ORDER BY tenant, queue, status LIMIT 20)
-  SELECT jobs, (SELECT count(*)::int FROM drifted) AS places, (SELECT json_agg(DISTINCT tenant) FROM drifted) AS tenants,
-         (SELECT json_agg(first) FROM first) AS drifted
+  SELECT jobs, (SELECT count(*)::int FROM drifted) AS places, (SELECT json_agg(first) FROM first) AS drifted
   FROM total;

@@ -19,7 +19,9 @@
 -- $19 on_conflicts
 -- $20 window_seconds
 WITH asked AS MATERIALIZED (SELECT * FROM (
-  SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+  SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue, coalesce(type, ($4::text[])[1]) AS type, coalesce(priority, ($5::smallint[])[1]) AS priority,
+         coalesce(max_attempts, ($6::smallint[])[1]) AS max_attempts, timeout_seconds, group_key, backoff, payload, traceparent, tracestate,
+         greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),

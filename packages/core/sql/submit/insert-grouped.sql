@@ -18,7 +18,8 @@
 -- $18 strict
 -- $19 postponed
 WITH keyed AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
+    SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, key, hash
+    FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
@@ -29,7 +30,8 @@ WITH keyed AS MATERIALIZED (
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
   ), 
   candidates AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY AS member(id, tenant, queue, group_key, place)
+    SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue, group_key, place
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $10::text[]) WITH ORDINALITY AS member(id, tenant, queue, group_key, place)
     WHERE group_key IS NOT NULL AND (SELECT count(*) FROM taken) >= 0), postponed AS MATERIALIZED (
     SELECT * FROM candidates WHERE $19::text::boolean OR (
       SELECT true FROM atlasqueue.outbox WHERE outbox.tenant = candidates.tenant AND lane = 'group ' || candidates.queue || E'\n' || candidates.group_key LIMIT 1)
@@ -69,7 +71,9 @@ WITH keyed AS MATERIALIZED (
            CASE WHEN NOT (may_run IS FALSE) AND starts_at > now() THEN starts_at END AS due_at, group_key,
            CASE WHEN may_run IS FALSE THEN coalesce(seq, 0) END AS group_seq, CASE WHEN may_run AND is_strict THEN group_key END AS active_group_key
     FROM (
-  SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+  SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue, coalesce(type, ($4::text[])[1]) AS type, coalesce(priority, ($5::smallint[])[1]) AS priority,
+         coalesce(max_attempts, ($6::smallint[])[1]) AS max_attempts, timeout_seconds, group_key, backoff, payload, traceparent, tracestate, key,
+         greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),

@@ -17,7 +17,8 @@
 -- $17 key_ttl_seconds
 -- $18 strict
 WITH keyed AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
+    SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, key, hash
+    FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), new_keys AS (
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
@@ -34,7 +35,9 @@ WITH keyed AS MATERIALIZED (
            CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END, CASE WHEN starts_at > now() THEN NULL ELSE starts_at END,
            CASE WHEN starts_at > now() THEN starts_at END
     FROM (
-  SELECT *, greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
+  SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue, coalesce(type, ($4::text[])[1]) AS type, coalesce(priority, ($5::smallint[])[1]) AS priority,
+         coalesce(max_attempts, ($6::smallint[])[1]) AS max_attempts, timeout_seconds, group_key, backoff, payload, traceparent, tracestate, key,
+         greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
