@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { createClaimCleaner } from "./lease/claim-cleaner.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps, QueueRef } from "./deps.ts";
@@ -156,8 +155,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const outbox = createDrainer(deps, outboxHandlers({ ...deps, admitted, submitted: rollups.submitted }));
 
   return {
-    // After the callers have their answers, and the next INSERT is on its way.
-    submitted: (outcomes) => void track(nextTurn().then(() => follow(outcomes))),
+    submitted: (outcomes) => void track(follow(outcomes)),
     admitted,
     settled(settled) {
       const finished: string[] = [];
