@@ -75,7 +75,7 @@ export {
   type RemoteOutcome,
   type RemoteSettlementDeps,
 } from "../remote/settle.ts";
-export { cronFault } from "../schedules/cron.ts";
+export { cronFault } from "../schedules/cron/cron.ts";
 export { deleteSchedule } from "../schedules/delete.ts";
 export { findSchedule, type SeenSchedule } from "../schedules/find.ts";
 export { listSchedules } from "../schedules/list.ts";

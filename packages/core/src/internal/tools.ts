@@ -13,7 +13,7 @@ export { rebuildWakeUps } from "../maintenance/rebuild-wake-ups.ts";
 export { queueDepths } from "../queues/depths.ts";
 export { oldestReady } from "../queues/oldest-ready.ts";
 export { ready_ms_max, whyLeft, type Left } from "../queues/why-left.ts";
-export { readCron } from "../schedules/cron.ts";
+export { readCron } from "../schedules/cron/cron.ts";
 export { isOthersRedis } from "../signal/redis-owner.ts";
 export { ownSignal } from "../steps/queue-signal.ts";
 export { enqueue } from "../submit/enqueue.ts";

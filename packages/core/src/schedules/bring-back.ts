@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { yieldEvery } from "../pause.ts";
-import { readCron } from "./cron.ts";
+import { readCron } from "./cron/cron.ts";
 import { dueColumns, type DueSchedule } from "./due.ts";
 import type { ScheduleRef } from "./find.ts";
 import { applyPlans, type Plan } from "./fire.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { catchUp, caught_up_max } from "./catch-up.ts";
-import { readCron } from "./cron.ts";
+import { readCron } from "./cron/cron.ts";
 
 const hourly = readCron("0 * * * *", "UTC");
 const at = (time: string) => new Date(`2026-11-20T${time}Z`);

@@ -1,5 +1,5 @@
 import type { CatchUp } from "@atlasqueue/contract";
-import type { Slots } from "./cron.ts";
+import type { Slots } from "./cron/cron.ts";
 
 /** A slot later than this was missed. Less than the shortest time between two slots. */
 const grace_ms = 59_000;

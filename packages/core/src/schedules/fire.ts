@@ -6,7 +6,7 @@ import { inTransaction, stalledTxTimeout, idleTxTimeout } from "../database/tran
 import type { Deps } from "../deps.ts";
 import { yieldEvery } from "../pause.ts";
 import { catchUp, type Firing } from "./catch-up.ts";
-import { readCron } from "./cron.ts";
+import { readCron } from "./cron/cron.ts";
 import type { DueSchedule } from "./due.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "../submit/outcome.ts";
 import { insertOrDefer } from "../submit/pending/defer-insert.ts";

@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from "../database/drizzle.ts";
 import { plain } from "../database/plain.ts";
 import { schedules } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
-import { readCron } from "./cron.ts";
+import { readCron } from "./cron/cron.ts";
 import { findSchedule, isSchedule, seen, type ScheduleRef, type SeenSchedule } from "./find.ts";
 
 /**

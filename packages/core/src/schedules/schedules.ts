@@ -7,7 +7,7 @@ import {
   type Schedule,
 } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
-import { cronFault } from "./cron.ts";
+import { cronFault } from "./cron/cron.ts";
 import { findSchedule } from "./find.ts";
 import { listSchedules } from "./list.ts";
 import { showSchedule, showSchedules } from "./show.ts";

@@ -1,6 +1,6 @@
 import type { Schedule } from "@atlasqueue/contract";
 import { yieldEvery } from "../pause.ts";
-import { readCron } from "./cron.ts";
+import { readCron } from "./cron/cron.ts";
 import type { SeenSchedule } from "./find.ts";
 
 const next_runs_max = 5;

@@ -3,7 +3,7 @@ import { lockTimeout } from "../database/clauses.ts";
 import { limits, type CreateSchedule, type TraceContext } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { readCron } from "./cron.ts";
+import { readCron } from "./cron/cron.ts";
 import { findSchedule, type SeenSchedule } from "./find.ts";
 
 export type StoreOutcome =
