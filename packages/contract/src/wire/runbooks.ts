@@ -8,7 +8,7 @@ const sections = {
   workers_stuck: "runbooks#no-free-slots",
   oldest_job_waits: "runbooks#oldest-ready-job",
   sweep_behind: "runbooks#maintenance-stopped",
-  counts_drifting: "runbooks#counts-drift",
+  counts_drifting: "counts",
 } as const;
 export const problemsNow = Object.keys(sections) as (keyof typeof sections)[];
 

@@ -1,6 +1,5 @@
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { rowsRead } from "../../test/rows-read.ts";
 import { countDrift } from "../counts/drift.ts";
 import type { Database } from "../database/connect.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
