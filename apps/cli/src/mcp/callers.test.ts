@@ -71,7 +71,7 @@ describe.each(transports)("over %s", (transport) => {
     const wish = { payload: {}, wait: true, idempotency_key: `alone-${transport}` };
     const { data, isError } = await speaker.call("enqueue_job", wish);
     expect(isError).toBe(false);
-    expect(data).toMatchObject({ created: true, cut: [expect.stringContaining("has not the scope read")] });
+    expect(data).toMatchObject({ created: true, cut: [expect.stringContaining("lacks the scope read")] });
   });
 
   test.each(["read", "submit", "work"] as const)(
