@@ -50,6 +50,16 @@ test("a handler of the client runs too, and one that there is not leaves its job
   expect(outcomes(queue)).toEqual(["succeeded", "queued"]);
 });
 
+test("a handler of the type * takes the types that have no other", async () => {
+  const [emails, others]: [string[], string[]] = [[], []];
+  const rest = defineHandler("*", z.json(), (_payload, { job }) => void others.push(job.type));
+  const queue = make({ handlers: [note(emails), rest] });
+  await queue.submit(email("ada"));
+  await queue.submit({ type: "report.make" });
+  await queue.drain();
+  expect([emails, others]).toEqual([["ada"], ["report.make"]]);
+});
+
 test("a failed job is retried when the clock has come to it, and dies after its last attempt", async () => {
   const queue = make({ handlers: [defineHandler("fails", z.unknown(), () => Promise.reject(new Error("no")))] });
   await queue.submit({ type: "fails", max_attempts: 3 });

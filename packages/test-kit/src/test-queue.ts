@@ -64,7 +64,8 @@ export function createTestQueue(options: TestQueueOptions = {}): TestQueue {
   const schedules = createTestSchedules(store, clock);
   let inline = false;
 
-  const may = (one: Kept) => handlers.has(one.job.type);
+  const handlerOf = ({ job }: Kept) => handlers.get(job.type) ?? handlers.get("*");
+  const may = (one: Kept) => handlerOf(one) !== undefined;
   const nextReady = () =>
     store
       .all()
@@ -75,7 +76,7 @@ export function createTestQueue(options: TestQueueOptions = {}): TestQueue {
     const ran: TestJob[] = [];
     for (;;) {
       const one = nextReady();
-      const handler = one && handlers.get(one.job.type);
+      const handler = one && handlerOf(one);
       if (one && handler) {
         if (ran.length >= attemptsMax) throw new Error(`drain() ran ${attemptsMax} attempts, and jobs are left`);
         await runJob({ store, clock, backoff, logger }, one, handler);
