@@ -155,7 +155,7 @@ function handlerFinder(given: WorkHandlers): (type: string) => Handler | undefin
     handlers.set(handler.type, handler);
   }
   if (handlers.size === 0) throw new TypeError("work needs at least one handler");
-  return (type) => handlers.get(type) ?? handlers.get("*");
+  return (type) => handlers.get(type);
 }
 
 function requireRange(name: string, value: number, min: number, max: number): void {
