@@ -1,10 +1,9 @@
 import { AtlasQueueModule } from "@atlasqueue/nestjs";
 import { Module } from "@nestjs/common";
-import { TerminusModule } from "@nestjs/terminus";
 import { createDashboard } from "atlasqueue/dashboard";
-import { HealthController } from "./health.controller";
-import { OrdersModule } from "./orders.module";
-import { SignIn, SignInModule } from "./sign-in";
+import { HealthModule } from "./health.js";
+import { OrdersModule } from "./orders.module.js";
+import { SignIn, SignInModule } from "./sign-in.js";
 
 @Module({
   imports: [
@@ -19,8 +18,7 @@ import { SignIn, SignInModule } from "./sign-in";
       },
     }),
     OrdersModule,
-    TerminusModule,
+    HealthModule,
   ],
-  controllers: [HealthController],
 })
 export class AppModule {}

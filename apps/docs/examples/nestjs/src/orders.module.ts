@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Module, Post } from "@nestjs/common";
-import { Database } from "./database";
-import { Orders } from "./orders";
+import { Database } from "./database.js";
+import { Orders } from "./orders.js";
 
 @Controller("orders")
 export class OrdersController {

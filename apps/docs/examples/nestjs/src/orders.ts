@@ -3,7 +3,7 @@ import { defineJob, Handler, InjectQueue } from "@atlasqueue/nestjs";
 import type { JobContext, Queue } from "@atlasqueue/nestjs";
 import { Injectable } from "@nestjs/common";
 import { z } from "zod";
-import { Database } from "./database";
+import { Database } from "./database.js";
 
 export const sendReceipt = defineJob("receipt.send", z.object({ order: z.string(), email: z.email() }));
 

@@ -1,9 +1,9 @@
 import { optionsToken } from "@atlasqueue/nestjs";
 import { createTestQueue } from "@atlasqueue/testing";
 import { Test } from "@nestjs/testing";
-import { AppModule } from "../src/app.module";
-import { Database } from "../src/database";
-import { Orders, sendReceipt } from "../src/orders";
+import { AppModule } from "../src/app.module.js";
+import { Database } from "../src/database.js";
+import { Orders, sendReceipt } from "../src/orders.js";
 
 /** Runs the work without a database. */
 const database = { transaction: (work: (client: object) => unknown) => work({ query: async () => {} }) };

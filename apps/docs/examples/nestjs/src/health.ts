@@ -1,6 +1,6 @@
 import { AtlasQueueHealthIndicator } from "@atlasqueue/nestjs";
-import { Controller, Get } from "@nestjs/common";
-import { HealthCheck, HealthCheckService } from "@nestjs/terminus";
+import { Controller, Get, Module } from "@nestjs/common";
+import { HealthCheck, HealthCheckService, TerminusModule } from "@nestjs/terminus";
 
 @Controller("health")
 export class HealthController {
@@ -15,3 +15,6 @@ export class HealthController {
     return this.health.check([() => this.atlasqueue.isHealthy("queue")]);
   }
 }
+
+@Module({ imports: [TerminusModule], controllers: [HealthController] })
+export class HealthModule {}
