@@ -93,9 +93,12 @@ test.each([
   expect(await (await api.get(path)).text()).toContain(`src="${up}assets/app.js"`);
 });
 
-test("/guide leads to its first page, behind any prefix", async () => {
-  const response = await api.get("/guide", {});
-  expect([response.status, response.headers.get("location")]).toEqual([308, "guide/"]);
+test.each([
+  ["/guide", "guide/"],
+  ["/llms.txt", "guide/llms.txt"],
+])("%s leads to %s, behind any prefix", async (path, location) => {
+  const response = await api.get(path, {});
+  expect([response.status, response.headers.get("location")]).toEqual([308, location]);
 });
 
 test("the documentation takes no other method, and is nothing of a neighbour's", async () => {
