@@ -6,12 +6,16 @@ import { onLauncherGone } from "../start/launcher.ts";
 
 export function defineStart(command: Command, env: Env): void {
   command
-    .option("--ephemeral", "run its own servers with empty data on free ports, and delete everything at the end")
+    .option(
+      "--ephemeral",
+      "run its own servers with empty data on free ports (not API_PORT), and delete everything at the end",
+    )
     .addHelpText(
       "after",
       "\nWithout DATABASE_URL it runs its own PostgreSQL, with its data in DATA_DIR (.atlasqueue); without REDIS_URL a" +
         "\nredis-server or valkey-server from PATH, or signals in memory when there is neither. Other variables: API_PORT," +
-        "\nWORKER_METRICS_PORT, LOG_LEVEL and everything the API and the worker read. SIGINT and SIGTERM drain and stop.",
+        "\nWORKER_METRICS_PORT, LOG_LEVEL and everything the API and the worker read. SIGINT and SIGTERM drain and stop." +
+        "\nWORKER_QUEUES=demo leaves the jobs of the queue `default` to the workers of your application.",
     )
     .action(async ({ ephemeral = false }) => {
       const { startSystem } = await import("../start/start.ts");
