@@ -46,7 +46,7 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
   {
     folder: "frameworks",
     title: "Frameworks",
-    first: ["nestjs", "nestjs-testing", "nextjs", "express", "fastify", "hono", "fastapi", "django"],
+    first: ["nestjs", "nestjs-prisma", "nestjs-testing", "nextjs", "express", "fastify", "hono", "fastapi", "django"],
   },
   {
     folder: "operate",

@@ -28,10 +28,9 @@ export function readGuide(folders: readonly string[] = placesOf("docs")): BuiltG
 
 /** Serve the documentation at `/guide/`: pages without `.html`, and as Markdown with `.md`. */
 export function addGuide(app: Hono<ApiEnv>, guide: BuiltGuide): void {
-  // Its links are relative to the documentation.
+  // Relative, as a proxy may add a prefix.
   app.on("GET", "/llms.txt", (c) => c.redirect("guide/llms.txt", 308));
   app.on("GET", "/guide/*", (c) => {
-    // Relative, as a proxy may add a prefix.
     if (c.req.path === "/guide") return c.redirect("guide/", 308);
     const path = c.req.path.slice("/guide/".length).replace(/(^|\/)$/, "$1index");
     const file = guide(path) ?? guide(`${path}.html`);
