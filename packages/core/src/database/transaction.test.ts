@@ -2,7 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createDatabase, eventually, postgresUrl, type CreatedDatabase } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "./connect.ts";
-import { DatabaseTimeoutError, outcomeUnknown } from "./errors.ts";
+import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "./errors.ts";
+import { executeOn, type Statement } from "./statement.ts";
 import { inTransaction, sentTogether } from "./transaction.ts";
 
 let created: CreatedDatabase;
@@ -108,6 +109,39 @@ test("a statement sent together with others that is late ends them all, and its 
   expect(outcomeUnknown(late)).toBe(true);
   await eventually(async () => expect(await open()).toBe(0));
   expect([await kept("early"), await kept("after")]).toEqual([false, false]);
+});
+
+// A pooler that keeps no prepared statements may give the next transaction a server that knows none of them.
+
+test.each([
+  ["sent together", (rows: Statement[]) => sentTogether(database, rows)],
+  [
+    "one after another",
+    (rows: Statement[]) =>
+      inTransaction(database, async (execute) => {
+        for (const row of rows) await execute(row);
+      }),
+  ],
+])("of statements %s, none is sent again after the transaction that lost it", async (how, send) => {
+  const own = `${how.length}`;
+  const again = (name: string) => ({ ...insert(name), text: `${insert("").text} /* ${own} */` });
+  await executeOn(database)(again(`${own}-known`));
+  await database.sql.unsafe("DEALLOCATE ALL");
+  const lost = await failureOf(send([again(`${own}-lost`), insert(`${own}-new`)]));
+  expect(lost).toMatchObject({ code: "26000" });
+  expect([outcomeUnknown(lost), isUnavailable(lost)]).toEqual([false, true]);
+  await send([again(`${own}-after`)]);
+  expect(await Promise.all([`${own}-lost`, `${own}-new`, `${own}-after`].map(kept))).toEqual([false, false, true]);
+  expect(await open()).toBe(0);
+});
+
+test("a transaction whose COMMIT the server does not know is committed", async () => {
+  await inTransaction(database, (execute) => execute(insert("prepared")));
+  await inTransaction(database, async (execute) => {
+    await execute(insert("committed"));
+    await execute({ text: "DEALLOCATE ALL", params: [] });
+  });
+  expect(await kept("committed")).toBe(true);
 });
 
 test("when a transaction's own work throws, nothing was applied", async () => {
