@@ -14,6 +14,8 @@ export type BenchConfig = {
   json: string | undefined;
   markdown: string | undefined;
   chart: string | undefined;
+  /** Measure nothing: say which pages quote figures of another commit than the results. */
+  check: boolean;
   /** Two commits instead of the variants. */
   compare: Comparing | undefined;
 };
@@ -70,6 +72,7 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
     .option("--chart <file>", "write a chart as SVG")
     .option("--compare <commits...>", "instead of the variants, two commits in turns: A B")
     .option("--pairs <n>", `measurements of each commit (${default_pairs})`, atLeastOne)
+    .option("--check", "measure nothing: fail if a page quotes figures of another commit than RESULTS.md", false)
     .parse(args, { from: "user" });
   const options = command.opts();
   if (options.compare && options.compare.length !== 2)
@@ -100,6 +103,7 @@ export function readBenchConfig(args: readonly string[]): BenchConfig {
     json: options.json,
     markdown: options.markdown,
     chart: options.chart,
+    check: options.check,
     compare:
       a !== undefined && b !== undefined
         ? {

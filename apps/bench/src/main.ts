@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { bench, titles } from "./bench.ts";
 import { CompareError } from "./compare/checkouts.ts";
@@ -6,6 +7,7 @@ import { renderComparison } from "./compare/report.ts";
 import { readBenchConfig } from "./config.ts";
 import { renderChart } from "./report/chart.ts";
 import { renderMarkdown } from "./report/markdown.ts";
+import { staleQuotes } from "./report/quotes.ts";
 
 const args = process.argv.slice(2);
 const config = readBenchConfig(args);
@@ -19,7 +21,11 @@ async function publish(result: { failures: string[] }, markdown: string): Promis
   if (result.failures.length > 0) process.exitCode = 1;
 }
 
-if (config.compare) {
+if (config.check) {
+  const stale = staleQuotes((file) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8"));
+  for (const line of stale) tell(line);
+  process.exitCode = stale.length > 0 ? 1 : 0;
+} else if (config.compare) {
   try {
     const comparison = await compare(config.compare, command, tell);
     await publish(comparison, renderComparison(comparison));

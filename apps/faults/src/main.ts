@@ -1,4 +1,5 @@
 import { readFaultsConfig } from "./config.ts";
+import { report } from "./report/report.ts";
 import { runMutants } from "./mutants/mutants.ts";
 import { run } from "./run.ts";
 
@@ -15,6 +16,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
   });
 
 const begin = async () => {
+  if (command === "report") return report(rest);
   if (mutants) return runMutants(tell, stopping.signal);
   const config = readFaultsConfig(process.argv.slice(2));
   tell(`what the programs say and the histories are in ${config.folder}`);

@@ -34,10 +34,10 @@ export class CompareError extends Error {
  */
 export async function findCommit(name: string): Promise<Commit> {
   await git("rev-parse", "--git-dir").catch(() => {
-    throw new CompareError(`--compare needs git, and ${root} to be a checkout of it`);
+    throw new CompareError(`commits can be measured only in a checkout of git, and ${root} is none`);
   });
   const sha = await git("rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`).catch(() => {
-    throw new CompareError(`--compare: "${name}" is no commit of ${root}; it takes branches, tags and ids of commits`);
+    throw new CompareError(`"${name}" is no commit of ${root}: give a branch, a tag or the id of a commit`);
   });
   return { name, sha, subject: await git("log", "-1", "--format=%s", sha) };
 }
@@ -50,7 +50,26 @@ export async function findCommit(name: string): Promise<Commit> {
  * const { a, b } = await checkOut(await findCommit("main"), await findCommit("HEAD"), ending, console.error);
  */
 export async function checkOut(a: Commit, b: Commit, ending: Ending, tell: (line: string) => void): Promise<Checkouts> {
-  const folder = await mkdtemp(join(tmpdir(), "atlasqueue-compare-"));
+  const made = [];
+  for (const commit of [a, b]) {
+    const place = await checkOutOne(commit, ending, tell);
+    if (!existsSync(join(place, contract))) await giveFirstVariants(place, commit);
+    made.push({ commit, variants: pathToFileURL(join(place, variants_folder, "index.ts")).href });
+  }
+  const [first, second] = made;
+  if (!first || !second) throw new Error("two checkouts were to be made");
+  return { a: first, b: second };
+}
+
+/**
+ * Check a commit out in a temporary folder and install what it depends on. The ending removes it. Returns the folder.
+ * Throws a `CompareError` when it can't be installed.
+ *
+ * @example
+ * const place = await checkOutOne(await findCommit("HEAD"), ending, console.error);
+ */
+export async function checkOutOne(commit: Commit, ending: Ending, tell: (line: string) => void): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "atlasqueue-checkout-"));
   const stop = new AbortController();
   ending.add(async () => {
     // An installation under way would go on filling the folder.
@@ -58,21 +77,11 @@ export async function checkOut(a: Commit, b: Commit, ending: Ending, tell: (line
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     await git("worktree", "prune");
   });
-  const made = [];
-  for (const [side, commit] of [
-    ["a", a],
-    ["b", b],
-  ] as const) {
-    const place = join(folder, side);
-    tell(`checking out ${commit.name} (${commit.sha.slice(0, 10)})`);
-    await git("worktree", "add", "--detach", "--force", place, commit.sha);
-    await install(place, commit, stop.signal);
-    if (!existsSync(join(place, contract))) await giveFirstVariants(place, commit);
-    made.push({ commit, variants: pathToFileURL(join(place, variants_folder, "index.ts")).href });
-  }
-  const [first, second] = made;
-  if (!first || !second) throw new Error("two checkouts were to be made");
-  return { a: first, b: second };
+  const place = join(folder, "checkout");
+  tell(`checking out ${commit.name} (${commit.sha.slice(0, 10)})`);
+  await git("worktree", "add", "--detach", "--force", place, commit.sha);
+  await install(place, commit, stop.signal);
+  return place;
 }
 
 /**

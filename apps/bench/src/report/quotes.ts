@@ -1,0 +1,39 @@
+/** The pages that quote figures, and the results that they quote, by their paths in the repository. */
+const quoted = [
+  {
+    results: "apps/bench/RESULTS.md",
+    pages: [
+      "README.md",
+      "apps/docs/pages/operate/sizing.md",
+      "apps/docs/pages/operate/beyond-one-database.md",
+      "apps/docs/pages/project/performance.md",
+    ],
+  },
+  {
+    results: "apps/faults/RESULTS.md",
+    pages: ["packages/core/GUARANTEES.md", "apps/docs/pages/project/fault-testing.md"],
+  },
+];
+
+/**
+ * What is wrong with the figures that pages quote, one line each: a page names a commit that its results don't name, or
+ * none at all. `read` returns the text of a file.
+ *
+ * @example
+ * for (const line of staleQuotes((file) => readFileSync(join(root, file), "utf8"))) console.error(line);
+ */
+export function staleQuotes(read: (file: string) => string): string[] {
+  return quoted.flatMap(({ results, pages }) => {
+    const measured = commitsIn(read(results));
+    return pages.flatMap((page) => {
+      const named = commitsIn(read(page));
+      if (named.length === 0) return [`${page} quotes figures and names no commit; ${results} is of ${measured[0]}`];
+      const stale = named.filter((commit) => !measured.includes(commit));
+      return stale.map((commit) => `${page} quotes figures of ${commit}; ${results} is of ${measured[0]}`);
+    });
+  });
+}
+
+const commitsIn = (text: string): string[] => [
+  ...new Set([...text.matchAll(/`([0-9a-f]{7,10})`/g)].map(([, commit = ""]) => commit)),
+];
