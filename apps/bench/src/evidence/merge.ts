@@ -20,7 +20,11 @@ export function mergeResults(results: readonly Result[], command: string): Resul
     ...first,
     command,
     started_at: inOrder.map(({ started_at }) => started_at).toSorted()[0] ?? first.started_at,
-    finished_at: inOrder.map(({ finished_at }) => finished_at).toSorted().at(-1) ?? first.finished_at,
+    finished_at:
+      inOrder
+        .map(({ finished_at }) => finished_at)
+        .toSorted()
+        .at(-1) ?? first.finished_at,
     rows,
     targets: checkTargets(rows),
     failures: [
