@@ -32,13 +32,16 @@ export function quickTests(root: string): string[] {
 }
 
 /**
- * The test files that have a test with the tag `slow`, so that `pnpm test:slow` need not load the others, and those with
- * no other test, so that `pnpm test` need not load them.
+ * The test files that have a test with the tag `slow` or `nightly`, so that `pnpm test:slow` and `pnpm test:nightly` need
+ * not load the others, and those with no other test, so that `pnpm test` need not load them.
  */
 export function slowTests(root: string): { some: string[]; all: string[] } {
   const having = (pattern: RegExp) =>
     testFiles(root).filter((file) => pattern.test(readFileSync(join(root, file), "utf8")));
-  return { some: having(/@module-tag slow|tags: \["slow"/), all: having(/@module-tag slow/) };
+  return {
+    some: having(/@module-tag (slow|nightly)|tags: \["(slow|nightly)"/),
+    all: having(/@module-tag (slow|nightly)/),
+  };
 }
 
 function testFiles(root: string): string[] {

@@ -39,6 +39,7 @@ export default defineConfig({
     passWithNoTests: false,
     tags: [
       { name: "slow", description: "Explores, takes seconds, or needs a quiet machine: left to `pnpm test:all`." },
+      { name: "nightly", description: "Takes long and is no guarantee's only test: left to `.ci/nightly`." },
     ],
     projects: [
       {

@@ -55,7 +55,7 @@ export default defineConfig({
     passWithNoTests: false,
     include: ["packages/core/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**", ...quickTests(root), ...slowTests(root).all, ...left_out],
-    tags: [{ name: "slow", description: "Left out here." }],
+    tags: ["slow", "nightly"].map((name) => ({ name, description: "Left out here." })),
     globalSetup: `${root}packages/testing/src/servers/search-path-setup.ts`,
   },
 });

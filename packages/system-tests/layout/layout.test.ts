@@ -146,13 +146,13 @@ test("no source file is longer than can be taken in at a glance", () => {
   expect(long).toEqual([]);
 });
 
-test("the tag of slow tests has one spelling, by which their files are found", () => {
+test("the tags of tests have one spelling, by which their files are found", () => {
   const tests = files.filter(
     (file) =>
       /\/test\/|\.test\.ts$|system-tests/.test(file) && /\.tsx?$/.test(file) && !file.endsWith("/layout.test.ts"),
   );
   const tagged = tests.filter((file) => /\btags:/.test(read(file)));
-  const found = (file: string) => file.endsWith(".test.ts") && !/\btags:(?! \["slow"\])/.test(read(file));
+  const found = (file: string) => file.endsWith(".test.ts") && !/\btags:(?! \["(slow|nightly)"\])/.test(read(file));
   expect(tagged.length).toBeGreaterThan(50);
   expect(tagged.filter((file) => !found(file))).toEqual([]);
 });
