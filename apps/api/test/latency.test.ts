@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { connectDatabase, type Database } from "@atlasqueue/core";
 import { tcpProxy, testDatabase, type TcpProxy, type TestDatabase } from "@atlasqueue/harness";

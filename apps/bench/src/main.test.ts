@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("a tiny run gives figures, tables and a chart", { tags: ["slow"] }, async () => {
+test("a tiny run gives figures, tables and a chart", { tags: ["nightly"] }, async () => {
   const file = (name: string) => join(folder, name);
   const measured = ["--scenario", "add-50,process", "--variant", "atlasqueue,graphile-worker,bare-sql"];
   const short = ["--rounds", "2", "--jobs", "200"];
@@ -47,7 +47,7 @@ test("a tiny run gives figures, tables and a chart", { tags: ["slow"] }, async (
   expect(chart).toContain("graphile-worker");
 });
 
-test("what is measured over HTTP and in separate processes ends by itself", { tags: ["slow"] }, async () => {
+test("what is measured over HTTP and in separate processes ends by itself", { tags: ["nightly"] }, async () => {
   const file = join(folder, "own.json");
   const measured = ["--scenario", "http-50,scale-out,memory", "--variant", "atlasqueue,pg-boss,bare-hono"];
   const short = ["--rounds", "1", "--jobs", "200", "--memory-jobs", "200"];
@@ -68,7 +68,7 @@ test("what is measured over HTTP and in separate processes ends by itself", { ta
   for (const row of made.rows) expect(row.median).toBeGreaterThan(0);
 });
 
-test("a history and a backlog are there before it is measured again", { tags: ["slow"] }, async () => {
+test("a history and a backlog are there before it is measured again", { tags: ["nightly"] }, async () => {
   const file = join(folder, "history.json");
   const measured = ["--scenario", "history", "--variant", "atlasqueue", "--rounds", "1", "--jobs", "100"];
   const rows = ["--history-rows", "1000", "--backlog-rows", "200"];
@@ -89,7 +89,7 @@ test.each([
   [["--compare", "HEAD"], "--compare takes two commits, not 1"],
   [["--compare", "HEAD", "HEAD", "--variant", "pg-boss"], "don't go with --compare"],
   [["--pairs", "9"], "--pairs goes with --compare only"],
-])("%j is refused: %s", { tags: ["slow"] }, async (args, reason) => {
+])("%j is refused: %s", { tags: ["nightly"] }, async (args, reason) => {
   const run = await spawnProcess(main, { args });
   expect(await run.waitForExit()).toMatchObject({ code: 1 });
   expect(run.errorLines.join("\n")).toContain(reason);

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { readFileSync } from "node:fs";
 import { testDatabase } from "@atlasqueue/harness";
 import { makeWorkerUtils } from "graphile-worker";

@@ -90,7 +90,7 @@ const tried = readdirSync(join(root, "apps/docs/pages/operate"))
 const inPages = (language: string) =>
   tried.flatMap((page) => blocks(page, language).map((text) => [page, text.split("\n")[0] ?? "", text] as const));
 
-test.each(inPages("sh"))("%s: %s", { tags: ["slow"] }, async (_page, _first, command) => {
+test.each(inPages("sh"))("%s: %s", { tags: ["nightly"] }, async (_page, _first, command) => {
   const { code, said } = await paste(command);
   expect([said, code]).toEqual([said, finds_nothing.test(command) ? 1 : 0]);
 });
@@ -99,7 +99,7 @@ test.each(inPages("sql"))("%s: the statement %s", async (_page, _first, statemen
   await pasteSql(statement);
 });
 
-test("the counts that the page makes anew are those of the jobs", { tags: ["slow"] }, async () => {
+test("the counts that the page makes anew are those of the jobs", { tags: ["nightly"] }, async () => {
   const { sql } = store.database;
   await paste("atlasqueue submit noop --queue nobodys");
   await sql`UPDATE atlasqueue.queue_counts SET queued = queued + 3, dead = dead + 1`;

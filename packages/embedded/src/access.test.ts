@@ -54,7 +54,7 @@ const argumentsOf = (pid: number) =>
 
 test(
   "PostgreSQL lets no one in without the password, kept in a file only its user can read",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const server = await start(join(openFolder(), "postgres"));
     const { password } = new URL(server.url);
@@ -88,7 +88,7 @@ test("Redis lets no one in without the password, which is not among its argument
   }
 });
 
-test("passwords stay the same from start to start", { tags: ["slow"] }, async () => {
+test("passwords stay the same from start to start", { tags: ["nightly"] }, async () => {
   const folder = openFolder();
   const passwords = async () => {
     const server = await start(join(folder, "postgres"));
@@ -99,7 +99,7 @@ test("passwords stay the same from start to start", { tags: ["slow"] }, async ()
   expect(await passwords()).toEqual(await passwords());
 });
 
-test("a password file that does not match the data says how to fix it", { tags: ["slow"] }, async () => {
+test("a password file that does not match the data says how to fix it", { tags: ["nightly"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   const first = await start(dataDir);
   await first.stop();
@@ -114,7 +114,7 @@ test("a password file that does not match the data says how to fix it", { tags: 
 
 test(
   "links and FIFOs planted in a data folder lead to no write outside it, and block nothing",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const folder = openFolder();
     const [dataDir, dir] = [join(folder, "postgres"), join(folder, "redis")];
@@ -151,7 +151,7 @@ test(
 
 test(
   "in a user's own folder root starts the servers as that user, and does not give away what others could have put there",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const folder = openFolder();
     if (isRoot) chownSync(folder, nobody, nobody);

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { readFileSync } from "node:fs";
 import { freePort } from "@atlasqueue/embedded";
 import { beforeEach, expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { fileURLToPath } from "node:url";
 import type { LeaseAnswer } from "@atlasqueue/contract";
 import { expect, test } from "vitest";

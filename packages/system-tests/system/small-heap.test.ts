@@ -37,7 +37,7 @@ test(
 
 test(
   "an API with a small heap has connections left at an address from which a tenant waits for all the jobs it may",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const { url, submit, outlived } = await smallApi("waits");
     const { id } = (await (await submit()).json()) as { id: string };
@@ -73,7 +73,7 @@ test("an API with a small heap outlives many bodies of tiny values", { tags: ["s
   await outlived();
 });
 
-test("an API with a small heap outlives many streams of tiny values", { tags: ["slow"] }, async () => {
+test("an API with a small heap outlives many streams of tiny values", { tags: ["nightly"] }, async () => {
   const { url, headers, submit, outlived } = await smallApi("tiny lines");
   await submit();
   const send = async (_: unknown, stream: number) => {
@@ -89,7 +89,7 @@ test("an API with a small heap outlives many streams of tiny values", { tags: ["
 // Each has text of 147 kB, which takes 3 MB once it is read: a few pages of them would take more than the whole heap.
 test(
   "an API with a small heap outlives many lists and leases of jobs full of tiny values",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const { url, headers, submit, outlived } = await smallApi("tiny lists");
     await submit();
@@ -154,23 +154,27 @@ test(
   },
 );
 
-test("an API with a small heap outlives many large messages of assistants that wait", { tags: ["slow"] }, async () => {
-  const { url, headers, submit, outlived } = await smallApi("large messages");
-  const { id } = (await (await submit()).json()) as { id: string };
-  const params = `"name":"get_job_status","arguments":{"job_id":"${id}","wait_seconds":20},"_meta":${tiny}}}`;
-  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${params}}`;
-  const send = async () => (await fetch(`${url}/mcp`, { method: "POST", headers, body })).status;
-  const asked: Promise<number>[] = [];
-  for (let at = 0; at < 30; at += 1) {
-    asked.push(send());
-    // Meanwhile it has arrived.
-    await submit();
-  }
-  await fetch(`${url}/v1/jobs/${id}/cancel`, { method: "POST", headers: { authorization: headers.authorization } });
-  const statuses = await Promise.all(asked);
-  expect([...new Set(statuses)].toSorted()).toEqual([200, 429]);
-  await outlived();
-});
+test(
+  "an API with a small heap outlives many large messages of assistants that wait",
+  { tags: ["nightly"] },
+  async () => {
+    const { url, headers, submit, outlived } = await smallApi("large messages");
+    const { id } = (await (await submit()).json()) as { id: string };
+    const params = `"name":"get_job_status","arguments":{"job_id":"${id}","wait_seconds":20},"_meta":${tiny}}}`;
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{${params}}`;
+    const send = async () => (await fetch(`${url}/mcp`, { method: "POST", headers, body })).status;
+    const asked: Promise<number>[] = [];
+    for (let at = 0; at < 30; at += 1) {
+      asked.push(send());
+      // Meanwhile it has arrived.
+      await submit();
+    }
+    await fetch(`${url}/v1/jobs/${id}/cancel`, { method: "POST", headers: { authorization: headers.authorization } });
+    const statuses = await Promise.all(asked);
+    expect([...new Set(statuses)].toSorted()).toEqual([200, 429]);
+    await outlived();
+  },
+);
 
 async function smallApi(name: string) {
   const env = { AUTH: "required", LOG_LEVEL: "ERROR", NODE_OPTIONS: "--max-old-space-size=112" };

@@ -31,7 +31,7 @@ test("results are merged in the order of the scenarios, and those of another mac
 
 test(
   "a step is measured by the commit's own program, kept, and not measured again; one that fails is",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "atlasqueue-evidence-test-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

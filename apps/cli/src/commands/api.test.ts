@@ -88,19 +88,23 @@ test("a port in use is one line and exit code 1", async () => {
   taken.close();
 });
 
-test("a PostgreSQL that is too old is one line naming the oldest supported version", { tags: ["slow"] }, async () => {
-  const proxy = await tcpProxy(database.url);
-  const [row] = await database.database.sql<
-    { number: string }[]
-  >`SELECT current_setting('server_version_num') AS number`;
-  proxy.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
-  const api = await start({ DATABASE_URL: proxy.url });
-  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
-  expect(api.errorLines).toEqual(["DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is 15.4"]);
-  await proxy.close();
-});
+test(
+  "a PostgreSQL that is too old is one line naming the oldest supported version",
+  { tags: ["nightly"] },
+  async () => {
+    const proxy = await tcpProxy(database.url);
+    const [row] = await database.database.sql<
+      { number: string }[]
+    >`SELECT current_setting('server_version_num') AS number`;
+    proxy.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
+    const api = await start({ DATABASE_URL: proxy.url });
+    expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
+    expect(api.errorLines).toEqual(["DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is 15.4"]);
+    await proxy.close();
+  },
+);
 
-test("a database without our tables is one line saying how to create them", { tags: ["slow"] }, async () => {
+test("a database without our tables is one line saying how to create them", { tags: ["nightly"] }, async () => {
   const empty = await createDatabase(postgresUrl());
   const api = await start({ DATABASE_URL: empty.url });
   expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
@@ -110,7 +114,7 @@ test("a database without our tables is one line saying how to create them", { ta
 
 test(
   "a database that lacks a migration is one line naming the one that it has and the one that is needed",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const older = await testDatabase();
     const { sql } = older.database;
@@ -129,7 +133,7 @@ test(
   },
 );
 
-test("a database that is a version ahead is served", { tags: ["slow"] }, async () => {
+test("a database that is a version ahead is served", { tags: ["nightly"] }, async () => {
   const newer = await testDatabase();
   const { sql } = newer.database;
   await sql`
@@ -142,7 +146,7 @@ test("a database that is a version ahead is served", { tags: ["slow"] }, async (
   await newer.drop();
 });
 
-test("a role that may not look at the migrations is served", { tags: ["slow"] }, async () => {
+test("a role that may not look at the migrations is served", { tags: ["nightly"] }, async () => {
   const own = await testDatabase();
   const { sql } = own.database;
   const role = `limited_${process.pid}`;

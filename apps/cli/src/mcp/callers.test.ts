@@ -18,7 +18,7 @@ describe.each(transports)("over %s", (transport) => {
     ["admin", "work,read", [...read, ...work]],
   ] as const)(
     "a token with %s and the toolsets %s is shown its tools",
-    { tags: ["slow"] },
+    { tags: ["nightly"] },
     async (scope, toolsets, tools) => {
       const speaker = await world.speak(transport, {
         token: world.tokens[scope],
@@ -76,7 +76,7 @@ describe.each(transports)("over %s", (transport) => {
 
   test.each(["read", "submit", "work"] as const)(
     "a token with just %s is refused by every other tool, in words that say what to do",
-    { tags: ["slow"] },
+    { tags: ["nightly"] },
     async (scope) => {
       const speaker = await world.speak(transport, { token: world.tokens[scope], toolsets: "read,operate,work" });
       for (const [name, args] of [...about(nobody), ...aboutFlow(nobody), ...others]) {
@@ -94,7 +94,7 @@ describe.each(transports)("over %s", (transport) => {
 
   test(
     "another tenant's jobs, flows, queues and dead letters are as if there were none",
-    { tags: ["slow"] },
+    { tags: ["nightly"] },
     async () => {
       const mine = world.queue(world.tokens.admin);
       const queue = `mine-${transport}`;

@@ -29,13 +29,13 @@ const given = () => ({ DATABASE_URL: database.url, REDIS_URL: redisUrl() });
 test.each([
   ["API_PORT", "80000", 'API_PORT must be a port from 0 (any free one) to 65535; got "80000"'],
   ["REDIS_URL", "redis+cluster://:secret@a,b:x", 'got "redis+cluster://[hidden]@a,b:x"'],
-])("start with a wrong %s (%s) is one line", { tags: ["slow"] }, async (name, value, line) => {
+])("start with a wrong %s (%s) is one line", { tags: ["nightly"] }, async (name, value, line) => {
   expect(await failure(["start"], { [name]: value })).toContain(line);
 });
 
 test.each(["API_PORT", "WORKER_METRICS_PORT"])(
   "start with a %s in use is one line that names it",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async (name) => {
     const port = await takenPort();
     const line = await failure(["start"], { ...given(), [name]: port });
@@ -43,12 +43,12 @@ test.each(["API_PORT", "WORKER_METRICS_PORT"])(
   },
 );
 
-test("start with a database that is away is one line", { tags: ["slow"] }, async () => {
+test("start with a database that is away is one line", { tags: ["nightly"] }, async () => {
   const line = await failure(["start"], { ...given(), DATABASE_URL: "postgres://127.0.0.1:1/nothing" });
   expect(line).toMatch(/^the database in DATABASE_URL cannot be/);
 });
 
-test("migrate says what it did, and what it needs", { tags: ["slow"] }, async () => {
+test("migrate says what it did, and what it needs", { tags: ["nightly"] }, async () => {
   const migrated = await spawnProcess(mainFile, { args: ["migrate"], env: given() });
   expect(await migrated.waitForExit()).toEqual({ code: 0, signal: null });
   expect(migrated.lines).toEqual([expect.stringMatching(/has the newest tables in the schema atlasqueue$/)]);
@@ -58,7 +58,7 @@ test("migrate says what it did, and what it needs", { tags: ["slow"] }, async ()
 
 test(
   "migrate goes to the host that takes writes, and names all of them without the password",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const { username, password, port, pathname } = new URL(database.url);
     const hosts = `127.0.0.1:1,127.0.0.1:${port}${pathname}`;
@@ -69,23 +69,27 @@ test(
   },
 );
 
-test("migrate as a role that may not, or where nothing may be written, is one line", { tags: ["slow"] }, async () => {
-  const empty = await createDatabase(database.url);
-  onTestFinished(() => empty.drop());
-  const owner = database.database.sql;
-  const role = `poor_${empty.name}`;
-  await owner.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD 'poor'`);
-  onTestFinished(async () => void (await owner.unsafe(`DROP ROLE ${role}`)));
-  const url = new URL(empty.url);
-  [url.username, url.password] = [role, "poor"];
-  expect(await failure(["migrate"], { DATABASE_URL: url.href })).toBe(
-    `the role in DATABASE_URL lacks a right: permission denied for database ${empty.name}`,
-  );
-  await owner.unsafe(`ALTER DATABASE ${empty.name} SET default_transaction_read_only = on`);
-  expect(await failure(["migrate"], { DATABASE_URL: empty.url })).toMatch(
-    /^the database in DATABASE_URL takes no writes: cannot execute/,
-  );
-});
+test(
+  "migrate as a role that may not, or where nothing may be written, is one line",
+  { tags: ["nightly"] },
+  async () => {
+    const empty = await createDatabase(database.url);
+    onTestFinished(() => empty.drop());
+    const owner = database.database.sql;
+    const role = `poor_${empty.name}`;
+    await owner.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD 'poor'`);
+    onTestFinished(async () => void (await owner.unsafe(`DROP ROLE ${role}`)));
+    const url = new URL(empty.url);
+    [url.username, url.password] = [role, "poor"];
+    expect(await failure(["migrate"], { DATABASE_URL: url.href })).toBe(
+      `the role in DATABASE_URL lacks a right: permission denied for database ${empty.name}`,
+    );
+    await owner.unsafe(`ALTER DATABASE ${empty.name} SET default_transaction_read_only = on`);
+    expect(await failure(["migrate"], { DATABASE_URL: empty.url })).toMatch(
+      /^the database in DATABASE_URL takes no writes: cannot execute/,
+    );
+  },
+);
 
 test.each([[["submit", "a", "[]"]], [["nope"]]])("wrong usage %j is exit code 2", async (args) => {
   const wrong = await spawnProcess(mainFile, { args });

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
 import type { Mutant } from "./mutant.ts";
+import { ofMechanisms } from "./of-mechanisms.ts";
 import {
   alwaysFails,
   heardTwice,
@@ -9,7 +10,6 @@ import {
   renewedInTime,
   staleAck,
 } from "./scenarios/leases.ts";
-import { backAfterOutage, flowOfTwo, joinsAtTheEnd, repeatedToken, wokenByMark } from "./scenarios/mechanisms.ts";
 import { crowdedQueue, lateStarts, oneGroup } from "./scenarios/order.ts";
 import { batches, dueLater, insideTransactions, oneKey, signalled } from "./scenarios/submissions.ts";
 
@@ -241,47 +241,5 @@ export const catalogue: readonly Mutant[] = [
     ],
     scenario: lateStarts,
   },
-  {
-    name: "a page of the outbox is lost",
-    edits: [
-      {
-        file: "outbox/drain-page.ts",
-        find: "handled.push((await handlers[kind]?.handle(execute, rows, taken.length === 1)) ?? {});",
-        put: "void [kind, rows];",
-      },
-    ],
-    scenario: flowOfTwo,
-  },
-  {
-    name: "a lease token gives a job that another leased",
-    edits: [{ file: "remote/leased-before.ts", find: "AND lease_token = $2::uuid AND status", put: "AND status" }],
-    scenario: repeatedToken,
-  },
-  {
-    name: "no wake-up mark after a limited job",
-    edits: [{ file: "follow-ups.ts", find: "if (job.limited) freed.push(job);", put: "" }],
-    scenario: wokenByMark,
-  },
-  {
-    name: "recovery without its gate",
-    edits: [
-      {
-        file: "maintenance/sweep/recovery-gate.ts",
-        find: "return now - answered_at <= gap_ms_max && now - answered_since >= opens_after_ms;",
-        put: "void [now, answered_at, answered_since, gap_ms_max, opens_after_ms]; return true;",
-      },
-    ],
-    scenario: backAfterOutage,
-  },
-  {
-    name: "a group's end does not lock the group",
-    edits: [
-      {
-        file: "groups/advance.ts",
-        find: 'WHERE ${sameGroup("one", "ordered")} FOR UPDATE) AS locked`',
-        put: 'WHERE ${sameGroup("one", "ordered")}) AS locked`',
-      },
-    ],
-    scenario: joinsAtTheEnd,
-  },
+  ...ofMechanisms,
 ];

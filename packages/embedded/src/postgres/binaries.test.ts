@@ -28,7 +28,7 @@ test("the programs are found where PostgreSQL's user can run them", async () => 
 
 test(
   "that user can run a copy, which is made once and repaired when files vanish from it",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const temporary = openFolder();
     vi.stubEnv("TMPDIR", temporary);

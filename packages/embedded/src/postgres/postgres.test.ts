@@ -38,7 +38,7 @@ async function keptNumbers(url: string): Promise<number[]> {
   return rows.map((row) => row.number);
 }
 
-test("a server starts durable and in UTF-8, away from Ctrl-C, and stops", { tags: ["slow"] }, async () => {
+test("a server starts durable and in UTF-8, away from Ctrl-C, and stops", { tags: ["nightly"] }, async () => {
   const server = await startPostgres({ dataDir: join(openFolder(), "postgres") });
   const sql = connect(server.url);
   const [row] = await sql`
@@ -62,7 +62,7 @@ test("a server starts durable and in UTF-8, away from Ctrl-C, and stops", { tags
   await server.stop();
 });
 
-test("settings win over the defaults", { tags: ["slow"] }, async () => {
+test("settings win over the defaults", { tags: ["nightly"] }, async () => {
   const server = await start({
     dataDir: join(openFolder(), "postgres"),
     settings: { max_connections: "17" },
@@ -71,7 +71,7 @@ test("settings win over the defaults", { tags: ["slow"] }, async () => {
   expect(row).toEqual({ max_connections: "17" });
 });
 
-test("a restart keeps the rows and the port, after a stop and after a SIGKILL too", { tags: ["slow"] }, async () => {
+test("a restart keeps the rows and the port, after a stop and after a SIGKILL too", { tags: ["nightly"] }, async () => {
   const server = await start({ dataDir: join(openFolder(), "postgres") });
   await keepNumber(server.url, 1);
   await server.restart();
@@ -89,14 +89,14 @@ test("a restart keeps the rows and the port, after a stop and after a SIGKILL to
   expect(await keptNumbers(server.url)).toEqual([1, 2]);
 });
 
-test("a paused server still stops", { tags: ["slow"] }, async () => {
+test("a paused server still stops", { tags: ["nightly"] }, async () => {
   const server = await start({ dataDir: join(openFolder(), "postgres") });
   await server.kill("SIGSTOP");
   await server.stop();
   expect(isRunning(server.pid)).toBe(false);
 });
 
-test("the server of a killed process is taken over with its rows", { tags: ["slow"] }, async () => {
+test("the server of a killed process is taken over with its rows", { tags: ["nightly"] }, async () => {
   const folder = openFolder();
   const holder = await holdServers(folder);
   await keepNumber(holder.url, 1);
@@ -109,7 +109,7 @@ test("the server of a killed process is taken over with its rows", { tags: ["slo
   expect(await keptNumbers(server.url)).toEqual([1]);
 });
 
-test("a process that exits takes its servers with it", { tags: ["slow"] }, async () => {
+test("a process that exits takes its servers with it", { tags: ["nightly"] }, async () => {
   const holder = await holdServers(openFolder(), "exit");
   await holder.exited;
   await vi.waitUntil(() => !isRunning(holder.postgres) && !isRunning(holder.redis), {
@@ -117,7 +117,7 @@ test("a process that exits takes its servers with it", { tags: ["slow"] }, async
   });
 });
 
-test("data held by a living process is refused, naming the process", { tags: ["slow"] }, async () => {
+test("data held by a living process is refused, naming the process", { tags: ["nightly"] }, async () => {
   const folder = openFolder();
   const dataDir = join(folder, "postgres");
   const holder = await holdServers(folder);
@@ -125,7 +125,7 @@ test("data held by a living process is refused, naming the process", { tags: ["s
   expect(isRunning(holder.postgres)).toBe(true);
 });
 
-test("data held by this very process is refused", { tags: ["slow"] }, async () => {
+test("data held by this very process is refused", { tags: ["nightly"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   const server = await start({ dataDir });
   await expect(startPostgres({ dataDir })).rejects.toThrow(`is in use by process ${process.pid}:`);
@@ -134,7 +134,7 @@ test("data held by this very process is refused", { tags: ["slow"] }, async () =
 
 test(
   "a postmaster.pid whose id now belongs to another process is no obstacle, and that process is not stopped",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const dataDir = join(openFolder(), "postgres");
     const first = await start({ dataDir });
@@ -150,7 +150,7 @@ test(
   },
 );
 
-test("an interrupted initdb is done again", { tags: ["slow"] }, async () => {
+test("an interrupted initdb is done again", { tags: ["nightly"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   mkdirSync(join(dataDir, "atlasqueue.init", "data"), { recursive: true });
   writeFileSync(join(dataDir, "atlasqueue.init", "data", "PG_VERSION"), "18\n");
@@ -159,7 +159,7 @@ test("an interrupted initdb is done again", { tags: ["slow"] }, async () => {
   expect(existsSync(join(dataDir, "atlasqueue.init"))).toBe(false);
 });
 
-test("an interrupted move out of initdb's draft is resumed", { tags: ["slow"] }, async () => {
+test("an interrupted move out of initdb's draft is resumed", { tags: ["nightly"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   const first = await start({ dataDir });
   await keepNumber(first.url, 1);
@@ -183,7 +183,7 @@ test("a folder with something else in it is left alone", async () => {
   expect(statSync(dataDir).uid).toBe(process.getuid?.());
 });
 
-test("a taken port is named, and the data is free again afterwards", { tags: ["slow"] }, async () => {
+test("a taken port is named, and the data is free again afterwards", { tags: ["nightly"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
   const port = await freePort();
   const other = createServer().listen(port, "127.0.0.1");
@@ -196,7 +196,7 @@ test("a taken port is named, and the data is free again afterwards", { tags: ["s
   expect((await start({ dataDir, port })).port).toBe(port);
 });
 
-test("a setting PostgreSQL refuses is reported in its words", { tags: ["slow"] }, async () => {
+test("a setting PostgreSQL refuses is reported in its words", { tags: ["nightly"] }, async () => {
   const options = {
     dataDir: join(openFolder(), "postgres"),
     settings: { fsync: "off", max_connections: "many" },
@@ -206,7 +206,7 @@ test("a setting PostgreSQL refuses is reported in its words", { tags: ["slow"] }
 
 test(
   "data goes where its user can reach it: elsewhere for root, otherwise where it was asked for",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const wanted = join(closedFolder(), "postgres");
     const server = await start({ dataDir: wanted });

@@ -52,7 +52,7 @@ test(
 
 test(
   "a process that sends its worker null, junk or nothing more fails only its own job",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     work(isolatedHandlers, { isolation: { processesMax: 3 } });
     const junk = ["null\n", "no message\n"];
@@ -73,7 +73,7 @@ test(
   },
 );
 
-test("a line of 17 MiB of its logger is cut, and the handler goes on", { tags: ["slow"] }, async () => {
+test("a line of 17 MiB of its logger is cut, and the handler goes on", { tags: ["nightly"] }, async () => {
   const lines: string[] = [];
   const logger = createLogger("warn", "test", { write: (line) => void lines.push(line) });
   const worker = startWorker({ ...deps(), logger }, { handlers: isolatedHandlers });
@@ -85,7 +85,7 @@ test("a line of 17 MiB of its logger is cut, and the handler goes on", { tags: [
   expect(JSON.parse(cut)).toMatchObject({ level: "warn", job_id: id, cut_at_chars: 65_536 });
 });
 
-test("what a handler prints in its own process belongs to the job, line by line", { tags: ["slow"] }, async () => {
+test("what a handler prints in its own process belongs to the job, line by line", { tags: ["nightly"] }, async () => {
   work(isolatedHandlers);
   const [id] = await add({ type: "print" });
   await becomes(id, { status: "succeeded", result: "printed" });
@@ -99,7 +99,7 @@ test("what a handler prints in its own process belongs to the job, line by line"
 
 test(
   "a process that says more than fits in its pipe at once ends its job all the same",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     work(isolatedHandlers, { isolation: { processesMax: 1 } });
     const [id = ""] = await add({ type: "says-much", payload: { lines: 20_000 } });

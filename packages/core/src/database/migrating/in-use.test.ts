@@ -51,7 +51,7 @@ test.each([
   ["UPDATE two SET a = 2", "LOCK TABLE two IN SHARE MODE"],
 ])(
   "while %s waits for the end of a transaction, other statements on its table get through",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async (change, stay) => {
     let applying: Promise<void> | undefined;
     await beside(stay, async () => {
@@ -84,7 +84,7 @@ test("what a file has locked is free again while it rests, and it begins anew", 
   expect([...(await sql`SELECT a, b FROM one`)]).toEqual([{ a: 1, b: null }]);
 });
 
-test("a file that lost in a deadlock begins anew", { tags: ["slow"] }, async () => {
+test("a file that lost in a deadlock begins anew", { tags: ["nightly"] }, async () => {
   // What a sequence gave is not taken back with its transaction.
   await sql`CREATE SEQUENCE tries`;
   const lose = `DO $$ BEGIN IF nextval('tries') < 3 THEN RAISE EXCEPTION USING ERRCODE = 'deadlock_detected'; END IF; END $$`;
@@ -108,7 +108,7 @@ test("told to stop while it waits for a table, it ends and leaves nothing waitin
 
 test(
   "callers whose transactions come and go, some of them at any time, do not keep it from its table",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     let over = false;
     const callers = postgres(url, { max: 12, onnotice: () => {} });

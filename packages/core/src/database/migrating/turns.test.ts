@@ -31,7 +31,7 @@ const running = async (statement: string) =>
 
 test(
   "the limits that a server sets to statements and transactions end neither a long file nor those that wait for it",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     const [known] = await sql`SELECT FROM pg_settings WHERE name = 'transaction_timeout'`;
     const limits = [
@@ -120,7 +120,7 @@ test(
 
 test(
   "one that stands still while it writes down what it did keeps its tables for seconds only",
-  { tags: ["slow"] },
+  { tags: ["nightly"] },
   async () => {
     await sql`CREATE TABLE one (a int)`;
     const proxy = await tcpProxy(created.url);
