@@ -9,7 +9,8 @@ WITH held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE jobs.id = A
   ), given AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN $4::text::bool THEN 'scheduled' ELSE 'queued' END,
                     ready_at = CASE WHEN NOT $4::text::bool THEN run_at END,
-                    due_at = CASE WHEN $4::text::bool THEN now() + least(greatest(now() - run_at, '1 second'), '30 seconds') END, attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL, updated_at = now()
+                    due_at = CASE WHEN $4::text::bool THEN now() + least(greatest(now() - run_at, '1 second'), '30 seconds') END,
+                    attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL, updated_at = now()
     WHERE jobs.id = ANY(ARRAY(SELECT id FROM free)) AND jobs.id = ANY((SELECT $1::uuid[])::uuid[]) AND jobs.status = 'running'
     AND CASE WHEN cardinality($3::uuid[]) = 1 THEN jobs.lease_token = ($3::uuid[])[1]
              ELSE (jobs.id, jobs.lease_token) IN (SELECT input.id, ($3::uuid[])[input.token] FROM unnest($1::uuid[], $2::int[]) AS input(id, token)) END

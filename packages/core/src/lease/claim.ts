@@ -2,10 +2,10 @@ import { composed } from "../database/composed.ts";
 import { isLocked } from "../database/errors.ts";
 import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
-import { hasMark } from "../limits/capacity.ts";
-import { claimLimited, markedAndReady, markedQueues } from "./claim/limited.ts";
+import { claimLimited, markedQueues } from "./claim/limited.ts";
 import { addTo, claimWith } from "./claim/statement.ts";
-import type { Deps } from "../deps.ts";
+import type { Deps, QueueRef } from "../deps.ts";
+import { readyAmong } from "../queues/ready-queues.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 import { wholeJob } from "./take-leases.ts";
 import type { Claimer, Lease, LeasedJob } from "./lease.ts";
@@ -41,22 +41,21 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
 
 /**
  * queued → running, without a signal: the oldest of the highest priority. Scans the index of ready jobs, so it is for
- * times when Redis is away. Each kind of queue is claimed in its own way, and has its part of the room. Concurrent claims skip
+ * times when Redis is away. Queues with limits or turns are claimed in another way, and each kind has its part of the room. Concurrent claims skip
  * each other's rows.
  */
 export async function claimReady(deps: Deps, jobs_max: number, claimer: Claimer): Promise<Lease[]> {
   const { random = Math.random, size } = claimer;
   const room_max = Math.min(jobs_max, size?.jobs_max() ?? Infinity);
-  const { plain, marked } = await queueKinds(deps, claimer);
+  const queues = claimer.queues.map((queue) => ({ tenant: claimer.tenant, queue }));
+  const { marked = [], plain = [] } = Object.groupBy(await readyAmong(deps, queues), (one) =>
+    one.marked ? "marked" : "plain",
+  );
+  const names = (of: readonly QueueRef[]) => of.map(({ queue }) => queue);
   type Claiming = (jobs_max: number) => Promise<Lease[]>;
-  const kinds = [
-    [plain, (room) => claimWith(deps, { ...claimer, queues: plain }, room)],
-    [
-      marked,
-      async (room) => claimLimited(deps, claimer, await markedAndReady(deps, { ...claimer, queues: marked }), room),
-    ],
-  ] satisfies [string[], Claiming][];
-  const ways = kinds.flatMap(([queues, claiming]) => (queues.length > 0 ? [claiming] : []));
+  const ways: Claiming[] = [];
+  if (plain.length > 0) ways.push((room) => claimWith(deps, { ...claimer, queues: names(plain) }, room));
+  if (marked.length > 0) ways.push((room) => claimLimited(deps, claimer, names(marked), room));
   // So that no kind is always the first.
   const first = Math.floor(random() * ways.length);
   let left = [...ways.slice(first), ...ways.slice(0, first)];
@@ -83,34 +82,6 @@ export async function claimJobs(deps: Deps, which: readonly string[] | number, c
   const leases = await (typeof which === "number" ? claimReady(deps, which, whole) : claim(deps, which, whole));
   return leases.map(wholeJob);
 }
-
-/** Queues by how their jobs are claimed; those that are paused are none of them. */
-type QueueKinds = { plain: string[]; marked: string[] };
-
-/**
- * How the jobs of queues must be claimed without a signal: under the lock of the queue's row, or just in their order.
- *
- * @example
- * const { plain, marked } = await queueKinds(deps, { tenant: "default", queues: ["mail", "reports"] });
- */
-async function queueKinds(
-  deps: Pick<Deps, "database">,
-  { tenant, queues }: Pick<Claimer, "tenant" | "queues">,
-): Promise<QueueKinds> {
-  type Row = { queue: string; kind: "paused" | "marked" };
-  const rows = await executeOn(deps.database)<Row>({ text: kinds, params: [tenant, textArray(queues)] });
-  const kindOf = new Map(rows.map(({ queue, kind }) => [queue, kind]));
-  const of = (kind: Row["kind"] | undefined) => queues.filter((queue) => kindOf.get(queue) === kind);
-  return { plain: of(undefined), marked: of("marked") };
-}
-
-const kinds = composed(
-  "queues/kinds",
-  ["tenant", "queues"],
-  `
-  SELECT queue, CASE WHEN paused_at IS NOT NULL THEN 'paused' ELSE 'marked' END AS kind
-  FROM atlasqueue.queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND (paused_at IS NOT NULL OR ${hasMark})`,
-);
 
 function inOrder(leases: readonly Lease[], ids: readonly string[]): Lease[] {
   const leaseOf = new Map<string, Lease>();

@@ -1,4 +1,4 @@
-import { isUnavailable, outcomeUnknown } from "../database/errors.ts";
+import { isUnavailable } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import { pause } from "../pause.ts";
 import { announce } from "../signal/announce.ts";
@@ -25,19 +25,17 @@ const returns_max = 200;
 const retry_ms = 250;
 /** Jobs in one statement; what is given back together may be more. */
 const jobs_max = 1_000;
-/** Claims taken back at once, each by two statements. */
+/** Claims taken back at once. */
 const lanes_max = 3;
 
-/** `unsure`: a try failed, and what it gave back has not been signalled. */
-type Open = { unsure: boolean };
 /** Jobs that are held, of which `left` have not gone back yet. */
-type Held = Open & {
+type Held = {
   left: readonly Returnable[];
   later: boolean;
   returned: number;
   resolve(returned: number): void;
 };
-type Unanswered = Open & { tenant: string; token: string };
+type Unanswered = { tenant: string; token: string };
 
 /**
  * Gives back leases that no one can use: claims whose answers were lost, and jobs that could not be started or handed
@@ -69,12 +67,10 @@ export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseRelea
 
   const takeOneBack = async (one: Unanswered): Promise<void> => {
     try {
-      const { given, waiting, locked } = await revokeClaim(deps, one.tenant, one.token);
-      await announce(deps, one.unsure ? [...given, ...waiting] : given, "front");
-      one.unsure = false;
-      if (locked === 0) unanswered.delete(one);
+      const { given, locked } = await revokeClaim(deps, one.tenant, one.token);
+      await announce(deps, given, "front");
+      if (locked.length === 0) unanswered.delete(one);
     } catch (error) {
-      one.unsure = true;
       if (!mayBeRepeated(error)) unanswered.delete(one);
     }
   };
@@ -82,24 +78,15 @@ export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseRelea
   /** All that are given back meanwhile go together: one by one, the last would wait longer than its lease. */
   const releaseTogether = async (some: readonly Held[]): Promise<void> => {
     const later = some[0]?.later ?? false;
-    const { given, locked } = await release(
-      deps,
-      some.flatMap(({ left }) => left),
-      { later },
-    ).catch((error: unknown) => {
-      for (const one of some) one.unsure ||= outcomeUnknown(error);
-      throw error;
-    });
+    const all = some.flatMap(({ left }) => left);
+    const { given, locked } = await release(deps, all, { later });
     const [isGiven, isLocked] = [new Set(given), new Set(locked)];
-    const signalled: Returnable[] = [];
     for (const one of some) {
-      const gone = one.left.filter((lease) => !isLocked.has(lease));
+      one.returned += one.left.filter((lease) => isGiven.has(lease)).length;
       one.left = one.left.filter((lease) => isLocked.has(lease));
-      one.returned += gone.filter((lease) => isGiven.has(lease)).length;
-      // What is no longer held may have gone back in a try whose answer was lost, and then it has not been signalled.
-      signalled.push(...gone.filter((lease) => one.unsure || isGiven.has(lease)));
     }
-    if (!later) await announce(deps, signalled, "front");
+    // What went back in a try whose answer was lost is signalled by the sweep.
+    if (!later) await announce(deps, given, "front");
     for (const one of some.filter(({ left }) => left.length === 0)) {
       held.delete(one);
       one.resolve(one.returned);
@@ -143,7 +130,7 @@ export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseRelea
   };
 
   return {
-    unanswered: (token, tenant) => begin(unanswered, { token, tenant, unsure: false }),
+    unanswered: (token, tenant) => begin(unanswered, { token, tenant }),
     release: (leases, { later = false } = {}) =>
       leases.length === 0
         ? Promise.resolve(0)
@@ -152,7 +139,6 @@ export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseRelea
               left: leases.map(returnable),
               later,
               returned: 0,
-              unsure: false,
               resolve,
             });
           }),

@@ -36,11 +36,6 @@ export async function release<Held extends Returnable>(
   return { given, locked: leases.filter(({ id }) => found.get(id) === false) };
 }
 
-/** What giving a lease back makes of the job. */
-const asUnleased =
-  "attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL, updated_at = now()";
-export const asQueued = `status = 'queued', ready_at = run_at, ${asUnleased}`;
-
 // `run_at` stays, and gives the job its place when it is promoted.
 const releaseText = composed(
   "lease/release",
@@ -49,7 +44,8 @@ const releaseText = composed(
   WITH held AS MATERIALIZED (SELECT jobs.id FROM atlasqueue.jobs WHERE ${holdsLease}), ${lockFree("held")}, given AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN $4::text::bool THEN 'scheduled' ELSE 'queued' END,
                     ready_at = CASE WHEN NOT $4::text::bool THEN run_at END,
-                    due_at = CASE WHEN $4::text::bool THEN now() + least(greatest(now() - run_at, '1 second'), '30 seconds') END, ${asUnleased}
+                    due_at = CASE WHEN $4::text::bool THEN now() + least(greatest(now() - run_at, '1 second'), '30 seconds') END,
+                    attempts = attempts - 1, lease_token = NULL, locked_until = NULL, worker_id = NULL, updated_at = now()
     WHERE ${isFree} AND ${holdsLease}
     RETURNING jobs.id, tenant, queue, 'running' AS from_status, status AS to_status
   ), ${countMixedMoves("given")}

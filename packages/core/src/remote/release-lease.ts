@@ -20,8 +20,8 @@ export async function releaseLease(
 ): Promise<number> {
   const own = { ...deps, database: withPriority(deps.database) };
   const { given, locked } = await revokeClaim(own, tenant, lease_token);
-  // Only these: it may be sent again and again. What a lost answer left unsignalled is the sweep's.
+  // What a lost answer left unsignalled is the sweep's.
   await announce(own, given, "front");
-  if (locked > 0) throw lockedError(given.length > 0);
+  if (locked.length > 0) throw lockedError(given.length > 0);
   return given.length;
 }

@@ -5,7 +5,6 @@ import { executeOn } from "../../database/statement.ts";
 import { idleTxTimeout, sentTogether } from "../../database/transaction.ts";
 import type { Deps } from "../../deps.ts";
 import { hasMark, roomIn, runningByQueue, type QueueRoom } from "../../limits/capacity.ts";
-import { readyAmong } from "../../queues/ready-queues.ts";
 import type { Claimer, Lease } from "../lease.ts";
 import { lockTimeout } from "../../database/clauses.ts";
 import { claimLimitedText, note, noted } from "./limited-choice.ts";
@@ -43,12 +42,6 @@ export async function claimLimited(
   for (const queue of queues)
     await addTo(deps, claimer, leases, () => claimLimited(deps, claimer, [queue], jobs_max - leases.length));
   return leases;
-}
-
-/** Of the queues served those with ready jobs that have a mark and are not paused. */
-export async function markedAndReady(deps: Deps, { tenant, queues }: Claimer): Promise<string[]> {
-  const refs = queues.map((queue) => ({ tenant, queue }));
-  return (await readyAmong(deps, refs)).flatMap(({ queue, marked }) => (marked ? [queue] : []));
 }
 
 /** Of the queues served those that have a mark, are not paused, and that the ids are in, whatever became of their jobs. */
