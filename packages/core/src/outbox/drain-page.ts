@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { isOutage } from "../database/errors.ts";
-import { executeOn, type Execute } from "../database/statement.ts";
+import type { Execute } from "../database/statement.ts";
 import { inTransaction, idleTxTimeout } from "../database/transaction.ts";
 import { asyncCommit } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
@@ -64,13 +64,15 @@ export async function drainPage(
   rows_max: number,
   only?: string,
 ): Promise<Drained> {
-  const versions = Object.fromEntries(Object.entries(handlers).map(([kind, { version }]) => [kind, version]));
+  const versions = JSON.stringify(
+    Object.fromEntries(Object.entries(handlers).map(([kind, { version }]) => [kind, version])),
+  );
+  const takeOne = (execute: Execute, id: string) => execute<Taken>({ text: takeOnly, params: [id, versions] });
   let taken: readonly Taken[] = [];
   const work = async (execute: Execute) => {
-    const known = JSON.stringify(versions);
-    const take =
-      only === undefined ? { text: takeText, params: [rows_max, known] } : { text: takeOnly, params: [only, known] };
-    taken = await execute<Taken>(take);
+    taken = await (only === undefined
+      ? execute<Taken>({ text: takeText, params: [rows_max, versions] })
+      : takeOne(execute, only));
     const locked = taken.filter((row) => row.locked);
     const stuck = new Set(locked.map(({ lane }) => lane).filter((lane) => lane !== null));
     const isBehind = (row: Taken) => !row.locked && row.lane !== null && stuck.has(row.lane);
@@ -82,7 +84,7 @@ export async function drainPage(
     const alone = handled.flatMap((one) => one.alone ?? []);
     const later = [...handled.flatMap((one) => one.later ?? []), ...alone].map(deferRow);
     const back = [...again.map((row) => ({ ...row, seconds: 0 })), ...later];
-    if (back.length > 0) await execute({ text: putBackText, params: [JSON.stringify(back)] });
+    if (back.length > 0) await putBack(execute, back);
     const next_ms = later.length > 0 ? Math.min(...later.map(({ seconds }) => seconds * 1_000)) : undefined;
     return { next_ms, alone: alone.map(({ id }) => id), committed: handled.flatMap((one) => one.committed ?? []) };
   };
@@ -94,13 +96,16 @@ export async function drainPage(
     const [one] = taken;
     if (!one || taken.length > 1 || isOutage(error)) throw error;
     const late = deferRow(one);
-    await executeOn(deps.database)({
-      text: putOffText,
-      params: [late.id, late.tenant, JSON.stringify(late.payload), late.seconds],
+    // What took it was rolled back. Another process may have acted on it since.
+    await inTransaction(deps.database, async (execute) => {
+      if ((await takeOne(execute, one.id)).length > 0) await putBack(execute, [late]);
     });
     return { rows: 1, next_ms: late.seconds * 1_000, error };
   }
 }
+
+const putBack = (execute: Execute, rows: readonly (OutboxRow & { seconds: number })[]) =>
+  execute({ text: putBackText, params: [JSON.stringify(rows)] });
 
 /** Each time twice as long. */
 function deferRow({ payload, ...row }: OutboxRow) {
@@ -167,13 +172,4 @@ const putBackText = composed(
   SELECT id, kind, version, tenant, key, lane, payload, CASE WHEN seconds > 0 THEN now() + make_interval(secs => seconds) END
   FROM json_to_recordset($1::text::json)
     AS row(id bigint, kind text, version smallint, tenant text, key text, lane text, payload jsonb, seconds float8)`,
-);
-
-// The transaction that took it was rolled back. Another process may have acted on it since.
-const putOffText = composed(
-  "outbox/put-off",
-  ["id", "tenant", "payload", "seconds"],
-  `
-  UPDATE atlasqueue.outbox SET payload = (SELECT $3::text::jsonb), not_before = now() + make_interval(secs => $4::float8)
-  WHERE id = (SELECT id FROM atlasqueue.outbox WHERE id = $1::bigint AND tenant = $2 FOR UPDATE SKIP LOCKED)`,
 );
