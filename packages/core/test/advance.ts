@@ -1,5 +1,4 @@
 import type { Deps } from "../src/deps.ts";
-import { flowHandlers } from "../src/flows/handlers.ts";
 import { type Released, releaseChildren as release } from "../src/flows/release-children.ts";
 import { drainPage, type Drained, type Handlers } from "../src/outbox/drain-page.ts";
 import { createDrainer } from "../src/outbox/drainer.ts";
@@ -34,7 +33,7 @@ export async function admitAll(deps: Deps, after: After = {}): Promise<void> {
 
 /** One page of rows `parent_ended`. */
 export const closeEdges = (deps: Deps, rows_max: number): Promise<Drained> => {
-  const { parent_ended } = flowHandlers({ ...deps, signal: memorySignal() });
+  const { parent_ended } = handlersFor(deps);
   return drainPage(deps, { ...(parent_ended && { parent_ended }) }, rows_max);
 };
 

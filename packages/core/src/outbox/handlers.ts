@@ -1,5 +1,6 @@
 import type { Deps } from "../deps.ts";
-import { flowHandlers } from "../flows/handlers.ts";
+import { closeEdges } from "../flows/close-edges.ts";
+import { releaseChildren, type Released } from "../flows/release-children.ts";
 import type { OfType } from "../rollups/tally.ts";
 import type { Signal } from "../signal/signal.ts";
 import { admit, type Admitted } from "../submit/pending/admit.ts";
@@ -13,12 +14,20 @@ export type HandlerDeps = Deps & {
 };
 
 /**
- * What acts on each kind of row. `admit`: a job came with another transaction, and is to get its keys and its place in its
+ * What acts on each kind of row. `parent_ended`: a job ended or started anew, and the jobs that wait for it must learn of
+ * it. `recheck_child`: something that a job waited for is over. `admit`: a job came with another transaction, and is to get its keys and its place in its
  * group. `submitted`: jobs came with another transaction that ask for neither, and are to be counted in the figures.
  */
 export function outboxHandlers(deps: HandlerDeps): Handlers {
+  const released = async ({ ready, cancelled }: Released): Promise<void> => {
+    await announce(deps, ready);
+    if (cancelled.length === 0) return;
+    for (const topic of ["cancelled", "finished"] as const)
+      await hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, cancelled));
+  };
   return {
-    ...flowHandlers(deps),
+    parent_ended: { version: 1, handle: closeEdges },
+    recheck_child: { version: 1, handle: (execute, rows) => releaseChildren(deps, execute, rows, released) },
     admit: { version: 1, handle: (execute, rows, is_alone) => admit(deps, execute, { rows, is_alone }, deps.admitted) },
     submitted: {
       version: 1,
