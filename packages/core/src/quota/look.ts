@@ -53,23 +53,3 @@ const look = composed(
          coalesce(kept.bytes, 0)::float8 AS kept_bytes
   FROM unnest($1::text[]) AS asked(tenant) LEFT JOIN known USING (tenant) LEFT JOIN sample USING (tenant) LEFT JOIN kept USING (tenant)`,
 );
-
-/** Whether all these keys are in use: then a request that names them stores nothing, whatever its answer is. */
-export async function keysInUse(
-  deps: Pick<Deps, "database">,
-  tenant: string,
-  keys: readonly string[],
-): Promise<boolean> {
-  const [row] = await executeOn(deps.database)<{ used: boolean }>({ text: inUse, params: [tenant, textArray(keys)] });
-  return row?.used ?? false;
-}
-
-const inUse = composed(
-  "quota/keys-in-use",
-  ["tenant", "keys"],
-  `
-  SELECT NOT EXISTS (
-    SELECT FROM unnest($2::text[]) AS wanted(key)
-    WHERE NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known
-                      WHERE known.tenant = $1 AND known.key = wanted.key AND expires_at > now())) AS used`,
-);

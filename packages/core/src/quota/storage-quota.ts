@@ -1,6 +1,8 @@
 import { forTenant } from "../database/pool/fair-share.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { keysInUse, lookAtStored } from "./look.ts";
+import { findKeyHolders } from "../submit/find-key-holders.ts";
+import { lookAtStored } from "./look.ts";
 import { minus, nothing, nothingKnown, plus, reckon, type Reckoning, type Sizes } from "./reckon.ts";
 
 export type StorageQuota = {
@@ -116,7 +118,9 @@ export function createStorageQuota(
       const stored = storedOf(account);
       if (stored + bytes > bytes_max) {
         const own = { database: forTenant(deps.database, { tenant }) };
-        if (keys.length === jobs && (await keysInUse(own, tenant, keys))) return;
+        const names = [...new Set(keys)].map((key) => ({ tenant, key }));
+        const { keyed } = await findKeyHolders(executeOn(own.database), keys.length === jobs ? names : [], []);
+        if (keyed.length > 0 && keyed.length === names.length) return;
         throw new StorageFullError(stored, bytes, bytes_max);
       }
       account.since = plus(account.since, { jobs, bytes });
