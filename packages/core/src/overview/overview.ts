@@ -2,13 +2,13 @@ import type { Overview } from "@atlasqueue/contract";
 import { forTenant } from "../database/pool/fair-share.ts";
 import { createReadiness } from "../database/server/readiness.ts";
 import type { Deps } from "../deps.ts";
+import { dueSummaryInTime } from "../maintenance/due-summary.ts";
 import { announcedWorkers } from "../queues/announced.ts";
 import { recentDeaths } from "../rollups/series.ts";
 import type { Signal } from "../signal/signal.ts";
 import type { SeenWorker } from "../signal/presence.ts";
 import { problemsIn } from "./problems.ts";
 import { summaryOf } from "./summary.ts";
-import { sweepLateMs } from "./sweep-late.ts";
 
 export type OverviewReader = (tenant: string) => Promise<Overview>;
 
@@ -26,7 +26,9 @@ export function createOverview(deps: Deps & { signal: Signal }): OverviewReader 
   // Beside the summary, which takes longer than all of these: each statement at once would open a connection of its own.
   const askBeside = async (tenant: string) => {
     const checks = await readiness();
-    return { checks, deaths: await recentDeaths(ownOf(tenant), tenant), sweep_late_ms: await sweepLateMs(deps) };
+    const deaths = await recentDeaths(ownOf(tenant), tenant);
+    const { due_in_ms, lease_check_in_ms } = await dueSummaryInTime(deps);
+    return { checks, deaths, sweep_late_ms: Math.max(0, -(due_in_ms ?? 0), -(lease_check_in_ms ?? 0)) };
   };
 
   return async (tenant) => {
