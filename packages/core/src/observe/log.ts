@@ -1,5 +1,5 @@
 import pino, { type DestinationStream, type Logger } from "pino";
-import type { EventName, Observe } from "./events.ts";
+import type { AtlasEvent, EventName, Observe } from "./events.ts";
 import type { LogLevel } from "./log-levels.ts";
 import { foldOutages, type Clock } from "./outages.ts";
 
@@ -7,55 +7,28 @@ export type { DestinationStream, Logger } from "pino";
 
 type Level = "debug" | "info" | "warn" | "error";
 
-const levels: Record<EventName, Level> = {
-  job_created: "info",
-  idempotent_submission: "info",
+/** Of the others it is `info`. */
+const levels: Partial<Record<EventName, Level>> = {
   idempotency_mismatch: "warn",
-  unique_conflict: "info",
-  job_enqueued: "info",
-  lease_acquired: "info",
   lease_not_acquired: "debug",
   lease_lost: "warn",
-  handler_start: "info",
-  handler_done: "info",
   handler_error: "warn",
-  handler_output: "info",
-  job_succeeded: "info",
   job_failed: "warn",
   job_dead: "error",
-  job_released: "info",
   job_type_unknown: "warn",
-  job_parked: "info",
-  job_signalled: "info",
   lease_return_failed: "error",
   orphaned_leases_recovered: "warn",
-  job_cancelled: "info",
-  job_retried: "info",
-  jobs_replayed: "info",
-  operation_changed: "info",
-  jobs_purged: "info",
-  jobs_deleted: "info",
   lease_expired: "warn",
   jobs_promoted: "debug",
-  jobs_resignalled: "info",
-  dead_letters_projected: "info",
-  queue_paused: "info",
-  queue_resumed: "info",
-  schedule_changed: "info",
-  schedule_fired: "info",
   schedule_slots_missed: "warn",
   schedule_failed: "error",
-  queue_limited: "info",
   groups_advanced: "debug",
   groups_failed: "error",
   children_released: "debug",
-  children_revived: "info",
   outbox_failed: "error",
   follow_up_failed: "error",
   promotion_failed: "warn",
   stats_write_failed: "warn",
-  jobs_pruned: "info",
-  results_cleared: "info",
   sweep_complete: "debug",
   signal_failed: "warn",
   redis_shared: "error",
@@ -65,23 +38,15 @@ const levels: Record<EventName, Level> = {
   rate_limit_degraded: "warn",
   rate_limited: "debug",
   token_refused: "debug",
-  session_opened: "info",
-  session_closed: "info",
   sign_in_throttled: "debug",
   audit_write_failed: "error",
-  token_created: "info",
-  token_rotated: "info",
-  token_revoked: "info",
   provision_refused: "warn",
   provision_throttled: "debug",
-  tenant_provisioned: "info",
-  worker_started: "info",
   process_not_started: "error",
-  worker_draining: "info",
-  worker_stopped: "info",
-  http_request: "info",
   http_probe: "debug",
 };
+
+const levelOf = ({ event }: AtlasEvent): Level => levels[event] ?? "info";
 
 /** JSON leaves them raw: C1 controls, line ends that some viewers obey, and what turns the text's direction around. */
 const misleading = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
@@ -134,10 +99,10 @@ export function logDestination(): DestinationStream {
  */
 export function logEvents(logger: Logger, clock?: Clock): Observe {
   const fold = foldOutages((event, note) => {
-    const level = note?.outage === "is_over" ? "info" : levels[event.event];
+    const level = note?.outage === "is_over" ? "info" : levelOf(event);
     if (logger.isLevelEnabled(level)) logger[level](note ? { ...event, ...note } : event, event.event);
   }, clock);
   return (event) => {
-    if (logger.isLevelEnabled(levels[event.event])) fold(event);
+    if (logger.isLevelEnabled(levelOf(event))) fold(event);
   };
 }
