@@ -7,7 +7,7 @@ import {
   type TraceContext,
 } from "@atlasqueue/contract";
 import { putSchedule } from "@atlasqueue/core/internal";
-import { createSchedule, cronFault, showSchedule } from "@atlasqueue/core/internal/http";
+import { cronFault, showSchedule } from "@atlasqueue/core/internal/http";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
 import { admitJobs } from "../jobs/admit-jobs.ts";
 import type { RouteDeps } from "../route/deps.ts";
@@ -35,7 +35,7 @@ export const create = route(
     problems: ["already_exists", "too_many_schedules", "too_many_queues", "storage_full"],
   },
   async (call) => {
-    const { schedule } = await stored(call, call.body, createSchedule);
+    const { schedule } = await stored(call, call.body, false);
     return { status: 201, body: schedule, headers: { location: placeOf(schedule) } };
   },
 );
@@ -60,7 +60,7 @@ export const put = route(
     const { name } = call.path;
     if (call.body.name !== undefined && call.body.name !== name)
       throw invalid([{ pointer: "/name", message: "must not differ from the name in the path" }]);
-    const { kind, schedule } = await stored(call, { ...call.body, name }, putSchedule);
+    const { kind, schedule } = await stored(call, { ...call.body, name }, true);
     if (kind === "replaced") return { status: 200, body: schedule };
     return { status: 201, body: schedule, headers: { location: placeOf(schedule) } };
   },
@@ -77,13 +77,13 @@ type Stored = { kind: "created" | "replaced"; schedule: Schedule };
 async function stored(
   { deps, tenant, bytes, trace }: Storing,
   definition: CreateSchedule,
-  apply: typeof putSchedule,
+  replaces: boolean,
 ): Promise<Stored> {
   // What the contract's schema cannot know: what the cron fields mean, and what this operator stores.
   const fault = cronFault(definition);
   if (fault) throw invalid([fault]);
   await admitJobs(deps, { tenant, bytes }, [{ request: definition.job }], () => "/job");
-  const outcome = await apply(deps, tenant, definition, trace);
+  const outcome = await putSchedule(deps, tenant, definition, trace, replaces);
   switch (outcome.kind) {
     case "created":
     case "replaced":

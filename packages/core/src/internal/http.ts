@@ -81,7 +81,6 @@ export { findSchedule, type SeenSchedule } from "../schedules/find.ts";
 export { listSchedules } from "../schedules/list.ts";
 export { pauseSchedule, resumeSchedule } from "../schedules/pause.ts";
 export { showSchedule, showSchedules } from "../schedules/show.ts";
-export { createSchedule } from "../schedules/store.ts";
 export { findJobStepsText, findLeasedSteps, type LeasedSteps } from "../steps/find.ts";
 export { sendSignal } from "../steps/signal.ts";
 export type { Spawned } from "../settle/complete-with-children.ts";

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import { claim } from "../lease/claim.ts";
 import { fireAll } from "../schedules/fire-due.ts";
-import { createSchedule } from "../schedules/store.ts";
+import { putSchedule } from "../schedules/store.ts";
 import { settleRemote } from "../remote/settle.ts";
 import { forget } from "../maintenance/forget.ts";
 import { recoverAll } from "../maintenance/sweep/recovery.ts";
@@ -89,7 +89,7 @@ test("lost leases count as failures, as retries and as deaths", async () => {
 });
 
 test("jobs of schedules are counted when they are made", async () => {
-  await createSchedule(deps, "default", {
+  await putSchedule(deps, "default", {
     name: "nightly",
     cron: "* * * * *",
     timezone: "UTC",

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { fireAll } from "./fire-due.ts";
-import { createSchedule } from "./store.ts";
+import { putSchedule } from "./store.ts";
 
 // Schedules of some tenants have much to catch up with.
 
@@ -38,7 +38,7 @@ const every = (name: string, cron: string) => ({
   job: { type: "report.send", payload: {}, queue: "mail", priority: 0, max_attempts: 2 },
 });
 const minutely = (of: string, count: number) =>
-  Promise.all(Array.from({ length: count }, (_, at) => createSchedule(deps, of, every(`every ${at}`, "* * * * *"))));
+  Promise.all(Array.from({ length: count }, (_, at) => putSchedule(deps, of, every(`every ${at}`, "* * * * *"))));
 const jobsOf = async (of: string) => {
   const [row] = await database.sql<
     { jobs: number }[]
@@ -49,7 +49,7 @@ const jobsOf = async (of: string) => {
 test("a tenant with days to catch up with in hundreds of schedules holds up no other's", async () => {
   await minutely("greedy", 150);
   await clock.set("2025-01-08T08:30:00Z");
-  await createSchedule(deps, tenant, every("report", "0 * * * *"));
+  await putSchedule(deps, tenant, every("report", "0 * * * *"));
   await clock.set("2025-01-08T09:00:30Z");
   await fireAll(deps);
   expect(await jobsOf(tenant)).toBe(1);
@@ -59,7 +59,7 @@ test("a tenant with days to catch up with in hundreds of schedules holds up no o
 test("some tenants whose first schedules fill what is made at once hold up no other's", async () => {
   for (let at = 0; at < 20; at += 1) await minutely(`greedy ${at}`, 10);
   await clock.set("2025-01-01T11:30:00Z");
-  await createSchedule(deps, tenant, every("report", "0 * * * *"));
+  await putSchedule(deps, tenant, every("report", "0 * * * *"));
   await clock.set("2025-01-01T12:00:30Z");
   await fireAll(deps);
   expect(await jobsOf(tenant)).toBe(1);
@@ -68,7 +68,7 @@ test("some tenants whose first schedules fill what is made at once hold up no ot
 test("a hundred tenants that have more to catch up with than one sweep makes do not hold up another for long", async () => {
   for (let at = 0; at < 120; at += 1) await minutely(`greedy ${at}`, 1);
   await clock.set("2025-01-04T08:30:00Z");
-  await createSchedule(deps, tenant, every("report", "0 * * * *"));
+  await putSchedule(deps, tenant, every("report", "0 * * * *"));
   await clock.set("2025-01-04T09:00:30Z");
   // Most often it has its turn in the first; it has none in eight of them once in a million runs.
   for (let sweeps = 0; sweeps < 8 && (await jobsOf(tenant)) === 0; sweeps += 1) await fireAll(deps);

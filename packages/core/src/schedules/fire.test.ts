@@ -18,7 +18,7 @@ import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { deleteSchedule } from "./delete.ts";
 import { pauseSchedule, resumeSchedule } from "./pause.ts";
-import { createSchedule, putSchedule } from "./store.ts";
+import { putSchedule } from "./store.ts";
 
 const tenant = "default";
 const ref = { tenant, name: "report" };
@@ -62,14 +62,14 @@ const slots = async (name = "report") => {
 };
 
 test("after a moment with a clock far ahead, schedules fire at their next slots again, none twice", async () => {
-  await createSchedule(deps, tenant, define());
-  await createSchedule(deps, tenant, define({ name: "all", cron: "*/30 * * * *", catch_up: "all" }));
-  await createSchedule(deps, tenant, define({ name: "none", catch_up: "none" }));
-  await createSchedule(deps, tenant, define({ name: "held" }));
+  await putSchedule(deps, tenant, define());
+  await putSchedule(deps, tenant, define({ name: "all", cron: "*/30 * * * *", catch_up: "all" }));
+  await putSchedule(deps, tenant, define({ name: "none", catch_up: "none" }));
+  await putSchedule(deps, tenant, define({ name: "held" }));
   await clock.set("2025-01-01T09:40:00Z");
   await fireAll(deps);
   await clock.set("2026-01-01T00:00:30Z");
-  await createSchedule(deps, tenant, define({ name: "made then" }));
+  await putSchedule(deps, tenant, define({ name: "made then" }));
   await pauseSchedule(deps, { tenant, name: "made then" });
   await fireAll(deps);
   await clock.set("2025-01-01T09:41:00Z");
@@ -102,7 +102,7 @@ test("after a moment with a clock far ahead, schedules fire at their next slots 
 });
 
 test("a slot makes its job when it is due, ready and signalled, and the schedule says so", async () => {
-  await createSchedule(deps, tenant, define({ payload: { n: 1 } }));
+  await putSchedule(deps, tenant, define({ payload: { n: 1 } }));
   expect(await fireAll(deps)).toBe(0);
   expect(await readDueSummary(deps)).toMatchObject({ schedule_in_ms: 30 * 60_000 });
   await clock.set("2025-01-01T09:00:00Z");
@@ -136,7 +136,7 @@ test.each([
   ["one", ["01-02T08:00"]],
   ["all", Array.from({ length: 24 }, (_, at) => new Date(Date.UTC(2025, 0, 1, 9 + at)).toISOString().slice(5, 16))],
 ] as const)("after a day of downtime %s makes the jobs it promises", async (catch_up, expected) => {
-  await createSchedule(deps, tenant, define({ catch_up }));
+  await putSchedule(deps, tenant, define({ catch_up }));
   await clock.set("2025-01-02T08:29:00Z");
   await fireAll(deps);
   expect(await slots()).toEqual(expected);
@@ -146,7 +146,7 @@ test.each([
 
 test("twenty firing at once make one job for each of 300 slots", async () => {
   const names = ["a", "b", "c"];
-  for (const name of names) await createSchedule(deps, tenant, define({ name, cron: "* * * * *", catch_up: "all" }));
+  for (const name of names) await putSchedule(deps, tenant, define({ name, cron: "* * * * *", catch_up: "all" }));
   await clock.set("2025-01-01T10:10:00Z");
   await Promise.all(Array.from({ length: 20 }, () => fireAll(deps)));
   await fireAll(deps);
@@ -158,14 +158,14 @@ test("twenty firing at once make one job for each of 300 slots", async () => {
 });
 
 test("one sweep fires more slots than one transaction takes", async () => {
-  await createSchedule(deps, tenant, define({ cron: "* * * * *", catch_up: "all" }));
+  await putSchedule(deps, tenant, define({ cron: "* * * * *", catch_up: "all" }));
   await clock.set("2025-01-01T18:30:00Z");
   await fireAll(deps);
   expect(await slots()).toHaveLength(600);
 });
 
 test("a paused schedule fires nothing; resumed it goes on with the next slot and catches nothing up", async () => {
-  await createSchedule(deps, tenant, define({ catch_up: "all" }));
+  await putSchedule(deps, tenant, define({ catch_up: "all" }));
   expect(await pauseSchedule(deps, ref)).toMatchObject({ paused_at: new Date("2025-01-01T08:30Z") });
   await clock.set("2025-01-01T12:10:00Z");
   expect(await readDueSummary(deps)).toMatchObject({ schedule_in_ms: null });
@@ -184,7 +184,7 @@ test("a paused schedule fires nothing; resumed it goes on with the next slot and
 });
 
 test("put again with the same cron it keeps its position; with another it goes on from now", async () => {
-  await createSchedule(deps, tenant, define({ catch_up: "all" }));
+  await putSchedule(deps, tenant, define({ catch_up: "all" }));
   await clock.set("2025-01-01T11:10:00Z");
   await putSchedule(deps, tenant, define({ catch_up: "all", payload: { n: 2 } }));
   await fireAll(deps);
@@ -197,7 +197,7 @@ test("put again with the same cron it keeps its position; with another it goes o
 });
 
 test("a deleted schedule fires no more, and its jobs stay", async () => {
-  await createSchedule(deps, tenant, define());
+  await putSchedule(deps, tenant, define());
   await clock.set("2025-01-01T09:00:00Z");
   await fireAll(deps);
   expect(await deleteSchedule(deps, ref)).toBe(true);
@@ -208,7 +208,7 @@ test("a deleted schedule fires no more, and its jobs stay", async () => {
 });
 
 test("a clock set back fires no slot again", async () => {
-  await createSchedule(deps, tenant, define());
+  await putSchedule(deps, tenant, define());
   await clock.set("2025-01-01T09:00:00Z");
   await fireAll(deps);
   await clock.set("2025-01-01T08:50:00Z");
@@ -220,7 +220,7 @@ test("a clock set back fires no slot again", async () => {
 });
 
 test("a schedule broken by hand is reported, and stops none of its neighbours", async () => {
-  for (const name of ["broken", "report", "unreadable"]) await createSchedule(deps, tenant, define({ name }));
+  for (const name of ["broken", "report", "unreadable"]) await putSchedule(deps, tenant, define({ name }));
   await database.sql`UPDATE atlasqueue.schedules SET cron = 'x' WHERE name = 'broken'`;
   await database.sql`UPDATE atlasqueue.schedules SET job = '{"type": 5}' WHERE name = 'unreadable'`;
   await clock.set("2025-01-01T09:00:00Z");
@@ -232,9 +232,9 @@ test("a schedule broken by hand is reported, and stops none of its neighbours", 
 });
 
 test("tenants may have schedules of the same name, and each has its own limit", async () => {
-  await createSchedule(deps, tenant, define());
-  expect(await createSchedule(deps, "acme", define())).toMatchObject({ kind: "created" });
-  expect(await createSchedule(deps, "acme", define())).toEqual({ kind: "exists" });
+  await putSchedule(deps, tenant, define());
+  expect(await putSchedule(deps, "acme", define())).toMatchObject({ kind: "created" });
+  expect(await putSchedule(deps, "acme", define(), undefined, false)).toEqual({ kind: "exists" });
   await clock.set("2025-01-01T09:00:00Z");
   expect(await fireAll(deps)).toBe(2);
   expect(await database.sql`SELECT tenant FROM atlasqueue.jobs ORDER BY tenant`).toEqual([
@@ -247,7 +247,7 @@ test("tenants may have schedules of the same name, and each has its own limit", 
 test("slots whose jobs ask for a group take no more round trips the more there are: far from the server, none would ever fire", async () => {
   const minutely = define({ cron: "* * * * *", catch_up: "all" });
   for (const name of ["report", "other"])
-    await createSchedule(deps, tenant, { ...minutely, name, job: { ...minutely.job, group: "one" } });
+    await putSchedule(deps, tenant, { ...minutely, name, job: { ...minutely.job, group: "one" } });
   await clock.set("2025-01-01T10:00:30Z");
   const sent: string[] = [];
   const stepping = steppingDatabase(database, (step, _number, text) => {

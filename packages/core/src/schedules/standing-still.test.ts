@@ -4,14 +4,14 @@ import { engineHarness } from "../../test/engine-harness.ts";
 import { dueSchedules } from "./due.ts";
 import { fireSchedules } from "./fire.ts";
 import { pauseSchedule } from "./pause.ts";
-import { createSchedule } from "./store.ts";
+import { putSchedule } from "./store.ts";
 
 const { deps } = engineHarness();
 const tenant = "default";
 const job = { type: "report.send", payload: {}, queue: "q", priority: 0, max_attempts: 2 };
 
 async function due(name: string) {
-  await createSchedule(deps, tenant, { name, cron: "0 * * * *", timezone: "UTC", catch_up: "one", job });
+  await putSchedule(deps, tenant, { name, cron: "0 * * * *", timezone: "UTC", catch_up: "one", job });
   await deps.database.sql`UPDATE atlasqueue.schedules SET next_at = now() - interval '2 hours' WHERE name = ${name}`;
 }
 const allDue = () => dueSchedules(deps, 10, []);

@@ -13,43 +13,18 @@ export type StoreOutcome =
   | { kind: "too_many" };
 
 /**
- * (nothing) → a schedule, whose first slot is the next one from now. An existing one of this name is left alone. The
- * definition has passed `cronFault`.
- *
- * @example
- * const outcome = await createSchedule(deps, "default", definition);
- */
-export function createSchedule(
-  deps: Deps,
-  tenant: string,
-  definition: CreateSchedule,
-  trace?: TraceContext,
-): Promise<StoreOutcome> {
-  return store(deps, tenant, definition, trace, false);
-}
-
-/**
- * Create a schedule or replace one. Its jobs link to `trace`, otherwise to the span active here. With the same cron and time zone as before, it keeps its position: a deployment
+ * Create a schedule, whose first slot is the next one from now, or replace one, unless it `replaces` none. Its jobs link to `trace`, otherwise to the span active here. With the same cron and time zone as before, it keeps its position: a deployment
  * that puts it again forgets nothing it missed. Otherwise it goes on with the next slot from now. Paused stays paused.
  *
  * @example
  * const outcome = await putSchedule(deps, "default", definition);
  */
-export function putSchedule(
-  deps: Deps,
-  tenant: string,
-  definition: CreateSchedule,
-  trace?: TraceContext,
-): Promise<StoreOutcome> {
-  return store(deps, tenant, definition, trace, true);
-}
-
-async function store(
+export async function putSchedule(
   deps: Deps,
   tenant: string,
   { name, cron, timezone, catch_up, job }: CreateSchedule,
-  trace: TraceContext | undefined,
-  replaces: boolean,
+  trace?: TraceContext,
+  replaces = true,
 ): Promise<StoreOutcome> {
   const execute = executeOn(deps.database);
   const traced = trace ?? deps.tracing?.active();

@@ -13,7 +13,7 @@ import { randomUUID } from "node:crypto";
 import { cancel } from "../../src/jobs/cancel.ts";
 import type { Submission } from "../../src/submit/outcome.ts";
 import { createReplay } from "../../src/operations/create.ts";
-import { createSchedule } from "../../src/schedules/store.ts";
+import { putSchedule } from "../../src/schedules/store.ts";
 import { park } from "../../src/steps/park.ts";
 import { submitInside } from "../../src/submit/pending/submit-inside.ts";
 import { addFlow } from "../add-flow.ts";
@@ -130,7 +130,7 @@ async function makeWorld(database: Database) {
   await arrive({ group: "keyed" }, "key");
   const schedule = { tenant, name: "yearly" };
   const job = jobTemplate.parse({ type: "noop", queue: "q" });
-  await createSchedule(deps, tenant, { ...schedule, cron: "0 0 1 1 *", timezone: "UTC", catch_up: "one", job });
+  await putSchedule(deps, tenant, { ...schedule, cron: "0 0 1 1 *", timezone: "UTC", catch_up: "one", job });
   await database.sql`UPDATE atlasqueue.schedules SET next_at = now() - interval '2 years'`;
   await createReplay(deps, { tenant, filter: { ids: dead_letters }, patch: { replayed: true } }, anybody);
   // Their deaths are moved on with each scene.

@@ -7,12 +7,11 @@ import {
   type SubmitJobInput,
 } from "@atlasqueue/contract";
 import { isUnavailable } from "@atlasqueue/core";
-import { flowOf, setLimits, SignalUnavailableError } from "@atlasqueue/core/internal";
+import { flowOf, putSchedule, setLimits, SignalUnavailableError } from "@atlasqueue/core/internal";
 import {
   cancel,
   createOperation,
   createReplay,
-  createSchedule,
   deleteFinished,
   editAndRetry,
   findJob,
@@ -196,7 +195,7 @@ export async function tellStory(world: World, told: Told): Promise<void> {
   const schedule = async (): Promise<void> => {
     const job = { type: "ok", payload: { slot: true } };
     const definition = { name: "yearly", cron: "0 0 1 1 *", timezone: "UTC", catch_up: "one", job } as const;
-    await insist(() => createSchedule(deps, tenant, scheduleSchema.parse(definition)));
+    await insist(() => putSchedule(deps, tenant, scheduleSchema.parse(definition)));
     await world.sql`UPDATE atlasqueue.schedules SET next_at = date_trunc('year', now()) WHERE name = 'yearly' AND last_slot_at IS NULL`;
     await until(
       "the slot",
