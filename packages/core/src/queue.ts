@@ -14,7 +14,7 @@ import { noSignal } from "./signal/none.ts";
 import type { RedisTls } from "./signal/redis/dial.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { Signal } from "./signal/signal.ts";
-import { sendAll, sendInside } from "./tracing/send.ts";
+import { sendAll, sendOne } from "./tracing/send.ts";
 import { queueSignal, type SignalSent } from "./steps/queue-signal.ts";
 import { ownSubmission } from "./submit/own-submission.ts";
 import { createSubmitter } from "./submit/submitter.ts";
@@ -195,9 +195,8 @@ export function createQueue(options: QueueOptions): Queue {
     },
     async submitIn(tx, job) {
       const submission = submissionOf(job);
-      const { outcome, ready, pending } = await sendInside(deps, submission, (one) =>
-        submitInside(executeIn(tx, database.schema), one, enqueueOptions),
-      );
+      const store = (one: Submission) => submitInside(executeIn(tx, database.schema), one, enqueueOptions);
+      const { outcome, ready, pending } = await sendOne(deps, submission, store, (stored) => stored.outcome);
       const submitted = answer(submission, outcome);
       announcements.remember({ id: submitted.id, ready, pending });
       return submitted;

@@ -17,29 +17,12 @@ type Traced = { tracing?: Tracing | undefined };
 
 /**
  * Submit one job inside a span `send {queue}`, a child of what the submission names, otherwise of the span active here. Its
- * context is what the job carries.
+ * context is what the job carries. `outcomeOf` has what became of it, of what `store` resolves with.
  *
  * @example
- * const outcome = await sendOne(deps, submission, (one) => line.submit(one, bytes));
+ * const outcome = await sendOne(deps, submission, (one) => line.submit(one, bytes), (stored) => stored);
  */
-export function sendOne(
-  deps: Traced,
-  submission: Submission,
-  store: (submission: Submission) => Promise<EnqueueOutcome>,
-): Promise<EnqueueOutcome> {
-  return send(deps, submission, store, (outcome) => outcome);
-}
-
-/** The same for a job stored in a transaction of the caller's. */
-export function sendInside<T extends { outcome: Sent }>(
-  deps: Traced,
-  submission: Submission,
-  store: (submission: Submission) => Promise<T>,
-): Promise<T> {
-  return send(deps, submission, store, ({ outcome }) => outcome);
-}
-
-async function send<T>(
+export async function sendOne<T>(
   { tracing }: Traced,
   submission: Submission,
   store: (submission: Submission) => Promise<T>,
