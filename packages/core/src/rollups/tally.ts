@@ -1,15 +1,8 @@
+import { sumColumns } from "./columns.ts";
 import { addTo, bucketOf, merge, type Histogram } from "./histogram.ts";
 
 /** What happened to the jobs of one queue and type. */
-export type Figures = {
-  submitted: number;
-  succeeded: number;
-  failed: number;
-  dead: number;
-  retried: number;
-  waits: Histogram;
-  runs: Histogram;
-};
+export type Figures = Record<(typeof sumColumns)[number], number> & { waits: Histogram; runs: Histogram };
 
 /** An empty queue or type stands for all of them. */
 export type Rollup = Figures & { tenant: string; queue: string; type: string };
@@ -106,11 +99,7 @@ export const noFigures = (): Figures => ({
 });
 
 export function addFigures(into: Figures, from: Figures): void {
-  into.submitted += from.submitted;
-  into.succeeded += from.succeeded;
-  into.failed += from.failed;
-  into.dead += from.dead;
-  into.retried += from.retried;
+  for (const column of sumColumns) into[column] += from[column];
   merge(into.waits, from.waits);
   merge(into.runs, from.runs);
 }

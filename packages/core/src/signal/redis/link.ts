@@ -129,6 +129,12 @@ export function redisLink({ to, tls, keys: names, timeout_ms }: LinkOptions): Re
       .then(() => void (opening = undefined));
   };
 
+  /** The first commands have waited for the connection, and it can be used. */
+  const begun = async (): Promise<void> => {
+    begin();
+    if (opening || inspecting) await (opening ?? inspecting);
+    if (unfit !== undefined) throw unfit;
+  };
   const down = (key = "") => {
     const server = commands.status === "ready" && to.kind === "cluster" ? servers.serverOf(key) : "";
     const what = server === "" ? "Redis" : `${server} of the Redis cluster`;
@@ -174,9 +180,7 @@ export function redisLink({ to, tls, keys: names, timeout_ms }: LinkOptions): Re
   };
 
   const available: Available = async (key, command) => {
-    begin();
-    if (opening || inspecting) await (opening ?? inspecting);
-    if (unfit !== undefined) throw unfit;
+    await begun();
     if (performance.now() < healthOf(key).resting_until)
       throw new SignalUnavailableError(servers.connected(key) ? "Redis did not answer a moment ago" : down(key));
     return attempt(key, command);
@@ -199,16 +203,12 @@ export function redisLink({ to, tls, keys: names, timeout_ms }: LinkOptions): Re
       return probed.every((key) => servers.connected(key) && healthOf(key).refusal === undefined) ? "up" : "refusing";
     },
     async usable(of) {
-      begin();
-      if (opening || inspecting) await (opening ?? inspecting);
-      if (unfit !== undefined) throw unfit;
+      await begun();
       for (const key of of) ensureUsable(key);
     },
     troubled: () => trouble.signal,
     async probe() {
-      begin();
-      if (opening || inspecting) await (opening ?? inspecting);
-      if (unfit !== undefined) throw unfit;
+      await begun();
       if (commands.status !== "ready") throw new SignalUnavailableError(down());
       await Promise.all(servers.probeKeys().map((key) => available(key, () => probe(key))));
     },
