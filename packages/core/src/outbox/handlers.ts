@@ -2,6 +2,7 @@ import type { Deps } from "../deps.ts";
 import { closeEdges } from "../flows/close-edges.ts";
 import { releaseChildren, type Released } from "../flows/release-children.ts";
 import type { OfType } from "../rollups/tally.ts";
+import { announce, hint } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 import { admit, type Admitted } from "../submit/pending/admit.ts";
 import type { Handlers } from "./drain-page.ts";
