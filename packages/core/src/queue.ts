@@ -18,7 +18,7 @@ import { sendAll, sendOne } from "./tracing/send.ts";
 import { queueSignal, type SignalSent } from "./steps/queue-signal.ts";
 import { ownSubmission } from "./submit/own-submission.ts";
 import { createSubmitter } from "./submit/submitter.ts";
-import { createAnnouncements } from "./submit/pending/announcements.ts";
+import { announceInside } from "./submit/pending/announce-inside.ts";
 import { insideFaults, submitFlowInside } from "./submit/pending/submit-flow-inside.ts";
 import { submitInside, type InsideOutcome } from "./submit/pending/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
@@ -147,7 +147,6 @@ export function createQueue(options: QueueOptions): Queue {
   const enqueueOptions = { idempotency_ttl_seconds: options.idempotencyTtlSeconds ?? 86_400 };
   const followUps = createFollowUps(deps);
   const submitter = createSubmitter({ ...deps, followUps }, enqueueOptions);
-  const announcements = createAnnouncements(deps, followUps);
 
   const submissionOf = (job: QueueJob) => ownSubmission(tenant, job);
 
@@ -196,10 +195,7 @@ export function createQueue(options: QueueOptions): Queue {
     async submitIn(tx, job) {
       const submission = submissionOf(job);
       const store = (one: Submission) => submitInside(executeIn(tx, database.schema), one, enqueueOptions);
-      const { outcome, ready, pending } = await sendOne(deps, submission, store, (stored) => stored.outcome);
-      const submitted = answer(submission, outcome);
-      announcements.remember({ id: submitted.id, ready, pending });
-      return submitted;
+      return answer(submission, await sendOne(deps, submission, store));
     },
     async submitFlowIn(tx, asked) {
       const flow = ownFlow(tenant, asked);
@@ -208,10 +204,9 @@ export function createQueue(options: QueueOptions): Queue {
       const jobs = await sendAll(deps, jobsOf(flow), (all) =>
         submitFlowInside(executeIn(tx, database.schema), flow, all),
       );
-      for (const job of jobs) announcements.remember(job);
       return jobs.map(({ id }) => ({ id }));
     },
-    announce: (...submitted) => announcements.announce(submitted),
+    announce: (...submitted) => announceInside(deps, followUps, tenant, submitted),
     async close() {
       await submitter.close();
       await followUps.stop();

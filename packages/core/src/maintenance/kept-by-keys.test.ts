@@ -85,7 +85,7 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     const job = await deps.database.sql.begin((tx) =>
       submitInside(executeIn(tx), submission({}, "inside"), { idempotency_ttl_seconds: 3_600 }),
     );
-    const { id } = (job.outcome as { job: { id: string } }).job;
+    const { id } = (job as { job: { id: string } }).job;
     await cancel(deps, "default", id);
     await admitAll(deps);
     expect(await pruned(id)).toBe(false);

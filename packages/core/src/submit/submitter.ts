@@ -100,11 +100,9 @@ export function createSubmitter(
     return (request.unique ? unique : request.group === undefined ? plain : grouped).submit(submission, bytes);
   };
 
-  const asItIs = (outcome: EnqueueOutcome) => outcome;
-
   return {
     submit: (submission, bytes) =>
-      deps.tracing ? sendOne(deps, submission, (one) => submitNow(one, bytes), asItIs) : submitNow(submission, bytes),
+      deps.tracing ? sendOne(deps, submission, (one) => submitNow(one, bytes)) : submitNow(submission, bytes),
     submitTogether: (submissions) =>
       track(sendAll(deps, submissions, (all) => asInsert(deps, all, async () => enqueue(deps, all, options)))),
     async submitFlow(flow) {

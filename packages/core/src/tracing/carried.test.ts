@@ -83,7 +83,7 @@ test("one that came with its caller's transaction keeps its context when it is a
   const submitted = await own.database.sql.begin(async (tx) => {
     const grouped = await submitInside(executeIn(tx), { ...submission({ group: "arrived" }), trace: one }, options);
     const plain = await submitInside(executeIn(tx), { ...submission(), trace: other }, options);
-    return [idOf(grouped.outcome), idOf(plain.outcome)];
+    return [idOf(grouped), idOf(plain)];
   });
   const outcomes: EnqueueOutcome[] = [];
   await admitAll(deps, { admitted: async (jobs) => void outcomes.push(...jobs.outcomes) });

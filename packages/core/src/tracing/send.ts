@@ -17,24 +17,22 @@ type Traced = { tracing?: Tracing | undefined };
 
 /**
  * Submit one job inside a span `send {queue}`, a child of what the submission names, otherwise of the span active here. Its
- * context is what the job carries. `outcomeOf` has what became of it, of what `store` resolves with.
+ * context is what the job carries.
  *
  * @example
- * const outcome = await sendOne(deps, submission, (one) => line.submit(one, bytes), (stored) => stored);
+ * const outcome = await sendOne(deps, submission, (one) => line.submit(one, bytes));
  */
-export async function sendOne<T>(
+export async function sendOne<Outcome extends Sent>(
   { tracing }: Traced,
   submission: Submission,
-  store: (submission: Submission) => Promise<T>,
-  outcomeOf: (stored: T) => Sent,
-): Promise<T> {
+  store: (submission: Submission) => Promise<Outcome>,
+): Promise<Outcome> {
   if (!tracing?.on()) return store(submission);
   const span = startOperation(tracing, "send", { ...aboutOf(submission), parent: submission.trace });
   return inSpan(span, async () => {
-    const stored = await store(carrying(submission, span));
-    const outcome = outcomeOf(stored);
+    const outcome = await store(carrying(submission, span));
     span.set({ [attribute.message_id]: idOf(outcome), [attribute.outcome]: outcome.kind });
-    return stored;
+    return outcome;
   });
 }
 

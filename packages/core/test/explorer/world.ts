@@ -73,7 +73,7 @@ async function makeWorld(database: Database) {
     idempotency_key,
   });
   const arrive = async (request: Partial<SubmitJobInput>, key: string): Promise<string> => {
-    const { outcome } = await database.sql.begin((tx) =>
+    const outcome = await database.sql.begin((tx) =>
       submitInside(executeIn(tx), asks(request, key), { idempotency_ttl_seconds: 60 }),
     );
     return "job" in outcome ? outcome.job.id : "";

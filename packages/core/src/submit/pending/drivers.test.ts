@@ -14,7 +14,7 @@ const own = forFile(testDatabase);
 
 const asked = { type: "of a driver", payload: { a: "$1 ?" } };
 const submitIn = async (tx: CallerTransaction) => {
-  const { outcome } = await submitInside(executeIn(tx), submission(asked), { idempotency_ttl_seconds: 60 });
+  const outcome = await submitInside(executeIn(tx), submission(asked), { idempotency_ttl_seconds: 60 });
   expect(outcome).toMatchObject({ kind: "created", job: { status: "queued" } });
 };
 const stored = async () => {

@@ -4,7 +4,6 @@ import { isUuid } from "../../database/literals.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { Flow, FlowJob } from "../../flows/flow.ts";
 import type { Submission } from "../outcome.ts";
-import type { InsideJob } from "./announcements.ts";
 import { withState } from "./submit-inside.ts";
 
 /**
@@ -19,23 +18,14 @@ export async function submitFlowInside(
   execute: Execute,
   flow: Flow,
   submissions: readonly Submission[],
-): Promise<InsideJob[]> {
+): Promise<readonly { id: string }[]> {
   const members = submissions.map(({ request, trace }, at) => {
     const { ref, depends_on, on_parent_failure }: Partial<FlowJob> = flow.jobs[at] ?? {};
     return { ...request, ref, depends_on, on_parent_failure, ...withState(trace) };
   });
   const jobs = members.slice(0, flow.jobs.length);
   const options = { tenant: submissions[0]?.tenant, then: flow.then && members.at(-1) };
-  const rows = await execute<{ id: string }>({ text, params: [JSON.stringify(jobs), JSON.stringify(options)] });
-  return rows.map(({ id }, at) => {
-    const one = submissions[at];
-    const waits = flow.jobs[at] === undefined || (flow.jobs[at].depends_on ?? []).length > 0;
-    if (!one || waits) return { id };
-    const { queue, priority, group, unique, run_at, delay_seconds } = one.request;
-    if (group !== undefined || unique !== undefined) return { id, pending: true };
-    // The sweep finds the others when they are due.
-    return run_at === undefined && !delay_seconds ? { id, ready: { id, tenant: one.tenant, queue, priority } } : { id };
-  });
+  return execute<{ id: string }>({ text, params: [JSON.stringify(jobs), JSON.stringify(options)] });
 }
 
 /**

@@ -119,7 +119,7 @@ test("an application's trigger submits a job, which a rollback takes back", asyn
 test("a refusal of submitIn leaves the transaction as it was", async () => {
   await submit("noop", {}, { idempotency_key: "taken" });
   await database.sql.begin(async (tx) => {
-    const { outcome } = await submitInside(executeIn(tx), submission({ priority: 3 }, "taken"), options);
+    const outcome = await submitInside(executeIn(tx), submission({ priority: 3 }, "taken"), options);
     expect(outcome).toEqual({ kind: "mismatch" });
     expect(await tx`SELECT 1 AS one`).toHaveLength(1);
   });

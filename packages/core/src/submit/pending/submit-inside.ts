@@ -11,34 +11,27 @@ export type InsideOutcome =
   | { kind: "mismatch" }
   | { kind: "conflict"; job_id: string };
 
-/** After the commit, `ready` is to be signalled, and a `pending` job is to be admitted. */
-export type Inside = { outcome: InsideOutcome; ready?: ReadyJob; pending?: boolean };
-
 /**
  * Store a job in a transaction that is not ours, and may stay open for long: the function `submit_job` of the database
  * reads and inserts, and holds nothing anyone could wait for. No event is emitted, as it may yet be rolled back.
  *
  * @example
- * const { outcome } = await submitInside(executeIn(tx), submission, { idempotency_ttl_seconds: 86_400 });
+ * const outcome = await submitInside(executeIn(tx), submission, { idempotency_ttl_seconds: 86_400 });
  */
 export async function submitInside(
   execute: Execute,
   { tenant, request, idempotency_key, trace }: Submission,
   { idempotency_ttl_seconds }: EnqueueOptions,
-): Promise<Inside> {
+): Promise<InsideOutcome> {
   const { type, payload, ...rest } = request;
   const options = { ...rest, tenant, idempotency_key, idempotency_ttl_seconds, ...withState(trace) };
   const params = [type, canonicalJson(payload), JSON.stringify(options)];
   const [row] = await execute<Row>({ text, params });
   if (!row) throw new Error("the function gave no row");
   const { outcome, id, status } = row;
-  if (outcome === "mismatch") return { outcome: { kind: outcome } };
-  if (outcome === "conflict") return { outcome: { kind: outcome, job_id: id } };
-  const made: Inside = { outcome: { kind: outcome, job: { id, status } } };
-  if (outcome === "replayed") return made;
-  if (status === "blocked") return { ...made, pending: true };
-  const { queue, priority } = request;
-  return status === "queued" ? { ...made, ready: { id, tenant, queue, priority } } : made;
+  if (outcome === "mismatch") return { kind: outcome };
+  if (outcome === "conflict") return { kind: outcome, job_id: id };
+  return { kind: outcome, job: { id, status } };
 }
 
 type Row = Known & { outcome: "created" | "replayed" | "mismatch" | "conflict" };

@@ -68,7 +68,7 @@ export const submits: Record<string, Act> = {
     const asked = { ...withKey(draw), ...(draw(2) === 0 && { key: null }) };
     const answer = submitting.submitInside(model, asked);
     const inside = await real.sql.begin((tx) => submitInside(executeIn(tx), submissionOf(asked), options));
-    learn(real, [answer], [inside.outcome]);
+    learn(real, [answer], [inside]);
   },
   "submit a flow": async (model, real, draw) => {
     const policies = ["cancel", "wait", "run"] as const;
