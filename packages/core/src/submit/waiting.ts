@@ -21,61 +21,42 @@ export type Waiting<One extends Waits> = {
  * const batch = waiting.take({ rows_max: 500, bytes_max: 4_194_304 });
  */
 export function createWaiting<One extends Waits>(): Waiting<One> {
-  /** No line is empty. Those whose turn is over are last. */
-  const lines = new Map<string, One[]>();
+  /** No line is empty, and the holder whose turn is over is last. */
+  const lines = new Map<string, Set<One>>();
   let size = 0;
-
-  const lineOf = (holder: string): One[] => {
-    const line = lines.get(holder) ?? [];
-    lines.set(holder, line);
-    return line;
+  const leave = (one: One): void => {
+    const line = lines.get(one.holder);
+    if (!line?.delete(one)) return;
+    size -= 1;
+    if (line.size === 0) lines.delete(one.holder);
   };
-  const cut = (holder: string, line: One[], count: number): void => {
-    line.splice(0, count);
-    size -= count;
-    lines.delete(holder);
-    if (line.length > 0) lines.set(holder, line);
-  };
-
   return {
     size: () => size,
     addLast(one) {
-      lineOf(one.holder).push(one);
+      lines.set(one.holder, (lines.get(one.holder) ?? new Set()).add(one));
       size += 1;
     },
     take({ rows_max, bytes_max }) {
       const batch: One[] = [];
-      const taken = new Map<string, number>();
       let rows = 0;
       let bytes = 0;
-      let full = false;
-      for (let round = 0; !full && batch.length < size; round += 1)
-        for (const [holder, line] of lines) {
-          const one = line[round];
-          if (!one) continue;
-          rows += one.rows;
-          bytes += one.bytes;
-          full = batch.length > 0 && (rows > rows_max || bytes > bytes_max);
-          if (full) break;
-          batch.push(one);
-          // Anew, so that the last to have had a turn is the last to have the next.
-          taken.delete(holder);
-          taken.set(holder, round + 1);
-        }
-      for (const [holder, count] of taken) cut(holder, lineOf(holder), count);
+      for (const [holder, line] of lines) {
+        const [one] = line;
+        if (!one) continue;
+        rows += one.rows;
+        bytes += one.bytes;
+        if (batch.length > 0 && (rows > rows_max || bytes > bytes_max)) break;
+        batch.push(one);
+        // Once more in this very batch, if there is room for all that wait.
+        lines.delete(holder);
+        lines.set(holder, line);
+        leave(one);
+      }
       return batch;
     },
     remove(isOut) {
-      const out: One[] = [];
-      for (const [holder, line] of lines) {
-        if (!line.some(isOut)) continue;
-        const kept = line.filter((one) => !isOut(one));
-        out.push(...line.filter(isOut));
-        size -= line.length - kept.length;
-        // In its place.
-        if (kept.length > 0) lines.set(holder, kept);
-        else lines.delete(holder);
-      }
+      const out = [...lines.values()].flatMap((line) => [...line].filter(isOut));
+      for (const one of out) leave(one);
       return out;
     },
   };
