@@ -13,10 +13,20 @@ type Job = Pick<FlowJob, "id" | "status" | "depends_on" | "finished_at">;
 export function criticalPath(jobs: readonly Job[]): string[] {
   const byId = new Map(jobs.map((one) => [one.id, one]));
   const parentsOf = (one: Job) => one.depends_on.flatMap((id) => byId.get(id) ?? []);
-  const open = openChains(jobs, parentsOf);
+  const lengths = new Map<Job, number>();
+  /** How many jobs that are not final a chain up to a job has at most. */
+  const openUpTo = (one: Job): number => {
+    const known = lengths.get(one);
+    if (known !== undefined) return known;
+    // Not even a broken table may make it go round.
+    lengths.set(one, 0);
+    const length = Math.max(0, ...parentsOf(one).map(openUpTo)) + (isFinal(one.status) ? 0 : 1);
+    lengths.set(one, length);
+    return length;
+  };
   const endOf = (one: Job) => (isFinal(one.status) ? Date.parse(one.finished_at ?? "") || 0 : Infinity);
   const isLater = (one: Job, other: Job) =>
-    endOf(one) > endOf(other) || (endOf(one) === endOf(other) && (open.get(one) ?? 0) > (open.get(other) ?? 0));
+    endOf(one) > endOf(other) || (endOf(one) === endOf(other) && openUpTo(one) > openUpTo(other));
   const lastOf = (among: readonly Job[]) =>
     among.reduce<Job | undefined>((last, one) => (last && !isLater(one, last) ? last : one), undefined);
 
@@ -24,23 +34,4 @@ export function criticalPath(jobs: readonly Job[]): string[] {
   // Parents come before their children, so this ends; not even a broken table may make it go round.
   for (let one = lastOf(jobs); one && path.length < jobs.length; one = lastOf(parentsOf(one))) path.unshift(one.id);
   return path;
-}
-
-/** How many jobs that are not final a chain up to each job has at most. Without recursion: chains may be long. */
-function openChains(jobs: readonly Job[], parentsOf: (one: Job) => Job[]): Map<Job, number> {
-  const lengths = new Map<Job, number>();
-  const begun = new Set<Job>();
-  for (const first of jobs) {
-    const stack = [first];
-    for (let one = stack.at(-1); one; one = stack.at(-1)) {
-      const left = begun.has(one) ? [] : parentsOf(one).filter((parent) => !lengths.has(parent));
-      begun.add(one);
-      if (left.length > 0) stack.push(...left.filter((parent) => !begun.has(parent)));
-      if (one !== stack.at(-1)) continue;
-      stack.pop();
-      const above = Math.max(0, ...parentsOf(one).map((parent) => lengths.get(parent) ?? 0));
-      lengths.set(one, above + (isFinal(one.status) ? 0 : 1));
-    }
-  }
-  return lengths;
 }
