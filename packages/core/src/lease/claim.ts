@@ -83,16 +83,11 @@ export async function claimJobs(deps: Deps, which: readonly string[] | number, c
   return leases.map(wholeJob);
 }
 
+/** Those that were not asked for are last. */
 function inOrder(leases: readonly Lease[], ids: readonly string[]): Lease[] {
-  const leaseOf = new Map<string, Lease>();
-  for (const lease of leases) leaseOf.set(lease.id, lease);
-  const ordered: Lease[] = [];
-  for (const id of ids) {
-    const lease = leaseOf.get(id);
-    if (lease) ordered.push(lease);
-    leaseOf.delete(id);
-  }
-  return [...ordered, ...leaseOf.values()];
+  const places = new Map(ids.map((id, at) => [id, at]));
+  const placeOf = ({ id }: Lease) => places.get(id) ?? ids.length;
+  return leases.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /**

@@ -75,41 +75,31 @@ export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseRelea
     }
   };
 
+  const answer = (one: Held): void => {
+    held.delete(one);
+    one.resolve(one.returned);
+  };
   /** All that are given back meanwhile go together: one by one, the last would wait longer than its lease. */
   const releaseTogether = async (some: readonly Held[]): Promise<void> => {
     const later = some[0]?.later ?? false;
-    const all = some.flatMap(({ left }) => left);
-    const { given, locked } = await release(deps, all, { later });
-    const [isGiven, isLocked] = [new Set(given), new Set(locked)];
-    for (const one of some) {
-      one.returned += one.left.filter((lease) => isGiven.has(lease)).length;
-      one.left = one.left.filter((lease) => isLocked.has(lease));
-    }
-    // What went back in a try whose answer was lost is signalled by the sweep.
-    if (!later) await announce(deps, given, "front");
-    for (const one of some.filter(({ left }) => left.length === 0)) {
-      held.delete(one);
-      one.resolve(one.returned);
-    }
-  };
-
-  const giveSomeBack = async (some: readonly Held[]): Promise<void> => {
     try {
-      await releaseTogether(some);
-    } catch (error) {
-      const [one] = some;
-      if (mayBeRepeated(error) || !one) return;
-      // One of them is refused, and must not keep the others.
-      if (some.length > 1) for (const single of some) await giveSomeBack([single]);
-      else {
-        held.delete(one);
-        one.resolve(one.returned);
+      const all = some.flatMap(({ left }) => left);
+      const { given, locked } = await release(deps, all, { later });
+      const [isGiven, isLocked] = [new Set(given), new Set(locked)];
+      for (const one of some) {
+        one.returned += one.left.filter((lease) => isGiven.has(lease)).length;
+        one.left = one.left.filter((lease) => isLocked.has(lease));
       }
+      // What went back in a try whose answer was lost is signalled by the sweep.
+      if (!later) await announce(deps, given, "front");
+      some.filter(({ left }) => left.length === 0).forEach(answer);
+    } catch (error) {
+      if (!mayBeRepeated(error)) some.forEach(answer);
     }
   };
 
   const passOnce = async (): Promise<void> => {
-    for (const some of together([...held])) if (!stopped.signal.aborted) await giveSomeBack(some);
+    for (const some of together([...held])) if (!stopped.signal.aborted) await releaseTogether(some);
     const left = [...unanswered];
     // One that waits for a claim still on its way must not hold up the others.
     const lane = async () => {
