@@ -8,7 +8,7 @@ import { deadAmong } from "./dead-letters/among.ts";
 import { createDrainer } from "./outbox/drainer.ts";
 import { outboxHandlers } from "./outbox/handlers.ts";
 import { createRollups } from "./rollups/flush.ts";
-import { createMarks, offerIfMarked } from "./limits/marks.ts";
+import { createMarks, offerIfMarked, pushMark } from "./limits/marks.ts";
 import { createWaker } from "./limits/wake.ts";
 import type { CancelledJob } from "./jobs/cancel.ts";
 import { announce, hint } from "./signal/announce.ts";
@@ -88,7 +88,6 @@ export type FollowUps = {
 export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
   const widener = createGroupWidener(deps, () => advanceAllOverdue(deps));
   const changeMark = createMarks(deps);
-  const waker = createWaker(deps);
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
   const rollups = createRollups(deps);
@@ -107,6 +106,7 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
       underWay.delete(work);
     }
   };
+  const waker = createWaker((queue) => track(hint(deps.observe, "wake", () => pushMark(deps, queue))));
   const tell = (topic: "finished" | "cancelled", ids: readonly string[]) =>
     ids.length === 0 ? undefined : hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, ids));
   const idle = async (): Promise<void> => {

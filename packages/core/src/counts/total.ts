@@ -3,32 +3,23 @@ import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
-/**
- * How many jobs of each status a tenant has, in all its queues or in one. Exact, and as fast with millions of jobs as
- * with none: nothing is counted; the totals that the moves keep are added up (`changes.ts`).
- *
- * @example
- * const { queued, running } = await countJobs(deps, "default", { queue: "mail" });
- */
-export function countJobs(
-  deps: Pick<Deps, "database">,
-  tenant: string,
-  { queue }: { queue?: string | undefined } = {},
-): Promise<Counts> {
-  return add(deps, [tenant, tenant, queue ?? ""]);
-}
-
-/** The same of all tenants together. */
-export const fleetCounts = (deps: Pick<Deps, "database">): Promise<Counts> => add(deps, ["", last, ""]);
-
 type Counts = Record<JobStatus, number>;
 /** After every possible name. */
 const last = "\u{10FFFF}";
 
-async function add(
+/**
+ * How many jobs of each status a tenant has, or all of them together, in all queues or in one. Exact, and as fast with
+ * millions of jobs as with none: nothing is counted; the totals that the moves keep are added up (`changes.ts`).
+ *
+ * @example
+ * const { queued, running } = await countJobs(deps, "default", { queue: "mail" });
+ */
+export async function countJobs(
   deps: Pick<Deps, "database">,
-  params: [first: string, last: string, queue: string],
+  tenant: string | undefined,
+  { queue }: { queue?: string | undefined } = {},
 ): Promise<Counts> {
+  const params = [tenant ?? "", tenant ?? last, queue ?? ""];
   const [counts] = await executeOn(deps.database)<Counts>({ text, params });
   if (!counts) throw new Error("an aggregate gave no row");
   return counts;

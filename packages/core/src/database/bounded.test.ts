@@ -57,14 +57,6 @@ test("a late statement may have been applied; one that never left certainly was 
   expect(outcomeUnknown(await behind)).toBe(false);
 });
 
-test("what was late has let go of its locks once it is over", async () => {
-  const database = open(300, 2);
-  const late = await failureOf(bounded(database, database.sql`SELECT pg_advisory_xact_lock(8451), pg_sleep(600)`));
-  if (!(late instanceof DatabaseTimeoutError)) expect.unreachable(String(late));
-  expect(await late.isOver(60_000)).toBe(true);
-  expect(await database.sql`SELECT pg_try_advisory_xact_lock(8451) AS free`).toEqual([{ free: true }]);
-});
-
 test("a statement the server refused was not applied, nor one that found no server", async () => {
   const database = open(5_000);
   expect(outcomeUnknown(await failureOf(bounded(database, database.sql`SELECT 1 / 0`)))).toBe(false);

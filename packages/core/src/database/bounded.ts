@@ -27,13 +27,8 @@ export async function bounded<T extends readonly postgres.MaybeRow[]>(
     const waiting = { began_at, timeout_ms, sent_at: () => driver.sentAt };
     const late = (): void => {
       const settled = () => void (over = true);
-      // The driver hears of a failure when the server is ready for the next statement: the transaction is over.
-      const answer = query.then(settled, settled);
-      timeout = new DatabaseTimeoutError(
-        timeout_ms,
-        driver.state ? "unknown" : unsent(waiting, database.pulse),
-        answer,
-      );
+      void query.then(settled, settled);
+      timeout = new DatabaseTimeoutError(timeout_ms, driver.state ? "unknown" : unsent(waiting, database.pulse));
       reject(timeout);
       void cancelLate(database, { query: driver, text: driver.string ?? "", isOver: () => over });
     };

@@ -1,4 +1,3 @@
-import { pause } from "../pause.ts";
 import { NoRoomError } from "../shares.ts";
 
 /** A query or transaction did not answer in time; it was `not_applied`, or whether it took effect is `unknown`. */
@@ -7,32 +6,11 @@ export class DatabaseTimeoutError extends Error {
   readonly outcome: "not_applied" | "unknown";
   /** It was never sent, as all connections were taken, and others were answered meanwhile: the database is not away. */
   readonly is_busy: boolean;
-  readonly #answer: Promise<unknown>;
-  /** `answer` is the one that was late, if there may still be one. */
-  constructor(
-    timeoutMs: number,
-    outcome: "not_applied" | "unknown" | "busy" = "unknown",
-    answer: Promise<unknown> = Promise.resolve(),
-  ) {
+
+  constructor(timeoutMs: number, outcome: "not_applied" | "unknown" | "busy" = "unknown") {
     super(outcome === "busy" ? "no connection became free in time" : `the database did not answer in ${timeoutMs} ms`);
     this.outcome = outcome === "unknown" ? outcome : "not_applied";
     this.is_busy = outcome === "busy";
-    this.#answer = answer;
-  }
-
-  /**
-   * Whether what was late has ended, waiting for that at most `ms_max`. Until then it has its locks, on the server: who
-   * sends a part of it again meets them, and cannot tell them from another process's.
-   *
-   * @example
-   * if (await error.isOver(5_000)) await removePage(after, rows / 2);
-   */
-  async isOver(ms_max: number): Promise<boolean> {
-    const over = new AbortController();
-    const end = () => over.abort();
-    void this.#answer.then(end, end);
-    await pause(ms_max, over.signal);
-    return over.signal.aborted;
   }
 }
 

@@ -48,7 +48,7 @@ async function transact<T>(
   const deadline = new Promise<never>((_, no) => (reject = no));
   const giveUp = (ms: number, outcome: "unknown" | "not_applied" | "busy"): void => {
     late = true;
-    reject(new DatabaseTimeoutError(ms, outcome, transaction));
+    reject(new DatabaseTimeoutError(ms, outcome));
     // A COMMIT that waits for a standby must not lose its connection.
     if (committing && sent) void cancelLate(database, { query: sent, text: "commit", isOver: () => over });
   };

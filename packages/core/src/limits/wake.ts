@@ -1,8 +1,4 @@
-import { isUnavailable } from "../database/errors.ts";
-import type { Deps, QueueRef } from "../deps.ts";
-import { hint } from "../signal/announce.ts";
-import { pushMark } from "./marks.ts";
-import type { Signal } from "../signal/signal.ts";
+import type { QueueRef } from "../deps.ts";
 
 /** A timer for later starts over: the sweep wakes the queue meanwhile. */
 const wait_ms_max = 60_000;
@@ -16,25 +12,16 @@ export type Waker = {
 };
 
 /**
- * Wakes queues when the window of their rate ends. The sweep does what it misses, a second later.
+ * Wakes queues when the window of their rate ends. The sweep does what it misses, a second later. `wake` must not reject.
  *
  * @example
- * const waker = createWaker(deps);
+ * const waker = createWaker((queue) => track(pushMark(deps, queue)));
  * waker.wakeIn({ tenant: "default", queue: "mail" }, 400);
  */
-export function createWaker(deps: Deps & { signal: Signal }): Waker {
+export function createWaker(wake: (queue: QueueRef) => Promise<void>): Waker {
   const timers = new Map<string, { timer: NodeJS.Timeout; at: number }>();
   let stopped = false;
 
-  const wake = async (queue: QueueRef): Promise<void> => {
-    try {
-      await hint(deps.observe, "wake", () => pushMark(deps, queue));
-    } catch (error) {
-      const during = "waking a limited queue";
-      if (isUnavailable(error)) deps.observe({ event: "database_unavailable", during, error: String(error) });
-      else deps.observe({ event: "follow_up_failed", error: String(error) });
-    }
-  };
   return {
     wakeIn(queue, delay_ms) {
       const name = JSON.stringify([queue.tenant, queue.queue]);

@@ -1,14 +1,15 @@
 import { DatabaseTimeoutError, isFileFault, isLocked, isUnavailable } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
+import { pause } from "../pause.ts";
 
-/** How many deadlines a late page, which was cancelled, may take to end. */
-const over_deadlines_max = 3;
+/** A late page was cancelled, and ends within this: until then it has its locks. */
+const rest_ms_max = 1_000;
 
 /**
  * Takes a page of `rows_max`. A page that fails is halved, down to the row at fault, which is skipped, so that the rows
- * after it are taken. A half is sent only after a late page has ended, because it would skip the rows that the page has
- * locked. Throws if the database is unavailable, or does not end a late page.
+ * after it are taken. A half is sent some time after a late page, as it skips the rows that the page has locked: those
+ * wait for the next pass. Throws if the database is unavailable.
  *
  * @example
  * const page = await bisectOnError(deps, 500, (rows) => clear(after, rows), async (error) => ({ last: await idAfter(deps, after), error }));
@@ -25,7 +26,7 @@ export async function bisectOnError<T>(
     } catch (error) {
       const late = error instanceof DatabaseTimeoutError;
       if (isUnavailable(error) && !late && !isFileFault(error) && !isLocked(error)) throw error;
-      if (late && !(await error.isOver(over_deadlines_max * timeout_ms))) throw error;
+      if (late) await pause(Math.min(timeout_ms, rest_ms_max));
       if (rows === 1) return passOver(error);
     }
 }

@@ -33,25 +33,14 @@ export function clearResults(
   before: string,
   jobs_max: number,
 ): Promise<Cleared> {
-  return bisectOnError<Cleared>(
-    deps,
-    jobs_max,
-    (rows) => clearPage(deps, ttl_seconds, after, before, rows),
-    async (failed) => ({ jobs: 0, last: await idAfter(deps, after), more: true, failed }),
-  );
-}
-
-async function clearPage(
-  deps: Deps,
-  ttl_seconds: number,
-  after: string,
-  before: string,
-  jobs_max: number,
-): Promise<Cleared> {
   type Page = { looked_at: number; last: string | null; jobs: number };
-  const params = [after, before, jobs_max, ttl_seconds];
-  const [page] = await executeOn(deps.database)<Page>({ text, params });
-  return { jobs: page?.jobs ?? 0, last: page?.last ?? undefined, more: page?.looked_at === jobs_max };
+  const takePage = async (rows: number): Promise<Cleared> => {
+    const [page] = await executeOn(deps.database)<Page>({ text, params: [after, before, rows, ttl_seconds] });
+    return { jobs: page?.jobs ?? 0, last: page?.last ?? undefined, more: page?.looked_at === rows };
+  };
+  return bisectOnError(deps, jobs_max, takePage, async (failed) => {
+    return { jobs: 0, last: await idAfter(deps, after), more: true, failed };
+  });
 }
 
 // No index may help here (decisions/2026-11-20-storage.md): a walk along the primary key, for all tenants. Locked rows

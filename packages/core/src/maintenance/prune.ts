@@ -32,27 +32,16 @@ export const firstId = "00000000-0000-0000-0000-000000000000";
 export async function prune(deps: Deps, retention: JobRetention, after: string, jobs_max: number): Promise<Pruned> {
   const youngest_hours = Math.min(retention.succeededHours, retention.deadHours);
   const before = await firstIdFromNow(deps, -youngest_hours * 3_600);
-  return bisectOnError<Pruned>(
-    deps,
-    jobs_max,
-    (rows) => prunePage(deps, retention, { after, before, jobs_max: rows }),
-    async (failed) => ({ jobs: 0, dead: [], next: await idAfter(deps, after), failed }),
-  );
-}
-
-/** Between which ids, and how many jobs are looked at. */
-type Stretch = { after: string; before: string; jobs_max: number };
-
-async function prunePage(
-  deps: Deps,
-  { succeededHours, deadHours }: JobRetention,
-  { after, before, jobs_max }: Stretch,
-): Promise<Pruned> {
   type Page = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
-  const params = [after, before, jobs_max, succeededHours * 3_600, deadHours * 3_600];
-  const [page] = await executeOn(deps.database)<Page>({ text, params });
-  const next = page?.looked_at === jobs_max ? (page.last ?? undefined) : undefined;
-  return { jobs: page?.jobs ?? 0, dead: page?.dead ?? [], next };
+  const kept = [retention.succeededHours * 3_600, retention.deadHours * 3_600];
+  const takePage = async (rows: number): Promise<Pruned> => {
+    const [page] = await executeOn(deps.database)<Page>({ text, params: [after, before, rows, ...kept] });
+    const next = page?.looked_at === rows ? (page.last ?? undefined) : undefined;
+    return { jobs: page?.jobs ?? 0, dead: page?.dead ?? [], next };
+  };
+  return bisectOnError(deps, jobs_max, takePage, async (failed) => {
+    return { jobs: 0, dead: [], next: await idAfter(deps, after), failed };
+  });
 }
 
 /**

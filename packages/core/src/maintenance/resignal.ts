@@ -1,5 +1,5 @@
 import type { Deps, QueueRef } from "../deps.ts";
-import { readyBefore, readyJobs } from "../queues/ready.ts";
+import { readyJobs } from "../queues/ready.ts";
 import { send } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
@@ -34,8 +34,8 @@ export async function resignalOrphans(
     orphans = await readyJobs(deps, queue, { age_ms_min: grace_ms, jobs_max: refill_jobs_max, reach_ms: back_ms });
     if (lists.overflowed && orphans.length < refill_jobs_max) await signal.setMarked(queue, false);
   } else {
-    const which = { age_ms_min: gap_ms, jobs_max: repair_jobs_max, reach_ms: back_ms };
-    orphans = await readyBefore(deps, queue, lists.next ?? "", which);
+    const missing = { age_ms_min: gap_ms, jobs_max: repair_jobs_max, next_id: lists.next ?? "" };
+    orphans = await readyJobs(deps, queue, { ...missing, reach_ms: back_ms });
   }
   // Not as a hint: a failure must not be taken for nothing missing.
   const count = orphans.length > 0 ? await send(deps, orphans, "front") : 0;

@@ -1,7 +1,7 @@
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Connections, Database } from "../database/connect.ts";
-import { fleetCounts } from "../counts/total.ts";
+import { countJobs } from "../counts/total.ts";
 import { oldestReady } from "../queues/oldest-ready.ts";
 import type { Signal, SignalState } from "../signal/signal.ts";
 
@@ -66,7 +66,7 @@ export function addFleetGauges(
   now: () => number = () => performance.now(),
 ): void {
   const database = { ...deps.database, timeout_ms: Math.min(deps.database.timeout_ms, asked_ms_max) };
-  const counts = kept<Record<JobStatus, number>>(() => fleetCounts({ database }), kept_ms, now);
+  const counts = kept<Record<JobStatus, number>>(() => countJobs({ database }, undefined), kept_ms, now);
   const longestWait = async () =>
     Math.max(0, ...(await oldestReady({ database }, queues_max)).map((one) => one.ready_ms));
   const wait_ms = kept(longestWait, kept_ms, now);

@@ -1,7 +1,7 @@
 import { testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { pagesRead } from "../../test/rows-read.ts";
-import { readyBefore, readyJobs } from "./ready.ts";
+import { readyJobs } from "./ready.ts";
 
 const queue = { tenant: "default", queue: "default" };
 
@@ -20,9 +20,9 @@ test("beside an old snapshot a look reads no more than what has become ready wit
   const looks = [
     (reach_ms?: number) => pagesRead(own.database, (deps) => readyJobs(deps, queue, { jobs_max: 1_000, reach_ms })),
     (reach_ms?: number) =>
-      pagesRead(own.database, (deps) => readyBefore(deps, queue, next?.id ?? "", { jobs_max: 1_000, reach_ms })),
+      pagesRead(own.database, (deps) => readyJobs(deps, queue, { next_id: next?.id ?? "", jobs_max: 1_000, reach_ms })),
     (reach_ms?: number) =>
-      pagesRead(own.database, (deps) => readyBefore(deps, queue, "wake", { jobs_max: 1_000, reach_ms })),
+      pagesRead(own.database, (deps) => readyJobs(deps, queue, { next_id: "wake", jobs_max: 1_000, reach_ms })),
   ];
   await besideSnapshot(own.database, async () => {
     await sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL, finished_at = now() WHERE id <> ${next?.id ?? ""}`;

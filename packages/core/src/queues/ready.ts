@@ -1,6 +1,6 @@
 import { composed } from "../database/composed.ts";
 import { isUuid } from "../database/literals.ts";
-import { executeOn, type Statement } from "../database/statement.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 
@@ -11,34 +11,29 @@ import type { ReadyJob } from "../signal/signal.ts";
 const within = (seconds: string) => `ready_at >= CASE WHEN ${seconds}::float8 = 'infinity' THEN '-infinity'
       ELSE now() - make_interval(secs => ${seconds}::float8) END`;
 
-/** `age_ms_min` leaves out jobs whose signal may be on its way, and `reach_ms` those that became ready before that. */
-export type Which = { age_ms_min?: number; jobs_max: number; reach_ms?: number | undefined };
+/**
+ * `age_ms_min` leaves out jobs whose signal may be on its way, and `reach_ms` those that became ready before that. With
+ * `next_id`, the next id of their list, only those that the list lacks: of ordinary priority, the ones that became ready
+ * more than `age_ms_min` before that job, and the ones of other priorities. At most `jobs_max` of each, those that run
+ * first in front.
+ */
+export type Which = {
+  age_ms_min?: number;
+  jobs_max: number;
+  reach_ms?: number | undefined;
+  next_id?: string | undefined;
+};
 
 /** Ready jobs of a queue in the order they should run. */
 export function readyJobs(
   deps: Pick<Deps, "database">,
-  queue: QueueRef,
-  { age_ms_min = 0, jobs_max, reach_ms = Infinity }: Which,
+  { tenant, queue }: QueueRef,
+  { age_ms_min = 0, jobs_max, reach_ms = Infinity, next_id }: Which,
 ): Promise<readonly ReadyJob[]> {
-  return ready(deps, queue, [age_ms_min / 1_000, jobs_max, reach_ms / 1_000, "all"]);
+  const before = next_id === undefined ? "all" : isUuid(next_id) ? next_id : "";
+  const params = [tenant, queue, age_ms_min / 1_000, jobs_max, reach_ms / 1_000, before];
+  return executeOn(deps.database)<ReadyJob>({ text, params });
 }
-
-/**
- * Those that a list lacks whose next id is this: of ordinary priority, the ones that became ready more than `age_ms_min` before
- * that job, and the ones of other priorities. At most `jobs_max` of each, those that run first in front.
- */
-export function readyBefore(
-  deps: Pick<Deps, "database">,
-  queue: QueueRef,
-  next_id: string,
-  { age_ms_min = 0, jobs_max, reach_ms = Infinity }: Which,
-): Promise<readonly ReadyJob[]> {
-  const before = isUuid(next_id) ? next_id : "";
-  return ready(deps, queue, [age_ms_min / 1_000, jobs_max, reach_ms / 1_000, before]);
-}
-
-const ready = (deps: Pick<Deps, "database">, { tenant, queue }: QueueRef, which: Statement["params"]) =>
-  executeOn(deps.database)<ReadyJob>({ text, params: [tenant, queue, ...which] });
 
 /** Or much younger: then the clock was set back, and waiting until it is where it was would not be for a signal. */
 const olderThan = `ready_at IS NOT NULL AND tenant = $1 AND queue = $2

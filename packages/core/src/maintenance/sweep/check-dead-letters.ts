@@ -1,4 +1,4 @@
-import { fleetCounts } from "../../counts/total.ts";
+import { countJobs } from "../../counts/total.ts";
 import { rebuildDeadLetterList } from "../../dead-letters/rebuild-list.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 
@@ -21,7 +21,7 @@ export function createDeadLetterCheck(deps: LoopDeps): (newest_dead: Date | null
     const list = await deps.signal.deadLetters.look();
     const newest = newest_dead?.getTime();
     if (newest === undefined && list.length === 0) return;
-    const missing = (await fleetCounts(deps)).dead - list.length;
+    const missing = (await countJobs(deps, undefined)).dead - list.length;
     const lasts = missing !== 0 && missing === missing_before;
     missing_before = missing;
     const intact = list.consistent && (list.cursor !== undefined || newest === undefined);
