@@ -145,7 +145,9 @@ CREATE TABLE "atlasqueue"."jobs" (
 	"waits_for" text,
 	"has_steps" boolean,
 	"unique_key" text COLLATE "C",
-	"unique_until" timestamp (6) with time zone
+	"unique_until" timestamp (6) with time zone,
+	"retention_seconds" integer,
+	"result_ttl_seconds" integer
 );
 --> statement-breakpoint
 CREATE INDEX "jobs_ready" ON "atlasqueue"."jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
@@ -157,6 +159,7 @@ CREATE UNIQUE INDEX "jobs_unique_key" ON "atlasqueue"."jobs" USING btree ("tenan
 CREATE INDEX "jobs_dead_groups" ON "atlasqueue"."jobs" USING btree ("tenant","type","error_fingerprint","dead_at","id") WHERE dead_at IS NOT NULL AND error_fingerprint IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_due_turns" ON "atlasqueue"."jobs" USING btree ("tenant","queue","due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_waiting_of_flow" ON "atlasqueue"."jobs" USING btree ("flow_id") WHERE flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR group_seq IS NOT NULL);--> statement-breakpoint
+CREATE INDEX "jobs_kept" ON "atlasqueue"."jobs" USING btree ("id") WHERE retention_seconds IS NOT NULL OR result_ttl_seconds IS NOT NULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."jobs" SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);--> statement-breakpoint
 -- A claim's ids (4 kB of 250) stay in its row: PostgreSQL would compress and move them, and the row is soon deleted.
 CREATE TABLE "atlasqueue"."claims" (
@@ -262,6 +265,7 @@ CREATE TABLE "atlasqueue"."queues" (
 	"group_rate_period_seconds" double precision,
 	"fair_by" text,
 	"ungrouped_started_at" timestamp (6) with time zone,
+	"defaults" json,
 	CONSTRAINT "queues_tenant_queue_pk" PRIMARY KEY("tenant","queue")
 );
 --> statement-breakpoint
@@ -437,6 +441,8 @@ BEGIN
       WHEN '/run_at' THEN CASE WHEN jsonb_typeof(one.value) = 'string' AND atlasqueue.rfc3339(one.value #>> '{}') IS NOT NULL THEN '' ELSE 'an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z' END
       WHEN '/delay_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 0, 31536000, false) THEN '' ELSE 'a number of seconds from 0 to 31536000' END
       WHEN '/timeout_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 86400, true) THEN '' ELSE 'an integer of seconds from 1 to 86400' END
+      WHEN '/retention_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 315360000, true) THEN '' ELSE 'an integer of seconds from 1 to 315360000' END
+      WHEN '/result_ttl_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 315360000, true) THEN '' ELSE 'an integer of seconds from 1 to 315360000' END
       WHEN '/group' THEN CASE WHEN atlasqueue.is_plain_text(one.value, 256) THEN '' ELSE 'a string of 1 to 256 characters without control characters, line separators and marks of direction' END
       WHEN '/backoff' THEN CASE WHEN jsonb_typeof(one.value) = 'object' THEN '' ELSE 'an object {kind, base_seconds, max_seconds?}' END
       WHEN '/backoff/kind' THEN CASE WHEN one.value IN ('"exponential"', '"fixed"') THEN '' ELSE '"exponential" or "fixed"' END
@@ -493,6 +499,12 @@ BEGIN
     HINT = 'atlasqueue migrate --grant-submit ROLE --tenant TENANT';
 END $$;
 --> statement-breakpoint
+-- What a job asks for, and its queue's defaults for what it does not name.
+CREATE FUNCTION "atlasqueue"."terms_of"(of_tenant text, of_queue text, options jsonb) RETURNS jsonb LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp AS $$
+  SELECT '{"max_attempts": 5}' || coalesce((SELECT defaults::jsonb FROM atlasqueue.queues WHERE tenant = of_tenant AND queue = of_queue), '{}') || options
+$$;
+--> statement-breakpoint
 -- A job in the caller's transaction, which may stay open for long: it only inserts what nobody else needs. `outcome` is
 -- created, replayed (the key's job), mismatch (another request had the key) or conflict (a unique job that is held).
 CREATE FUNCTION "atlasqueue"."submit_job"(type text, payload json, options jsonb, OUT outcome text, OUT id uuid, OUT status text)
@@ -503,6 +515,7 @@ DECLARE
   of_queue text := coalesce(submit_job.options ->> 'queue', 'default');
   of_group text := submit_job.options ->> 'group';
   idem_key text := submit_job.options ->> 'idempotency_key';
+  terms jsonb;
   starts timestamptz;
   request jsonb;
   request_hash text;
@@ -515,7 +528,7 @@ BEGIN
   starts := greatest(now(), atlasqueue.rfc3339(submit_job.options ->> 'run_at'), now() + make_interval(secs => (submit_job.options ->> 'delay_seconds')::float8));
 
   IF idem_key IS NOT NULL THEN
-    request := '{"queue": "default", "priority": 0, "max_attempts": 5}' || (submit_job.options - '{tenant,idempotency_key,idempotency_ttl_seconds,traceparent,tracestate}'::text[])
+    request := '{"queue": "default", "priority": 0}' || (submit_job.options - '{tenant,idempotency_key,idempotency_ttl_seconds,traceparent,tracestate}'::text[])
       || jsonb_build_object('type', submit_job.type);
     IF request ? 'run_at' THEN
       request := request || jsonb_build_object('run_at', to_char(atlasqueue.rfc3339(request ->> 'run_at') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
@@ -551,13 +564,14 @@ BEGIN
     END IF;
   END IF;
 
+  terms := atlasqueue.terms_of(of_tenant, of_queue, submit_job.options);
   id := atlasqueue.uuid_v7();
   outcome := 'created';
   status := CASE WHEN coalesce(idem_key, of_group, unique_name) IS NOT NULL THEN 'blocked' WHEN starts > now() THEN 'scheduled' ELSE 'queued' END;
-  INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+  INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
     payload, traceparent, tracestate, status, ready_at, due_at, group_seq, group_key)
-  VALUES (submit_job.id, of_tenant, of_queue, submit_job.type, coalesce((submit_job.options -> 'priority')::smallint, 0), coalesce((submit_job.options -> 'max_attempts')::smallint, 5),
-    (submit_job.options -> 'timeout_seconds')::integer, (submit_job.options -> 'backoff')::json, starts, now(), now(),
+  VALUES (submit_job.id, of_tenant, of_queue, submit_job.type, coalesce((submit_job.options -> 'priority')::smallint, 0), (terms -> 'max_attempts')::smallint,
+    (terms -> 'timeout_seconds')::integer, (terms -> 'backoff')::json, (terms -> 'retention_seconds')::integer, (terms -> 'result_ttl_seconds')::integer, starts, now(), now(),
     submit_job.payload, submit_job.options ->> 'traceparent', submit_job.options ->> 'tracestate', submit_job.status,
     CASE submit_job.status WHEN 'queued' THEN starts END, CASE submit_job.status WHEN 'scheduled' THEN starts END, CASE submit_job.status WHEN 'blocked' THEN 0 END, of_group);
   INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled, blocked)
@@ -699,9 +713,10 @@ BEGIN
   IF fault IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = fault, DETAIL = split_part(fault, ' ', 1); END IF;
 
   WITH members AS MATERIALIZED (
-    SELECT place::integer, ids[place::integer] AS id, refs[place::integer] AS ref, member, member::jsonb AS body, coalesce(member ->> 'on_parent_failure', 'cancel') AS policy
+    SELECT place::integer, ids[place::integer] AS id, refs[place::integer] AS ref, member, atlasqueue.terms_of(of_tenant, coalesce(member ->> 'queue', 'default'), member::jsonb) AS body,
+      coalesce(member ->> 'on_parent_failure', 'cancel') AS policy
     FROM json_array_elements(submit_flow.jobs) WITH ORDINALITY AS list(member, place)
-    UNION ALL SELECT cardinality(ids), ids[cardinality(ids)], NULL, (submit_flow.options -> 'then')::json, submit_flow.options -> 'then', 'run' WHERE submit_flow.options ? 'then'
+    UNION ALL SELECT cardinality(ids), ids[cardinality(ids)], NULL, (submit_flow.options -> 'then')::json, atlasqueue.terms_of(of_tenant, coalesce(submit_flow.options #>> '{then,queue}', 'default'), submit_flow.options -> 'then'), 'run' WHERE submit_flow.options ? 'then'
   ), edges AS MATERIALIZED (
     SELECT parent, child, nth FROM unnest(parents, children, nths) AS edge(parent, child, nth)
     UNION ALL SELECT place, cardinality(ids), place FROM generate_series(1, cardinality(ids) - 1) AS place WHERE submit_flow.options ? 'then'
@@ -712,10 +727,10 @@ BEGIN
     UPDATE atlasqueue.jobs SET flow_id = flow, has_children = CASE WHEN id IN (SELECT parent FROM ties) THEN true END
     WHERE id = ANY (ARRAY(SELECT id FROM members WHERE id NOT IN (SELECT child FROM ties)))
   ), made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
       payload, traceparent, tracestate, status, group_seq, group_key, flow_id, has_children)
-    SELECT id, of_tenant, coalesce(body ->> 'queue', 'default'), body ->> 'type', coalesce((body -> 'priority')::smallint, 0), coalesce((body -> 'max_attempts')::smallint, 5),
-      (body -> 'timeout_seconds')::integer, (body -> 'backoff')::json,
+    SELECT id, of_tenant, coalesce(body ->> 'queue', 'default'), body ->> 'type', coalesce((body -> 'priority')::smallint, 0), (body -> 'max_attempts')::smallint,
+      (body -> 'timeout_seconds')::integer, (body -> 'backoff')::json, (body -> 'retention_seconds')::integer, (body -> 'result_ttl_seconds')::integer,
       greatest(now(), atlasqueue.rfc3339(body ->> 'run_at'), now() + make_interval(secs => (body ->> 'delay_seconds')::float8)), now(), now(),
       coalesce(member -> 'payload', '{}'), body ->> 'traceparent', body ->> 'tracestate', 'blocked', 0, body ->> 'group', flow, CASE WHEN id IN (SELECT parent FROM ties) THEN true END
     FROM members WHERE id IN (SELECT child FROM ties)

@@ -40,6 +40,7 @@ export const logTexts: Record<EventName, string> = {
   schedule_slots_missed: "missed runs were skipped",
   schedule_failed: "a schedule could not submit its job",
   queue_limited: "the limits of a queue were set",
+  queue_defaults_set: "the defaults of a queue were set",
   groups_advanced: "next jobs of groups became ready",
   groups_failed: "groups could not be advanced",
   children_released: "jobs of flows became ready",

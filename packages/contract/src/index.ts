@@ -38,6 +38,7 @@ export * from "./wire/schedule.ts";
 export * from "./wire/stats/overview.ts";
 export * from "./wire/stats/stats.ts";
 export * from "./wire/submit/stream.ts";
+export * from "./wire/submit/defaults.ts";
 export * from "./wire/submit/submission.ts";
 export * from "./wire/session.ts";
 export * from "./wire/status.ts";

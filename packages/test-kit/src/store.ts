@@ -140,10 +140,12 @@ const uniqueOf = ({ queue, unique, type, payload }: SubmitJob) =>
 
 /** The fields of a job that its request decides. */
 function shown(request: SubmitJob, now: Date) {
-  const { type, queue, priority, max_attempts, payload, timeout_seconds, group, delay_seconds = 0 } = request;
+  const { type, queue, priority, max_attempts = 5, payload, timeout_seconds, group, delay_seconds = 0 } = request;
+  const { retention_seconds = null, result_ttl_seconds = null } = request;
   const run_at = request.run_at ?? new Date(now.getTime() + delay_seconds * 1_000).toISOString();
   const optional = { group: group ?? null, timeout_seconds: timeout_seconds ?? null };
-  return { type, queue, priority, max_attempts, run_at, ...optional, payload: structuredClone(payload) };
+  const kept = { retention_seconds, result_ttl_seconds };
+  return { type, queue, priority, max_attempts, run_at, ...optional, ...kept, payload: structuredClone(payload) };
 }
 
 function newJob(id: string, request: SubmitJob, now: Date): Job {

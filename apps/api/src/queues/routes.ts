@@ -4,6 +4,7 @@ import {
   listQueuesQuery,
   type HeldGroup,
   oneQueue,
+  queueDefaults,
   queue as queueSchema,
   queueLimits,
   queueName,
@@ -12,7 +13,7 @@ import {
   type Queue,
 } from "@atlasqueue/contract";
 import { pauseQueue, setLimits, type QueueRef } from "@atlasqueue/core/internal";
-import { afterSome, heldGroups, queueStats, resumeQueue, type QueueStats } from "@atlasqueue/core/internal/http";
+import { afterSome, heldGroups, queueStats, resumeQueue, setDefaults, type QueueStats } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
@@ -26,7 +27,7 @@ import { scaling } from "./scaling.ts";
 const path = z.strictObject({ queue: queueName });
 const underKey =
   "Sent again with the same `Idempotency-Key`, it changes nothing more: the answer is the queue as it is then.";
-const limits_body_bytes_max = 16_384;
+const settings_body_bytes_max = 16_384;
 
 const exampleGroup: HeldGroup = {
   group: "customer-17",
@@ -53,7 +54,7 @@ const listQueues = route(
     request: { query: listQueuesQuery },
     answers: {
       200: {
-        description: "A page of the queues that have jobs, are paused or have limits, in the order of their names.",
+        description: "A page of the queues that have jobs or settings, in the order of their names.",
         schema: queuePage,
         example: { items: [exampleQueue], next_cursor: null },
       },
@@ -144,7 +145,7 @@ const limitQueue = route(
       body: {
         schema: queueLimits,
         example: { concurrency: 7, rate: { limit: 100, period_seconds: 60 } },
-        bytes_max: limits_body_bytes_max,
+        bytes_max: settings_body_bytes_max,
       },
     },
     answers: { 200: { description: "The queue, with its limits.", schema: queueSchema, example: exampleQueue } },
@@ -154,6 +155,36 @@ const limitQueue = route(
     changed(call, async (ref) => {
       await call.deps.queueBound.admit(ref.tenant, [ref.queue]);
       call.deps.followUps.limitsChanged(ref, await setLimits(call.deps, ref, call.body));
+    }),
+);
+
+const setQueueDefaults = route(
+  {
+    method: "put",
+    path: "/v1/queues/{queue}/defaults",
+    id: "setQueueDefaults",
+    audit: { action: "queue.defaults", asks: ({ body }: { body: JsonObject }) => ({ detail: body }) },
+    tag: "Queues",
+    summary: "Set queue defaults",
+    description:
+      "Jobs of the queue have these values where their submission names none of its own. All defaults are set; one left " +
+      "out or null is removed. They hold for jobs that are submitted from now on.",
+    scope: "admin",
+    request: {
+      path,
+      body: {
+        schema: queueDefaults,
+        example: { max_attempts: 3, timeout_seconds: 60 },
+        bytes_max: settings_body_bytes_max,
+      },
+    },
+    answers: { 200: { description: "The queue, with its defaults.", schema: queueSchema, example: exampleQueue } },
+    problems: ["too_many_queues"],
+  },
+  (call) =>
+    changed(call, async (ref) => {
+      await call.deps.queueBound.admit(ref.tenant, [ref.queue]);
+      await setDefaults(call.deps, ref, call.body);
     }),
 );
 
@@ -185,8 +216,8 @@ const groups = route(
   },
 );
 
-/** The state of the queues, and the switch and the limits of each. */
-export const queueRoutes = [listQueues, getQueue, pause, resume, limitQueue, groups, scaling];
+/** The state of the queues, and the switch, the limits and the defaults of each. */
+export const queueRoutes = [listQueues, getQueue, pause, resume, limitQueue, setQueueDefaults, groups, scaling];
 
 type AboutQueue = Pick<Call<Operation>, "deps" | "repeated"> & { tenant: string; path: { queue: string } };
 
@@ -205,16 +236,18 @@ const nothing: Omit<QueueStats, "queue" | "seen_at"> = {
   paused_at: null,
   counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
   limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null },
+  defaults: null,
   starts: null,
   oldest_queued_at: null,
 };
 
-function showQueue({ queue, paused_at, counts, limits, oldest_queued_at }: Omit<QueueStats, "seen_at">): Queue {
+function showQueue({ queue, paused_at, counts, limits, defaults, oldest_queued_at }: Omit<QueueStats, "seen_at">): Queue {
   return {
     queue,
     paused: paused_at !== null,
     counts,
     limits,
+    defaults: queueDefaults.parse(defaults ?? {}),
     oldest_queued_at: oldest_queued_at?.toISOString() ?? null,
   };
 }

@@ -53,6 +53,8 @@ export const exampleJob: Job = {
   locked_until: null,
   progress: null,
   timeout_seconds: null,
+  retention_seconds: null,
+  result_ttl_seconds: null,
   dead_reason: null,
   waits_for: null,
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -77,6 +79,13 @@ export const exampleQueue: Queue = {
     rate: { limit: 100, period_seconds: 60 },
     group_rate: null,
     fair_by: null,
+  },
+  defaults: {
+    max_attempts: 3,
+    backoff: null,
+    timeout_seconds: 60,
+    retention_seconds: null,
+    result_ttl_seconds: null,
   },
   oldest_queued_at: created_at,
 };

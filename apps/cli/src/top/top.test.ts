@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import type { Queue } from "@atlasqueue/contract";
+import { queueDefaults, type Queue } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { frame } from "./frame.ts";
 import { ratesBetween } from "./rates.ts";
@@ -10,6 +10,7 @@ const queue = (name: string, counts: Partial<Queue["counts"]>): Queue => ({
   paused: false,
   counts: { ...none, ...counts },
   limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null },
+  defaults: queueDefaults.parse({}),
   oldest_queued_at: null,
 });
 

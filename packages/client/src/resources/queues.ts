@@ -3,6 +3,7 @@ import {
   type HeldGroupPage,
   type OneQueue,
   type Queue,
+  type QueueDefaultsInput,
   type QueueLimitsInput,
   type QueuePage,
   type QueueScaling,
@@ -29,6 +30,11 @@ export type QueueCalls = {
    * left out is unlimited, except that jobs of a group go one by one. Rejects with ValidationError.
    */
   setLimits(queue: string, limits: QueueLimitsInput, call?: CallOptions): Promise<Queue>;
+  /**
+   * What jobs of a queue have where they name none of their own: attempts, backoff, timeout, how long they and their results
+   * are kept. These replace its current defaults, for jobs submitted from now on. Rejects with ValidationError.
+   */
+  setDefaults(queue: string, defaults: QueueDefaultsInput, call?: CallOptions): Promise<Queue>;
   /** The groups in which a job has its turn, and what waits behind it; a page at a time, with its `next_cursor`. */
   heldGroups(queue: string, page?: { limit?: number; cursor?: string }, call?: CallOptions): Promise<HeldGroupPage>;
 };
@@ -50,5 +56,6 @@ export function queueCalls(ask: Ask): QueueCalls {
     resume: (queue, call) => ask<Queue>("POST", [...at, queue, "resume"], call),
     heldGroups: (queue, query = {}, call) => ask<HeldGroupPage>("GET", [...at, queue, "groups"], call, { query }),
     setLimits: (queue, body, call) => ask<Queue>("PUT", [...at, queue, "limits"], call, { body }),
+    setDefaults: (queue, body, call) => ask<Queue>("PUT", [...at, queue, "defaults"], call, { body }),
   };
 }

@@ -94,4 +94,6 @@ export const limits = {
   delay_seconds_max: 31_536_000,
   timeout_seconds_max: 86_400,
   backoff_seconds_max: 31_536_000,
+  /** A job after its end, and its result. */
+  kept_seconds_max: 315_360_000,
 } as const;

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { PayloadError, ResultError } from "./handler-errors.ts";
 import { checkWith, isSchema, type InputOf, type OutputOf, type StandardSchema } from "./schema.ts";
+import { validate } from "../checks/validate.ts";
 import { jobType } from "../wire/job.ts";
+import { jobDefaults, type JobDefaults } from "../wire/submit/defaults.ts";
 import type { SubmitJobInput } from "../wire/submit/submission.ts";
 import type { Json, JsonObject } from "../checks/json.ts";
 
@@ -17,7 +19,10 @@ export type JobSubmission = SubmitJobInput & { idempotency_key?: string };
  */
 export type JobDefinition<Input = unknown, Output = unknown, Result = unknown> = {
   readonly type: string;
-  /** An unchecked submission of this type, for one of many or for a queue in your own transaction. */
+  /**
+   * An unchecked submission of this type, for one of many or for a queue in your own transaction. The type's defaults fill
+   * in what `options` leave out.
+   */
   submission(payload: Input, options?: JobOptions): JobSubmission;
   /** What the handler gets; synchronous unless the schema has asynchronous checks. Fails with a PayloadError. */
   parse(payload: unknown): Output | Promise<Output>;
@@ -25,33 +30,60 @@ export type JobDefinition<Input = unknown, Output = unknown, Result = unknown> =
   parseResult(result: Json): Result | Promise<Result>;
 };
 
+/** What a type's submissions have where they name none of their own, and the schema of its results. */
+export type JobTypeOptions<R extends StandardSchema = StandardSchema<Json, Json>> = JobDefaults & { result?: R };
+
 /**
  * Define a job type once, for the side that submits and the side that handles. Schemas are those of zod, valibot, arktype
  * or another library with Standard Schema. Throws a TypeError for an invalid type, which has 1 to 128 characters and no
- * control characters, and for a schema that is none.
+ * control characters, for a default out of its range, and for a schema that is none.
  *
  * @example
  * export const sendEmail = defineJob("email.send", z.object({ to: z.email() }));
  * await client.submit(sendEmail, { to: "ada@example.org" });
  * export const sum = defineJob("sum", z.object({ a: z.number(), b: z.number() }), z.number()); // and of its results
+ * export const report = defineJob("report", z.object({ month: z.string() }), { max_attempts: 3, timeout_seconds: 600 });
  */
 export function defineJob<S extends StandardSchema<object>, R extends StandardSchema = StandardSchema<Json, Json>>(
   type: string,
   schema: S,
   result?: R,
+): JobDefinition<InputOf<S>, OutputOf<S>, OutputOf<R>>;
+export function defineJob<S extends StandardSchema<object>, R extends StandardSchema = StandardSchema<Json, Json>>(
+  type: string,
+  schema: S,
+  options: JobTypeOptions<R>,
+): JobDefinition<InputOf<S>, OutputOf<S>, OutputOf<R>>;
+export function defineJob<S extends StandardSchema<object>, R extends StandardSchema>(
+  type: string,
+  schema: S,
+  third: R | JobTypeOptions<R> = {},
 ): JobDefinition<InputOf<S>, OutputOf<S>, OutputOf<R>> {
   if (!jobType.safeParse(type).success)
     throw new TypeError(`a job's type must be ${jobType.description}; got ${JSON.stringify(type)}`);
+  const { result, ...given } = isSchema(third) ? { result: third } : third;
+  const defaults = validate(jobDefaults, given);
+  if (defaults.kind === "invalid")
+    throw new TypeError(`the type ${type}: ${defaults.faults.map((one) => `${one.pointer} ${one.message}`).join("; ")}`);
   const parse = payloadParser(type, schema);
   const parseResult = result && parser(`the result schema of ${type}`, result, ResultError);
   return {
     type,
     // The schema takes objects; the server checks whether JSON can hold what is in them.
-    submission: (payload, options = {}) => ({ ...options, type, payload: payload as JsonObject }),
+    submission: (payload, options = {}) => ({
+      ...defaults.value,
+      ...named(options),
+      type,
+      payload: payload as JsonObject,
+    }),
     parse,
     parseResult: parseResult ?? ((value) => value as OutputOf<R>),
   };
 }
+
+/** Without those that are undefined, which name nothing. */
+const named = (options: JobOptions): JobOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
 /** Returns the value as the schema makes it, in a promise if the schema has asynchronous checks. */
 type Parser<S extends StandardSchema> = (value: unknown) => OutputOf<S> | Promise<OutputOf<S>>;

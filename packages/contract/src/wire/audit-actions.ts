@@ -3,6 +3,7 @@ export const auditActions = [
   "queue.pause",
   "queue.resume",
   "queue.limits",
+  "queue.defaults",
   "job.cancel",
   "job.retry",
   "job.signal",

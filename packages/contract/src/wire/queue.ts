@@ -3,6 +3,7 @@ import { jobStatuses } from "./status.ts";
 import { limits } from "../checks/limits.ts";
 import { listJobsQuery, wholeNumber } from "./listing.ts";
 import { describeFields } from "../checks/field-texts.ts";
+import { queueDefaults } from "./submit/defaults.ts";
 
 const count = z.int().min(0);
 
@@ -67,6 +68,7 @@ export const queue = describeFields(
     paused: z.boolean(),
     counts: z.record(z.enum(jobStatuses), count),
     limits: queueLimits,
+    defaults: queueDefaults,
     oldest_queued_at: z.iso.datetime().nullable(),
   }),
   {
@@ -74,6 +76,7 @@ export const queue = describeFields(
     paused: "True if no jobs of the queue are leased.",
     counts: "How many jobs of the queue are in each status.",
     limits: "The queue's limits.",
+    defaults: "What jobs of the queue have where they name nothing of their own.",
     oldest_queued_at: "Since when the oldest ready job has waited. Null if no job is ready.",
   },
 );

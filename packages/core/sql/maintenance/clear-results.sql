@@ -7,7 +7,7 @@ WITH old AS MATERIALIZED (
   ), free AS MATERIALIZED (
     SELECT id, flow_id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL AND NOT CASE WHEN pg_column_size(result) > 8 THEN false ELSE coalesce(result::text = 'null', false) END
-      AND finished_at < now() - make_interval(secs => $4::float8)
+      AND finished_at < now() - make_interval(secs => coalesce(result_ttl_seconds, nullif($4::text, '')::float8))
       AND (has_children IS NULL OR (SELECT true FROM atlasqueue.flow_edges WHERE parent = jobs.id LIMIT 1) IS NULL)
     FOR NO KEY UPDATE SKIP LOCKED
   ), 

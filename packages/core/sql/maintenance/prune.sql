@@ -7,8 +7,8 @@ WITH old AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
     SELECT id, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
-      OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
+    WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => coalesce(retention_seconds, $4::float8)))
+      OR (status = 'dead' AND finished_at < now() - make_interval(secs => coalesce(retention_seconds, $5::float8))))
       AND (kept_until IS NULL OR kept_until <= now())
       AND (unique_key IS NULL OR coalesce(unique_until, finished_at) <= now() - make_interval(secs => 60))
       AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND is_alias AND expires_at > now())

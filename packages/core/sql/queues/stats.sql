@@ -16,10 +16,10 @@ WITH changed AS MATERIALIZED (
   ), named AS MATERIALIZED (
     SELECT queue FROM held
     UNION
-    (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue BETWEEN $2 AND $3 AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)) ORDER BY queue LIMIT $4::int)
+    (SELECT queue FROM atlasqueue.queues WHERE tenant = $1 AND queue BETWEEN $2 AND $3 AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR defaults IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)) ORDER BY queue LIMIT $4::int)
     ORDER BY queue LIMIT $4::int
   )
-  SELECT named.queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by, CASE WHEN rate_limit IS NOT NULL THEN (
+  SELECT named.queue, paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by, defaults, CASE WHEN rate_limit IS NOT NULL THEN (
            SELECT coalesce(sum(count), 0)::int FROM atlasqueue.queue_starts
            WHERE 
   queue_starts.tenant = queues.tenant AND queue_starts.queue = queues.queue AND queue_starts.group_key IS NULL
@@ -38,5 +38,5 @@ WITH changed AS MATERIALIZED (
          ORDER BY priority DESC, ready_at LIMIT 1) AS next
       ) SELECT min(ready_at) FROM fronts) END AS oldest_queued_at, now() AS seen_at
   FROM named LEFT JOIN held ON held.queue = named.queue
-       LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = named.queue AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))
+       LEFT JOIN atlasqueue.queues ON queues.tenant = $1 AND queues.queue = named.queue AND (paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR defaults IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL))
   ORDER BY named.queue;

@@ -14,7 +14,7 @@ WITH asked AS MATERIALIZED (
     SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
     FROM ROWS FROM (unnest($1::uuid[], $2::text[], $3::text[], $4::float8[], $5::boolean[], $6::uuid[], $7::text[], $8::uuid[], $9::text[], $10::float8[], $11::boolean[], $12::text[])) WITH ORDINALITY AS step(step_of, key, hash, ttl, makes, names, unique_key, seen, version, window_seconds, writes, reason, place)
     CROSS JOIN LATERAL (
-      SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, group_key, backoff, payload, traceparent, tracestate
+      SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, group_key, backoff, retention_seconds, result_ttl_seconds, payload, traceparent, tracestate
       FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
     WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), holders AS MATERIALIZED (
@@ -75,7 +75,8 @@ WITH asked AS MATERIALIZED (
     RETURNING key::uuid AS job_id
   ), replaced AS (
     UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
-                    timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
+                    timeout_seconds = content.timeout_seconds, backoff = content.backoff,
+                    retention_seconds = content.retention_seconds, result_ttl_seconds = content.result_ttl_seconds,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
                     run_at = content.starts_at,
                     status = CASE WHEN jobs.status = 'blocked' THEN 'blocked' WHEN content.starts_at > now() THEN 'scheduled' ELSE 'queued' END,

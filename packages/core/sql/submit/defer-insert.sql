@@ -8,7 +8,7 @@
 -- $8 run_at
 -- $9 delay_seconds
 -- $10 groups
--- $11 backoffs
+-- $11 terms
 -- $12 payloads
 -- $13 traceparents
 -- $14 tracestates
@@ -18,20 +18,32 @@
 -- $18 unique_keys
 -- $19 on_conflicts
 -- $20 window_seconds
-WITH asked AS MATERIALIZED (SELECT * FROM (
+WITH queue_defaults AS MATERIALIZED (
+    SELECT tenant AS of_tenant, queue AS of_queue, defaults
+    FROM (SELECT DISTINCT coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue FROM unnest($2::text[], $3::text[]) AS named(tenant, queue)) AS named
+    CROSS JOIN LATERAL (
+      SELECT defaults FROM atlasqueue.queues AS one
+      WHERE one.tenant = named.tenant AND one.queue = named.queue AND defaults IS NOT NULL OFFSET 0) AS known
+  ), asked AS MATERIALIZED (SELECT * FROM (
   SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue, coalesce(type, ($4::text[])[1]) AS type, coalesce(priority, ($5::smallint[])[1]) AS priority,
-         coalesce(max_attempts, ($6::smallint[])[1]) AS max_attempts, timeout_seconds, group_key, backoff, payload, traceparent, tracestate,
+         
+         coalesce(max_attempts, (defaults ->> 'max_attempts')::smallint, 5) AS max_attempts,
+         coalesce(timeout_seconds, (defaults ->> 'timeout_seconds')::integer) AS timeout_seconds,
+         coalesce(terms -> 'backoff', defaults -> 'backoff') AS backoff,
+         coalesce(terms ->> 'retention_seconds', defaults ->> 'retention_seconds')::integer AS retention_seconds,
+         coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds, group_key, payload, traceparent, tracestate,
          greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
     json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])
-  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate)
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, terms, payload, traceparent, tracestate)
+  LEFT JOIN queue_defaults ON of_tenant = coalesce(tenant, ($2::text[])[1]) AND of_queue = coalesce(queue, ($3::text[])[1])
 ) AS input), made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, status, group_seq, group_key)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
-           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate, 'blocked', 0, group_key FROM asked
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff,
+           retention_seconds, result_ttl_seconds, starts_at, now(), now(), payload, traceparent, tracestate, 'blocked', 0, group_key FROM asked
     RETURNING tenant, queue
   ), counted AS (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, blocked)
@@ -49,4 +61,5 @@ WITH asked AS MATERIALIZED (SELECT * FROM (
       AS wants(id, key, hash, unique_key, on_conflict, window_seconds, place) USING (id)
     ORDER BY place
   )
-  SELECT id, now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked;
+  SELECT id, now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at,
+         (SELECT json_agg(queue_defaults) FROM queue_defaults) AS defaults FROM asked;

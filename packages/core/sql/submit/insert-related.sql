@@ -8,7 +8,7 @@
 -- $8 run_at
 -- $9 delay_seconds
 -- $10 groups
--- $11 backoffs
+-- $11 terms
 -- $12 payloads
 -- $13 traceparents
 -- $14 tracestates
@@ -32,9 +32,20 @@
 -- $32 window_seconds
 -- $33 writes
 -- $34 reason
-WITH asked AS MATERIALIZED (
+WITH queue_defaults AS MATERIALIZED (
+    SELECT tenant AS of_tenant, queue AS of_queue, defaults
+    FROM (SELECT DISTINCT coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue FROM unnest($2::text[], $3::text[]) AS named(tenant, queue)) AS named
+    CROSS JOIN LATERAL (
+      SELECT defaults FROM atlasqueue.queues AS one
+      WHERE one.tenant = named.tenant AND one.queue = named.queue AND defaults IS NOT NULL OFFSET 0) AS known
+  ), asked AS MATERIALIZED (
     SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue, coalesce(type, ($4::text[])[1]) AS type, coalesce(priority, ($5::smallint[])[1]) AS priority,
-      coalesce(max_attempts, ($6::smallint[])[1]) AS max_attempts, timeout_seconds, group_key, backoff, payload, traceparent, tracestate,
+      
+         coalesce(max_attempts, (defaults ->> 'max_attempts')::smallint, 5) AS max_attempts,
+         coalesce(timeout_seconds, (defaults ->> 'timeout_seconds')::integer) AS timeout_seconds,
+         coalesce(terms -> 'backoff', defaults -> 'backoff') AS backoff,
+         coalesce(terms ->> 'retention_seconds', defaults ->> 'retention_seconds')::integer AS retention_seconds,
+         coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds, group_key, payload, traceparent, tracestate,
       ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, step_of, key, hash, ttl, makes, names, unique_key, seen, version, window_seconds, writes, reason, place,
       greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
@@ -43,8 +54,9 @@ WITH asked AS MATERIALIZED (
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
       unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json), unnest($21::boolean[]),
       unnest($23::uuid[], $24::text[], $25::text[], $26::float8[], $27::boolean[], $28::uuid[], $29::text[], $30::uuid[], $31::text[], $32::float8[], $33::boolean[], $34::text[])
-    ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate,
+    ) WITH ORDINALITY AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, terms, payload, traceparent, tracestate,
       ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, step_of, key, hash, ttl, makes, names, unique_key, seen, version, window_seconds, writes, reason, place)
+    LEFT JOIN queue_defaults ON of_tenant = coalesce(tenant, ($2::text[])[1]) AND of_queue = coalesce(queue, ($3::text[])[1])
     WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), holders AS MATERIALIZED (
     SELECT id, status FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT seen FROM asked WHERE seen IS NOT NULL))
@@ -122,10 +134,10 @@ WITH asked AS MATERIALIZED (
     INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure, failed)
     SELECT tenant, parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
   ), made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key, unique_key, unique_until, flow_id, has_children)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds,
-           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END,
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff,
+           retention_seconds, result_ttl_seconds, starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END,
            CASE WHEN waits OR may_run IS FALSE THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
            CASE WHEN waits OR may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
            CASE WHEN NOT (waits OR may_run IS FALSE) AND starts_at > now() THEN starts_at END AS due_at, group_key,
@@ -135,7 +147,8 @@ WITH asked AS MATERIALIZED (
     RETURNING id, tenant, queue, run_at, status
   ), replaced AS (
     UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
-                    timeout_seconds = content.timeout_seconds, backoff = nullif(content.backoff::text, 'null')::json,
+                    timeout_seconds = content.timeout_seconds, backoff = content.backoff,
+                    retention_seconds = content.retention_seconds, result_ttl_seconds = content.result_ttl_seconds,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
                     run_at = content.starts_at,
                     status = CASE WHEN jobs.status = 'blocked' THEN 'blocked' WHEN content.starts_at > now() THEN 'scheduled' ELSE 'queued' END,
@@ -154,7 +167,7 @@ WITH asked AS MATERIALIZED (
     INSERT INTO atlasqueue.queue_changes (tenant, queue, scheduled, blocked, queued, running, failed, succeeded, dead, cancelled)
     SELECT tenant, queue, count(*) FILTER (WHERE to_status = 'scheduled') - count(*) FILTER (WHERE from_status = 'scheduled'), count(*) FILTER (WHERE to_status = 'blocked') - count(*) FILTER (WHERE from_status = 'blocked'), count(*) FILTER (WHERE to_status = 'queued') - count(*) FILTER (WHERE from_status = 'queued'), count(*) FILTER (WHERE to_status = 'running') - count(*) FILTER (WHERE from_status = 'running'), count(*) FILTER (WHERE to_status = 'failed') - count(*) FILTER (WHERE from_status = 'failed'), count(*) FILTER (WHERE to_status = 'succeeded') - count(*) FILTER (WHERE from_status = 'succeeded'), count(*) FILTER (WHERE to_status = 'dead') - count(*) FILTER (WHERE from_status = 'dead'), count(*) FILTER (WHERE to_status = 'cancelled') - count(*) FILTER (WHERE from_status = 'cancelled') FROM moved GROUP BY tenant, queue
   )
-  SELECT now() AS created_at, (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
+  SELECT now() AS created_at, (SELECT json_agg(queue_defaults) FROM queue_defaults) AS defaults, (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
          (CASE WHEN (SELECT count(key) FROM asked) <> (SELECT count(*) FROM new_keys)

@@ -60,6 +60,7 @@ export { createStorageQuota, StorageFullError, type StorageQuota } from "../quot
 export { oldestWaiting } from "../queues/oldest-waiting.ts";
 export { resumeQueue } from "../queues/pause.ts";
 export { queueScaling } from "../queues/scaling.ts";
+export { setDefaults } from "../queues/set-defaults.ts";
 export { queueStats, type QueueStats } from "../queues/stats.ts";
 export { inParts } from "../remote/in-parts.ts";
 export { createLongPoll, type LongPoll } from "../remote/long-poll.ts";

@@ -25,6 +25,8 @@ export function showJob(row: JobRow | PageRow): Job {
     locked_until: row.locked_until?.toISOString() ?? null,
     progress: row.progress as Json,
     timeout_seconds: row.timeout_seconds,
+    retention_seconds: row.retention_seconds,
+    result_ttl_seconds: row.result_ttl_seconds,
     dead_reason: row.dead_reason,
     waits_for: row.waits_for,
     traceparent: row.traceparent,

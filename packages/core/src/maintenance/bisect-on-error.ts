@@ -31,10 +31,10 @@ export async function bisectOnError<T>(
     }
 }
 
-/** The first job after an id, which is the one a page of one row begins with. */
-export async function idAfter(deps: Pick<Deps, "database">, after: string): Promise<string | undefined> {
+/** The first job after an id that `which` selects, and that a page of one row begins with. */
+export async function idAfter(deps: Pick<Deps, "database">, after: string, which = ""): Promise<string | undefined> {
   const [job] = await executeOn(deps.database)<{ id: string }>({
-    text: "SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid ORDER BY id LIMIT 1",
+    text: `SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid${which} ORDER BY id LIMIT 1`,
     params: [after],
   });
   return job?.id;

@@ -1,5 +1,5 @@
 import { firstFlow, forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
-import { default_audit_hours, type Retention } from "./retention.ts";
+import { default_audit_hours, type Retention, type Walked } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
 import { reindexOrphanedLeases, countOrphanedLeases } from "../lease/reindex-orphaned-leases.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
@@ -10,7 +10,7 @@ import { hint } from "../signal/announce.ts";
 import { foldMinutes } from "../rollups/fold.ts";
 import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
 import type { LoopDeps } from "./loop-deps.ts";
-import { resultsStep, type ResultsPlace } from "./clear-results.ts";
+import { ownResultsStep, resultsStep, type ResultsPlace } from "./clear-results.ts";
 import { retentionFailed } from "./report-failed.ts";
 import { takeTurn } from "./take-turn.ts";
 
@@ -49,7 +49,8 @@ export async function clearAway(
   stop: AbortSignal,
 ): Promise<void> {
   const results: ResultsPlace = {};
-  const place = { after: firstId };
+  const ownResults: ResultsPlace = {};
+  const places = { all: firstId, own: firstId };
   const pass = (period_ms: number, partsOf: (removed: Removed) => Record<string, Step>) => async () => {
     const removed = { jobs: 0, keys: 0, results: 0 };
     await passOver(deps, partsOf(removed), performance.now() + period_ms, stop);
@@ -58,8 +59,9 @@ export async function clearAway(
     if (cleared > 0) deps.observe({ event: "results_cleared", jobs: cleared });
   };
   const quick = pass(pass_ms, (removed) => ({
-    ...quickParts(deps, retention, removed, place),
+    ...quickParts(deps, retention, removed, places),
     results: resultsStep(deps, result_ttl_seconds, removed, results),
+    own_results: ownResultsStep(deps, result_ttl_seconds, removed, ownResults),
   }));
   const slow = pass(slow_pass_ms, () => slowParts(deps, retention));
   // Side by side: after a busy month a pass over what grows slowly takes long.
@@ -118,17 +120,19 @@ function straysStep(deps: LoopDeps): Step {
   };
 }
 
-/** `place` is where the passes over the jobs are: each goes on there if the last one ended before its time. */
-function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, place: { after: string }) {
+/** `places` are where the passes over the jobs are: each goes on there if the last one ended before its time. */
+function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, places: Record<Walked, string>) {
+  const pruneStep = (which: Walked) => async () => {
+    const { dead, jobs, next, failed } = await prune(deps, retention, places[which], rows_max, which);
+    if (failed !== undefined) retentionFailed(deps, "jobs", failed, next);
+    if (dead.length > 0) await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(dead));
+    removed.jobs += jobs;
+    places[which] = next ?? firstId;
+    return next !== undefined;
+  };
   return {
-    jobs: async () => {
-      const { dead, jobs, next, failed } = await prune(deps, retention, place.after, rows_max);
-      if (failed !== undefined) retentionFailed(deps, "jobs", failed, next);
-      if (dead.length > 0) await hint(deps.observe, "dead letters", () => deps.signal.deadLetters.remove(dead));
-      removed.jobs += jobs;
-      place.after = next ?? firstId;
-      return next !== undefined;
-    },
+    jobs: pruneStep("all"),
+    own_jobs: pruneStep("own"),
     keys: async () => {
       const keys = await forget(deps, "keys", keys_max);
       removed.keys += keys;

@@ -6,7 +6,7 @@ import { asyncCommit } from "../database/clauses.ts";
 import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
 import type { Deps } from "../deps.ts";
 import { firstId } from "./prune.ts";
-import { firstIdFromNow } from "./retention.ts";
+import { firstIdFromNow, walked, type Walked } from "./retention.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { retentionFailed } from "./report-failed.ts";
 import { takeTurn } from "./take-turn.ts";
@@ -18,7 +18,7 @@ import { takeTurn } from "./take-turn.ts";
 export type Cleared = { jobs: number; last: string | undefined; more: boolean; failed?: unknown };
 
 /**
- * succeeded → succeeded, without its result, when it finished longer than `ttl_seconds` ago, no job is still to hear
+ * succeeded → succeeded, without its result, when it finished longer ago than its own time or `ttl_seconds`, no job is still to hear
  * that it did, and no other of its flow may still ask for it. One of another flow, which waits for others besides, may:
  * it learns that the result is gone. A step looks at `jobs_max` jobs in id order, with ids between `after` and `before`.
  * A job without a result is not written, so none is written twice.
@@ -28,33 +28,36 @@ export type Cleared = { jobs: number; last: string | undefined; more: boolean; f
  */
 export function clearResults(
   deps: Deps,
-  ttl_seconds: number,
+  ttl_seconds: number | undefined,
   after: string,
   before: string,
   jobs_max: number,
+  which: Walked = "all",
 ): Promise<Cleared> {
   type Page = { looked_at: number; last: string | null; jobs: number };
   const takePage = async (rows: number): Promise<Cleared> => {
-    const [page] = await executeOn(deps.database)<Page>({ text, params: [after, before, rows, ttl_seconds] });
+    const params = [after, before, rows, ttl_seconds ?? ""];
+    const [page] = await executeOn(deps.database)<Page>({ text: texts[which], params });
     return { jobs: page?.jobs ?? 0, last: page?.last ?? undefined, more: page?.looked_at === rows };
   };
   return bisectOnError(deps, jobs_max, takePage, async (failed) => {
-    return { jobs: 0, last: await idAfter(deps, after), more: true, failed };
+    return { jobs: 0, last: await idAfter(deps, after, walked[which]), more: true, failed };
   });
 }
 
 // No index may help here (decisions/2026-11-20-storage.md): a walk along the primary key, for all tenants. Locked rows
 // are skipped until the next full pass.
-const text = composed(
-  "maintenance/clear-results",
-  ["after", "before", "jobs_max", "ttl_seconds"],
-  `
+const textOf = (name: string, which: Walked) =>
+  composed(
+    name,
+    ["after", "before", "jobs_max", "ttl_seconds"],
+    `
   WITH old AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
+    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid${walked[which]} ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
     SELECT id, flow_id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL AND NOT ${isCleared}
-      AND finished_at < now() - make_interval(secs => $4::float8)
+      AND finished_at < now() - make_interval(secs => coalesce(result_ttl_seconds, nullif($4::text, '')::float8))
       AND (has_children IS NULL OR (SELECT true FROM atlasqueue.flow_edges WHERE parent = jobs.id LIMIT 1) IS NULL)
     FOR NO KEY UPDATE SKIP LOCKED
   ), ${endedFlows("free")}, cleared AS (
@@ -64,7 +67,11 @@ const text = composed(
   )
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
          (SELECT count(*)::int FROM cleared) AS jobs`,
-);
+  );
+const texts = {
+  all: textOf("maintenance/clear-results", "all"),
+  own: textOf("maintenance/clear-own-results", "own"),
+};
 
 const rows_max = 500;
 /**
@@ -76,6 +83,24 @@ const overlap_seconds = 600;
 
 /** Where the passes over the results are: each goes on there if the last one ended before its time. */
 export type ResultsPlace = { after?: string; full_pass_at?: number; in_full_pass?: boolean };
+
+/** A pass over the results of jobs with times of their own, as a step like that of `resultsStep`. */
+export function ownResultsStep(
+  deps: LoopDeps,
+  ttl_seconds: number | undefined,
+  removed: { results: number },
+  place: ResultsPlace,
+): () => Promise<boolean> {
+  return async () => {
+    const { after = firstId } = place;
+    const before = await firstIdFromNow(deps, 0);
+    const { jobs, last, more, failed } = await clearResults(deps, ttl_seconds, after, before, rows_max, "own");
+    if (failed) retentionFailed(deps, "results", failed, last);
+    removed.results += jobs;
+    place.after = more ? (last ?? firstId) : firstId;
+    return more;
+  };
+}
 
 /**
  * A pass over the results of jobs that succeeded long enough ago, as a step to be called until it says false: those that

@@ -17,10 +17,10 @@ const over = {
     `(${jobStatuses.join(", ")}) = (${jobStatuses.map(() => "0").join(", ")})`,
     "tenant, queue",
   ],
-  /** A queue that was paused and resumed, or lost its limits: its row says no more than none would, and counts as a queue. */
+  /** A queue that was paused and resumed, or lost its limits and defaults: its row says no more than none would, and counts as a queue. */
   undecided_queues: [
     "queues",
-    "coalesce(paused_at::text, concurrency::text, group_concurrency::text, rate_limit::text, group_rate_limit::text, fair_by) IS NULL",
+    "coalesce(paused_at::text, concurrency::text, group_concurrency::text, rate_limit::text, group_rate_limit::text, fair_by, defaults::text) IS NULL",
     "tenant, queue",
   ],
 } as const;

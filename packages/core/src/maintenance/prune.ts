@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { removeJobs } from "../jobs/remove.ts";
 import { bisectOnError, idAfter } from "./bisect-on-error.ts";
-import { firstIdFromNow, type JobRetention } from "./retention.ts";
+import { firstIdFromNow, walked, type JobRetention, type Walked } from "./retention.ts";
 
 /**
  * `next` is where the next step continues; undefined when the pass has reached jobs that are too young. `failed` is why a
@@ -24,23 +24,30 @@ export const firstId = "00000000-0000-0000-0000-000000000000";
  * key that still holds names them, neither an idempotency key nor a unique one with a window, nor may come to. A step looks at
  * `jobs_max` jobs in id order, which is the order of creation, so that no index on the finishing time is needed. Jobs
  * that are kept, or of which a row is locked, or whose flow is not over, are skipped until the next pass, and so is one
- * that cannot be removed. Several processes may do it at once.
+ * that cannot be removed. With `own`, see `walked`. Several processes may do it at once.
  *
  * @example
  * const { next } = await prune(deps, retention, firstId, 1_000);
  */
-export async function prune(deps: Deps, retention: JobRetention, after: string, jobs_max: number): Promise<Pruned> {
-  const youngest_hours = Math.min(retention.succeededHours, retention.deadHours);
+export async function prune(
+  deps: Deps,
+  retention: JobRetention,
+  after: string,
+  jobs_max: number,
+  which: Walked = "all",
+): Promise<Pruned> {
+  const youngest_hours = which === "own" ? 0 : Math.min(retention.succeededHours, retention.deadHours);
   const before = await firstIdFromNow(deps, -youngest_hours * 3_600);
   type Page = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
   const kept = [retention.succeededHours * 3_600, retention.deadHours * 3_600];
   const takePage = async (rows: number): Promise<Pruned> => {
-    const [page] = await executeOn(deps.database)<Page>({ text, params: [after, before, rows, ...kept] });
+    const params = [after, before, rows, ...kept];
+    const [page] = await executeOn(deps.database)<Page>({ text: texts[which], params });
     const next = page?.looked_at === rows ? (page.last ?? undefined) : undefined;
     return { jobs: page?.jobs ?? 0, dead: page?.dead ?? [], next };
   };
   return bisectOnError(deps, jobs_max, takePage, async (failed) => {
-    return { jobs: 0, dead: [], next: await idAfter(deps, after), failed };
+    return { jobs: 0, dead: [], next: await idAfter(deps, after, walked[which]), failed };
   });
 }
 
@@ -51,17 +58,18 @@ export async function prune(deps: Deps, retention: JobRetention, after: string, 
 const answering_seconds_max = 60;
 const answering = `now() - make_interval(secs => ${answering_seconds_max})`;
 
-const isOver = `((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => $4::float8))
-      OR (status = 'dead' AND finished_at < now() - make_interval(secs => $5::float8)))
+const isOver = `((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => coalesce(retention_seconds, $4::float8)))
+      OR (status = 'dead' AND finished_at < now() - make_interval(secs => coalesce(retention_seconds, $5::float8))))
       AND (kept_until IS NULL OR kept_until <= now())
       AND (unique_key IS NULL OR coalesce(unique_until, finished_at) <= ${answering})`;
 
-const text = composed(
-  "maintenance/prune",
-  ["after", "before", "jobs_max", "succeeded_seconds", "dead_seconds"],
-  `
+const textOf = (name: string, which: Walked) =>
+  composed(
+    name,
+    ["after", "before", "jobs_max", "succeeded_seconds", "dead_seconds"],
+    `
   WITH old AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
+    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid${walked[which]} ORDER BY id LIMIT $3::int
   ), free AS MATERIALIZED (
     SELECT id, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ${isOver}
@@ -70,4 +78,8 @@ const text = composed(
   ), ${endedFlows("free")}, ${removeJobs("ended")}
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
          (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`,
-);
+  );
+const texts = {
+  all: textOf("maintenance/prune", "all"),
+  own: textOf("maintenance/prune-own", "own"),
+};

@@ -10,6 +10,10 @@ export type Retention = JobRetention & { auditHours?: number };
 export const default_audit_hours = 2_160;
 export const defaultRetention: Retention = { succeededHours: 168, deadHours: 720 };
 
+/** Which jobs a walk looks at: with `own` those with times of their own, by their index, and only these before the settings' time. */
+export const walked = { all: "", own: " AND (retention_seconds IS NOT NULL OR result_ttl_seconds IS NOT NULL)" };
+export type Walked = keyof typeof walked;
+
 /**
  * The smallest UUIDv7 that could have been made at a time: ids below it belong to jobs created earlier.
  *

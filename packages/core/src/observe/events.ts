@@ -78,6 +78,7 @@ export type AtlasEvent =
   | ({ event: "schedule_slots_missed"; since: string } & OfSchedule)
   | ({ event: "schedule_failed"; error: string } & OfSchedule)
   | { event: "queue_limited"; tenant: string; queue: string }
+  | { event: "queue_defaults_set"; tenant: string; queue: string }
   | { event: "groups_advanced"; count: number }
   | { event: "groups_failed"; error: string }
   /** What they waited for is over. */

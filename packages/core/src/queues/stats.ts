@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { jobStatuses, type JobStatus, type QueueLimits } from "@atlasqueue/contract";
+import { jobStatuses, type JobDefaults, type JobStatus, type QueueLimits } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
@@ -16,6 +16,7 @@ export type QueueStats = {
   paused_at: Date | null;
   counts: Record<JobStatus, number>;
   limits: QueueLimits;
+  defaults: JobDefaults | null;
   /** How many of its jobs started within the period of its rate, up to now; null without a rate. */
   starts: number | null;
   /** Since when the longest-waiting job has been ready. */
@@ -55,6 +56,7 @@ type Decided = Pick<
   | "group_rate_limit"
   | "group_rate_period_seconds"
   | "fair_by"
+  | "defaults"
 >;
 type Row = Pick<QueueStats, "queue" | "starts" | "oldest_queued_at" | "seen_at"> & QueueStats["counts"] & Decided;
 
@@ -72,6 +74,7 @@ function showStats(row: Row): QueueStats {
       group_rate: rate(row.group_rate_limit, row.group_rate_period_seconds),
       fair_by: row.fair_by,
     },
+    defaults: row.defaults,
     starts: row.starts,
     oldest_queued_at: row.oldest_queued_at,
     seen_at: row.seen_at,
@@ -79,8 +82,8 @@ function showStats(row: Row): QueueStats {
 }
 
 const decided =
-  "paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by";
-const isDecided = `(paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR ${isLimited})`;
+  "paused_at, concurrency, group_concurrency, rate_limit, rate_period_seconds, group_rate_limit, group_rate_period_seconds, fair_by, defaults";
+const isDecided = `(paused_at IS NOT NULL OR group_concurrency IS NOT NULL OR fair_by IS NOT NULL OR defaults IS NOT NULL OR ${isLimited})`;
 const columns = jobStatuses.join(", ");
 const holdsJobs = `(${jobStatuses.map((status) => `${status} <> 0`).join(" OR ")})`;
 const sums = jobStatuses.map((status) => `sum(${status}) AS ${status}`).join(", ");

@@ -9,13 +9,13 @@ import { refuseIf, lockTimeout } from "../database/clauses.ts";
 import {
   askedColumns,
   askedValues,
-  each,
   inputParameters,
   inputParams,
   stateColumns,
   stateValues,
   type Draft,
 } from "./insert-jobs.ts";
+import { each, foundDefaults, queueDefaults, termValues, withDefaults, type FoundDefaults } from "./defaults.ts";
 import { type Seen, replaced } from "./unique/plan.ts";
 
 /** One draft in a statement, and what should become of it. */
@@ -46,6 +46,7 @@ export type AppliedSubmissions = {
   created_at: Date;
   made: ReadonlyMap<string, MadeJob>;
   replaced: ReadonlyMap<string, ReplacedJob>;
+  defaults: FoundDefaults;
 };
 type MadeJob = { id: string; status: "queued" | "scheduled" | "blocked"; run_at: Date };
 type ReplacedJob = MadeJob & { was: string; ready_at: Date | null; due_at: Date | null; updated_at: Date };
@@ -74,6 +75,7 @@ export async function applySubmissions(
   const date = (time: string | null) => (time === null ? null : new Date(time));
   return {
     created_at: new Date(row.created_at),
+    defaults: row.defaults ?? [],
     made: new Map((row.made ?? []).map((one) => [one.id, times(one)])),
     replaced: new Map(
       (row.replaced ?? []).map((one) => [
@@ -89,6 +91,7 @@ type Row = {
   created_at: Date | string;
   made: InText<MadeJob>[] | null;
   replaced: InText<ReplacedJob>[] | null;
+  defaults?: FoundDefaults | null;
 };
 
 /** What a step says, a column each, with its type. */
@@ -137,7 +140,7 @@ const jobNames = "queue, type, priority, max_attempts, timeout_seconds, run_at";
 const asked = {
   insert: `
     SELECT id, ${each("tenant", "$2::text[]")}, ${each("queue", "$3::text[]")}, ${each("type", "$4::text[]")}, ${each("priority", "$5::smallint[]")},
-      ${each("max_attempts", "$6::smallint[]")}, timeout_seconds, group_key, backoff, payload, traceparent, tracestate,
+      ${termValues}, group_key, payload, traceparent, tracestate,
       ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, ${stepNames.join(", ")}, place,
       greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
@@ -146,14 +149,15 @@ const asked = {
       json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[]),
       unnest($15::text[], $16::text[], $17::uuid[], $18::integer[], $19::uuid[]), json_array_elements($20::text::json), unnest($21::boolean[]),
       ${stepInput(23)}
-    ) WITH ORDINALITY AS input(id, tenant, ${jobNames}, delay, group_key, backoff, payload, traceparent, tracestate,
+    ) WITH ORDINALITY AS input(id, tenant, ${jobNames}, delay, group_key, terms, payload, traceparent, tracestate,
       ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, ${stepNames.join(", ")}, place)
+    ${withDefaults}
     WHERE ${lockTimeout}`,
   admit: `
     SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
     FROM ROWS FROM (${stepInput(1)}) WITH ORDINALITY AS step(${stepNames.join(", ")}, place)
     CROSS JOIN LATERAL (
-      SELECT id, tenant, ${jobNames}, group_key, backoff, payload, traceparent, tracestate
+      SELECT id, tenant, ${jobNames}, group_key, backoff, retention_seconds, result_ttl_seconds, payload, traceparent, tracestate
       FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
     WHERE ${lockTimeout}`,
 };
@@ -221,12 +225,12 @@ const isTaken = `(SELECT count(key) FROM asked) <> (SELECT count(*) FROM new_key
            OR (SELECT count(DISTINCT seen) FROM asked) <> (SELECT count(*) FROM holders)`;
 
 const build = (mode: Mode) => `
-  WITH asked AS MATERIALIZED (${asked[mode]}
+  WITH ${mode === "insert" ? `${queueDefaults}, ` : ""}asked AS MATERIALIZED (${asked[mode]}
   ), ${keys(mode)}, ${made[mode]}, ${replaced}, moved AS (
     ${moved[mode]}
     UNION ALL SELECT tenant, queue, was, status FROM replaced
   ), ${countMixedMoves("moved")}
-  SELECT now() AS created_at, (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
+  SELECT now() AS created_at,${mode === "insert" ? ` ${foundDefaults},` : ""} (SELECT json_agg(json_build_object('id', id, 'status', status, 'run_at', run_at)) FROM made) AS made,
          (SELECT json_agg(json_build_object('id', id, 'was', was, 'status', status, 'run_at', run_at, 'ready_at', ready_at,
                                             'due_at', due_at, 'updated_at', updated_at)) FROM replaced) AS replaced,
          ${refuseIf(`${isTaken}${mode === "insert" ? ` OR ${parentsLocked}` : ""}`)}`;

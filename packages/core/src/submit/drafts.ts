@@ -5,6 +5,7 @@ import { newId } from "../ids.ts";
 import { yieldEvery } from "../pause.ts";
 import type { Submission } from "./outcome.ts";
 import { uniqueKeyOf } from "./unique/plan.ts";
+import { termsOf } from "./defaults.ts";
 import type { Draft, Inserted } from "./insert-jobs.ts";
 
 /** The job a submission asks for, about to be stored. */
@@ -31,11 +32,11 @@ export async function draftsOf(submissions: readonly Submission[]): Promise<Draf
 /** The row as it was just written, without reading it back; only the database needs its place in its group. */
 export function newRow(
   { id, tenant, request, trace, flow }: Draft,
-  { created_at, run_at, blocked }: Pick<Inserted, "created_at" | "run_at"> & { blocked?: ReadonlySet<string> },
+  { created_at, run_at, blocked, defaults }: Pick<Inserted, "created_at" | "run_at" | "blocked" | "defaults">,
 ): JobRow {
   const later = run_at.get(id) ?? null;
   const window_seconds = request.unique?.window_seconds;
-  const waits = blocked?.has(id) ?? false;
+  const waits = blocked.has(id);
   return {
     id,
     tenant,
@@ -44,8 +45,7 @@ export function newRow(
     status: waits ? "blocked" : later ? "scheduled" : "queued",
     priority: request.priority,
     attempts: 0,
-    max_attempts: request.max_attempts,
-    timeout_seconds: request.timeout_seconds ?? null,
+    ...termsOf({ tenant, request }, defaults),
     run_at: later ?? created_at,
     ready_at: waits || later ? null : created_at,
     due_at: waits ? null : later,
@@ -64,7 +64,6 @@ export function newRow(
     dead_reason: null,
     last_error: null,
     error_fingerprint: null,
-    backoff: request.backoff ?? null,
     progress: null,
     payload: request.payload,
     result: null,

@@ -6,6 +6,7 @@ import { countChanges } from "../counts/changes.ts";
 import type { FlowPart } from "../flows/flow.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf, lockTimeout } from "../database/clauses.ts";
+import { each, foundDefaults, queueDefaults, termsText, termValues, withDefaults, type FoundDefaults } from "./defaults.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` covers the whole request, in hex. */
 export type Draft = {
@@ -28,6 +29,7 @@ export type Inserted = {
   run_at: ReadonlyMap<string, Date>;
   taken: ReadonlySet<string>;
   blocked: ReadonlySet<string>;
+  defaults: FoundDefaults;
 };
 
 export type InsertOptions = {
@@ -64,6 +66,7 @@ export async function insertJobs(
     run_at: new Map((row.later ?? []).map(({ id, run_at }) => [id, new Date(run_at)])),
     taken: new Set(row.taken ?? []),
     blocked: new Set(row.blocked ?? []),
+    defaults: row.defaults ?? [],
   };
 }
 
@@ -74,10 +77,8 @@ type Row = {
   later: { id: string; run_at: string }[] | null;
   taken: string[] | null;
   blocked?: string[] | null;
+  defaults: FoundDefaults | null;
 };
-
-/** A column of an `input` row that all jobs must have: an array of one value stands for that value in every row. */
-export const each = (name: string, array: string) => `coalesce(${name}, (${array})[1]) AS ${name}`;
 
 /**
  * $1 … $14, and the keys if they are wanted: a column each. Arrays may be shorter than that of the ids, see `inputParams`. A
@@ -85,13 +86,14 @@ export const each = (name: string, array: string) => `coalesce(${name}, (${array
  */
 export const input = ({ keyed }: { keyed: boolean }) => `(
   SELECT id, ${each("tenant", "$2::text[]")}, ${each("queue", "$3::text[]")}, ${each("type", "$4::text[]")}, ${each("priority", "$5::smallint[]")},
-         ${each("max_attempts", "$6::smallint[]")}, timeout_seconds, group_key, backoff, payload, traceparent, tracestate,${keyed ? " key," : ""}
+         ${termValues}, group_key, payload, traceparent, tracestate,${keyed ? " key," : ""}
          greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],
            $6::smallint[], $7::integer[], $8::timestamptz[], $9::float8[], $10::text[]),
     json_array_elements($11::text::json), json_array_elements($12::text::json), unnest($13::text[], $14::text[])${keyed ? ", unnest($15::text[])" : ""}
-  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, backoff, payload, traceparent, tracestate${keyed ? ", key" : ""})
+  ) AS input(id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, delay, group_key, terms, payload, traceparent, tracestate${keyed ? ", key" : ""})
+  ${withDefaults}
 ) AS input`;
 
 /** A column that no job has is left out, and one that is the same for all is said once: most jobs ask for nothing special. */
@@ -100,7 +102,7 @@ const once = <T>(values: readonly T[]) => (values.every((one) => one === values[
 
 /** What `inputParams` returns, by name. */
 export const inputParameters =
-  "ids tenants queues types priorities max_attempts timeout_seconds run_at delay_seconds groups backoffs payloads traceparents tracestates".split(
+  "ids tenants queues types priorities max_attempts timeout_seconds run_at delay_seconds groups terms payloads traceparents tracestates".split(
     " ",
   );
 
@@ -112,12 +114,12 @@ export function inputParams(drafts: readonly Draft[]): Statement["params"] {
     textArray(once(of((job) => job.queue))),
     textArray(once(of((job) => job.type))),
     numberArray(once(of((job) => job.priority))),
-    numberArray(once(of((job) => job.max_attempts))),
+    numberArray(given(of((job) => job.max_attempts))),
     numberArray(given(of((job) => job.timeout_seconds))),
     textArray(given(of((job) => job.run_at))),
     numberArray(given(of((job) => job.delay_seconds))),
     textArray(given(of((job) => job.group))),
-    jsonArray(given(of((job) => (job.backoff ? JSON.stringify(job.backoff) : null)))),
+    jsonArray(given(of(termsText))),
     jsonArray(drafts.map((one) => one.payload)),
     textArray(given(drafts.map((one) => one.trace?.traceparent))),
     textArray(given(drafts.map((one) => one.trace?.tracestate))),
@@ -128,10 +130,10 @@ const isLater = "starts_at > now()";
 const expiry = "now() + make_interval(secs => $17::float8)";
 
 /** Columns of a new job that are what was asked for, and their values, for a row of `input`. */
-export const askedColumns = `id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, run_at, created_at, updated_at,
+export const askedColumns = `id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
                       payload, traceparent, tracestate`;
-export const askedValues = `id, tenant, queue, type, priority, max_attempts, timeout_seconds,
-           CASE WHEN json_typeof(backoff) = 'null' THEN NULL ELSE backoff END, starts_at, now(), now(), payload, traceparent, tracestate`;
+export const askedValues = `id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff,
+           retention_seconds, result_ttl_seconds, starts_at, now(), now(), payload, traceparent, tracestate`;
 
 /**
  * Columns of a new job that say whether it can start, and their values: `waits` (a condition) when it is blocked, and then
@@ -148,7 +150,7 @@ export const stateValues = (waits: string) => `
 // new get a job. A conflict waits for the other statement to end, so that a SELECT afterwards sees its row: that SELECT
 // must stay a separate statement, as this one's snapshot is older than the row.
 const build = (grouped: boolean) => `
-  WITH keyed AS MATERIALIZED (
+  WITH ${queueDefaults}, keyed AS MATERIALIZED (
     SELECT id, ${each("tenant", "$2::text[]")}, key, hash
     FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL AND ${lockTimeout}
@@ -165,7 +167,7 @@ const build = (grouped: boolean) => `
     FROM ${input({ keyed: true })}${grouped ? " LEFT JOIN seated USING (id)" : ""} WHERE id NOT IN (SELECT id FROM taken)
     RETURNING id, tenant, queue, run_at, ready_at, due_at
   ), ${countChanges("made", { queued: "count(ready_at)", scheduled: "count(due_at)", ...(grouped && { blocked: "count(*) - count(ready_at) - count(due_at)" }) })}
-  SELECT now() AS created_at, (SELECT json_agg(id) FROM taken) AS taken,
+  SELECT now() AS created_at, (SELECT json_agg(id) FROM taken) AS taken, ${foundDefaults},
          (SELECT json_agg(json_build_object('id', id, 'run_at', run_at)) FROM made WHERE run_at > now()) AS later,${
            grouped
              ? `

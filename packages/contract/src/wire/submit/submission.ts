@@ -30,6 +30,9 @@ export const backoff = describeFields(
 ).describe("an object {kind, base_seconds, max_seconds?}");
 export type Backoff = z.infer<typeof backoff>;
 
+const kept = z.int().min(1).max(limits.kept_seconds_max);
+const keptAccepts = `an integer of seconds from 1 to ${limits.kept_seconds_max}`;
+
 /** The fields of a job, on every surface. */
 export const submitFields = describeFields(
   z.strictObject({
@@ -46,7 +49,7 @@ export const submitFields = describeFields(
       .int()
       .min(1)
       .max(limits.attempts_max)
-      .default(5)
+      .optional()
       .describe(`an integer from 1 to ${limits.attempts_max}`),
     run_at: timestamp.optional().describe("an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z"),
     delay_seconds: z
@@ -63,6 +66,8 @@ export const submitFields = describeFields(
       .describe(`an integer of seconds from 1 to ${limits.timeout_seconds_max}`),
     group: groupName.optional().describe(groupName.description ?? ""),
     backoff: backoff.optional().describe("an object {kind, base_seconds, max_seconds?}"),
+    retention_seconds: kept.optional().describe(keptAccepts),
+    result_ttl_seconds: kept.optional().describe(keptAccepts),
     unique: unique.optional().describe("an object {key?, scope?, window_seconds?, on_conflict?}"),
   }),
   {
@@ -70,12 +75,16 @@ export const submitFields = describeFields(
     payload: "The data that the handler gets.",
     queue: "The queue that the job waits in.",
     priority: "Which jobs of the queue start first.",
-    max_attempts: "How many times the job may run before it becomes a dead letter.",
+    max_attempts: "How many times the job may run before it becomes a dead letter. The queue's default, or 5, by default.",
     run_at: "Run the job at this time, or as soon as possible if it is past.",
     delay_seconds: "Run the job this many seconds from now.",
-    timeout_seconds: "Abort an attempt after this long. It counts as failed. The handler's own timeout by default.",
+    timeout_seconds: "Abort an attempt after this long. It counts as failed. The queue's default, or the handler's own timeout, by default.",
     group: "Jobs with the same group in a queue run one at a time, in order.",
-    backoff: "How long to wait before each retry. The server's setting by default.",
+    backoff: "How long to wait before each retry. The queue's default, or the server's setting, by default.",
+    retention_seconds:
+      "How long the job is kept after it has finished. The queue's default, or the server's setting, by default.",
+    result_ttl_seconds:
+      "How long the job's result is kept after it has succeeded. The queue's default, or the server's setting, by default.",
     unique: "Allow only one job with the same key in the queue.",
   },
 );

@@ -87,6 +87,9 @@ export const jobs = atlasqueue.table(
     unique_key: text(),
     /** Until when it holds the key, whatever its status; null: until it has ended. */
     unique_until: time(),
+    /** How long it is kept after its end, and its result; null: as the server's settings say. Settling changes neither. */
+    retention_seconds: integer(),
+    result_ttl_seconds: integer(),
   },
   (job) => [
     // The order of a queue: what the sweep signals again and the fallback claims by.
@@ -122,6 +125,10 @@ export const jobs = atlasqueue.table(
     uniqueIndex("jobs_unique_key")
       .on(job.tenant, job.queue, job.unique_key)
       .where(sql`unique_key IS NOT NULL`),
+    // Those to be looked at before their time would come by the server's settings.
+    index("jobs_kept")
+      .on(job.id)
+      .where(sql`retention_seconds IS NOT NULL OR result_ttl_seconds IS NOT NULL`),
   ],
 );
 export type JobRow = typeof jobs.$inferSelect;

@@ -1,5 +1,5 @@
-import type { QueueLimits } from "@atlasqueue/contract";
-import { bigint, doublePrecision, index, integer, primaryKey, text, atlasqueue, time } from "../drizzle.ts";
+import type { JobDefaults, QueueLimits } from "@atlasqueue/contract";
+import { bigint, doublePrecision, index, integer, json, primaryKey, text, atlasqueue, time } from "../drizzle.ts";
 
 /** What people decided about a queue. Queues without such decisions have no row. */
 export const queues = atlasqueue.table(
@@ -22,6 +22,8 @@ export const queues = atlasqueue.table(
     fair_by: text().$type<QueueLimits["fair_by"]>(),
     /** With `fair_by`: when a job without a group started last. */
     ungrouped_started_at: time(),
+    /** What its jobs have where they name none of their own, without nulls; null when there is nothing. */
+    defaults: json<JobDefaults>(),
   },
   (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
 );

@@ -189,6 +189,8 @@ function draftOf(job: KnownJob, asks: Asks): Draft {
     ...(job.timeout_seconds !== null && { timeout_seconds: job.timeout_seconds }),
     ...(job.group_key !== null && { group: job.group_key }),
     ...(job.backoff !== null && { backoff: job.backoff }),
+    ...(job.retention_seconds !== null && { retention_seconds: job.retention_seconds }),
+    ...(job.result_ttl_seconds !== null && { result_ttl_seconds: job.result_ttl_seconds }),
     ...(on_conflict !== undefined && { unique: { ...terms, on_conflict } }),
   };
   const { id, tenant, traceparent, tracestate } = job;

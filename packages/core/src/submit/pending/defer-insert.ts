@@ -6,6 +6,7 @@ import type { Execute } from "../../database/statement.ts";
 import { countChanges } from "../../counts/changes.ts";
 import { groupLane } from "../../groups/join.ts";
 import { KeysContendedError } from "../../database/errors.ts";
+import { foundDefaults, queueDefaults, type FoundDefaults } from "../defaults.ts";
 import { draft, newRow } from "../drafts.ts";
 import { isRelated, store, type EnqueueOptions } from "../enqueue.ts";
 import { findKeyHolders, hasKey, settleConflicts } from "../find-key-holders.ts";
@@ -45,14 +46,20 @@ export async function deferInsert(
     textArray(drafts.map((one) => uniqueOf(one)?.on_conflict)),
     numberArray(drafts.map((one) => uniqueOf(one)?.window_seconds)),
   ];
-  type Row = { id: string; created_at: Date | string; run_at: Date | string | null };
+  type Row = { id: string; created_at: Date | string; run_at: Date | string | null; defaults: FoundDefaults | null };
   const rows = await execute<Row>({ text, params: [...inputParams(drafts), ...rest] });
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   return drafts.map((one) => {
     const row = rowOf.get(one.id);
     if (!row) throw new Error("the insert gave no row");
     const run_at = new Map(row.run_at === null ? [] : [[one.id, new Date(row.run_at)]]);
-    return newRow(one, { created_at: new Date(row.created_at), run_at, blocked: new Set([one.id]) });
+    const { created_at, defaults } = row;
+    return newRow(one, {
+      created_at: new Date(created_at),
+      run_at,
+      blocked: new Set([one.id]),
+      defaults: defaults ?? [],
+    });
   });
 }
 
@@ -60,7 +67,7 @@ const text = composed(
   "submit/defer-insert",
   [...inputParameters, "keys", "request_hashes", "key_ttl_seconds", "unique_keys", "on_conflicts", "window_seconds"],
   `
-  WITH asked AS MATERIALIZED (SELECT * FROM ${input({ keyed: false })}), made AS (
+  WITH ${queueDefaults}, asked AS MATERIALIZED (SELECT * FROM ${input({ keyed: false })}), made AS (
     INSERT INTO atlasqueue.jobs (${askedColumns}, status, group_seq, group_key)
     SELECT ${askedValues}, 'blocked', 0, group_key FROM asked
     RETURNING tenant, queue
@@ -77,7 +84,8 @@ const text = composed(
       AS wants(id, key, hash, unique_key, on_conflict, window_seconds, place) USING (id)
     ORDER BY place
   )
-  SELECT id, now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at FROM asked`,
+  SELECT id, now() AS created_at, CASE WHEN starts_at > now() THEN starts_at END AS run_at,
+         ${foundDefaults} FROM asked`,
 );
 
 /**

@@ -3,6 +3,7 @@ import type { Execute } from "../../database/statement.ts";
 import type { HeldKey } from "../find-key-holders.ts";
 import { applySubmissions, type AppliedSubmissions, type Step } from "../apply-submissions.ts";
 import { newRow } from "../drafts.ts";
+import { termsOf } from "../defaults.ts";
 import type { EnqueueOutcome, KnownJob } from "../outcome.ts";
 import type { Draft, InsertOptions } from "../insert-jobs.ts";
 import { holderIdOf, planUnique, uniqueNameOf, type Join, type Make, type Plan } from "./plan.ts";
@@ -79,10 +80,11 @@ function outcomesOf({ makes, joins }: Plan, done: AppliedSubmissions | undefined
 }
 
 /** The row of a job just made or admitted. */
-function madeRow(draft: Draft, { created_at, made }: AppliedSubmissions): JobRow {
+function madeRow(draft: Draft, { created_at, made, defaults }: AppliedSubmissions): JobRow {
   const { status, run_at } = made.get(draft.id) ?? { status: "queued", run_at: created_at };
   return newRow(draft, {
     created_at,
+    defaults,
     run_at: new Map(status === "scheduled" || run_at > created_at ? [[draft.id, run_at]] : []),
     blocked: new Set(status === "blocked" ? [draft.id] : []),
   });
@@ -102,7 +104,7 @@ export function holderAfter(
   done: AppliedSubmissions | undefined,
 ): KnownJob | undefined {
   const now = job && done?.replaced.get(job.id);
-  if (!job || !now || !replacement) return job;
+  if (!job || !done || !now || !replacement) return job;
   const { request, trace } = replacement;
   const { was: _was, ...times } = now;
   return {
@@ -110,9 +112,7 @@ export function holderAfter(
     ...times,
     type: request.type,
     priority: request.priority,
-    max_attempts: request.max_attempts,
-    timeout_seconds: request.timeout_seconds ?? null,
-    backoff: request.backoff ?? null,
+    ...termsOf(replacement, done.defaults),
     attempts: 0,
     started_at: null,
     worker_id: null,
