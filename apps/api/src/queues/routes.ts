@@ -13,7 +13,14 @@ import {
   type Queue,
 } from "@atlasqueue/contract";
 import { pauseQueue, setLimits, type QueueRef } from "@atlasqueue/core/internal";
-import { afterSome, heldGroups, queueStats, resumeQueue, setDefaults, type QueueStats } from "@atlasqueue/core/internal/http";
+import {
+  afterSome,
+  heldGroups,
+  queueStats,
+  resumeQueue,
+  setDefaults,
+  type QueueStats,
+} from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
@@ -241,7 +248,14 @@ const nothing: Omit<QueueStats, "queue" | "seen_at"> = {
   oldest_queued_at: null,
 };
 
-function showQueue({ queue, paused_at, counts, limits, defaults, oldest_queued_at }: Omit<QueueStats, "seen_at">): Queue {
+function showQueue({
+  queue,
+  paused_at,
+  counts,
+  limits,
+  defaults,
+  oldest_queued_at,
+}: Omit<QueueStats, "seen_at">): Queue {
   return {
     queue,
     paused: paused_at !== null,

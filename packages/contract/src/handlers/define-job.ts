@@ -64,7 +64,9 @@ export function defineJob<S extends StandardSchema<object>, R extends StandardSc
   const { result, ...given } = isSchema(third) ? { result: third } : third;
   const defaults = validate(jobDefaults, given);
   if (defaults.kind === "invalid")
-    throw new TypeError(`the type ${type}: ${defaults.faults.map((one) => `${one.pointer} ${one.message}`).join("; ")}`);
+    throw new TypeError(
+      `the type ${type}: ${defaults.faults.map((one) => `${one.pointer} ${one.message}`).join("; ")}`,
+    );
   const parse = payloadParser(type, schema);
   const parseResult = result && parser(`the result schema of ${type}`, result, ResultError);
   return {

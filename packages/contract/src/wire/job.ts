@@ -113,7 +113,8 @@ export const job = describeValue(
       progress: "The progress that the handler reported last. Null if it reported none.",
       timeout_seconds: "How long an attempt may take. Null if the handler's own timeout applies.",
       retention_seconds: "How long the job is kept after it has finished. Null if the server's setting applies.",
-      result_ttl_seconds: "How long the result is kept after the job has succeeded. Null if the server's setting applies.",
+      result_ttl_seconds:
+        "How long the result is kept after the job has succeeded. Null if the server's setting applies.",
       dead_reason:
         "Why the job is dead: `attempts_exhausted`, `not_retryable` or `lease_lost`. Null unless it is dead.",
       waits_for: "The signal that a parked job waits for. Null unless it is parked.",

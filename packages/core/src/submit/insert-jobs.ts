@@ -6,7 +6,15 @@ import { countChanges } from "../counts/changes.ts";
 import type { FlowPart } from "../flows/flow.ts";
 import { joinGroups } from "../groups/join.ts";
 import { refuseIf, lockTimeout } from "../database/clauses.ts";
-import { each, foundDefaults, queueDefaults, termsText, termValues, withDefaults, type FoundDefaults } from "./defaults.ts";
+import {
+  each,
+  foundDefaults,
+  queueDefaults,
+  termsText,
+  termValues,
+  withDefaults,
+  type FoundDefaults,
+} from "./defaults.ts";
 
 /** A job about to be stored. `payload` is its JSON text; `hash` covers the whole request, in hex. */
 export type Draft = {

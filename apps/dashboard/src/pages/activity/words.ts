@@ -4,6 +4,7 @@ const words: Record<AuditAction, string> = {
   "queue.pause": "Paused a queue",
   "queue.resume": "Resumed a queue",
   "queue.limits": "Set limits",
+  "queue.defaults": "Set defaults",
   "job.cancel": "Cancelled a job",
   "job.retry": "Retried a job",
   "job.signal": "Sent a job a signal",

@@ -13,11 +13,7 @@ export const jobDefaults = submitFields.pick({
 export type JobDefaults = z.output<typeof jobDefaults>;
 
 const orNull = <S extends z.ZodType>(field: z.ZodOptional<S>) =>
-  field
-    .unwrap()
-    .nullable()
-    .default(null)
-    .describe(`${field.description}, or null`);
+  field.unwrap().nullable().default(null).describe(`${field.description}, or null`);
 const { max_attempts, backoff, timeout_seconds, retention_seconds, result_ttl_seconds } = jobDefaults.shape;
 
 /** What a job of a queue has where neither its submission nor its type names it. Null is the system's default. */

@@ -75,10 +75,12 @@ export const submitFields = describeFields(
     payload: "The data that the handler gets.",
     queue: "The queue that the job waits in.",
     priority: "Which jobs of the queue start first.",
-    max_attempts: "How many times the job may run before it becomes a dead letter. The queue's default, or 5, by default.",
+    max_attempts:
+      "How many times the job may run before it becomes a dead letter. The queue's default, or 5, by default.",
     run_at: "Run the job at this time, or as soon as possible if it is past.",
     delay_seconds: "Run the job this many seconds from now.",
-    timeout_seconds: "Abort an attempt after this long. It counts as failed. The queue's default, or the handler's own timeout, by default.",
+    timeout_seconds:
+      "Abort an attempt after this long. It counts as failed. The queue's default, or the handler's own timeout, by default.",
     group: "Jobs with the same group in a queue run one at a time, in order.",
     backoff: "How long to wait before each retry. The queue's default, or the server's setting, by default.",
     retention_seconds:
