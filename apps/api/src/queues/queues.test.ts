@@ -1,4 +1,4 @@
-import { job, oneQueue, queue, queuePage } from "@atlasqueue/contract";
+import { auditPage, job, oneQueue, queue, queuePage } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { eventually, forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
@@ -49,6 +49,52 @@ test("a queue without jobs can be paused and resumed, and is forgotten then", as
   expect((await queues()).map((one) => one.queue)).toContain("empty");
   expect(queue.parse(await (await post("/queues/empty/resume", {})).json()).counts.queued).toBe(0);
   expect((await queues()).map((one) => one.queue)).not.toContain("empty");
+});
+
+test("a queue's defaults hold for new jobs, are shown, audited and cleared, and are the tenant's own", async () => {
+  const put = async (body: object) => {
+    const answer = await api.send("PUT", "/v1/queues/set/defaults", undefined, body);
+    expect(answer.status).toBe(200);
+    return queue.parse(await answer.json()).defaults;
+  };
+  const system = {
+    backoff: null,
+    max_attempts: null,
+    timeout_seconds: null,
+    retention_seconds: null,
+    result_ttl_seconds: null,
+  };
+  const defaults = {
+    max_attempts: 2,
+    backoff: { kind: "fixed", base_seconds: 1 },
+    timeout_seconds: 9,
+    retention_seconds: 60,
+  };
+  expect(await put(defaults)).toEqual({ ...system, ...defaults });
+  const add = async (key: string, more = {}) =>
+    job.parse(await (await api.post(key, { type: "a", queue: "set", ...more })).json());
+  expect(await add("set-1")).toMatchObject({ max_attempts: 2, timeout_seconds: 9, retention_seconds: 60 });
+  expect(await add("set-2", { max_attempts: 7 })).toMatchObject({ max_attempts: 7, timeout_seconds: 9 });
+  const stream = await api.send("POST", "/v1/jobs/batch", undefined, {
+    jobs: [
+      { type: "a", queue: "set", idempotency_key: "set-3" },
+      { type: "a", queue: "set", idempotency_key: "set-4" },
+    ],
+  });
+  expect(stream.status).toBe(201);
+  const { sql } = api.deps.database;
+  expect(
+    await sql`SELECT max_attempts, result_ttl_seconds FROM atlasqueue.jobs WHERE queue = 'set' ORDER BY id OFFSET 2`,
+  ).toEqual([
+    { max_attempts: 2, result_ttl_seconds: null },
+    { max_attempts: 2, result_ttl_seconds: null },
+  ]);
+  expect((await queues()).find((one) => one.queue === "set")?.defaults).toMatchObject(defaults);
+  expect(await put({ max_attempts: null, timeout_seconds: 8 })).toEqual({ ...system, timeout_seconds: 8 });
+  expect(await put({})).toEqual(system);
+  expect(await add("set-5")).toMatchObject({ max_attempts: 5, timeout_seconds: null });
+  const [act] = auditPage.parse(await (await api.get("/v1/audit?action=queue.defaults")).json()).items.toReversed();
+  expect(act).toMatchObject({ action: "queue.defaults", target: "set", detail: defaults });
 });
 
 test("one queue says how much of its rate is used up, and one without jobs or settings is unknown", async () => {

@@ -46,6 +46,10 @@ export function post(target: string, body: string, headers: string[] = [json]): 
   return { method: "POST", target, headers, body };
 }
 
+export function put(target: string, body: string): Sent {
+  return { method: "PUT", target, headers: [json], body };
+}
+
 export function get(target: string, method = "GET"): Sent {
   return { method, target, headers: [] };
 }

@@ -6,6 +6,7 @@ import { outputOf, writeJson } from "../output/output.ts";
 import { second } from "../output/plain.ts";
 import { showTable, type Columns } from "../output/table.ts";
 import { queueColumns } from "../queues/columns.ts";
+import { defaultFields, defaultOptions, defaultsText } from "../queues/defaults.ts";
 import { limitFields, limitOptions, limitsText } from "../queues/limits.ts";
 import { jsonOption, parseQueue, parseQueues, urlOption } from "../remote/options.ts";
 import { withClient } from "../remote/with-client.ts";
@@ -127,6 +128,32 @@ export function defineQueues(queues: Command, env: Env): void {
           const limits = change ? (await client.setLimits(name, { ...now, ...given })).limits : now;
           if (json) writeJson(output, { queue: name, limits });
           else output.write(`${name}\t${limitsText(limits) || "no limits"}\n`);
+        }),
+      ),
+    );
+
+  queues
+    .command("defaults")
+    .description("Show a queue's defaults for jobs, or change those given; the others stay.")
+    .argument("<queue>", "Queue name", parseQueue)
+    .addOption(defaultOptions.maxAttempts())
+    .addOption(defaultOptions.backoff())
+    .addOption(defaultOptions.timeout())
+    .addOption(defaultOptions.retention())
+    .addOption(defaultOptions.resultTtl())
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .addHelpText("after", "\nThey hold for new jobs that name no value of their own. The value none removes one.")
+    .action((name, { url, json, ...flags }) =>
+      orExit(() =>
+        withClient(env, { url }, async (client) => {
+          const output = outputOf({ json });
+          const now = (await client.queues()).find(({ queue }) => queue === name)?.defaults ?? {};
+          const given = defaultFields(flags);
+          const change = Object.keys(given).length > 0;
+          const defaults = change ? (await client.setDefaults(name, { ...now, ...given })).defaults : now;
+          if (json) writeJson(output, { queue: name, defaults });
+          else output.write(`${name}\t${defaultsText(defaults) || "no defaults"}\n`);
         }),
       ),
     );

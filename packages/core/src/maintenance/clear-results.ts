@@ -70,7 +70,7 @@ const textOf = (name: string, which: Walked) =>
   );
 const texts = {
   all: textOf("maintenance/clear-results", "all"),
-  own: textOf("maintenance/clear-own-results", "own"),
+  own: textOf("maintenance/clear-results-own", "own"),
 };
 
 const rows_max = 500;

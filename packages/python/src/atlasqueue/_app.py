@@ -102,6 +102,8 @@ class JobFunction(Generic[P, Returned, Result]):
         timeout: Seconds | None = None,
         group: str | None = None,
         backoff: Backoff | None = None,
+        retention: Seconds | None = None,
+        result_ttl: Seconds | None = None,
         unique: Unique | None = None,
         depends_on: Sequence[str] | None = None,
         on_parent_failure: str | None = None,
@@ -117,6 +119,8 @@ class JobFunction(Generic[P, Returned, Result]):
             "timeout": timeout,
             "group": group,
             "backoff": backoff,
+            "retention": retention,
+            "result_ttl": result_ttl,
             "unique": unique,
             "depends_on": depends_on,
             "on_parent_failure": on_parent_failure,
@@ -228,6 +232,8 @@ class App:
         timeout: Seconds | None = None,
         group: str | None = None,
         backoff: Backoff | None = None,
+        retention: Seconds | None = None,
+        result_ttl: Seconds | None = None,
         unique: Unique | None = None,
     ) -> JobDecorator:
         """Makes a function the handler of a type. It may run twice for a job, and must tolerate that.
@@ -243,6 +249,8 @@ class App:
             timeout=timeout,
             group=group,
             backoff=backoff,
+            retention=retention,
+            result_ttl=result_ttl,
             unique=unique,
         )
         return JobDecorator(self, template)

@@ -57,6 +57,8 @@ class Job:
     locked_until: datetime | None = None
     progress: Any = None
     timeout_seconds: int | None = None
+    retention_seconds: int | None = None
+    result_ttl_seconds: int | None = None
     dead_reason: str | None = None
     waits_for: str | None = None
     traceparent: str | None = None
@@ -128,6 +130,7 @@ class Queue:
     paused: bool
     counts: dict[str, int]
     limits: dict[str, Any]
+    defaults: dict[str, Any]
     oldest_queued_at: datetime | None = None
 
 

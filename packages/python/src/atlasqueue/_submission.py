@@ -43,10 +43,11 @@ class Unique:
 
 @dataclass(frozen=True)
 class Submission:
-    """A job to submit. What is None is left to the server: queue "default", priority 0, 5 attempts.
+    """A job to submit. What is None is left to the server: queue "default", priority 0, the queue's defaults.
 
     `payload` is a dict, a dataclass or a pydantic model. `delay` is in seconds or a timedelta and excludes `run_at`,
     which needs a time zone. `timeout` in seconds ends an attempt. Jobs of one `group` run in order.
+    The job is kept for `retention` after it has finished, and its result for `result_ttl`.
     """
 
     type: str
@@ -59,6 +60,8 @@ class Submission:
     timeout: Seconds | None = None
     group: str | None = None
     backoff: Backoff | None = None
+    retention: Seconds | None = None
+    result_ttl: Seconds | None = None
     unique: Unique | None = None
     depends_on: Sequence[str] | None = None
     on_parent_failure: str | None = None
@@ -83,7 +86,9 @@ class Submission:
             "delay_seconds": seconds_of(self.delay),
             "timeout_seconds": seconds_of(self.timeout),
             "group": self.group,
-            "backoff": self.backoff and _without_none(self.backoff.__dict__),
+            "backoff": backoff_of(self.backoff),
+            "retention_seconds": seconds_of(self.retention),
+            "result_ttl_seconds": seconds_of(self.result_ttl),
             "unique": self.unique and self._unique_to_wire(self.unique),
             "depends_on": list(self.depends_on) if self.depends_on else None,
             "on_parent_failure": self.on_parent_failure if self.depends_on else None,
@@ -102,6 +107,11 @@ class Submission:
     def _unique_to_wire(unique: Unique) -> dict[str, Any]:
         scope = "active" if unique.window_seconds is None else "window"
         return _without_none({**unique.__dict__, "scope": scope})
+
+
+def backoff_of(given: Backoff | None) -> dict[str, Any] | None:
+    """As the wire has it."""
+    return given and _without_none(given.__dict__)
 
 
 def seconds_of(given: Seconds | None) -> float | None:

@@ -92,7 +92,7 @@ export const beside: Readonly<Record<string, string>> = {
   "audit/": "who did what: its own promise and tests, in core/src/audit",
   "tokens/": "access, not jobs",
   "rollups/": "figures over time, whose last seconds may be lost",
-  "queues/": "pause and resume: one row, no follow-up but a signal, and repeated it changes nothing",
+  "queues/": "pause, resume and defaults: one row, no follow-up but a signal, and repeated it changes nothing",
   "submit/defer-insert": "inside a caller's transaction: its commit is the caller's",
   "maintenance/prune": "removes what has been over for days; stopped at each statement in prune.test.ts",
   "maintenance/forget": "removes what holds or says nothing any more",

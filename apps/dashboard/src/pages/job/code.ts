@@ -9,7 +9,7 @@ export function submissionOf(job: Job): SubmitJobInput {
     queue,
     payload,
     ...(priority === 0 ? {} : { priority }),
-    ...(max_attempts === 5 ? {} : { max_attempts }),
+    max_attempts,
     ...(timeout_seconds === null ? {} : { timeout_seconds }),
     ...(group === null ? {} : { group }),
   };

@@ -21,7 +21,7 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
     queue: like?.queue ?? queue,
     payload: JSON.stringify(like?.payload ?? {}, null, 2),
     priority: String(like?.priority ?? 0),
-    max_attempts: String(like?.max_attempts ?? 5),
+    max_attempts: String(like?.max_attempts ?? ""),
     timeout_seconds: like?.timeout_seconds === undefined ? "" : String(like.timeout_seconds),
     delay_seconds: "",
     group: like?.group ?? "",
@@ -84,7 +84,14 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
               {...set("delay_seconds")}
             />
             <Field label="Priority" type="number" hint="higher first" fault={fault("priority")} {...set("priority")} />
-            <Field label="Max attempts" type="number" min={1} fault={fault("max_attempts")} {...set("max_attempts")} />
+            <Field
+              label="Max attempts"
+              type="number"
+              min={1}
+              hint="the queue's default if empty"
+              fault={fault("max_attempts")}
+              {...set("max_attempts")}
+            />
             <Field
               label="Timeout"
               type="number"

@@ -12,6 +12,7 @@ import { windows } from "../overview/window.ts";
 import { usePausing } from "../queues/pausing.ts";
 import { BulkDialog } from "../jobs/bulk-dialog.tsx";
 import { QueueCounts } from "./counts.tsx";
+import { Defaults } from "./defaults.tsx";
 import { Groups } from "./groups.tsx";
 import { Limits } from "./limits.tsx";
 import { QueueWorkers } from "./workers.tsx";
@@ -28,7 +29,7 @@ export function QueuePage() {
     return (
       <Page title={name}>
         <Empty icon="queues" title="There is no such queue">
-          It has no jobs now, and is neither paused nor limited. <Link to="/ui/queues">All queues</Link>
+          It has no jobs now, and it has no settings. <Link to="/ui/queues">All queues</Link>
         </Empty>
       </Page>
     );
@@ -53,6 +54,7 @@ export function QueuePage() {
               <Limits queue={found} />
               <QueueWorkers queue={name} waiting={found.counts.queued} />
             </div>
+            <Defaults queue={found} />
             <Groups queue={name} blocked={found.counts.blocked} />
           </>
         )}

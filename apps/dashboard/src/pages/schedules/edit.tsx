@@ -21,7 +21,7 @@ export default function EditSchedule({ schedule, onClose }: { schedule?: Schedul
     catch_up: schedule?.catch_up ?? "one",
     type: schedule?.job.type ?? "",
     queue: schedule?.job.queue ?? "default",
-    max_attempts: String(schedule?.job.max_attempts ?? 5),
+    max_attempts: String(schedule?.job.max_attempts ?? ""),
     payload: JSON.stringify(schedule?.job.payload ?? {}, null, 2),
   }));
   const [error, setError] = useState<unknown>();
@@ -39,6 +39,8 @@ export default function EditSchedule({ schedule, onClose }: { schedule?: Schedul
     if (payload.value === undefined) return;
     setBusy(true);
     setError(undefined);
+    const { max_attempts: _, ...kept } = schedule?.job ?? {};
+    const max_attempts = numberIn(form.max_attempts);
     const wanted: CreateScheduleInput = {
       name: form.name.trim(),
       cron: form.cron,
@@ -46,11 +48,11 @@ export default function EditSchedule({ schedule, onClose }: { schedule?: Schedul
       catch_up: form.catch_up,
       job: {
         // What the form does not show stays as it is.
-        ...schedule?.job,
+        ...kept,
         type: form.type,
         queue: form.queue,
         payload: payload.value,
-        max_attempts: numberIn(form.max_attempts) ?? 5,
+        ...(max_attempts !== undefined && { max_attempts }),
       },
     };
     try {
@@ -81,6 +83,7 @@ export default function EditSchedule({ schedule, onClose }: { schedule?: Schedul
             label="Max attempts"
             type="number"
             min={1}
+            hint="the queue's default if empty"
             fault={fault("/job/max_attempts")}
             {...set("max_attempts")}
           />

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Iterator, List, Mapping, Sequence
 
 from .._models import BulkAnswer, DeadGroup, Flow, Job, Page, Queue, Schedule, Token, read
-from .._submission import Submission
+from .._submission import Backoff, Seconds, Submission, backoff_of, seconds_of
 from .jobs import pages
 from .send import Sender
 
@@ -54,6 +54,26 @@ class Queues:
             "fair_by": fair_by,
         }
         return read(Queue, self._sender.ask("PUT", "queues", queue, "limits", body=body))
+
+    def set_defaults(
+        self,
+        queue: str,
+        *,
+        max_attempts: int | None = None,
+        backoff: Backoff | None = None,
+        timeout: Seconds | None = None,
+        retention: Seconds | None = None,
+        result_ttl: Seconds | None = None,
+    ) -> Queue:
+        """Replaces all defaults of new jobs that name no value of their own. None is the system's. Safe to repeat."""
+        body = {
+            "max_attempts": max_attempts,
+            "backoff": backoff_of(backoff),
+            "timeout_seconds": seconds_of(timeout),
+            "retention_seconds": seconds_of(retention),
+            "result_ttl_seconds": seconds_of(result_ttl),
+        }
+        return read(Queue, self._sender.ask("PUT", "queues", queue, "defaults", body=body))
 
 
 def _rate(given: tuple[int, float] | None) -> dict[str, float] | None:
