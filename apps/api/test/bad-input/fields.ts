@@ -1,4 +1,4 @@
-import { badBody, goodBody, loc, put, refused, type Row } from "./row.ts";
+import { badBody, goodBody, loc, type Row } from "./row.ts";
 
 const deep = (levels: number) => `{"type":"a","payload":{"x":${"[".repeat(levels)}${"]".repeat(levels)}}}`;
 
@@ -10,13 +10,6 @@ const queueNamed = (name: string) => ({
 
 /** OpenQueue counts the retries, which are one less than the attempts. */
 const retries = (value: string, says: string) => ({ body: `{"payload":{},"max_retries":${value}}`, says });
-
-/** The same fields as a job's, of what its queue has for it. */
-const badDefault = (value: string, says: string): Row => ({
-  row: 24,
-  what: `a queue's defaults ${value}`,
-  v1: [refused(put("/v1/queues/default/defaults", value), "validation", says)],
-});
 
 /** Rows 14 to 24: what JSON allows and a job does not. */
 export const fieldRows: Row[] = [
@@ -99,19 +92,6 @@ export const fieldRows: Row[] = [
   badBody(24, '{"type":"a","retention_seconds":315360001}', "validation", "/retention_seconds", "none"),
   badBody(24, '{"type":"a","result_ttl_seconds":1.5}', "validation", "/result_ttl_seconds", "none"),
   badBody(24, '{"type":"a","result_ttl_seconds":null}', "validation", "/result_ttl_seconds", "none"),
-  badDefault('{"max_attempts":26}', "/max_attempts must be an integer from 1 to 25, or null; got 26"),
-  badDefault('{"max_attempts":"3"}', String.raw`got \"3\"`),
-  badDefault('{"timeout_seconds":86401}', "/timeout_seconds must be an integer of seconds from 1 to 86400, or null"),
-  badDefault('{"backoff":{"kind":"linear","base_seconds":1}}', "/backoff/kind"),
-  badDefault('{"backoff":{"kind":"fixed","base_seconds":-1}}', "/backoff/base_seconds"),
-  badDefault('{"backoff":5}', "/backoff must be an object {kind, base_seconds, max_seconds?}, or null; got 5"),
-  badDefault(
-    '{"retention_seconds":0}',
-    "/retention_seconds must be an integer of seconds from 1 to 315360000, or null",
-  ),
-  badDefault('{"result_ttl_seconds":0}', "/result_ttl_seconds"),
-  badDefault('{"priority":1}', "/priority is not a field of this request"),
-  badDefault("[]", "must be"),
   badBody(24, '{"type":"a","queue":"a b"}', "validation", "/queue", queueNamed('"a b"')),
   badBody(24, '{"type":"a","payload":[]}', "validation", "/payload"),
 ];

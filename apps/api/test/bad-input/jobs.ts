@@ -1,4 +1,4 @@
-import { get, loc, post, refused, submit, submitOpenQueue, type Row, type Step } from "./row.ts";
+import { get, loc, post, put, refused, submit, submitOpenQueue, type Row, type Step } from "./row.ts";
 
 const wrong = "01920000-0000-4000-8000-000000000000";
 const batch = (...jobs: string[]) => post("/v1/jobs/batch", `{"jobs":[${jobs.join(",")}]}`);
@@ -54,8 +54,28 @@ const badCursor = (cursor: string): Row => ({
 
 const overlong = Array.from({ length: 101 }, (_, at) => `p${at}`).join("&");
 
-/** Rows 25 to 31: batches, leases, lists, and what is too long. */
+/** Row 24, of what a queue has for its jobs. */
+const badDefault = (value: string, says: string): Row => ({
+  row: 24,
+  what: `a queue's defaults ${value}`,
+  v1: [refused(put("/v1/queues/default/defaults", value), "validation", says)],
+});
+
+/** Rows 25 to 31, and defaults of queues: batches, leases, lists, and what is too long. */
 export const jobRows: Row[] = [
+  badDefault('{"max_attempts":26}', "/max_attempts must be an integer from 1 to 25, or null; got 26"),
+  badDefault('{"max_attempts":"3"}', String.raw`got \"3\"`),
+  badDefault('{"timeout_seconds":86401}', "/timeout_seconds must be an integer of seconds from 1 to 86400, or null"),
+  badDefault('{"backoff":{"kind":"linear","base_seconds":1}}', "/backoff/kind"),
+  badDefault('{"backoff":{"kind":"fixed","base_seconds":-1}}', "/backoff/base_seconds"),
+  badDefault('{"backoff":5}', "/backoff must be an object {kind, base_seconds, max_seconds?}, or null; got 5"),
+  badDefault(
+    '{"retention_seconds":0}',
+    "/retention_seconds must be an integer of seconds from 1 to 315360000, or null",
+  ),
+  badDefault('{"result_ttl_seconds":0}', "/result_ttl_seconds"),
+  badDefault('{"priority":1}', "/priority is not a field of this request"),
+  badDefault("[]", "must be"),
   {
     row: 25,
     what: "an empty batch",
