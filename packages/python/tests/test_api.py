@@ -186,7 +186,12 @@ def test_operations(atlasqueue_server: str) -> None:
     assert client.queues.pause(queue).paused and not client.queues.resume(queue).paused
     limited = client.queues.set_limits(queue, concurrency=2, rate=(10, 1.0))
     assert limited.limits["concurrency"] == 2 and limited.limits["group_concurrency"] is None
-    assert client.queues.get(queue).counts["queued"] == 1
+    named = client.queues.set_defaults(queue, max_attempts=3, backoff=Backoff.fixed(2), retention=timedelta(days=1))
+    assert named.defaults["max_attempts"] == 3 and named.defaults["backoff"] == {"kind": "fixed", "base_seconds": 2}
+    kept = client.submit("b", queue=queue, result_ttl=60).job
+    assert kept and (kept.max_attempts, kept.retention_seconds, kept.result_ttl_seconds) == (3, 86_400, 60)
+    assert client.queues.set_defaults(queue).defaults["max_attempts"] is None
+    assert client.queues.get(queue).counts["queued"] == 2
     assert queue in [one.queue for one in client.queues.list()]
     job = Submission("nightly", {"n": 1}, queue=queue)
     assert client.schedules.put(name, cron="0 3 * * *", job=job, timezone="Europe/Berlin").next_runs

@@ -125,6 +125,23 @@ test("queues are paused, listed and resumed", async () => {
   expect(JSON.parse(resumed.stdout)).toMatchObject({ items: [{ queue: "mail", paused: false }] });
 });
 
+test("a queue's defaults are changed one by one, shown and removed", async () => {
+  const defaults = async (...flags: string[]) => system.run("queues", "defaults", "named", ...flags);
+  expect((await defaults()).stdout).toBe("named\tno defaults\n");
+  const first = await defaults("--max-attempts", "3", "--backoff", "exponential:5:600", "--timeout", "60");
+  expect(first.stdout).toBe("named\t3 attempts, exponential backoff of 5 s, at most 600 s, timeout 60 s\n");
+  const second = await defaults("--backoff", "none", "--retention", "3600", "--result-ttl", "60", "--json");
+  const kept = {
+    max_attempts: 3,
+    backoff: null,
+    timeout_seconds: 60,
+    retention_seconds: 3_600,
+    result_ttl_seconds: 60,
+  };
+  expect(JSON.parse(second.stdout)).toEqual({ queue: "named", defaults: kept });
+  expect((await system.client.submit({ type: "a", queue: "named" })).job).toMatchObject({ max_attempts: 3 });
+});
+
 test("a queue's limits are changed one by one, and shown", async () => {
   expect((await system.run("queues", "limits", "narrow")).stdout).toBe("narrow\tno limits\n");
   const first = await system.run("queues", "limits", "narrow", "--concurrency", "2", "--group-rate", "5/0.5");
@@ -185,6 +202,8 @@ test.each([
   [["queues", "pause", "a queue"], "characters out of A-Z"],
   [["queues", "list", "--url", "ftp://x"], "http://127.0.0.1:8000"],
   [["queues", "limits", "a", "--rate", "5"], "100/60"],
+  [["queues", "defaults", "a", "--max-attempts", "26"], "from 1 to 25"],
+  [["queues", "defaults", "a", "--backoff", "linear:5"], "exponential:5:600"],
   [["completion", "tcsh"], "zsh, bash, fish"],
 ])("wrong usage is exit code 2: %j", async (words, message) => {
   const { code, stderr } = await system.run(...words);

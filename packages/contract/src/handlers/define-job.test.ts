@@ -27,6 +27,25 @@ test("a submission carries the payload as given, for the handler's schema to rea
   expect(submitJob.safeParse(body).success).toBe(true);
 });
 
+test("a type's defaults fill in what a submission does not name, beside a schema of its results", () => {
+  const defaults = { max_attempts: 3, timeout_seconds: 60 };
+  const sum = defineJob("sum", z.object({ n: z.number() }), { result: z.number(), ...defaults });
+  expectTypeOf(sum).toEqualTypeOf<JobDefinition<{ n: number }, { n: number }, number>>();
+  const plain = defineJob("plain", z.object({}), { backoff: { kind: "fixed", base_seconds: 1 } });
+  expectTypeOf(plain).toEqualTypeOf<JobDefinition<object, object, Json>>();
+  expect(sum.submission({ n: 1 }, { max_attempts: 7 })).toEqual({
+    type: "sum",
+    payload: { n: 1 },
+    max_attempts: 7,
+    timeout_seconds: 60,
+  });
+  expect(sum.parseResult(3)).toBe(3);
+  expect(() => defineJob("bad", z.object({}), { max_attempts: 26 })).toThrow(
+    "the type bad: /max_attempts must be an integer from 1 to 25; got 26",
+  );
+  expect(() => defineJob("bad", z.object({}), { attempts: 3 } as object)).toThrow("/attempts is not a field");
+});
+
 test("a schema with asynchronous checks is awaited", async () => {
   const known = defineJob("known", z.object({ n: z.number().refine(async (n) => n > 0) }));
   expect(await known.parse({ n: 1 })).toEqual({ n: 1 });
