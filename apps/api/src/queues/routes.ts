@@ -4,37 +4,26 @@ import {
   listQueuesQuery,
   type HeldGroup,
   oneQueue,
-  queueDefaults,
   queue as queueSchema,
   queueLimits,
-  queueName,
   queuePage,
   type JsonObject,
   type Queue,
 } from "@atlasqueue/contract";
 import { pauseQueue, setLimits, type QueueRef } from "@atlasqueue/core/internal";
-import {
-  afterSome,
-  heldGroups,
-  queueStats,
-  resumeQueue,
-  setDefaults,
-  type QueueStats,
-} from "@atlasqueue/core/internal/http";
-import { z } from "zod";
+import { heldGroups, queueStats, resumeQueue } from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
-import type { Call } from "../route/call.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleQueue } from "../route/examples.ts";
-import { noBody, type Operation } from "../route/operation.ts";
+import { noBody } from "../route/operation.ts";
 import { route } from "../route/route.ts";
+import { changed, path, settings_body_bytes_max, showQueue } from "./changed.ts";
+import { setDefaults } from "./defaults.ts";
 import { scaling } from "./scaling.ts";
 
-const path = z.strictObject({ queue: queueName });
 const underKey =
   "Sent again with the same `Idempotency-Key`, it changes nothing more: the answer is the queue as it is then.";
-const settings_body_bytes_max = 16_384;
 
 const exampleGroup: HeldGroup = {
   group: "customer-17",
@@ -165,36 +154,6 @@ const limitQueue = route(
     }),
 );
 
-const setQueueDefaults = route(
-  {
-    method: "put",
-    path: "/v1/queues/{queue}/defaults",
-    id: "setQueueDefaults",
-    audit: { action: "queue.defaults", asks: ({ body }: { body: JsonObject }) => ({ detail: body }) },
-    tag: "Queues",
-    summary: "Set queue defaults",
-    description:
-      "Jobs of the queue have these values where their submission names none of its own. All defaults are set; one left " +
-      "out or null is removed. They hold for jobs that are submitted from now on.",
-    scope: "admin",
-    request: {
-      path,
-      body: {
-        schema: queueDefaults,
-        example: { max_attempts: 3, timeout_seconds: 60 },
-        bytes_max: settings_body_bytes_max,
-      },
-    },
-    answers: { 200: { description: "The queue, with its defaults.", schema: queueSchema, example: exampleQueue } },
-    problems: ["too_many_queues"],
-  },
-  (call) =>
-    changed(call, async (ref) => {
-      await call.deps.queueBound.admit(ref.tenant, [ref.queue]);
-      await setDefaults(call.deps, ref, call.body);
-    }),
-);
-
 const groups = route(
   {
     method: "get",
@@ -224,44 +183,4 @@ const groups = route(
 );
 
 /** The state of the queues, and the switch, the limits and the defaults of each. */
-export const queueRoutes = [listQueues, getQueue, pause, resume, limitQueue, setQueueDefaults, groups, scaling];
-
-type AboutQueue = Pick<Call<Operation>, "deps" | "repeated"> & { tenant: string; path: { queue: string } };
-
-/** Change a queue, unless that has been done under this key, and return its state. */
-async function changed(
-  { deps, tenant, path: { queue }, repeated }: AboutQueue,
-  apply: (ref: QueueRef) => Promise<unknown>,
-): Promise<Queue> {
-  if (!repeated) await apply({ tenant, queue });
-  const [stats] = await queueStats(deps, tenant, { queue }).catch(afterSome(!repeated));
-  return showQueue(stats ?? { ...nothing, queue });
-}
-
-/** A queue without jobs or settings. */
-const nothing: Omit<QueueStats, "queue" | "seen_at"> = {
-  paused_at: null,
-  counts: { scheduled: 0, blocked: 0, queued: 0, running: 0, failed: 0, succeeded: 0, dead: 0, cancelled: 0 },
-  limits: { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null },
-  defaults: null,
-  starts: null,
-  oldest_queued_at: null,
-};
-
-function showQueue({
-  queue,
-  paused_at,
-  counts,
-  limits,
-  defaults,
-  oldest_queued_at,
-}: Omit<QueueStats, "seen_at">): Queue {
-  return {
-    queue,
-    paused: paused_at !== null,
-    counts,
-    limits,
-    defaults: queueDefaults.parse(defaults ?? {}),
-    oldest_queued_at: oldest_queued_at?.toISOString() ?? null,
-  };
-}
+export const queueRoutes = [listQueues, getQueue, pause, resume, limitQueue, setDefaults, groups, scaling];

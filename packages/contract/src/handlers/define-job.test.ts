@@ -32,7 +32,7 @@ test("a type's defaults fill in what a submission does not name, beside a schema
   const sum = defineJob("sum", z.object({ n: z.number() }), { result: z.number(), ...defaults });
   expectTypeOf(sum).toEqualTypeOf<JobDefinition<{ n: number }, { n: number }, number>>();
   const plain = defineJob("plain", z.object({}), { backoff: { kind: "fixed", base_seconds: 1 } });
-  expectTypeOf(plain).toEqualTypeOf<JobDefinition<object, object, Json>>();
+  expectTypeOf(plain).toEqualTypeOf<JobDefinition<Record<string, never>, Record<string, never>, Json>>();
   expect(sum.submission({ n: 1 }, { max_attempts: 7 })).toEqual({
     type: "sum",
     payload: { n: 1 },

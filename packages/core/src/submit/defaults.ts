@@ -1,5 +1,4 @@
 import type { JobDefaults, SubmitJob } from "@atlasqueue/contract";
-import type { Draft } from "./insert-jobs.ts";
 
 /** A column of an `input` row that all jobs must have: an array of one value stands for that value in every row. */
 export const each = (name: string, array: string) => `${value(name, array)} AS ${name}`;
@@ -39,7 +38,7 @@ export function termsText({ backoff, retention_seconds, result_ttl_seconds }: Su
 }
 
 /** The columns that the statement stored for a draft, by the defaults that it found. */
-export function termsOf({ tenant, request }: Pick<Draft, "tenant" | "request">, found: FoundDefaults) {
+export function termsOf({ tenant, request }: { tenant: string; request: SubmitJob }, found: FoundDefaults) {
   const of_queue = found.find((one) => one.of_tenant === tenant && one.of_queue === request.queue)?.defaults;
   const of = <Name extends keyof JobDefaults>(name: Name) => request[name] ?? of_queue?.[name];
   return {
