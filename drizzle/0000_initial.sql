@@ -147,11 +147,15 @@ CREATE TABLE "atlasqueue"."jobs" (
 	"unique_key" text COLLATE "C",
 	"unique_until" timestamp (6) with time zone,
 	"retention_seconds" integer,
-	"result_ttl_seconds" integer
+	"result_ttl_seconds" integer,
+	"expires_at" timestamp (6) with time zone,
+	"tags" text[]
 );
 --> statement-breakpoint
 CREATE INDEX "jobs_ready" ON "atlasqueue"."jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_due" ON "atlasqueue"."jobs" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_tags" ON "atlasqueue"."jobs" USING gin ("tags") WHERE tags IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_expiring" ON "atlasqueue"."jobs" USING btree ("expires_at") WHERE expires_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_dead" ON "atlasqueue"."jobs" USING btree ("dead_at","id") WHERE dead_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_blocked" ON "atlasqueue"."jobs" USING btree ("tenant","queue","group_key","group_seq") WHERE group_seq IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_active_group_key" ON "atlasqueue"."jobs" USING btree ("tenant","queue","active_group_key") WHERE active_group_key IS NOT NULL;--> statement-breakpoint
@@ -411,6 +415,12 @@ CREATE FUNCTION "atlasqueue"."is_plain_text"(value jsonb, chars_max integer) RET
          AND value #>> '{}' !~ '[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]' ELSE false END
 $$;
 --> statement-breakpoint
+CREATE FUNCTION "atlasqueue"."are_tags"(value jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN jsonb_typeof(value) = 'array'
+    THEN jsonb_array_length(value) BETWEEN 1 AND 8 AND NOT jsonb_path_exists(value, 'strict $[*] ? (@.type() != "string" || !(@ like_regex "^[A-Za-z0-9._:-]{1,64}$"))')
+         AND (SELECT count(*) = count(DISTINCT tag) FROM jsonb_array_elements(value) AS tag) ELSE false END
+$$;
+--> statement-breakpoint
 -- Refuses what `POST /v1/jobs` refuses, in the same words.
 CREATE FUNCTION "atlasqueue"."check_job"(type text, payload json, options jsonb) RETURNS void LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp AS $$
@@ -443,7 +453,9 @@ BEGIN
       WHEN '/timeout_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 86400, true) THEN '' ELSE 'an integer of seconds from 1 to 86400' END
       WHEN '/retention_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 315360000, true) THEN '' ELSE 'an integer of seconds from 1 to 315360000' END
       WHEN '/result_ttl_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 315360000, true) THEN '' ELSE 'an integer of seconds from 1 to 315360000' END
+      WHEN '/expires_in' THEN CASE WHEN atlasqueue.is_number(one.value, 1, 31536000, true) THEN '' ELSE 'an integer of seconds from 1 to 31536000' END
       WHEN '/group' THEN CASE WHEN atlasqueue.is_plain_text(one.value, 256) THEN '' ELSE 'a string of 1 to 256 characters without control characters, line separators and marks of direction' END
+      WHEN '/tags' THEN CASE WHEN atlasqueue.are_tags(one.value) THEN '' ELSE 'a list of 1 to 8 different strings of 1 to 64 characters out of A-Z a-z 0-9 . _ : -' END
       WHEN '/backoff' THEN CASE WHEN jsonb_typeof(one.value) = 'object' THEN '' ELSE 'an object {kind, base_seconds, max_seconds?}' END
       WHEN '/backoff/kind' THEN CASE WHEN one.value IN ('"exponential"', '"fixed"') THEN '' ELSE '"exponential" or "fixed"' END
       WHEN '/backoff/base_seconds' THEN CASE WHEN atlasqueue.is_number(one.value, 0, 31536000, false) THEN '' ELSE 'a number of seconds from 0 to 31536000' END
@@ -569,11 +581,13 @@ BEGIN
   outcome := 'created';
   status := CASE WHEN coalesce(idem_key, of_group, unique_name) IS NOT NULL THEN 'blocked' WHEN starts > now() THEN 'scheduled' ELSE 'queued' END;
   INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
-    payload, traceparent, tracestate, status, ready_at, due_at, group_seq, group_key)
+    payload, traceparent, tracestate, status, ready_at, due_at, group_seq, group_key, expires_at, tags)
   VALUES (submit_job.id, of_tenant, of_queue, submit_job.type, coalesce((submit_job.options -> 'priority')::smallint, 0), (terms -> 'max_attempts')::smallint,
     (terms -> 'timeout_seconds')::integer, (terms -> 'backoff')::json, (terms -> 'retention_seconds')::integer, (terms -> 'result_ttl_seconds')::integer, starts, now(), now(),
     submit_job.payload, submit_job.options ->> 'traceparent', submit_job.options ->> 'tracestate', submit_job.status,
-    CASE submit_job.status WHEN 'queued' THEN starts END, CASE submit_job.status WHEN 'scheduled' THEN starts END, CASE submit_job.status WHEN 'blocked' THEN 0 END, of_group);
+    CASE submit_job.status WHEN 'queued' THEN starts END, CASE submit_job.status WHEN 'scheduled' THEN starts END, CASE submit_job.status WHEN 'blocked' THEN 0 END, of_group,
+    now() + make_interval(secs => (submit_job.options ->> 'expires_in')::float8),
+    (SELECT array_agg(tag) FROM jsonb_array_elements_text(submit_job.options -> 'tags') AS tag));
   INSERT INTO atlasqueue.queue_changes (tenant, queue, queued, scheduled, blocked)
   VALUES (of_tenant, of_queue, (submit_job.status = 'queued')::integer, (submit_job.status = 'scheduled')::integer, (submit_job.status = 'blocked')::integer);
   IF submit_job.status = 'blocked' THEN
@@ -728,11 +742,12 @@ BEGIN
     WHERE id = ANY (ARRAY(SELECT id FROM members WHERE id NOT IN (SELECT child FROM ties)))
   ), made AS (
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
-      payload, traceparent, tracestate, status, group_seq, group_key, flow_id, has_children)
+      payload, traceparent, tracestate, status, group_seq, group_key, flow_id, has_children, expires_at, tags)
     SELECT id, of_tenant, coalesce(body ->> 'queue', 'default'), body ->> 'type', coalesce((body -> 'priority')::smallint, 0), (body -> 'max_attempts')::smallint,
       (body -> 'timeout_seconds')::integer, (body -> 'backoff')::json, (body -> 'retention_seconds')::integer, (body -> 'result_ttl_seconds')::integer,
       greatest(now(), atlasqueue.rfc3339(body ->> 'run_at'), now() + make_interval(secs => (body ->> 'delay_seconds')::float8)), now(), now(),
-      coalesce(member -> 'payload', '{}'), body ->> 'traceparent', body ->> 'tracestate', 'blocked', 0, body ->> 'group', flow, CASE WHEN id IN (SELECT parent FROM ties) THEN true END
+      coalesce(member -> 'payload', '{}'), body ->> 'traceparent', body ->> 'tracestate', 'blocked', 0, body ->> 'group', flow, CASE WHEN id IN (SELECT parent FROM ties) THEN true END,
+      now() + make_interval(secs => (body ->> 'expires_in')::float8), (SELECT array_agg(tag) FROM jsonb_array_elements_text(body -> 'tags') AS tag)
     FROM members WHERE id IN (SELECT child FROM ties)
     RETURNING queue, type
   ), counted AS (

@@ -50,9 +50,10 @@ def test_submit_work_and_read(atlasqueue_server: str) -> None:
             queue = new_queue()
             mail = Mail("ada@example.org", datetime(2030, 1, 1, tzinfo=timezone.utc))
             handle = await client.submit(
-                "mail", mail, queue=queue, priority=3, max_attempts=2, timeout=timedelta(seconds=30)
+                "mail", mail, queue=queue, priority=3, max_attempts=2, timeout=timedelta(seconds=30), expires_in=60
             )
             assert handle.created and handle.job is not None and handle.job.created_at is not None
+            assert handle.job.expires_at == handle.job.created_at + timedelta(seconds=60)
             assert (await client.submit("other", queue=new_queue())).created
             assert (await client.explain(handle.id)).status == "queued"
             (leased,) = await client.lease(queue, worker_id="w", wait_seconds=5, lease_seconds=30)

@@ -63,7 +63,12 @@ export function createStore(clock: TestClock) {
       end(one, "cancelled", "a job that it waits for failed");
       return true;
     }
-    const is_due = Date.parse(job.run_at) <= clock.now().getTime();
+    const is_over = (time: string) => Date.parse(time) <= clock.now().getTime();
+    if (job.expires_at !== null && is_over(job.expires_at)) {
+      end(one, "cancelled", "expired");
+      return true;
+    }
+    const is_due = is_over(job.run_at);
     if (isBlocked(one)) job.status = "blocked";
     else if (is_due) job.status = "queued";
     else job.status = job.last_error !== null && job.waits_for === null ? "failed" : "scheduled";
@@ -72,7 +77,7 @@ export function createStore(clock: TestClock) {
 
   function end(one: Kept, status: "succeeded" | "dead" | "cancelled", error?: string): void {
     const at = clock.now().toISOString();
-    Object.assign(one.job, { status, finished_at: at, updated_at: at, waits_for: null });
+    Object.assign(one.job, { status, finished_at: at, updated_at: at, waits_for: null, expires_at: null });
     if (error !== undefined) one.job.last_error = error;
   }
 
@@ -141,9 +146,11 @@ const uniqueOf = ({ queue, unique, type, payload }: SubmitJob) =>
 /** The fields of a job that its request decides. */
 function shown(request: SubmitJob, now: Date) {
   const { type, queue, priority, max_attempts = 5, payload, timeout_seconds, group, delay_seconds = 0 } = request;
-  const { retention_seconds = null, result_ttl_seconds = null } = request;
-  const run_at = request.run_at ?? new Date(now.getTime() + delay_seconds * 1_000).toISOString();
-  const optional = { group: group ?? null, timeout_seconds: timeout_seconds ?? null };
+  const { retention_seconds = null, result_ttl_seconds = null, expires_in, tags = null } = request;
+  const after = (seconds: number) => new Date(now.getTime() + seconds * 1_000).toISOString();
+  const run_at = request.run_at ?? after(delay_seconds);
+  const expires_at = expires_in === undefined ? null : after(expires_in);
+  const optional = { group: group ?? null, tags, timeout_seconds: timeout_seconds ?? null, expires_at };
   const kept = { retention_seconds, result_ttl_seconds };
   return { type, queue, priority, max_attempts, run_at, ...optional, ...kept, payload: structuredClone(payload) };
 }

@@ -159,6 +159,24 @@ test("steps are kept, and a parked job goes on with its signal or at the end of 
   ]);
 });
 
+test("a job that has not run when its time is over expires, with what waits for it; one that has run does not", async () => {
+  const fails = defineHandler(sendEmail, () => Promise.reject(new Error("no")));
+  const queue = make({ handlers: [fails] });
+  await queue.submit({ ...email("ada"), expires_in: 60 });
+  await queue.drain();
+  await queue.submitFlow({
+    jobs: [
+      { type: "other", ref: "late", expires_in: 60 },
+      { type: "other", depends_on: ["late"] },
+    ],
+  });
+  queue.clock.advance({ seconds: 59 });
+  expect(outcomes(queue).slice(1)).toEqual(["queued", "blocked"]);
+  queue.clock.advance({ seconds: 1 });
+  expect(outcomes(queue)).toEqual(["queued", "cancelled", "cancelled"]);
+  expect(queue.submitted()[1]).toMatchObject({ last_error: "expired", expires_at: null });
+});
+
 test("a schedule submits a job for each occurrence that the clock passes", async () => {
   const queue = make();
   await queue.schedules.put({ name: "nightly", cron: "30 2 * * *", job: { type: "report" } });

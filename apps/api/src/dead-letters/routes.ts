@@ -32,7 +32,7 @@ const body_bytes_max = 131_072;
 
 const which =
   `The dead letters are chosen by \`ids\`, ${limits.bulk_ids_max} at most, or by any of \`queue\`, \`type\`, ` +
-  `\`fingerprint\`, \`died_after\` and \`died_before\`, or by \`all\`. Each step of ` +
+  `\`tag\`, \`fingerprint\`, \`died_after\` and \`died_before\`, or by \`all\`. Each step of ` +
   "500 is its own transaction. When `changed` is less than `matched` the request ran out of time, after about four seconds, " +
   "or another request held some: ask again. With `dry_run` nothing is changed: `complete` is false when there may be more than " +
   "`matched`, and `died_before`, sent with the same filter, leaves out what died since.";

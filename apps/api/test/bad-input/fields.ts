@@ -64,6 +64,9 @@ export const fieldRows: Row[] = [
     retries('"3"', String.raw`got \"3\"`),
   ),
   badBody(22, '{"type":"a","max_attempts":null}', "validation", "got null", retries("null", "got null")),
+  ...["0", "-1", "1.5", '"60"', "31536001", "null"].map((time) =>
+    badBody(22, `{"type":"a","expires_in":${time}}`, "validation", "/expires_in must be an integer of seconds", "none"),
+  ),
   ...[
     '"tomorrow"',
     '"infinity"',

@@ -6,7 +6,7 @@ import { orExit } from "../exit.ts";
 import { outputOf } from "../output/output.ts";
 import { jsonOption, parseIds, parseQueue, urlOption, yesOption } from "../remote/options.ts";
 import { withClient } from "../remote/with-client.ts";
-import { integer } from "../submit/job-fields.ts";
+import { integer, parseTag } from "../submit/job-fields.ts";
 
 const jobs_max = 100_000;
 
@@ -44,16 +44,17 @@ export function defineDlq(dlq: Command, env: Env): void {
       .argument("[id...]", "Job IDs", parseIds)
       .option("--queue <name>", "Filter by queue", parseQueue)
       .option("--type <type>", "Filter by type")
+      .option("--tag <tag>", "Filter by tag", parseTag)
       .option("--fingerprint <hex>", "Filter by error, as `dlq groups` shows it")
       .option("--all", "All jobs", false)
       .addOption(new Option("--dry-run", "Count them, and change nothing").default(false))
       .addOption(yesOption())
       .addOption(urlOption())
       .addOption(jsonOption());
-    command.action((ids, { queue, type, fingerprint, all, dryRun, yes, url, json }) =>
+    command.action((ids, { queue, type, tag, fingerprint, all, dryRun, yes, url, json }) =>
       orExit(() => {
-        const choice = choiceOf({ ids: ids ?? [], queue, type, fingerprint, all });
-        if (!choice) return command.error("Give either ids, or --queue, --type and --fingerprint, or --all.");
+        const choice = choiceOf({ ids: ids ?? [], queue, type, tag, fingerprint, all });
+        if (!choice) return command.error("Give either ids, or --queue, --type, --tag and --fingerprint, or --all.");
         const wish = { verb, choice, dry_run: dryRun, yes: yes || verb === "replay" };
         return withClient(env, { url }, (client) => change(client, wish, outputOf({ json })));
       }),

@@ -8,6 +8,7 @@ import { plainJson, second } from "../output/plain.ts";
 import { showTable, type Columns } from "../output/table.ts";
 import { jsonOption, parseQueue, urlOption } from "../remote/options.ts";
 import { withClient } from "../remote/with-client.ts";
+import { parseTag } from "../submit/job-fields.ts";
 import { parseObject } from "../submit/parse-object.ts";
 
 const columns: Columns<Replay> = {
@@ -27,6 +28,7 @@ export function defineReplays(command: Command, env: Env): void {
     .description("Re-queue dead letters in the background, with a rate and a patch of their payloads.")
     .option("--queue <name>", "Filter by queue", parseQueue)
     .option("--type <type>", "Filter by type")
+    .option("--tag <tag>", "Filter by tag", parseTag)
     .option("--fingerprint <hex>", "Filter by error, as `dlq groups` shows it")
     .option("--all", "All jobs", false)
     .option("--patch <json>", "JSON merged into each payload; null removes a field", parseObject)
@@ -34,10 +36,10 @@ export function defineReplays(command: Command, env: Env): void {
     .addOption(new Option("--dry-run", "Count them, show one with the patch, and change nothing").default(false))
     .addOption(urlOption())
     .addOption(jsonOption())
-    .action(({ queue, type, fingerprint, all, patch, rate, dryRun, url, json }) =>
+    .action(({ queue, type, tag, fingerprint, all, patch, rate, dryRun, url, json }) =>
       orExit(() => {
-        const filter = choiceOf({ ids: [], queue, type, fingerprint, all });
-        if (!filter) return command.error("Give either --queue, --type or --fingerprint, or --all.");
+        const filter = choiceOf({ ids: [], queue, type, tag, fingerprint, all });
+        if (!filter) return command.error("Give either --queue, --type, --tag or --fingerprint, or --all.");
         const wish = { filter: filter as object, ...(patch && { patch }), ...(rate && { rate }) };
         return withClient(env, { url }, async ({ deadLetters: { replays } }) => {
           const output = outputOf({ json });

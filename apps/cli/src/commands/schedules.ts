@@ -38,6 +38,8 @@ export function defineSchedules(schedules: Command, env: Env): void {
     .addOption(jobFieldOptions.queue)
     .addOption(jobFieldOptions.priority)
     .addOption(jobFieldOptions.maxAttempts)
+    .addOption(jobFieldOptions.expiresIn)
+    .addOption(jobFieldOptions.tag)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action((name, cron, type, payload, options) =>
@@ -60,6 +62,8 @@ export function defineSchedules(schedules: Command, env: Env): void {
     .addOption(jobFieldOptions.queue)
     .addOption(jobFieldOptions.priority)
     .addOption(jobFieldOptions.maxAttempts)
+    .addOption(jobFieldOptions.expiresIn)
+    .addOption(jobFieldOptions.tag)
     .addOption(urlOption())
     .addOption(jsonOption())
     .action((name, options) =>

@@ -24,6 +24,8 @@ export function defineSubmit(submit: Command, env: Env): void {
     .addOption(jobFieldOptions.priority)
     .addOption(jobFieldOptions.delay)
     .addOption(jobFieldOptions.maxAttempts)
+    .addOption(jobFieldOptions.expiresIn)
+    .addOption(jobFieldOptions.tag)
     .option("--wait <seconds>", "Wait for the job to finish and print it; exit 1 unless it succeeded", parseWait)
     .option("--concurrency <n>", "With --file: how many requests at once", (text) => integer(text, 1, 1_000), 20)
     .option("--key-prefix <text>", "With --file: start of the keys of lines without one", parseKeyPrefix, "file")

@@ -25,7 +25,12 @@ const columns: Columns<Job> = {
   "last error": ({ last_error }) => last_error ?? "",
 };
 
-type Filter = { queue?: string | undefined; type?: string | undefined; fingerprint?: string | undefined };
+type Filter = {
+  queue?: string | undefined;
+  type?: string | undefined;
+  tag?: string | undefined;
+  fingerprint?: string | undefined;
+};
 
 const groupColumns: Columns<DeadGroup> = {
   type: ({ type }) => type,
@@ -124,10 +129,11 @@ function report(
 }
 
 /** Only what was given. */
-function given({ queue, type, fingerprint }: Filter): DeadLetterTraits {
+function given({ queue, type, tag, fingerprint }: Filter): DeadLetterTraits {
   return {
     ...(queue === undefined ? {} : { queue }),
     ...(type === undefined ? {} : { type }),
+    ...(tag === undefined ? {} : { tag }),
     ...(fingerprint === undefined ? {} : { fingerprint }),
   };
 }

@@ -1,14 +1,23 @@
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
-import { limits } from "@atlasqueue/contract";
+import { limits, tag } from "@atlasqueue/contract";
 
 /** The fields of a job that options can set. */
-export type JobFields = { queue?: string; priority?: number; delay_seconds?: number; max_attempts?: number };
+export type JobFields = {
+  queue?: string;
+  priority?: number;
+  delay_seconds?: number;
+  max_attempts?: number;
+  expires_in?: number;
+  tags?: string[];
+};
 
 export type JobFieldFlags = {
   queue?: string | undefined;
   priority?: number | undefined;
   delay?: number | undefined;
   maxAttempts?: number | undefined;
+  expiresIn?: number | undefined;
+  tag?: string[] | undefined;
 };
 
 export const jobFieldOptions = {
@@ -24,15 +33,29 @@ export const jobFieldOptions = {
     "--max-attempts <n>",
     `Attempts from 1 to ${limits.attempts_max}; the last failure is final`,
   ).argParser((text) => integer(text, 1, limits.attempts_max)),
+  expiresIn: new Option("--expires-in <seconds>", "Cancel the job if no worker has taken it by then").argParser(
+    (text) => integer(text, 1, limits.expires_in_seconds_max),
+  ),
+  tag: new Option("--tag <tag>", `Tag of the job; repeat it for up to ${limits.tags_max}`).argParser(
+    (text: string, before: string[] | undefined) => [...(before ?? []), parseTag(text)],
+  ),
+};
+
+/** Of an option that may be repeated. */
+export const parseTag = (text: string) => {
+  if (!tag.safeParse(text).success) throw new InvalidArgumentError(`It must be ${tag.description}.`);
+  return text;
 };
 
 /** Only what was given, so that the API's defaults hold for the rest. */
-export function jobFields({ queue, priority, delay, maxAttempts }: JobFieldFlags): JobFields {
+export function jobFields({ queue, priority, delay, maxAttempts, expiresIn, tag }: JobFieldFlags): JobFields {
   return {
     ...(queue === undefined ? {} : { queue }),
     ...(priority === undefined ? {} : { priority }),
     ...(delay === undefined ? {} : { delay_seconds: delay }),
     ...(maxAttempts === undefined ? {} : { max_attempts: maxAttempts }),
+    ...(expiresIn === undefined ? {} : { expires_in: expiresIn }),
+    ...(tag === undefined ? {} : { tags: tag }),
   };
 }
 

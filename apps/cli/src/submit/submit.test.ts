@@ -53,13 +53,33 @@ const answer = (status: number, body: unknown, headers = {}): Answer => ({
 });
 
 test("one job, with all its options; the same key again is already there, a different body is refused", async () => {
-  const args = ["demo.echo", '{"a":1}', "--key", "one", "--queue", "slow", "--priority", "-5", "--max-attempts", "2"];
+  const args = [
+    "demo.echo",
+    '{"a":1}',
+    "--key",
+    "one",
+    "--queue",
+    "slow",
+    "--priority",
+    "-5",
+    "--max-attempts",
+    "2",
+    "--expires-in",
+    "60",
+  ];
   const first = await submit([...args, "--json"]);
   expect(first.code).toBe(0);
   expect(first.result).toMatchObject({
     outcome: "created",
     idempotency_key: "one",
-    job: { type: "demo.echo", payload: { a: 1 }, queue: "slow", priority: -5, max_attempts: 2 },
+    job: {
+      type: "demo.echo",
+      payload: { a: 1 },
+      queue: "slow",
+      priority: -5,
+      max_attempts: 2,
+      expires_at: expect.any(String) as string,
+    },
   });
   const again = await submit(args);
   expect(again).toMatchObject({ code: 0, stderr: [] });

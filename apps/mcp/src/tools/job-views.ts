@@ -28,11 +28,13 @@ export const jobDetails = jobRow.extend({
   progress: z.string().nullable().describe("JSON text"),
   dead_reason: z.string().nullable(),
   group: z.string().nullable(),
+  tags: z.array(z.string()).nullable(),
   worker_id: z.string().nullable(),
   locked_until: time.nullable(),
   updated_at: time,
   started_at: time.nullable(),
   timeout_seconds: z.int().nullable(),
+  expires_at: time.nullable(),
 });
 
 const row_error_chars_max = 200;
@@ -90,11 +92,13 @@ export function showDetails(
       job.progress === null ? null : jsonExcerpt(cuts, job.progress, { name: "progress", chars_max, more: larger }),
     dead_reason: named("dead_reason", job.dead_reason),
     group: named("group", job.group),
+    tags: job.tags,
     worker_id: named("worker_id", job.worker_id),
     locked_until: job.locked_until,
     updated_at: job.updated_at,
     started_at: job.started_at,
     timeout_seconds: job.timeout_seconds,
+    expires_at: job.expires_at,
   };
 }
 

@@ -8,6 +8,7 @@ import type { ActOptions, CallOptions } from "../http/transport.ts";
 export type DeadLetterTraits = {
   queue?: string;
   type?: string;
+  tag?: string;
   fingerprint?: string;
   died_after?: string;
   died_before?: string;

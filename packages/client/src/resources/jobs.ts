@@ -41,6 +41,7 @@ export type ListFilter = {
   type?: string;
   status?: JobStatus;
   group?: string;
+  tag?: string;
   /** Dead ones whose error has this fingerprint: see `deadLetters.groups`. */
   fingerprint?: string;
   /** RFC 3339, both ends included. */

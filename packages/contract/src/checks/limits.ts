@@ -71,6 +71,9 @@ export const limits = {
   rate_seconds_min: 0.1,
   rate_seconds_max: 86_400,
   type_chars_max: 128,
+  /** Of a job. */
+  tags_max: 8,
+  tag_chars_max: 64,
   queue_chars_max: 128,
   group_chars_max: 256,
   unique_key_chars_max: 256,
@@ -93,6 +96,7 @@ export const limits = {
   attempts_max: 25,
   delay_seconds_max: 31_536_000,
   timeout_seconds_max: 86_400,
+  expires_in_seconds_max: 31_536_000,
   backoff_seconds_max: 31_536_000,
   /** A job after its end, and its result. */
   kept_seconds_max: 315_360_000,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jobId, jobType, queueName, timestamp } from "./job.ts";
+import { jobId, jobType, queueName, tag, timestamp } from "./job.ts";
 import { limits } from "../checks/limits.ts";
 import { fingerprint, listJobsQuery } from "./listing.ts";
 import { describeFields } from "../checks/field-texts.ts";
@@ -51,7 +51,7 @@ export const deadGroupPage = describeFields(
 );
 export type DeadGroupPage = z.infer<typeof deadGroupPage>;
 
-const which = "give ids, or any of queue, type, fingerprint, died_after and died_before, or all: true";
+const which = "give ids, or any of queue, type, tag, fingerprint, died_after and died_before, or all: true";
 const timeAccepts = "an RFC 3339 time with an offset, such as 2030-01-31T12:00:00Z";
 
 /** Which dead letters: each field may be left out, but not all of them. */
@@ -65,6 +65,7 @@ export const deadChoice = describeFields(
       .describe(`a list of 1 to ${limits.bulk_ids_max} ids`),
     queue: queueName.optional().describe(queueName.description ?? ""),
     type: jobType.optional().describe(jobType.description ?? ""),
+    tag: tag.optional().describe(tag.description ?? ""),
     fingerprint: fingerprint.optional().describe(fingerprint.description ?? ""),
     died_after: timestamp.optional().describe(timeAccepts),
     died_before: timestamp.optional().describe(timeAccepts),
@@ -74,6 +75,7 @@ export const deadChoice = describeFields(
     ids: "Choose dead letters by their ids.",
     queue: "Choose dead letters of this queue.",
     type: "Choose dead letters of this type.",
+    tag: "Choose dead letters with this tag.",
     fingerprint: "Choose dead letters whose error has this pattern.",
     died_after: "Choose jobs that died after this time.",
     died_before: "Choose jobs that died before this time.",
@@ -89,7 +91,7 @@ export function checkChoice({ ids, all, ...traits }: Choice, fault: (message: st
   if (ways > 1) fault(`must not choose in several ways: ${which}`);
 }
 
-const no_traits = { queue: false, type: false, fingerprint: false, died_after: false, died_before: false };
+const no_traits = { queue: false, type: false, tag: false, fingerprint: false, died_after: false, died_before: false };
 export const oneWay = {
   dependentSchemas: {
     ids: { properties: { ...no_traits, all: false } },

@@ -57,6 +57,10 @@ export const explanations = {
     meaning: "The worker stopped renewing its lease. The sweep takes the job back within seconds.",
     fix: "Check the worker's log if it happens often.",
   },
+  expired: {
+    meaning: "No worker took the job within its `expires_in`, so it was cancelled.",
+    fix: "Retry it to run it after all. Start more workers if it happens often.",
+  },
   superseded: {
     meaning: "Another job with the same key took its place, so it never ran.",
     fix: "Look at the job that `last_error` names.",

@@ -32,6 +32,21 @@ export const groupName = z
   .regex(plainText)
   .describe(`a string of 1 to ${limits.group_chars_max} characters ${plainTextAccepts}`);
 
+/** One of a job's tags. Lists and bulk operations choose jobs by it. */
+export const tag = z
+  .string()
+  .regex(new RegExp(`^[A-Za-z0-9._:-]{1,${limits.tag_chars_max}}$`))
+  .describe(`a string of 1 to ${limits.tag_chars_max} characters out of A-Z a-z 0-9 . _ : -`);
+export const tags = z
+  .array(tag)
+  .min(1)
+  .max(limits.tags_max)
+  .refine((given) => new Set(given).size === given.length)
+  .meta({
+    description: `a list of 1 to ${limits.tags_max} different strings of 1 to ${limits.tag_chars_max} characters out of A-Z a-z 0-9 . _ : -`,
+    uniqueItems: true,
+  });
+
 // Any UUID, not only those RFC 9562 makes: an id we never made is unknown, not malformed.
 export const jobId = describeValue(z.guid().toLowerCase().describe("a UUID"), "The job's id.");
 
@@ -77,7 +92,9 @@ export const job = describeValue(
       updated_at: z.iso.datetime(),
       started_at: nullableTime,
       finished_at: nullableTime,
+      expires_at: nullableTime,
       group: z.string().nullable(),
+      tags: z.array(z.string()).nullable(),
       worker_id: z.string().nullable(),
       locked_until: nullableTime,
       progress: anyJson.nullable(),
@@ -107,7 +124,10 @@ export const job = describeValue(
       updated_at: "When the job changed last.",
       started_at: "When the last attempt began. Null before the first.",
       finished_at: "When the job ended for good. Null before.",
+      expires_at:
+        "When the job is cancelled if no worker has taken it. Null without `expires_in`, and once a worker took it.",
       group: "The group that the job is in. Null if it is in none.",
+      tags: "The job's tags. Null if it has none.",
       worker_id: "The worker that runs the job, or ran it last. Null if none did.",
       locked_until: "When the worker's lease ends. Null unless the job is running.",
       progress: "The progress that the handler reported last. Null if it reported none.",

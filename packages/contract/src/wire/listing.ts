@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { groupName, job, jobType, queueName, timestamp } from "./job.ts";
+import { groupName, job, jobType, queueName, tag, timestamp } from "./job.ts";
 import { jobStatuses } from "./status.ts";
 import { limits } from "../checks/limits.ts";
 import { describeFields } from "../checks/field-texts.ts";
@@ -30,6 +30,7 @@ export const listJobsQuery = describeFields(
       .optional()
       .describe(`one of ${jobStatuses.join(", ")}`),
     group: groupName.optional().describe(groupName.description ?? ""),
+    tag: tag.optional().describe(tag.description ?? ""),
     fingerprint: fingerprint.optional().describe(fingerprint.description ?? ""),
     created_after: timestamp.optional().describe(timeAccepts),
     created_before: timestamp.optional().describe(timeAccepts),
@@ -62,6 +63,7 @@ export const listJobsQuery = describeFields(
     type: "Only jobs of this type.",
     status: "Only jobs in this status.",
     group: "Only jobs of this group.",
+    tag: "Only jobs with this tag.",
     fingerprint: "Only dead letters whose error has this pattern.",
     created_after: "Only jobs that were submitted after this time.",
     created_before: "Only jobs that were submitted before this time.",

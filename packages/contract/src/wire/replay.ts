@@ -15,7 +15,7 @@ export type ReplayFilter = z.output<typeof replayFilter>;
 export const createReplay = describeFields(
   z.strictObject({
     filter: replayFilter.describe(
-      "an object with ids, or with any of queue, type, fingerprint, died_after and died_before, or with all: true",
+      "an object with ids, or with any of queue, type, tag, fingerprint, died_after and died_before, or with all: true",
     ),
     patch: jsonObject.optional().describe("a JSON object, merged into each payload: null removes a field (RFC 7396)"),
     rate: z

@@ -7,10 +7,11 @@
 -- $7 after_id
 -- $8 until_us
 -- $9 stopped
+-- $10 tag
 WITH 
   page AS MATERIALIZED (
     (SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR error_fingerprint = $5) AS found FROM atlasqueue.jobs WHERE cardinality($2::uuid[]) = 0 AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $6::float8 * interval '1 microsecond'), $7::text::uuid) AND dead_at <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
+      SELECT id, dead_at, tenant = $1 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR error_fingerprint = $5) AND ($10 = '' OR tags @> ARRAY[$10]) AS found FROM atlasqueue.jobs WHERE cardinality($2::uuid[]) = 0 AND dead_at IS NOT NULL AND (dead_at, id) > (('epoch'::timestamptz + $6::float8 * interval '1 microsecond'), $7::text::uuid) AND dead_at <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond') ORDER BY dead_at, id LIMIT 20000
     ) AS stretch WHERE found ORDER BY dead_at, id LIMIT 500)
     UNION ALL
     (SELECT id, dead_at FROM atlasqueue.jobs WHERE id = ANY((SELECT $2::uuid[])::uuid[]) AND tenant = $1 AND CASE WHEN $9::text::bool THEN status IN ('dead', 'cancelled', 'failed') AND coalesce((SELECT dead_at), 'epoch') <= ('epoch'::timestamptz + $8::float8 * interval '1 microsecond')

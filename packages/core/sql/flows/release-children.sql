@@ -23,6 +23,7 @@ WITH parts AS MATERIALIZED (
                     ready_at = CASE WHEN becomes = 'queued' THEN now() END,
                     due_at = CASE WHEN becomes = 'scheduled' THEN jobs.run_at END,
                     run_at = greatest(jobs.run_at, now()), updated_at = now(),
+                    expires_at = CASE WHEN becomes <> 'cancelled' THEN expires_at END,
                     finished_at = CASE WHEN becomes = 'cancelled' THEN now() END,
                     last_error = CASE WHEN becomes = 'cancelled' THEN (
                       SELECT CASE WHEN count(*) = 0 THEN 'ParentGone'

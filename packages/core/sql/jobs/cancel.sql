@@ -8,7 +8,7 @@ WITH found AS MATERIALIZED (
   ), open AS MATERIALIZED (
     SELECT * FROM found WHERE status = ANY($3::text[]) AND (NOT has_turn OR $4::text::bool)
   ), cancelled AS (
-    UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
+    UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, expires_at = NULL, last_error = last_error, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, group_seq = NULL, active_group_key = NULL, waits_for = NULL
     WHERE id = ANY(ARRAY(SELECT id FROM open))
     RETURNING *

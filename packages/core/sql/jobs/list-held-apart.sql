@@ -10,10 +10,12 @@
 -- $10 worker
 -- $11 skip
 -- $12 held_apart
-WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $12::text[] && '{scheduled,failed}' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE group_seq IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $12::text[] && '{blocked}' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $12::text[] && '{queued}' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND $12::text[] && '{dead}' LIMIT 100001) UNION ALL (SELECT unnest(job_ids) AS id FROM atlasqueue.claims WHERE true AND $12::text[] && '{running}' LIMIT 100001)), page AS MATERIALIZED (
+-- $13 tag
+WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM atlasqueue.jobs WHERE due_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $12::text[] && '{scheduled,failed}' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE group_seq IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $12::text[] && '{blocked}' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE ready_at IS NOT NULL AND tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~') AND $12::text[] && '{queued}' LIMIT 100001) UNION ALL (SELECT id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND $12::text[] && '{dead}' LIMIT 100001) UNION ALL (SELECT unnest(job_ids) AS id FROM atlasqueue.claims WHERE true AND $12::text[] && '{running}' LIMIT 100001)
+    UNION ALL (SELECT id FROM atlasqueue.jobs WHERE $13 <> '' AND tags @> ARRAY[$13] AND tenant = $2 LIMIT 100001)), page AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= 100000)) AND tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
-    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))
+    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AND ($13 = '' OR tags @> ARRAY[$13])
     ORDER BY id DESC OFFSET $11::int LIMIT $7::int
   ), 
   in_order AS MATERIALIZED (
@@ -36,5 +38,5 @@ WITH RECURSIVE few AS MATERIALIZED ((SELECT id FROM atlasqueue.jobs WHERE due_at
   )
   SELECT jobs.*, NULL AS last, 0 AS skipped, 0 AS read, ends.too_many, 0 AS bytes, ends.cut FROM (
     SELECT count(*) > 100000 AS too_many, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut FROM few
-  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, group_seq, active_group_key, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps, unique_key, unique_until, retention_seconds, result_ttl_seconds FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, expires_at, dead_at, group_seq, active_group_key, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, tags, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps, unique_key, unique_until, retention_seconds, result_ttl_seconds FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC;

@@ -13,10 +13,11 @@
 -- $13 bytes_max
 -- $14 patterns
 -- $15 read_jobs
+-- $16 tag
 WITH RECURSIVE candidates AS MATERIALIZED (
     SELECT id FROM (
       SELECT id, tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
-    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AS found FROM atlasqueue.jobs
+    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AND ($16 = '' OR tags @> ARRAY[$16]) AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $12::int) AS stretch WHERE found OFFSET $11::int LIMIT $15::int
   ), page AS MATERIALIZED (
     SELECT id FROM candidates WHERE cardinality($14::text[]) = 0 OR (
@@ -50,9 +51,9 @@ WITH RECURSIVE candidates AS MATERIALIZED (
       CASE WHEN $11::int = 0 OR EXISTS (SELECT FROM page) THEN $11::int
            ELSE (SELECT count(*)::int FROM (
       SELECT id, tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
-    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AS found FROM atlasqueue.jobs
+    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AND ($16 = '' OR tags @> ARRAY[$16]) AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $12::int) AS stretch WHERE found) END AS skipped,
       (SELECT count(*)::int FROM candidates) AS read,
       (SELECT coalesce(max(bytes), 0)::float8 FROM fitting) AS bytes, (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut
-  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, dead_at, group_seq, active_group_key, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps, unique_key, unique_until, retention_seconds, result_ttl_seconds FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
+  ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, expires_at, dead_at, group_seq, active_group_key, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, tags, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps, unique_key, unique_until, retention_seconds, result_ttl_seconds FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting))) AS jobs ON true
   ORDER BY jobs.id DESC;

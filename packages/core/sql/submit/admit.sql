@@ -14,7 +14,7 @@ WITH asked AS MATERIALIZED (
     SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
     FROM ROWS FROM (unnest($1::uuid[], $2::text[], $3::text[], $4::float8[], $5::boolean[], $6::uuid[], $7::text[], $8::uuid[], $9::text[], $10::float8[], $11::boolean[], $12::text[])) WITH ORDINALITY AS step(step_of, key, hash, ttl, makes, names, unique_key, seen, version, window_seconds, writes, reason, place)
     CROSS JOIN LATERAL (
-      SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, group_key, backoff, retention_seconds, result_ttl_seconds, payload, traceparent, tracestate
+      SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, group_key, backoff, retention_seconds, result_ttl_seconds, tags, expires_at, payload, traceparent, tracestate
       FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
     WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), holders AS MATERIALIZED (
@@ -67,7 +67,7 @@ WITH asked AS MATERIALIZED (
     FROM seats WHERE (SELECT count(*) FROM earlier_jobs) >= 0 AND (SELECT count(*) FROM new_keys) >= 0 AND jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
-    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = asked.reason
+    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, expires_at = NULL, finished_at = now(), updated_at = now(), last_error = asked.reason
     FROM asked WHERE reason IS NOT NULL AND jobs.id = asked.id AND jobs.id = ANY(ARRAY(SELECT id FROM asked WHERE reason IS NOT NULL))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
   ), noted_parents AS (
@@ -75,7 +75,7 @@ WITH asked AS MATERIALIZED (
     RETURNING key::uuid AS job_id
   ), replaced AS (
     UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
-                    timeout_seconds = content.timeout_seconds, backoff = content.backoff,
+                    timeout_seconds = content.timeout_seconds, backoff = content.backoff, tags = content.tags, expires_at = content.expires_at,
                     retention_seconds = content.retention_seconds, result_ttl_seconds = content.result_ttl_seconds,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
                     run_at = content.starts_at,

@@ -45,7 +45,8 @@ WITH queue_defaults AS MATERIALIZED (
          coalesce(timeout_seconds, (defaults ->> 'timeout_seconds')::integer) AS timeout_seconds,
          coalesce(terms -> 'backoff', defaults -> 'backoff') AS backoff,
          coalesce(terms ->> 'retention_seconds', defaults ->> 'retention_seconds')::integer AS retention_seconds,
-         coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds, group_key, payload, traceparent, tracestate,
+         coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds,
+         (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at, group_key, payload, traceparent, tracestate,
       ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, step_of, key, hash, ttl, makes, names, unique_key, seen, version, window_seconds, writes, reason, place,
       greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
@@ -134,10 +135,10 @@ WITH queue_defaults AS MATERIALIZED (
     INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure, failed)
     SELECT tenant, parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
   ), made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, tags, expires_at, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key, unique_key, unique_until, flow_id, has_children)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff,
-           retention_seconds, result_ttl_seconds, starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END,
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, tags, expires_at,
+           starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END,
            CASE WHEN waits OR may_run IS FALSE THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
            CASE WHEN waits OR may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,
            CASE WHEN NOT (waits OR may_run IS FALSE) AND starts_at > now() THEN starts_at END AS due_at, group_key,
@@ -147,7 +148,7 @@ WITH queue_defaults AS MATERIALIZED (
     RETURNING id, tenant, queue, run_at, status
   ), replaced AS (
     UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
-                    timeout_seconds = content.timeout_seconds, backoff = content.backoff,
+                    timeout_seconds = content.timeout_seconds, backoff = content.backoff, tags = content.tags, expires_at = content.expires_at,
                     retention_seconds = content.retention_seconds, result_ttl_seconds = content.result_ttl_seconds,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
                     run_at = content.starts_at,

@@ -34,10 +34,10 @@ WITH queue_defaults AS MATERIALIZED (
   ), taken AS MATERIALIZED (
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
   ), made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, tags, expires_at, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, kept_until, status, ready_at, due_at)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff,
-           retention_seconds, result_ttl_seconds, starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => $17::float8) END,
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, tags, expires_at,
+           starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => $17::float8) END,
            CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END, CASE WHEN starts_at > now() THEN NULL ELSE starts_at END,
            CASE WHEN starts_at > now() THEN starts_at END
     FROM (
@@ -47,7 +47,8 @@ WITH queue_defaults AS MATERIALIZED (
          coalesce(timeout_seconds, (defaults ->> 'timeout_seconds')::integer) AS timeout_seconds,
          coalesce(terms -> 'backoff', defaults -> 'backoff') AS backoff,
          coalesce(terms ->> 'retention_seconds', defaults ->> 'retention_seconds')::integer AS retention_seconds,
-         coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds, group_key, payload, traceparent, tracestate, key,
+         coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds,
+         (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at, group_key, payload, traceparent, tracestate, key,
          greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],

@@ -9,6 +9,17 @@ import { openSocket } from "./socket.ts";
 
 export type Sql = postgres.Sql;
 
+/**
+ * The one `text[]` that is read, the tags of a job: none has a character that an array's text escapes, but the tag `null` is
+ * quoted there.
+ */
+const texts = {
+  to: 1009,
+  from: [1009],
+  serialize: (text: string) => text,
+  parse: (text: string) => text.slice(1, -1).replaceAll('"', "").split(","),
+};
+
 /** For whom statements are sent. */
 export type TenantContext = {
   tenant: string;
@@ -118,6 +129,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     // cancellation.
     max_pipeline: 0,
     fetch_types: false,
+    types: { texts },
     onnotice: () => {},
     // The driver reads times in this style only. Word for word as servers report it: poolers compare the texts.
     connection: { ...startup, DateStyle: "ISO, MDY" },

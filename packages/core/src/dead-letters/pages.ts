@@ -7,6 +7,7 @@ import { isStopped } from "../jobs/retry.ts";
 type DeadTraits = {
   queue?: string | undefined;
   type?: string | undefined;
+  tag?: string | undefined;
   fingerprint?: string | undefined;
   died_after?: string | undefined;
   died_before?: string | undefined;
@@ -31,7 +32,7 @@ export type DeadPage =
 /** The same, or jobs with these ids that are to be retried: `stopped` ones, dead or not. */
 export type StartsPage = DeadPage | ({ kind: "stopped" } & IdsPage);
 
-type Wanted = { queue: string; type: string; fingerprint: string };
+type Wanted = { queue: string; type: string; tag: string; fingerprint: string };
 
 const ids_max = 500;
 const no_id = "00000000-0000-0000-0000-000000000000";
@@ -42,10 +43,10 @@ export const stretch_jobs_max = 20_000;
 export function firstPage(filter: DeadFilter, until_us: number): DeadPage | undefined {
   const { tenant } = filter;
   if ("ids" in filter) return pageOf(tenant, [...new Set(filter.ids)], until_us);
-  const { queue = "", type = "", fingerprint = "", died_after, died_before } = filter;
+  const { queue = "", type = "", tag = "", fingerprint = "", died_after, died_before } = filter;
   const after = { dead_us: microseconds(died_after) ?? 0, id: no_id };
   const last_us = Math.min(until_us, microseconds(died_before) ?? Infinity);
-  return { kind: "walk", tenant, queue, type, fingerprint, after, until_us: last_us };
+  return { kind: "walk", tenant, queue, type, tag, fingerprint, after, until_us: last_us };
 }
 
 const microseconds = (time: string | undefined) => (time === undefined ? undefined : Date.parse(time) * 1_000);
@@ -88,14 +89,16 @@ export const pageParameters = [
   "after_id",
   "until_us",
   "stopped",
+  "tag",
 ];
 
 /** A page as parameters: without ids, the filter and where the walk starts. */
 export function pageParams(page: StartsPage): Statement["params"] {
   const { tenant, kind, until_us } = page;
-  if (kind !== "walk") return [tenant, uuidArray(page.ids), "", "", "", 0, no_id, until_us, String(kind === "stopped")];
-  const { queue, type, fingerprint, after } = page;
-  return [tenant, uuidArray([]), queue, type, fingerprint, after.dead_us, after.id, until_us, "false"];
+  if (kind !== "walk")
+    return [tenant, uuidArray(page.ids), "", "", "", 0, no_id, until_us, String(kind === "stopped"), ""];
+  const { queue, type, tag, fingerprint, after } = page;
+  return [tenant, uuidArray([]), queue, type, fingerprint, after.dead_us, after.id, until_us, "false", tag];
 }
 
 const until = timeOf("$8");
@@ -107,7 +110,8 @@ const until = timeOf("$8");
 export const pageConditions = {
   byIds: `id = ANY(${hidden("$2::uuid[]")})`,
   walk: `cardinality($2::uuid[]) = 0 AND dead_at IS NOT NULL AND (dead_at, id) > (${timeOf("$6")}, $7::text::uuid) AND dead_at <= ${until}`,
-  matches: "tenant = $1 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR error_fingerprint = $5)",
+  matches:
+    "tenant = $1 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND ($5 = '' OR error_fingerprint = $5) AND ($10 = '' OR tags @> ARRAY[$10])",
   still: `tenant = $1 AND CASE WHEN $9::text::bool THEN ${isStopped} AND coalesce(${unindexed("dead_at")}, 'epoch') <= ${until}
                        ELSE ${unindexed("dead_at")} <= ${until} END`,
 };

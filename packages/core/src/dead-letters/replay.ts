@@ -76,8 +76,8 @@ const text = composed(
   "dead-letters/replay",
   [...pageParameters, "rows_max"],
   `
-  WITH ${takeDead("$10::int", groups)}, ${startAnew("taken", columns, " AND NOT $9::text::bool")}
-  SELECT ${reachedFrom("$10::int")}, (
+  WITH ${takeDead("$11::int", groups)}, ${startAnew("taken", columns, " AND NOT $9::text::bool")}
+  SELECT ${reachedFrom("$11::int")}, (
     SELECT json_agg(json_build_object('id', id, 'type', type, 'tenant', tenant, 'queue', queue, 'priority', priority, 'status', status, 'was', was)
                     ORDER BY id) FROM queued) AS jobs`,
 );

@@ -96,6 +96,7 @@ const text = composed(
                     ready_at = CASE WHEN becomes = 'queued' THEN now() END,
                     due_at = CASE WHEN becomes = 'scheduled' THEN jobs.run_at END,
                     run_at = greatest(jobs.run_at, now()), updated_at = now(),
+                    expires_at = CASE WHEN becomes <> 'cancelled' THEN expires_at END,
                     finished_at = CASE WHEN becomes = 'cancelled' THEN now() END,
                     last_error = CASE WHEN becomes = 'cancelled' THEN ${whyCancelled} END
     FROM decided WHERE jobs.id = decided.id AND jobs.id = ANY(ARRAY(SELECT id FROM decided))

@@ -49,18 +49,19 @@ export async function cancel(
 }
 
 /**
- * The same for many at once. Locked ones stay as they are, and those in another status. `ready` are the next jobs of
- * their groups, to be signalled.
+ * The same for many at once. Locked ones stay as they are, and those in another status; with `expired`, so do those that
+ * have not expired. `ready` are the next jobs of their groups, to be signalled.
  */
 export async function cancelMany(
   deps: Deps,
   tenant: string,
   ids: readonly string[],
   from: readonly JobStatus[] = notFinal,
+  { expired = false }: { expired?: boolean } = {},
 ): Promise<{ cancelled: readonly CancelledJob[]; ready: readonly ReadyJob[] }> {
   const statement = (of: readonly string[], with_turn: boolean) => ({
     text: many,
-    params: [uuidArray(of), tenant, textArray(from), String(with_turn)],
+    params: [uuidArray(of), tenant, textArray(from), String(with_turn), String(expired)],
   });
   const { cancelled, through } = await transition(deps, "cancel", { count: ids.length }, async () => {
     const rows = await executeOn(deps.database)<CancelledJob & Was>(statement(ids, false));
@@ -93,14 +94,14 @@ async function cancelWith(deps: Deps, tenant: string, id: string, from: readonly
 }
 
 // The rows are locked first, so that the old status is the one the UPDATE found.
-const cancelling = (which: string, with_turn = "$4::text::bool") => `
+const cancelling = (which: string, with_turn = "$4::text::bool", reason = "last_error") => `
   WITH found AS MATERIALIZED (
     SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
     FROM atlasqueue.jobs WHERE ${which}
   ), open AS MATERIALIZED (
     SELECT * FROM found WHERE status = ANY($3::text[]) AND (NOT has_turn OR ${with_turn})
   ), cancelled AS (
-    UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, finished_at = now(), updated_at = now(),
+    UPDATE atlasqueue.jobs SET status = 'cancelled', ready_at = NULL, due_at = NULL, expires_at = NULL, last_error = ${reason}, finished_at = now(), updated_at = now(),
                     locked_until = NULL, lease_token = NULL, group_seq = NULL, active_group_key = NULL, waits_for = NULL
     WHERE id = ANY(ARRAY(SELECT id FROM open))
     RETURNING *
@@ -124,10 +125,11 @@ const text = composed(
 // A job whose group another transaction has locked keeps its turn, as a locked job stays as it is.
 const many = composed(
   "jobs/cancel-many",
-  parameters,
+  [...parameters, "expired"],
   `${cancelling(
-    `id = ANY(${hidden("$1::uuid[]")}) AND tenant = $2 FOR UPDATE SKIP LOCKED`,
+    `id = ANY(${hidden("$1::uuid[]")}) AND tenant = $2 AND (NOT $5::text::bool OR expires_at <= now()) FOR UPDATE SKIP LOCKED`,
     `$4::text::bool AND ${groupIsFree("found")}`,
+    "CASE WHEN $5::text::bool THEN 'expired' ELSE last_error END",
   )}
   SELECT id, type, tenant, queue, group_key, has_children, status AS was, false AS has_turn FROM open
   UNION ALL

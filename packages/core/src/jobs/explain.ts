@@ -130,6 +130,10 @@ function reasonsOf(job: Facts): Reason[] {
             detail: `It ended at ${at(job.finished_at)} and never ran. ${job.last_error ?? ""}`,
           },
         ];
+      if (job.last_error === "expired")
+        return [
+          { code: "expired", detail: `It expired at ${at(job.finished_at)}, as no worker had taken it by then.` },
+        ];
       // Another job is the answer to it: `admit` says which.
       if (job.attempts === 0 && job.last_error !== null)
         return [{ code: "superseded", detail: `It ended at ${at(job.finished_at)} and never ran. ${job.last_error}` }];

@@ -13,7 +13,9 @@ export async function findJobByKey(
   filter: JobFilter,
 ): Promise<JobRow | undefined> {
   const [row] = await executeOn(deps.database)<JobRow>({ text, params: [tenant, key] });
-  return row && fields.every((name) => (filter[name] ?? row[name]) === row[name]) ? row : undefined;
+  const { tag } = filter;
+  const isMeant = row && fields.every((name) => (filter[name] ?? row[name]) === row[name]);
+  return isMeant && (tag === undefined || row.tags?.includes(tag)) ? row : undefined;
 }
 
 const text = `

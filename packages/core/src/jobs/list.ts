@@ -14,6 +14,7 @@ export type JobFilter = {
   type?: string | undefined;
   status?: JobStatus | undefined;
   group?: string | undefined;
+  tag?: string | undefined;
   /** Of its error's pattern: only dead jobs have one. */
   fingerprint?: string | undefined;
   /** The running ones of this worker. */
@@ -85,7 +86,7 @@ export async function listJobs(
     const wanted = jobs_max - rows.length;
     const readable = patterns.length > 0 ? Math.min(read_jobs_max, read_jobs_min * size) : wanted;
     const place = [...paramsOf(tenant, filter, wanted, last), to_skip, stretch, bytes_left];
-    const params = [...place, textArray(patterns), readable];
+    const params = [...place, textArray(patterns), readable, filter.tag ?? ""];
     const found = await executeOn(deps.database)<Row>({ text: ofStretch, params }).catch((error: unknown) => {
       // Small jobs were followed by large ones: the next page begins with few of them.
       if (error instanceof DatabaseTimeoutError && last !== below) return undefined;
@@ -120,11 +121,15 @@ async function inIndex(
   params: Statement["params"],
   jobs_max: number,
 ): Promise<JobRows | undefined> {
-  const { fingerprint, worker } = filter;
+  const { fingerprint, worker, tag } = filter;
   const implied = fingerprint !== undefined ? "dead" : worker !== undefined ? "running" : undefined;
-  const statuses = statusesOf(filter) ?? (implied && [implied]);
+  // The index of tags has jobs in every status.
+  const statuses = tag === undefined ? (statusesOf(filter) ?? (implied && [implied])) : [];
   if (!statuses?.every((status) => heldApart.has(status))) return undefined;
-  const among = await executeOn(deps.database)<Row>({ text: amongFew, params: [...params, textArray(statuses)] });
+  const among = await executeOn(deps.database)<Row>({
+    text: amongFew,
+    params: [...params, textArray(statuses), tag ?? ""],
+  });
   return among[0]?.too_many ? undefined : pageOf(jobsOf(among), jobs_max, undefined, among[0]?.cut);
 }
 
@@ -153,8 +158,10 @@ type Row = ReadRow & {
 };
 
 /** Of a list's parameters, what is asked of a job besides its place. */
-const matches = `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
-    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running'))`;
+const matches = (
+  tag: string,
+) => `tenant = $2 AND ($3 = '' OR queue = $3) AND ($4 = '' OR type = $4) AND (cardinality($5::text[]) = 0 OR status = ANY($5::text[]))
+    AND ($6 = '' OR group_key = $6) AND ($8 = '' OR error_fingerprint = $8) AND ($10 = '' OR (worker_id = $10 AND status = 'running')) AND (${tag} = '' OR tags @> ARRAY[${tag}])`;
 
 // A range rather than `'' OR queue =`: a prepared statement's plan must seek the queue, whichever calls came before.
 const ours = "tenant = $2 AND queue BETWEEN $3 AND coalesce(nullif($3, ''), '~')";
@@ -184,7 +191,7 @@ function paramsOf(tenant: string, filter: ListFilter, jobs_max: number, below: s
 }
 
 const inStretch = `
-      SELECT id, ${matches} AS found FROM atlasqueue.jobs
+      SELECT id, ${matches("$16")} AS found FROM atlasqueue.jobs
       WHERE id < $1::uuid AND id > $9::text::uuid ORDER BY id DESC LIMIT $12::int`;
 
 // A stretch without a match returns one row with only `last`. The last stretch is the one that is not full. The cheap
@@ -192,7 +199,7 @@ const inStretch = `
 // `jobs.id`, as a bare `id` is the text column, and all jobs would be sorted by it.
 const ofStretch = composed(
   "jobs/list-in-stretch",
-  [...listParameters, "skip", "stretch_jobs_max", "bytes_max", "patterns", "read_jobs"],
+  [...listParameters, "skip", "stretch_jobs_max", "bytes_max", "patterns", "read_jobs", "tag"],
   `
   WITH RECURSIVE candidates AS MATERIALIZED (
     SELECT id FROM (${inStretch}) AS stretch WHERE found OFFSET $11::int LIMIT $15::int
@@ -219,13 +226,14 @@ const ofStretch = composed(
 // wanted statuses read anything. Each has its own bound, as a UNION would read all of them first.
 const amongFew = composed(
   "jobs/list-held-apart",
-  [...listParameters, "skip", "held_apart"],
+  [...listParameters, "skip", "held_apart", "tag"],
   `
   WITH RECURSIVE few AS MATERIALIZED (${idQueries
     .map(([statuses, ids]) => `(${ids} AND $12::text[] && '{${statuses.join(",")}}' LIMIT ${held_apart_max + 1})`)
-    .join(" UNION ALL ")}), page AS MATERIALIZED (
+    .join(" UNION ALL ")}
+    UNION ALL (SELECT id FROM atlasqueue.jobs WHERE $13 <> '' AND tags @> ARRAY[$13] AND tenant = $2 LIMIT ${held_apart_max + 1})), page AS MATERIALIZED (
     SELECT id FROM atlasqueue.jobs
-    WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches}
+    WHERE id = ANY(ARRAY(SELECT id FROM few WHERE id < $1::uuid AND id > $9::text::uuid AND (SELECT count(*) FROM few) <= ${held_apart_max})) AND ${matches("$13")}
     ORDER BY id DESC OFFSET $11::int LIMIT $7::int
   ), ${fitting(weighedJobs)}
   SELECT jobs.*, NULL AS last, 0 AS skipped, 0 AS read, ends.too_many, 0 AS bytes, ends.cut FROM (

@@ -10,6 +10,7 @@ export type DueSummary = {
   schedule_in_ms: number | null;
   lease_check_in_ms: number | null;
   operation_in_ms: number | null;
+  any_expired: boolean;
   any_queued: boolean;
   any_changes: boolean;
   newest_dead: Date | null;
@@ -29,6 +30,7 @@ const parts: Record<keyof DueSummary, string> = {
     (extract(epoch FROM (SELECT check_at FROM atlasqueue.claims ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
   operation_in_ms: `
     (extract(epoch FROM (SELECT min(${dueAt}) FROM atlasqueue.operations WHERE status = 'running') - now()) * 1000)::float8`,
+  any_expired: "coalesce((SELECT min(expires_at) FROM atlasqueue.jobs) <= now(), false)",
   any_queued:
     "(SELECT true FROM atlasqueue.jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
   any_changes: "EXISTS (SELECT FROM atlasqueue.queue_changes)",

@@ -36,8 +36,8 @@ const read = composed(
   "dead-letters/payloads",
   [...pageParameters, "rows_max"],
   `
-  WITH ${pageBounded("$10::int")}
-  SELECT ${reachedFrom("$10::int")}, (
+  WITH ${pageBounded("$11::int")}
+  SELECT ${reachedFrom("$11::int")}, (
     SELECT json_agg(json_build_object('id', id, 'type', type, 'queue', queue, 'before', payload) ORDER BY dead_at, id)
     FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM page)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs`,
 );

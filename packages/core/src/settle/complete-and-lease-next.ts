@@ -12,7 +12,7 @@ import { sameGroup, waitingIn } from "../groups/join.ts";
 import { holdsLease, leaseParameters } from "../lease/fence.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
 import { page_bytes_max, payloadBytes } from "../memory-budget/bytes.ts";
-import { leaseColumns, ofTypes, readTrace, typesIn, type LeaseRow } from "../lease/take-leases.ts";
+import { isNotExpired, leaseColumns, ofTypes, readTrace, typesIn, type LeaseRow } from "../lease/take-leases.ts";
 import { isTokenTaken } from "../lease/claim/statement.ts";
 import { hasMark } from "../limits/capacity.ts";
 import { complete, type Completion, type SettleOutcome, reportOutcomes } from "./settle.ts";
@@ -109,7 +109,7 @@ const settling = composed(
     FROM atlasqueue.jobs AS ended CROSS JOIN LATERAL (
       SELECT id, (
         SELECT ${payloadBytes} FROM atlasqueue.jobs
-        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp() AND ${ofTypes("$10")}
+        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp() AND ${isNotExpired} AND ${ofTypes("$10")}
         FOR NO KEY UPDATE SKIP LOCKED) AS bytes
       FROM (${waitingIn("ended", "ctid AS spot, id", "1")}) AS first
       WHERE (SELECT cardinality(heads) = 1 FROM atlasqueue.job_groups AS one WHERE ${sameGroup("one", "ended")}) OFFSET 0) AS next
@@ -128,7 +128,7 @@ const settling = composed(
     SELECT tenant, id, attempts, worker_id, started_at, now(), 'succeeded', (${logIn("$5")})::json
     FROM settled WHERE (SELECT $5::text <> '{}') AND (${logIn("$5")}) IS NOT NULL
   ), leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, attempts = attempts + 1,
+    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, expires_at = NULL, attempts = attempts + 1,
                     lease_token = $6::text::uuid, worker_id = $7,
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $8::float8)

@@ -15,7 +15,15 @@ import {
   stateValues,
   type Draft,
 } from "./insert-jobs.ts";
-import { each, foundDefaults, queueDefaults, termValues, withDefaults, type FoundDefaults } from "./defaults.ts";
+import {
+  each,
+  foundDefaults,
+  queueDefaults,
+  termColumns,
+  termValues,
+  withDefaults,
+  type FoundDefaults,
+} from "./defaults.ts";
 import { type Seen, replaced } from "./unique/plan.ts";
 
 /** One draft in a statement, and what should become of it. */
@@ -157,7 +165,7 @@ const asked = {
     SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
     FROM ROWS FROM (${stepInput(1)}) WITH ORDINALITY AS step(${stepNames.join(", ")}, place)
     CROSS JOIN LATERAL (
-      SELECT id, tenant, ${jobNames}, group_key, backoff, retention_seconds, result_ttl_seconds, payload, traceparent, tracestate
+      SELECT id, tenant, ${jobNames}, group_key, ${termColumns}, payload, traceparent, tracestate
       FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
     WHERE ${lockTimeout}`,
 };
@@ -208,7 +216,7 @@ const made = {
     FROM seats WHERE ${keysAreFree} AND jobs.id = seats.id AND jobs.id = ANY(ARRAY(SELECT id FROM seats))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.run_at, jobs.status
   ), ended AS (
-    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, finished_at = now(), updated_at = now(), last_error = asked.reason
+    UPDATE atlasqueue.jobs SET status = 'cancelled', group_seq = NULL, expires_at = NULL, finished_at = now(), updated_at = now(), last_error = asked.reason
     FROM asked WHERE reason IS NOT NULL AND jobs.id = asked.id AND jobs.id = ANY(ARRAY(SELECT id FROM asked WHERE reason IS NOT NULL))
     RETURNING jobs.id, jobs.tenant, jobs.queue, jobs.has_children
   ), ${noteParents("ended")}`,

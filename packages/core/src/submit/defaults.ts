@@ -1,4 +1,5 @@
 import type { JobDefaults, SubmitJob } from "@atlasqueue/contract";
+import { textArray } from "../database/literals.ts";
 
 /** A column of an `input` row that all jobs must have: an array of one value stands for that value in every row. */
 export const each = (name: string, array: string) => `${value(name, array)} AS ${name}`;
@@ -25,16 +26,20 @@ export const termValues = `
          coalesce(timeout_seconds, (defaults ->> 'timeout_seconds')::integer) AS timeout_seconds,
          coalesce(terms -> 'backoff', defaults -> 'backoff') AS backoff,
          coalesce(terms ->> 'retention_seconds', defaults ->> 'retention_seconds')::integer AS retention_seconds,
-         coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds`;
+         coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds,
+         (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at`;
+/** The columns of these that `terms` has. */
+export const termColumns = "backoff, retention_seconds, result_ttl_seconds, tags, expires_at";
 
 /** A column of the answer: the defaults that were applied. */
 export const foundDefaults = "(SELECT json_agg(queue_defaults) FROM queue_defaults) AS defaults";
 export type FoundDefaults = readonly { of_tenant: string; of_queue: string; defaults: JobDefaults }[];
 
 /** What few jobs ask for, in one parameter. */
-export function termsText({ backoff, retention_seconds, result_ttl_seconds }: SubmitJob): string | null {
-  if (!backoff && retention_seconds === undefined && result_ttl_seconds === undefined) return null;
-  return JSON.stringify({ backoff, retention_seconds, result_ttl_seconds });
+export function termsText(request: SubmitJob): string | null {
+  const { backoff, retention_seconds, result_ttl_seconds, expires_in, tags } = request;
+  const terms = { backoff, retention_seconds, result_ttl_seconds, expires_in, tags: tags && textArray(tags) };
+  return Object.values(terms).some((one) => one !== undefined) ? JSON.stringify(terms) : null;
 }
 
 /** The columns that the statement stored for a draft, by the defaults that it found. */

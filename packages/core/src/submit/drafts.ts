@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { canonicalJson } from "@atlasqueue/contract";
+import { canonicalJson, type SubmitJob } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
 import { yieldEvery } from "../pause.ts";
@@ -29,6 +29,10 @@ export async function draftsOf(submissions: readonly Submission[]): Promise<Draf
   return drafts;
 }
 
+/** When a job expires that was submitted then. */
+export const expiryOf = ({ expires_in }: SubmitJob, submitted_at: Date): Date | null =>
+  expires_in === undefined ? null : new Date(submitted_at.getTime() + 1_000 * expires_in);
+
 /** The row as it was just written, without reading it back; only the database needs its place in its group. */
 export function newRow(
   { id, tenant, request, trace, flow }: Draft,
@@ -49,6 +53,7 @@ export function newRow(
     run_at: later ?? created_at,
     ready_at: waits || later ? null : created_at,
     due_at: waits ? null : later,
+    expires_at: expiryOf(request, created_at),
     dead_at: null,
     group_seq: null,
     active_group_key: null,
@@ -61,6 +66,7 @@ export function newRow(
     locked_until: null,
     worker_id: null,
     group_key: request.group ?? null,
+    tags: request.tags ?? null,
     dead_reason: null,
     last_error: null,
     error_fingerprint: null,

@@ -10,6 +10,7 @@ import {
   each,
   foundDefaults,
   queueDefaults,
+  termColumns,
   termsText,
   termValues,
   withDefaults,
@@ -138,10 +139,10 @@ const isLater = "starts_at > now()";
 const expiry = "now() + make_interval(secs => $17::float8)";
 
 /** Columns of a new job that are what was asked for, and their values, for a row of `input`. */
-export const askedColumns = `id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
+export const askedColumns = `id, tenant, queue, type, priority, max_attempts, timeout_seconds, ${termColumns}, run_at, created_at, updated_at,
                       payload, traceparent, tracestate`;
-export const askedValues = `id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff,
-           retention_seconds, result_ttl_seconds, starts_at, now(), now(), payload, traceparent, tracestate`;
+export const askedValues = `id, tenant, queue, type, priority, max_attempts, timeout_seconds, ${termColumns},
+           starts_at, now(), now(), payload, traceparent, tracestate`;
 
 /**
  * Columns of a new job that say whether it can start, and their values: `waits` (a condition) when it is blocked, and then

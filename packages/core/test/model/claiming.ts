@@ -1,12 +1,21 @@
 import { groupRoom, hasMark, noteStarts, roomOf } from "./rates.ts";
-import { byAge, groupOf, queueOf, type Model, type ModelJob, type ModelQueue, type Taken } from "./state.ts";
+import {
+  byAge,
+  groupOf,
+  hasExpired,
+  queueOf,
+  type Model,
+  type ModelJob,
+  type ModelQueue,
+  type Taken,
+} from "./state.ts";
 import { inTurn, noteTurns } from "./turns.ts";
 
 /** Who claims, for how long. */
 type Claimer = { worker: string; seconds: number };
 
 const openAmong = (model: Model, jobs: readonly ModelJob[]) =>
-  jobs.filter(({ status, queue }) => status === "queued" && !queueOf(model, queue).paused);
+  jobs.filter((job) => job.status === "queued" && !hasExpired(model, job) && !queueOf(model, job.queue).paused);
 
 /** queued → running, under a new token. */
 function take(model: Model, jobs: readonly ModelJob[], { worker, seconds }: Claimer): Taken[] {
@@ -16,7 +25,7 @@ function take(model: Model, jobs: readonly ModelJob[], { worker, seconds }: Clai
   model.claims.set(token, { check_at: until, jobs: jobs.map(({ n }) => n), worker });
   return jobs.map((job) => {
     const attempts = job.attempts + 1;
-    Object.assign(job, { status: "running", ready_at: null, attempts, token, locked_until: until });
+    Object.assign(job, { status: "running", ready_at: null, expires_at: null, attempts, token, locked_until: until });
     model.leases.push({ job: job.n, token, ...(job.group !== null && { group: groupOf(job.queue, job.group) }) });
     return { job: job.n, token };
   });

@@ -34,6 +34,7 @@ function readModel(model: Model): Known {
         run_at: ago(job.run_at),
         ready_at: ago(job.ready_at),
         due_at: ago(job.due_at),
+        expires_at: ago(job.expires_at),
         dead_at: ago(job.dead_at),
         finished_at: ago(job.finished_at),
         kept_until: ago(job.kept_until),
@@ -95,6 +96,7 @@ async function readReal(model: Model, real: Real): Promise<Known> {
       run_at: at(job["run_at"]),
       ready_at: at(job["ready_at"]),
       due_at: at(job["due_at"]),
+      expires_at: at(job["expires_at"]),
       dead_at: at(job["dead_at"]),
       finished_at: at(job["finished_at"]),
       kept_until: at(job["kept_until"]),
@@ -139,7 +141,7 @@ const readAll = `
   SELECT json_build_object(
     'jobs', (SELECT json_agg(one ORDER BY id) FROM (
       SELECT id, queue, group_key AS group, priority, status, attempts, max_attempts, ${ms("run_at")} AS run_at, ${ms("ready_at")} AS ready_at,
-             ${ms("due_at")} AS due_at, ${ms("dead_at")} AS dead_at, ${ms("finished_at")} AS finished_at, ${ms("kept_until")} AS kept_until,
+             ${ms("due_at")} AS due_at, ${ms("expires_at")} AS expires_at, ${ms("dead_at")} AS dead_at, ${ms("finished_at")} AS finished_at, ${ms("kept_until")} AS kept_until,
              group_seq, active_group_key, lease_token, ${ms("locked_until")} AS locked_until, waits_for, coalesce(has_steps, false) AS has_steps,
              coalesce(has_children, false) AS has_children, flow_id IS NOT NULL AS in_flow,
              coalesce((SELECT cancelled_by IS NOT NULL FROM atlasqueue.flow_jobs WHERE job_id = jobs.id), false) AS cancelled_by_parent

@@ -6,11 +6,26 @@ export function cancel(model: Model, n: number): string {
   const job = model.jobs.get(n);
   if (!job) return "unknown";
   if (isFinal(job.status)) return "not_cancellable";
+  end(model, job);
+  advanceEnded(model);
+  return "cancelled";
+}
+
+/** Jobs that no claim took in time: those that wait in their groups first. */
+export function expire(model: Model): void {
+  const over = [...model.jobs.values()].filter(({ expires_at }) => expires_at !== null && expires_at <= model.now);
+  for (const job of over.toSorted((a, b) => Number(b.status === "blocked") - Number(a.status === "blocked")))
+    end(model, job);
+  advanceEnded(model);
+}
+
+function end(model: Model, job: ModelJob): void {
   const had_its_turn = job.status !== "blocked";
   Object.assign(job, {
     status: "cancelled",
     ready_at: null,
     due_at: null,
+    expires_at: null,
     finished_at: model.now,
     locked_until: null,
     token: null,
@@ -19,8 +34,6 @@ export function cancel(model: Model, n: number): string {
     waits_for: null,
   });
   ended(model, job, had_its_turn);
-  advanceEnded(model);
-  return "cancelled";
 }
 
 export function retry(model: Model, n: number, does_without: boolean): string {

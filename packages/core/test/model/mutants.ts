@@ -32,6 +32,7 @@ export const mutants: Readonly<Record<string, readonly [string, string]>> = {
     "SET last_started_at = statement_timestamp()",
     "SET last_started_at = last_started_at",
   ],
+  "an expired job starts": ["expires_at > statement_timestamp()", "true"],
   "by age alone": ["ORDER BY priority DESC, ready_at, id LIMIT $8", "ORDER BY ready_at, id LIMIT $8"],
 };
 

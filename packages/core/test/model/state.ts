@@ -12,6 +12,7 @@ export type ModelJob = {
   run_at: number;
   ready_at: number | null;
   due_at: number | null;
+  expires_at: number | null;
   dead_at: number | null;
   finished_at: number | null;
   kept_until: number | null;
@@ -124,6 +125,7 @@ export const statusOf = (model: Model, n: number): JobStatus | "gone" => model.j
 /** The highest priority first, and then the oldest. */
 export const byAge = (jobs: readonly ModelJob[]): ModelJob[] =>
   jobs.toSorted((a, b) => b.priority - a.priority || Number(a.ready_at) - Number(b.ready_at) || a.n - b.n);
+export const hasExpired = (model: Model, { expires_at }: ModelJob) => expires_at !== null && expires_at <= model.now;
 export const inOrder = (jobs: Iterable<ModelJob>) => [...jobs].toSorted((a, b) => a.n - b.n);
 
 /** The job of a lease, if it still holds it. */

@@ -8,6 +8,7 @@ export type Asked = {
   delay_seconds: number | null;
   priority: number;
   max_attempts: number;
+  expires_in?: number;
   key: string | null;
   unique: { key: string; on_conflict: "return" | "reject" | "replace"; window_seconds: number | null } | null;
 };
@@ -80,6 +81,9 @@ function note(model: Model, asked: Asked, job: number, noted: boolean): void {
 
 const startOf = (model: Model, { delay_seconds }: Asked) => model.now + (delay_seconds ?? 0) * 1_000;
 
+const expiryOf = (model: Model, { expires_in }: Asked) =>
+  expires_in === undefined ? null : model.now + expires_in * 1_000;
+
 /** A new job's row, without its place. */
 function newJob(model: Model, asked: Asked): ModelJob {
   const { queue, group, priority, max_attempts, key } = asked;
@@ -94,6 +98,7 @@ function newJob(model: Model, asked: Asked): ModelJob {
     run_at: startOf(model, asked),
     ready_at: null,
     due_at: null,
+    expires_at: expiryOf(model, asked),
     dead_at: null,
     finished_at: null,
     kept_until: key === null ? null : model.now + ttl_ms,
@@ -143,6 +148,7 @@ function replace(model: Model, job: ModelJob, asked: Asked): void {
   job.priority = asked.priority;
   job.max_attempts = asked.max_attempts;
   job.run_at = starts_at;
+  job.expires_at = expiryOf(model, asked);
   job.attempts = 0;
   job.token = null;
   if (job.status === "blocked") return;
@@ -214,7 +220,7 @@ function admit(model: Model, { job: n, key, asks }: Model["admissions"][number])
   const known = liveKey(model, key);
   const pending = job.group_seq === 0;
   if (pending && known) {
-    Object.assign(job, { status: "cancelled", group_seq: null, finished_at: model.now });
+    Object.assign(job, { status: "cancelled", group_seq: null, expires_at: null, finished_at: model.now });
     if (job.has_children) model.notes.parent.add(job.n);
     return;
   }

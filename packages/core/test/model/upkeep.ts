@@ -84,7 +84,7 @@ export function releaseChildren(model: Model): void {
     const was = job.status;
     if (edges.some((edge) => edge.failed)) {
       if (was !== "blocked") continue;
-      Object.assign(job, { status: "cancelled", group_seq: null, finished_at: model.now });
+      Object.assign(job, { status: "cancelled", group_seq: null, expires_at: null, finished_at: model.now });
       job.cancelled_by_parent = true;
     } else {
       if (was === "cancelled" && !job.cancelled_by_parent) continue;

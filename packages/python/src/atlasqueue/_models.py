@@ -52,7 +52,9 @@ class Job:
     updated_at: datetime | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
+    expires_at: datetime | None = None
     group: str | None = None
+    tags: list[str] | None = None
     worker_id: str | None = None
     locked_until: datetime | None = None
     progress: Any = None

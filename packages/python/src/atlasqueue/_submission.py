@@ -46,8 +46,9 @@ class Submission:
     """A job to submit. What is None is left to the server: queue "default", priority 0, the queue's defaults.
 
     `payload` is a dict, a dataclass or a pydantic model. `delay` is in seconds or a timedelta and excludes `run_at`,
-    which needs a time zone. `timeout` in seconds ends an attempt. Jobs of one `group` run in order.
-    The job is kept for `retention` after it has finished, and its result for `result_ttl`.
+    which needs a time zone. `timeout` in seconds ends an attempt. Jobs of one `group` run in order. A job that no worker
+    has taken `expires_in` seconds after its submission is cancelled. The job is kept for `retention` after it has
+    finished, and its result for `result_ttl`.
     """
 
     type: str
@@ -58,7 +59,9 @@ class Submission:
     run_at: datetime | None = None
     delay: Seconds | None = None
     timeout: Seconds | None = None
+    expires_in: Seconds | None = None
     group: str | None = None
+    tags: Sequence[str] | None = None
     backoff: Backoff | None = None
     retention: Seconds | None = None
     result_ttl: Seconds | None = None
@@ -85,7 +88,9 @@ class Submission:
             "run_at": self.run_at and self.run_at.isoformat(),
             "delay_seconds": seconds_of(self.delay),
             "timeout_seconds": seconds_of(self.timeout),
+            "expires_in": seconds_of(self.expires_in),
             "group": self.group,
+            "tags": list(self.tags) if self.tags else None,
             "backoff": backoff_of(self.backoff),
             "retention_seconds": seconds_of(self.retention),
             "result_ttl_seconds": seconds_of(self.result_ttl),

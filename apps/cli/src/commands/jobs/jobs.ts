@@ -12,7 +12,7 @@ import { jsonOption, parseId, parseIds, parseQueue, parseSignal, urlOption, yesO
 import { defineImport } from "./import.ts";
 import { parseJson, parseObject } from "../../submit/parse-object.ts";
 import { withClient } from "../../remote/with-client.ts";
-import { integer } from "../../submit/job-fields.ts";
+import { integer, parseTag } from "../../submit/job-fields.ts";
 
 const jobs_max = 100_000;
 
@@ -25,6 +25,7 @@ export function defineJobs(jobs: Command, env: Env): void {
     .option("--type <type>", "Filter by type")
     .addOption(new Option("--status <status>", "Filter by status").choices(jobStatuses))
     .option("--group <name>", "Filter by group")
+    .option("--tag <tag>", "Filter by tag", parseTag)
     .option("--worker <id>", "Filter by worker: only jobs that it runs")
     .option("--key <key>", "Filter by idempotency key")
     .option("--search <text>", "Filter by a text in payload, result or error")
@@ -151,6 +152,7 @@ export function defineJobs(jobs: Command, env: Env): void {
     .option("--type <type>", "Filter by type")
     .addOption(new Option("--status <status>", "Filter by status").choices(jobStatuses))
     .option("--group <name>", "Filter by group")
+    .option("--tag <tag>", "Filter by tag", parseTag)
     .option("--worker <id>", "Filter by worker: only jobs that it runs")
     .option("--key <key>", "Filter by idempotency key")
     .option("--search <text>", "Filter by a text in payload, result or error")
@@ -163,7 +165,9 @@ export function defineJobs(jobs: Command, env: Env): void {
       orExit(() => {
         const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
         if (all === Object.keys(filter).length > 0)
-          return jobs.error("Give a filter (--queue, --type, --status, --group, --worker, --key, --search), or --all.");
+          return jobs.error(
+            "Give a filter (--queue, --type, --status, --group, --tag, --worker, --key, --search), or --all.",
+          );
         const wish = { kind: action, ...(all ? { all } : { filter }) };
         const options = { dry_run: dryRun, yes };
         return withClient(env, { url }, (client) => changeMany(client, wish, options, outputOf({ json })));

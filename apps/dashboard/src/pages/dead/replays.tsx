@@ -67,11 +67,17 @@ function What(replay: Replay) {
   const { filter } = replay;
   const text = <Text of={filterWords(replay)} />;
   if (("all" in filter && filter.all) || ("ids" in filter && filter.ids)) return text;
-  const { type, queue, fingerprint } = filter as { type?: string; queue?: string; fingerprint?: string };
+  const { type, queue, tag, fingerprint } = filter as {
+    type?: string;
+    queue?: string;
+    tag?: string;
+    fingerprint?: string;
+  };
   const search = {
     status: "dead" as const,
     ...(type && { type }),
     ...(queue && { queue }),
+    ...(tag && { tag }),
     ...(fingerprint && { fingerprint }),
   };
   return (

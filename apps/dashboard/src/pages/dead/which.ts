@@ -1,7 +1,7 @@
 import { clipped } from "../../lib/visible.ts";
 
 /** What dead letters have in common; `error` is only for people. */
-type Common = { queue?: string; type?: string; fingerprint?: string; error?: string };
+type Common = { queue?: string; type?: string; tag?: string; fingerprint?: string; error?: string };
 
 /** Which dead letters an act is about. */
 export type Which = { all: true } | { ids: string[] } | Common;

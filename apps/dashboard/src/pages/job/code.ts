@@ -3,7 +3,7 @@ import { base } from "../../base.ts";
 
 /** The submission that makes another job like this one. */
 export function submissionOf(job: Job): SubmitJobInput {
-  const { type, queue, payload, priority, max_attempts, timeout_seconds, group } = job;
+  const { type, queue, payload, priority, max_attempts, timeout_seconds, group, tags } = job;
   return {
     type,
     queue,
@@ -12,6 +12,7 @@ export function submissionOf(job: Job): SubmitJobInput {
     max_attempts,
     ...(timeout_seconds === null ? {} : { timeout_seconds }),
     ...(group === null ? {} : { group }),
+    ...(tags === null ? {} : { tags }),
   };
 }
 

@@ -55,6 +55,7 @@ const remedies: Record<ExplanationCode, ((job: Job) => ReactNode) | null> = {
   waiting_for_signal: null,
   running: null,
   lease_expired: workers,
+  expired: workers,
   superseded: null,
   parent_failed: null,
   succeeded: null,

@@ -29,6 +29,20 @@ export function JobFacts({ job, trace }: { job: Job; trace: Explanation | undefi
               </Link>
             ),
           ],
+          ...(job.tags === null
+            ? []
+            : [
+                [
+                  "Tags",
+                  <span key="t" className="tags">
+                    {job.tags.map((tag) => (
+                      <Link key={tag} to="/ui/jobs" search={{ tag }}>
+                        {tag}{" "}
+                      </Link>
+                    ))}
+                  </span>,
+                ] as [string, React.ReactNode],
+              ]),
           [
             "Timeout",
             job.timeout_seconds === null ? <span className="quiet">default</span> : span(job.timeout_seconds * 1_000),
@@ -40,6 +54,9 @@ export function JobFacts({ job, trace }: { job: Job; trace: Explanation | undefi
             : [
                 ["Waits for", <bdi key="w">{`the signal ${clipped(job.waits_for)}`}</bdi>] as [string, React.ReactNode],
               ]),
+          ...(job.expires_at === null
+            ? []
+            : [["Expires", <Time key="e" at={job.expires_at} />] as [string, React.ReactNode]]),
           ["Started", <MaybeTime key="s" at={job.started_at} />],
           ["Finished", <MaybeTime key="f" at={job.finished_at} />],
           ["Ran for", ranFor(job)],

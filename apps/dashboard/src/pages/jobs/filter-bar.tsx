@@ -15,6 +15,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const fields = [
   ["type", "Type"],
   ["group", "Group"],
+  ["tag", "Tag"],
   ["key", "Idempotency key"],
 ] as const;
 

@@ -6,6 +6,7 @@ export type JobsFilter = {
   queue?: string;
   type?: string;
   group?: string;
+  tag?: string;
   key?: string;
   worker?: string;
   fingerprint?: string;
@@ -14,7 +15,7 @@ export type JobsFilter = {
   created_before?: string;
 };
 
-const texts = ["queue", "type", "group", "key", "worker", "fingerprint", "search"] as const;
+const texts = ["queue", "type", "group", "tag", "key", "worker", "fingerprint", "search"] as const;
 const times = ["created_after", "created_before"] as const;
 
 /** What an address says; what it should not say is left out. */

@@ -24,6 +24,7 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
     max_attempts: String(like?.max_attempts ?? ""),
     timeout_seconds: like?.timeout_seconds === undefined ? "" : String(like.timeout_seconds),
     delay_seconds: "",
+    expires_in: "",
     group: like?.group ?? "",
     unique: "",
     idempotency_key: "",
@@ -82,6 +83,14 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
               hint="seconds from now"
               fault={fault("delay_seconds")}
               {...set("delay_seconds")}
+            />
+            <Field
+              label="Expires in"
+              type="number"
+              min={1}
+              hint="seconds until it is cancelled if no worker has taken it"
+              fault={fault("expires_in")}
+              {...set("expires_in")}
             />
             <Field label="Priority" type="number" hint="higher first" fault={fault("priority")} {...set("priority")} />
             <Field
@@ -162,6 +171,7 @@ function requestOf(form: Record<string, string>, payload: SubmitJobInput["payloa
     max_attempts: number("max_attempts"),
     timeout_seconds: number("timeout_seconds"),
     delay_seconds: number("delay_seconds"),
+    expires_in: number("expires_in"),
     group: text("group"),
     unique: text("unique") && { key: text("unique") },
     backoff: kind && { kind, base_seconds },

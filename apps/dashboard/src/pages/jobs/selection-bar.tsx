@@ -74,18 +74,19 @@ export function SelectionBar({
 
 /** Whether a replay, with its look first, its patch and its pace, can be of just these. */
 function isReplayable(filter: JobsFilter): boolean {
-  const known = ["status", "queue", "type", "fingerprint"];
+  const known = ["status", "queue", "type", "tag", "fingerprint"];
   return filter.status === "dead" && Object.keys(filter).every((name) => known.includes(name));
 }
 
 /** All the dead jobs that the filter finds, whether they are on the page or not; both count first. */
-function AllDead({ filter: { queue, type, fingerprint }, found }: { filter: JobsFilter; found: boolean }) {
+function AllDead({ filter: { queue, type, tag, fingerprint }, found }: { filter: JobsFilter; found: boolean }) {
   const [asked, setAsked] = useState<"replay" | "purge">();
   if (!found && !asked) return null;
   const close = () => setAsked(undefined);
   const common = {
     ...(queue === undefined ? {} : { queue }),
     ...(type === undefined ? {} : { type }),
+    ...(tag === undefined ? {} : { tag }),
     ...(fingerprint === undefined ? {} : { fingerprint }),
   };
   const which = Object.keys(common).length === 0 ? { all: true as const } : common;

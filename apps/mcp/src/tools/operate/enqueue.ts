@@ -23,7 +23,7 @@ const wait_seconds_max = 20;
 /** What OpenQueue's tool had, too. */
 const max_retries_default = 3;
 
-const { payload, priority, run_at, delay_seconds, group, timeout_seconds, type } = submitFields.shape;
+const { payload, priority, run_at, delay_seconds, group, timeout_seconds, expires_in, tags, type } = submitFields.shape;
 export const job = z.strictObject({
   // What the jobs of OpenQueue's clients are, which have none.
   type: type.default("openqueue").describe(`${type.description}: which handler runs it`),
@@ -40,6 +40,8 @@ export const job = z.strictObject({
   delay_seconds,
   group,
   timeout_seconds,
+  expires_in,
+  tags,
 });
 
 export const enqueueJob = tool({

@@ -5,7 +5,7 @@ import { given, idempotency_key, queue_name } from "../fields.ts";
 import { once } from "../once.ts";
 import { tool } from "../tool.ts";
 
-const { type, fingerprint, died_after, died_before } = deadChoice;
+const { type, tag, fingerprint, died_after, died_before } = deadChoice;
 
 export const replayDead = tool({
   name: "replay_dead",
@@ -20,6 +20,7 @@ export const replayDead = tool({
   input: z.strictObject({
     queue_name: queue_name.optional().describe(queue_name.description ?? ""),
     type,
+    tag,
     fingerprint,
     died_after,
     died_before,

@@ -82,7 +82,7 @@ export const explainJob = tool({
   },
 });
 
-const { queue, type, status, group, fingerprint, created_after, created_before, worker, key, search } =
+const { queue, type, status, group, tag, fingerprint, created_after, created_before, worker, key, search } =
   listJobsQuery.shape;
 
 export const listJobs = tool({
@@ -97,6 +97,7 @@ export const listJobs = tool({
     type,
     status,
     group,
+    tag,
     fingerprint,
     created_after,
     created_before,

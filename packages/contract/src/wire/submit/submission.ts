@@ -4,7 +4,7 @@ import { idempotencyKey } from "../../checks/idempotency-key.ts";
 import { idempotencyKeyAccepts } from "../../checks/idempotency-text.ts";
 import { limits } from "../../checks/limits.ts";
 import { dependsOn, jobRef, onParentFailure, refOrId } from "../flows/flow.ts";
-import { groupName, jobId, jobType, jsonObject, queueName, timestamp } from "../job.ts";
+import { groupName, jobId, jobType, jsonObject, queueName, tags, timestamp } from "../job.ts";
 import { unique } from "./unique.ts";
 
 export const backoff = describeFields(
@@ -64,7 +64,14 @@ export const submitFields = describeFields(
       .max(limits.timeout_seconds_max)
       .optional()
       .describe(`an integer of seconds from 1 to ${limits.timeout_seconds_max}`),
+    expires_in: z
+      .int()
+      .min(1)
+      .max(limits.expires_in_seconds_max)
+      .optional()
+      .describe(`an integer of seconds from 1 to ${limits.expires_in_seconds_max}`),
     group: groupName.optional().describe(groupName.description ?? ""),
+    tags: tags.optional().describe(tags.description ?? ""),
     backoff: backoff.optional().describe("an object {kind, base_seconds, max_seconds?}"),
     retention_seconds: kept.optional().describe(keptAccepts),
     result_ttl_seconds: kept.optional().describe(keptAccepts),
@@ -81,7 +88,9 @@ export const submitFields = describeFields(
     delay_seconds: "Run the job this many seconds from now.",
     timeout_seconds:
       "Abort an attempt after this long. It counts as failed. The queue's default, or the handler's own timeout, by default.",
+    expires_in: "Cancel the job if no worker has taken it this many seconds after its submission.",
     group: "Jobs with the same group in a queue run one at a time, in order.",
+    tags: "Words by which lists and bulk operations find the job.",
     backoff: "How long to wait before each retry. The queue's default, or the server's setting, by default.",
     retention_seconds:
       "How long the job is kept after it has finished. The queue's default, or the server's setting, by default.",

@@ -47,6 +47,8 @@ export const jobs = atlasqueue.table(
     ready_at: time(),
     /** While scheduled or failed: when it becomes ready, the same as `run_at`. */
     due_at: time(),
+    /** When it is cancelled unless a claim took it before; a claim takes the time away. */
+    expires_at: time(),
     /** While dead: since when. */
     dead_at: time(),
     /** While blocked: its place in its group; 0 before it has one, see `outbox` and `flowEdges`. */
@@ -64,6 +66,7 @@ export const jobs = atlasqueue.table(
     locked_until: time(),
     worker_id: text(),
     group_key: text(),
+    tags: text().array(),
     dead_reason: text(),
     last_error: text(),
     /** While dead: the name of its error's pattern, by which dead letters are grouped. */
@@ -99,6 +102,9 @@ export const jobs = atlasqueue.table(
     index("jobs_due")
       .on(job.due_at)
       .where(sql`due_at IS NOT NULL`),
+    index("jobs_expiring")
+      .on(job.expires_at)
+      .where(sql`expires_at IS NOT NULL`),
     // Tenants and queues in turn, when there are more due jobs than a page.
     index("jobs_due_turns")
       .on(job.tenant, job.queue, job.due_at)
@@ -129,6 +135,10 @@ export const jobs = atlasqueue.table(
     index("jobs_kept")
       .on(job.id)
       .where(sql`retention_seconds IS NOT NULL OR result_ttl_seconds IS NOT NULL`),
+    // Of jobs with tags, which no statement changes later.
+    index("jobs_tags")
+      .using("gin", job.tags)
+      .where(sql`tags IS NOT NULL`),
   ],
 );
 export type JobRow = typeof jobs.$inferSelect;

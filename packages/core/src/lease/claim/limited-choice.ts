@@ -3,7 +3,7 @@ import { unindexed } from "../../database/literals.ts";
 import { holderOf } from "../../groups/join.ts";
 import { groupMayStart, startsWithin } from "../../limits/capacity.ts";
 import { noteStarts } from "../../limits/note-starts.ts";
-import { leaseTerms, ofTypes, takeLeases } from "../take-leases.ts";
+import { isNotExpired, leaseTerms, ofTypes, takeLeases } from "../take-leases.ts";
 
 // The statement of a claim within limits and in turns, after those that locked its queues and looked how much room they have.
 
@@ -25,7 +25,7 @@ const turn_jobs_max = 1_000;
 const columns = "jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at";
 const front = (rows_max: number) => `
         SELECT ${columns} FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ${ofTypes("$6")}
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ${isNotExpired} AND ${ofTypes("$6")}
         ORDER BY priority DESC, ready_at, id LIMIT ${rows_max}`;
 
 /** Those of `ordered` that may start, locked one after the other until they are enough; others may hold some locked. */

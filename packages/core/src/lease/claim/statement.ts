@@ -7,7 +7,16 @@ import { lockTimeout } from "../../database/clauses.ts";
 import { executeOn } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { hasMark } from "../../limits/capacity.ts";
-import { leaseTerms, ofTypes, readTrace, syncedForGroups, takeLeases, typesIn, type LeaseRow } from "../take-leases.ts";
+import {
+  isNotExpired,
+  leaseTerms,
+  ofTypes,
+  readTrace,
+  syncedForGroups,
+  takeLeases,
+  typesIn,
+  type LeaseRow,
+} from "../take-leases.ts";
 
 /**
  * Send a claim, as `underToken` does: of these ids, or of the oldest jobs in queues without limits and turns, passing over
@@ -84,7 +93,7 @@ const oldest = claiming(
       SELECT ready.id
       FROM unnest(${served}) AS served(queue),
            LATERAL (SELECT id, priority, ready_at FROM atlasqueue.jobs
-                    WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ${ofTypes("$6")}
+                    WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND ${isNotExpired} AND ${ofTypes("$6")}
                     ORDER BY priority DESC, ready_at, id LIMIT $8::int
                     FOR UPDATE SKIP LOCKED) AS ready
       ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $8::int))`,

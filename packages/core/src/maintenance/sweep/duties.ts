@@ -4,6 +4,7 @@ import { carryOnOperations } from "../../operations/carry-on.ts";
 import { advanceAllOverdue } from "../../groups/overdue.ts";
 import { type DueSummary } from "../due-summary.ts";
 import { createDueRound } from "../due-round.ts";
+import { expireAll } from "../expire.ts";
 import { promoteAll } from "../promote.ts";
 import { fireAll } from "../../schedules/fire-due.ts";
 import { hint } from "../../signal/announce.ts";
@@ -80,7 +81,7 @@ export function createDuties(
      */
     async start(due: Partial<DueSummary>, { asked }: SweepMoment): Promise<Swept> {
       const { any_queued = true, any_changes = true, newest_dead } = due;
-      const { any_overdue_groups = true, any_outbox = true } = due;
+      const { any_expired = true, any_overdue_groups = true, any_outbox = true } = due;
       const ready = any_queued && !asked;
       // It may take hours, so the sweep does not wait for it.
       if (isPast(due.operation_in_ms) && !underWay.has("operations"))
@@ -90,6 +91,7 @@ export function createDuties(
         count("due jobs", isPast(due.due_in_ms), () => promoteAll(deps, goRoundDue)),
         count("leases", isPast(due.lease_check_in_ms), recover),
         count("ready jobs", ready, signalAgain),
+        duty("expired jobs", async () => any_expired && (await expireAll(deps))),
         duty("tenants", async () => ready && (await discover())),
         duty("groups", async () => any_overdue_groups && (await advanceAllOverdue(deps))),
         duty("outbox", async () => any_outbox && deps.followUps.drain()),

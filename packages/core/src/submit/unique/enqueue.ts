@@ -2,7 +2,7 @@ import type { JobRow } from "../../database/schema/index.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { HeldKey } from "../find-key-holders.ts";
 import { applySubmissions, type AppliedSubmissions, type Step } from "../apply-submissions.ts";
-import { newRow } from "../drafts.ts";
+import { expiryOf, newRow } from "../drafts.ts";
 import { termsOf } from "../defaults.ts";
 import type { EnqueueOutcome, KnownJob } from "../outcome.ts";
 import type { Draft, InsertOptions } from "../insert-jobs.ts";
@@ -113,6 +113,8 @@ export function holderAfter(
     type: request.type,
     priority: request.priority,
     ...termsOf(replacement, done.defaults),
+    tags: request.tags ?? null,
+    expires_at: expiryOf(request, now.updated_at),
     attempts: 0,
     started_at: null,
     worker_id: null,

@@ -148,7 +148,7 @@ export function uniqueKeyOf({ type, unique }: SubmitJob, payload: string): strin
  */
 export const replaced = `replaced AS (
     UPDATE atlasqueue.jobs SET type = content.type, priority = content.priority, max_attempts = content.max_attempts,
-                    timeout_seconds = content.timeout_seconds, backoff = content.backoff,
+                    timeout_seconds = content.timeout_seconds, backoff = content.backoff, tags = content.tags, expires_at = content.expires_at,
                     retention_seconds = content.retention_seconds, result_ttl_seconds = content.result_ttl_seconds,
                     payload = content.payload, traceparent = content.traceparent, tracestate = content.tracestate,
                     run_at = content.starts_at,

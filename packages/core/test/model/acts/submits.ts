@@ -44,6 +44,10 @@ export const submits: Record<string, Act> = {
     const asked = anyRequest(draw);
     learn(real, [submitting.submitOne(model, asked)], await enqueue(real.deps, [submissionOf(asked)], options));
   },
+  "submit one that expires": async (model, real, draw) => {
+    const asked = { ...anyRequest(draw), expires_in: one(draw, [5, 10, 60]) };
+    learn(real, [submitting.submitOne(model, asked)], await enqueue(real.deps, [submissionOf(asked)], options));
+  },
   "submit with a key": async (model, real, draw) => {
     const asked = withKey(draw);
     learn(real, [submitting.submitOne(model, asked)], await enqueue(real.deps, [submissionOf(asked)], options));

@@ -6,9 +6,12 @@ import { forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
 import { endLeases } from "../../../src/lease/end-leases.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
 import { forgetPastStarts as forgetStarts } from "../../../src/limits/note-starts.ts";
+import { expireAll } from "../../../src/maintenance/expire.ts";
 import { promoteDue } from "../../../src/maintenance/promote-due.ts";
 import { firstId, prune } from "../../../src/maintenance/prune.ts";
 import { forget } from "../../../src/maintenance/forget.ts";
+import { nothingFollows } from "../../explorer/moves/move.ts";
+import * as deciding from "../deciding.ts";
 import * as leasing from "../leasing.ts";
 import { forgetPastStarts } from "../rates.ts";
 import * as submitting from "../submitting.ts";
@@ -37,6 +40,10 @@ export const sweeps: Record<string, Act> = {
   "forget ended claims": async (model, real) => {
     leasing.forgetEnded(model);
     await forgetEndedClaims(real.deps, [...real.tokens.values()]);
+  },
+  expire: async (model, real) => {
+    deciding.expire(model);
+    await expireAll({ ...real.deps, followUps: nothingFollows });
   },
   promote: async (model, real) => {
     upkeep.promote(model);

@@ -13,6 +13,8 @@ const weights: Record<string, number> = {
   fail: 8,
   park: 3,
   retry: 4,
+  "submit one that expires": 2,
+  expire: 3,
   "submit with a key": 2,
   "submit unique": 1.5,
   spawn: 2,

@@ -160,6 +160,7 @@ class AsyncDeadLetters:
         ids: Sequence[str] | None = None,
         queue: str | None = None,
         type: str | None = None,
+        tag: str | None = None,
         fingerprint: str | None = None,
         died_after: datetime | None = None,
         died_before: datetime | None = None,
@@ -168,7 +169,7 @@ class AsyncDeadLetters:
         idempotency_key: str | None = None,
     ) -> BulkAnswer:
         """Queues dead letters again, with all their attempts: by id, by what they have in common, or `all=True`."""
-        which = _which(ids, queue, type, fingerprint, died_after, died_before, all)
+        which = _which(ids, queue, type, tag, fingerprint, died_after, died_before, all)
         return await self._change("replay", which, dry_run, idempotency_key)
 
     async def purge(
@@ -177,6 +178,7 @@ class AsyncDeadLetters:
         ids: Sequence[str] | None = None,
         queue: str | None = None,
         type: str | None = None,
+        tag: str | None = None,
         fingerprint: str | None = None,
         died_after: datetime | None = None,
         died_before: datetime | None = None,
@@ -185,7 +187,7 @@ class AsyncDeadLetters:
     ) -> BulkAnswer:
         """Deletes dead letters for good. Otherwise like `replay`."""
         return await self._change(
-            "purge", _which(ids, queue, type, fingerprint, died_after, died_before, all), dry_run, None
+            "purge", _which(ids, queue, type, tag, fingerprint, died_after, died_before, all), dry_run, None
         )
 
     async def _change(self, verb: str, which: Mapping[str, Any], dry_run: bool, key: str | None) -> BulkAnswer:
@@ -198,6 +200,7 @@ def _which(
     ids: Sequence[str] | None,
     queue: str | None,
     type: str | None,
+    tag: str | None,
     fingerprint: str | None,
     died_after: datetime | None,
     died_before: datetime | None,
@@ -207,6 +210,7 @@ def _which(
         "ids": list(ids) if ids is not None else None,
         "queue": queue,
         "type": type,
+        "tag": tag,
         "fingerprint": fingerprint,
         "died_after": died_after and died_after.isoformat(),
         "died_before": died_before and died_before.isoformat(),

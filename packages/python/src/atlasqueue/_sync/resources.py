@@ -162,6 +162,7 @@ class DeadLetters:
         ids: Sequence[str] | None = None,
         queue: str | None = None,
         type: str | None = None,
+        tag: str | None = None,
         fingerprint: str | None = None,
         died_after: datetime | None = None,
         died_before: datetime | None = None,
@@ -170,7 +171,7 @@ class DeadLetters:
         idempotency_key: str | None = None,
     ) -> BulkAnswer:
         """Queues dead letters again, with all their attempts: by id, by what they have in common, or `all=True`."""
-        which = _which(ids, queue, type, fingerprint, died_after, died_before, all)
+        which = _which(ids, queue, type, tag, fingerprint, died_after, died_before, all)
         return self._change("replay", which, dry_run, idempotency_key)
 
     def purge(
@@ -179,6 +180,7 @@ class DeadLetters:
         ids: Sequence[str] | None = None,
         queue: str | None = None,
         type: str | None = None,
+        tag: str | None = None,
         fingerprint: str | None = None,
         died_after: datetime | None = None,
         died_before: datetime | None = None,
@@ -187,7 +189,7 @@ class DeadLetters:
     ) -> BulkAnswer:
         """Deletes dead letters for good. Otherwise like `replay`."""
         return self._change(
-            "purge", _which(ids, queue, type, fingerprint, died_after, died_before, all), dry_run, None
+            "purge", _which(ids, queue, type, tag, fingerprint, died_after, died_before, all), dry_run, None
         )
 
     def _change(self, verb: str, which: Mapping[str, Any], dry_run: bool, key: str | None) -> BulkAnswer:
@@ -200,6 +202,7 @@ def _which(
     ids: Sequence[str] | None,
     queue: str | None,
     type: str | None,
+    tag: str | None,
     fingerprint: str | None,
     died_after: datetime | None,
     died_before: datetime | None,
@@ -209,6 +212,7 @@ def _which(
         "ids": list(ids) if ids is not None else None,
         "queue": queue,
         "type": type,
+        "tag": tag,
         "fingerprint": fingerprint,
         "died_after": died_after and died_after.isoformat(),
         "died_before": died_before and died_before.isoformat(),

@@ -202,6 +202,7 @@ def _job_of(asked: Asked) -> Job:
         max_attempts=given.get("max_attempts", 5),
         payload=given.get("payload", {}),
         group=given.get("group"),
+        tags=given.get("tags"),
         timeout_seconds=given.get("timeout_seconds"),
         flow_id=asked.flow_id,
         created_at=at,
