@@ -109,7 +109,7 @@ test("what core exports only to our own apps and packages is used by them", () =
 });
 
 test("process.env is read only in an app's config.ts and by what starts a process", () => {
-  const allowed = /^apps\/[a-z]+\/src\/(config|main|fleet\/member-main|load\/config)\.ts$/;
+  const allowed = /^apps\/[a-z]+\/(src|adapters)\/(config|main|fleet\/member-main|load\/config)\.ts$/;
   expect(
     places(
       /process\.env/,
