@@ -6,34 +6,29 @@ import type { Counts } from "./sampler.ts";
 
 type Run = { config: AdapterConfig; counts: Counts; signal: AbortSignal };
 
-const depth_every_ms = 200;
-const after_error_ms = 200;
+const rest_ms = 200;
 
 /** Submits jobs in batches, one after the other, until the signal aborts. */
 export async function produce(queue: Queue, { config, counts, signal }: Run): Promise<void> {
   const padding = "x".repeat(Math.max(0, config.JOB_PAYLOAD_BYTES - 32));
-  const { PRODUCER_BATCH_MAX: batch_max, PRODUCER_MODE: mode } = config;
+  const { PRODUCER_BATCH_MAX: batch_max, PRODUCER_BATCH_MS: batch_ms, PRODUCER_MODE: mode } = config;
   let credit = 0;
   let credited_at = performance.now();
-  const wanted = async () => {
-    if (mode === "depth-target") return Math.max(0, config.TARGET_DEPTH - counts.depth);
+  await untilAborted("submit", signal, async () => {
     const now = performance.now();
     counts.target_rate = await targetRate(config);
     // By the time that really passed: a slow batch is made up for.
     credit += (counts.target_rate * (now - credited_at)) / 1_000;
     credited_at = now;
-    return Math.floor(credit);
-  };
-  await untilAborted("submit", signal, async () => {
-    const began = performance.now();
-    const batch = Math.min(batch_max, await wanted());
+    const wanted = mode === "fixed" ? Math.floor(credit) : config.TARGET_DEPTH - counts.depth;
+    const batch = Math.min(batch_max, wanted);
     if (batch > 0) {
       const payload = { enqueued_at_ms: Date.now(), padding };
       await queue.submitMany(Array.from({ length: batch }, () => ({ type: "bench", payload })));
       credit -= batch;
       counts.enqueued += batch;
     }
-    return mode === "fixed" || batch === 0 ? config.PRODUCER_BATCH_MS - (performance.now() - began) : 0;
+    return mode === "fixed" || batch <= 0 ? batch_ms - (performance.now() - now) : 0;
   });
 }
 
@@ -49,17 +44,17 @@ export async function watchDepth({ sql }: Database, { counts, signal }: Omit<Run
     const [row] = await sql<{ depth: number }[]>`
       SELECT count(*)::int AS depth FROM atlasqueue.jobs WHERE ready_at IS NOT NULL`;
     counts.depth = row?.depth ?? 0;
-    return depth_every_ms;
+    return rest_ms;
   });
 }
 
 /** Again after as many milliseconds as it returns, or 200 ms after an error: PostgreSQL may be down for a while. */
 async function untilAborted(name: string, signal: AbortSignal, turn: () => Promise<number>): Promise<void> {
   while (!signal.aborted) {
-    const rest_ms = await turn().catch((error: unknown) => {
+    const wait_ms = await turn().catch((error: unknown) => {
       console.error(`${name}: ${String(error)}`);
-      return after_error_ms;
+      return rest_ms;
     });
-    if (rest_ms > 0) await delay(rest_ms, undefined, { signal }).catch(() => {});
+    if (wait_ms > 0) await delay(wait_ms, undefined, { signal }).catch(() => {});
   }
 }

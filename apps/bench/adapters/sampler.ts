@@ -11,20 +11,19 @@ type Sampled = {
   signal: AbortSignal;
 };
 
-const window_s = 30;
-const figures = { figures: 3 };
+const latency_window_s = 30;
 
 /** How long jobs waited in the last 30 seconds: one histogram of three figures for each sample. */
 export function latencyWindow(sample_every_s: number) {
-  const slices_max = Math.max(1, Math.floor(window_s / sample_every_s));
-  let slices = [createHistogram(figures)];
+  const slices_max = Math.max(1, Math.floor(latency_window_s / sample_every_s));
+  let slices = [createHistogram()];
   return {
     record: (ms: number) => slices.at(-1)?.record(Math.max(1, Math.round(ms * 1_000))),
     /** In milliseconds, 0 where there was none. Begins the next slice. */
     percentiles(): Record<string, number> {
-      const all = createHistogram(figures);
+      const all = createHistogram();
       for (const slice of slices) all.add(slice);
-      slices = [...slices, createHistogram(figures)].slice(-slices_max);
+      slices = [...slices, createHistogram()].slice(-slices_max);
       return Object.fromEntries([50, 95, 99].map((p) => [`claim_p${p}_ms`, all.percentile(p) / 1_000]));
     },
   };
@@ -52,7 +51,7 @@ export async function emitSamples(emit: (record: object) => unknown, sampled: Sa
       for (const [metric, value] of Object.entries(metrics))
         emit({ t, kind: "adapter", subject_kind: "adapter", subject: "", metric, value, window_s });
     };
-    send(window_s, latencies.percentiles());
+    send(latency_window_s, latencies.percentiles());
     send(sample_every_s, rates);
     send(0, observed);
   }
