@@ -52,7 +52,7 @@ export async function watchDepth({ sql }: Database, { counts, signal }: Omit<Run
 async function untilAborted(name: string, signal: AbortSignal, turn: () => Promise<number>): Promise<void> {
   while (!signal.aborted) {
     const wait_ms = await turn().catch((error: unknown) => {
-      console.error(`${name}: ${String(error)}`);
+      process.stderr.write(`${name}: ${String(error)}\n`);
       return rest_ms;
     });
     if (wait_ms > 0) await delay(wait_ms, undefined, { signal }).catch(() => {});
