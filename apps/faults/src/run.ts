@@ -14,6 +14,7 @@ import { restore, settle } from "./rig/quiet.ts";
 import { startRig, type Rig } from "./rig/rig.ts";
 import { sample } from "./rig/samples.ts";
 import { watchWrites } from "./rig/slow-writes.ts";
+import { secondOpinion } from "./second-opinion/second-opinion.ts";
 
 type Tell = (line: string) => void;
 
@@ -72,12 +73,12 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
     over.abort();
     await watching;
     told.ok({});
-    const judged = await judgeRun(rig, folder, historyFolder);
+    const { judged, objections } = await judgeRun(rig, folder, historyFolder, synchronous);
     const { jobs, duplicates, stale_acks_refused: stale, recovery_ms: recovery } = judged.figures;
     tell(
       `${jobs} jobs, ${duplicates} run twice, ${stale} stale acks refused, recovery at most ${recovery?.max ?? 0} ms`,
     );
-    return { judged, wrong: [...late, ...rig.processes.crashes, ...judged.findings.flatMap(linesOf)] };
+    return { judged, wrong: [...late, ...rig.processes.crashes, ...judged.findings.flatMap(linesOf), ...objections] };
   } finally {
     over.abort();
     await watching;
@@ -128,12 +129,14 @@ async function quiet(
   return late.map((name) => `${name} did not end when it was told to`);
 }
 
-async function judgeRun({ postgres, redis }: Rig, folder: string, historyFolder: string): Promise<Judged> {
+/** Both opinions. What a failover may lose, the second does not know. */
+async function judgeRun({ postgres, redis }: Rig, folder: string, historyFolder: string, synchronous: boolean) {
   const dead = await redis.asAdmin((to) => to.lrange("atlasqueue:dlq", 0, -1));
   return postgres.asAdmin(async (sql) => {
     const judged = await judge(historyFolder, sql, dead);
     await keepEvidence(folder, sql, judged);
-    return judged;
+    const file = join(folder, "operations.jsonl");
+    return { judged, objections: synchronous ? await secondOpinion(historyFolder, sql, file) : [] };
   });
 }
 

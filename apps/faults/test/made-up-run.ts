@@ -20,6 +20,8 @@ export function madeUpRun({ synchronous = true } = {}) {
   const last = (job: string) => moves.findLast((one) => one.job === job);
 
   const made = {
+    lines,
+    moves,
     final,
     get now_ms() {
       return now_ms;

@@ -19,6 +19,7 @@ export const catalogue: readonly Mutant[] = [
     name: "fence removed",
     edits: [{ file: "lease/fence.ts", find: "THEN jobs.lease_token = ($3::uuid[])[1]", put: "THEN true" }],
     scenario: staleAck,
+    twice: true,
   },
   {
     name: "owner instead of token",
@@ -30,6 +31,7 @@ export const catalogue: readonly Mutant[] = [
       },
     ],
     scenario: staleAck,
+    twice: true,
   },
   {
     name: "sweep without a second look at the lease",
@@ -42,6 +44,7 @@ export const catalogue: readonly Mutant[] = [
       { file: "lease/recover.ts", find: " AND jobs.locked_until <= now()\n    RETURNING", put: "\n    RETURNING" },
     ],
     scenario: renewedInTime,
+    twice: true,
   },
   {
     name: "claim without a look at the status",
@@ -53,6 +56,7 @@ export const catalogue: readonly Mutant[] = [
       },
     ],
     scenario: heardTwice,
+    twice: true,
   },
   {
     name: "deadline without a second look",
@@ -146,6 +150,7 @@ export const catalogue: readonly Mutant[] = [
       },
     ],
     scenario: oneKey,
+    twice: true,
   },
   {
     name: "batch split over transactions",
@@ -168,6 +173,7 @@ export const catalogue: readonly Mutant[] = [
       },
     ],
     scenario: insideTransactions,
+    twice: true,
   },
   {
     name: "LPUSH before commit",
@@ -190,17 +196,13 @@ export const catalogue: readonly Mutant[] = [
       },
     ],
     scenario: dueLater,
+    twice: true,
   },
   {
     name: "order by insertion, the newest first",
-    edits: [
-      {
-        file: "groups/join.ts",
-        find: "ORDER BY group_seq LIMIT",
-        put: "ORDER BY group_seq DESC LIMIT",
-      },
-    ],
+    edits: [{ file: "groups/join.ts", find: "ORDER BY group_seq LIMIT", put: "ORDER BY group_seq DESC LIMIT" }],
     scenario: oneGroup,
+    twice: true,
   },
   {
     name: "group overlap",
@@ -213,17 +215,13 @@ export const catalogue: readonly Mutant[] = [
       { file: "groups/join.ts", find: `\${slotsOf("members")} = 1 AS is_strict`, put: "false AS is_strict" },
     ],
     scenario: oneGroup,
+    twice: true,
   },
   {
     name: "no next job when one of a group ends",
-    edits: [
-      {
-        file: "groups/join.ts",
-        find: "LIMIT ${jobs_max}",
-        put: "LIMIT 0",
-      },
-    ],
+    edits: [{ file: "groups/join.ts", find: "LIMIT ${jobs_max}", put: "LIMIT 0" }],
     scenario: oneGroup,
+    twice: true,
   },
   {
     name: "limit check without lock",

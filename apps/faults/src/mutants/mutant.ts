@@ -3,8 +3,13 @@ import type { Scene } from "./scene.ts";
 /** A change of one of the engine's files: `find` must be there exactly once. */
 type Edit = { file: string; find: string; put: string };
 
-/** A fault that someone could make, and the scene in which it shows. */
-export type Mutant = { name: string; edits: readonly Edit[]; scenario: (scene: Scene) => Promise<void> };
+/** A fault that someone could make, and the scene in which it shows. `twice`: the second opinion must catch it as well. */
+export type Mutant = {
+  name: string;
+  edits: readonly Edit[];
+  scenario: (scene: Scene) => Promise<void>;
+  twice?: boolean;
+};
 
 /**
  * A source with the edit made. Throws unless it applies in exactly one place: a mutant that changes nothing would prove nothing.

@@ -30,7 +30,8 @@ export async function runMutants(tell: Tell, signal: AbortSignal): Promise<{ ok:
       for (const mutant of mutants) {
         if (signal.aborted) break;
         const one = await play(server.url, template, mutant);
-        tell(`${one.name}: ${one.by.join(", ") || "nothing"}${one.error === undefined ? "" : ` (${one.error})`}`);
+        const error = one.error === undefined ? "" : ` (${one.error})`;
+        tell(`${one.name}: ${listOf(one.by)}; by the second opinion: ${listOf(one.again)}${error}`);
         all.push(one);
       }
       return all;
@@ -38,9 +39,12 @@ export async function runMutants(tell: Tell, signal: AbortSignal): Promise<{ ok:
     const clean = await run(asItIs);
     const caught = await run(catalogue);
     const found = caught.filter(({ by }) => by.length > 0).length;
+    const twice = new Set(catalogue.flatMap(({ name, twice }) => (twice ? name : [])));
+    const again = caught.filter((one) => twice.has(one.name) && one.again.length > 0).length;
     tell(tableOf(caught));
-    tell(`${found} of ${catalogue.length} caught`);
-    return { ok: found === catalogue.length && clean.every(({ by, error }) => by.length === 0 && error === undefined) };
+    tell(`${found} of ${catalogue.length} caught, ${again} of ${twice.size} by the second opinion as well`);
+    const blamed = clean.some((one) => one.by.length > 0 || one.again.length > 0 || one.error !== undefined);
+    return { ok: found === catalogue.length && again === twice.size && !blamed };
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -49,7 +53,9 @@ export async function runMutants(tell: Tell, signal: AbortSignal): Promise<{ ok:
 
 const tableOf = (caught: readonly Caught[]) =>
   [
-    "| mutant | caught by |",
-    "| --- | --- |",
-    ...caught.map(({ name, by }) => `| ${name} | ${by.join(", ") || "**nothing**"} |`),
+    "| mutant | caught by | by the second opinion |",
+    "| --- | --- | --- |",
+    ...caught.map(({ name, by, again }) => `| ${name} | ${listOf(by)} | ${listOf(again)} |`),
   ].join("\n");
+
+const listOf = (names: readonly string[]) => names.join(", ") || "nothing";

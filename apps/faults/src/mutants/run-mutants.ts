@@ -6,12 +6,13 @@ import { createDatabase } from "@atlasqueue/harness/servers";
 import postgres from "postgres";
 import { installAudit } from "../audit/install-audit.ts";
 import { judge } from "../report/judge.ts";
+import { rulesOf, secondOpinion } from "../second-opinion/second-opinion.ts";
 import { mutate } from "./mutate.ts";
 import type { Mutant } from "./mutant.ts";
 import { openScene } from "./scene.ts";
 
-/** Which invariants saw it; for the engine as it is, that should be none. */
-export type Caught = { name: string; by: string[]; error: string | undefined };
+/** Which invariants saw it, and which rules of the second opinion; for the engine as it is, that should be none. */
+export type Caught = { name: string; by: string[]; again: string[]; error: string | undefined };
 
 /** One scene may take so long; an engine that never ends it is caught by nothing. */
 const scene_ms_max = 60_000;
@@ -43,7 +44,9 @@ export async function play(adminUrl: string, template: string, { name, edits, sc
     scene.history.invoke("quiet", {}).ok({});
     await scene.close();
     const { findings } = await judge(folder, sql, dead);
-    return { name, by: findings.filter(({ violations }) => violations > 0).map((finding) => finding.name), error };
+    const by = findings.filter(({ violations }) => violations > 0).map((finding) => finding.name);
+    const again = rulesOf(await secondOpinion(folder, sql, join(folder, "operations.jsonl")));
+    return { name, by, again, error };
   } finally {
     await sql.end({ timeout: 1 });
     remove();
