@@ -62,6 +62,12 @@ test("each move of a job is noted with the token it was made under", async () =>
   expect(moves[4]?.lease_left_ms).toBeGreaterThan(0);
 });
 
+test("what a function of the database submits is noted", async () => {
+  const [stored] = await own.database.sql<{ id: string }[]>`
+    SELECT id FROM atlasqueue.submit_job('task', '{"nonce": "inside"}'::json, '{"tenant": "default"}'::jsonb)`;
+  expect(await movesOf(stored?.id ?? "")).toMatchObject([{ was: null, nonce: "inside" }]);
+});
+
 test("what is rolled back is not noted, and what is removed is", async () => {
   const id = await add("two");
   await own.database.sql

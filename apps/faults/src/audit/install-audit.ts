@@ -18,9 +18,9 @@ export async function installAudit(sql: Sql): Promise<void> {
 
 // `seq` is the order of one job's moves, as its row is locked while it moves. Between jobs, `at` is: no job of a group may be
 // claimed before the settlement of the one before has committed, and so has been noted. `asked_at` is when the statement came that
-// moves it: how long that took is not what a rate is about.
+// moves it: how long that took is not what a rate is about. The schema is named, as the functions that submit look into no other.
 const table = `
-  CREATE TABLE IF NOT EXISTS faults_audit (
+  CREATE TABLE IF NOT EXISTS public.faults_audit (
     seq bigserial PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
     asked_at timestamptz NOT NULL DEFAULT statement_timestamp(),
@@ -47,13 +47,13 @@ const note = `
   CREATE OR REPLACE FUNCTION faults_note() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF TG_OP = 'INSERT' THEN
-      INSERT INTO faults_audit (job, tenant, queue, group_key, nonce, status, attempts, max_attempts)
+      INSERT INTO public.faults_audit (job, tenant, queue, group_key, nonce, status, attempts, max_attempts)
       VALUES (NEW.id, NEW.tenant, NEW.queue, NEW.group_key, NEW.payload ->> 'nonce', NEW.status, NEW.attempts, NEW.max_attempts);
     ELSIF TG_OP = 'DELETE' THEN
-      INSERT INTO faults_audit (job, tenant, queue, group_key, was, attempts, max_attempts, old_token)
+      INSERT INTO public.faults_audit (job, tenant, queue, group_key, was, attempts, max_attempts, old_token)
       VALUES (OLD.id, OLD.tenant, OLD.queue, OLD.group_key, OLD.status, OLD.attempts, OLD.max_attempts, OLD.lease_token);
     ELSE
-      INSERT INTO faults_audit (job, tenant, queue, group_key, nonce, was, status, attempts, max_attempts, old_token, token, worker,
+      INSERT INTO public.faults_audit (job, tenant, queue, group_key, nonce, was, status, attempts, max_attempts, old_token, token, worker,
                                 lease_left_ms, error, dead_reason, done_by_attempt)
       VALUES (NEW.id, NEW.tenant, NEW.queue, NEW.group_key,
               CASE WHEN NEW.payload::text <> OLD.payload::text THEN NEW.payload ->> 'nonce' END,

@@ -109,13 +109,7 @@ export const catalogue: readonly Mutant[] = [
   },
   {
     name: "lock without SKIP LOCKED",
-    edits: [
-      {
-        file: "database/clauses.ts",
-        find: "FOR NO KEY UPDATE SKIP LOCKED\n  )`;",
-        put: "FOR NO KEY UPDATE\n  )`;",
-      },
-    ],
+    edits: [{ file: "database/clauses.ts", find: "UPDATE OF jobs SKIP LOCKED", put: "UPDATE OF jobs" }],
     scenario: lockedByStranger,
   },
   {

@@ -26,19 +26,17 @@ export async function crowdedQueue(scene: Scene): Promise<void> {
   const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   await scene.core.setLimits(scene.deps, { tenant: "default", queue }, limits);
   call.ok({ queue });
-  const ids: string[] = [];
-  for (let at = 0; at < 40; at += 1) ids.push(await scene.submit(`c${at}`, { queue }));
-  while (ids.length > 0) {
-    const asked = ids.splice(0, 10);
-    const leases = await Promise.all(asked.map((id, at) => scene.take(id, `w${at}`)));
-    for (const [at, lease] of leases.entries()) {
-      if (lease) {
-        scene.begin(lease)();
-        await scene.complete(lease);
-      } else if (
-        !(await scene.sql`SELECT FROM atlasqueue.jobs WHERE id = ${asked[at] ?? ""} AND status <> 'queued'`).length
-      )
-        ids.push(asked[at] ?? "");
+  for (let at = 0; at < 40; at += 1) await scene.submit(`c${at}`, { queue });
+  for (;;) {
+    // A claim in such a queue takes the oldest, whichever was asked for.
+    const asked = await scene.sql<
+      { id: string }[]
+    >`SELECT id FROM atlasqueue.jobs WHERE status = 'queued' ORDER BY id LIMIT 10`;
+    if (asked.length === 0) return;
+    for (const lease of await Promise.all(asked.map(({ id }, at) => scene.take(id, `w${at}`)))) {
+      if (!lease) continue;
+      scene.begin(lease)();
+      await scene.complete(lease);
     }
   }
 }

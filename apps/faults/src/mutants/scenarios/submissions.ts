@@ -48,6 +48,7 @@ export async function insideTransactions(scene: Scene): Promise<void> {
       call.ok({ answers: [] });
     } catch (error) {
       call.fail(error);
+      if (kept) throw error;
     }
   }
   await queue.close();
