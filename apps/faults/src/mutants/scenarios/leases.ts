@@ -137,7 +137,7 @@ export async function lockedByStranger(scene: Scene): Promise<void> {
   await scene.core.recoverExpired(scene.deps, 10);
   await scene.drain();
 }
-const locked_ms = 4_000;
+const locked_ms = 12_000;
 
 /** Jobs that a dead worker held, one of which dies with it: the list is kept by what follows each move. */
 async function listDead({ core, deps, sql }: Scene): Promise<void> {
