@@ -41,7 +41,7 @@ class Judge:
         self.places = defaultdict(list)  # By group: (acknowledged, invoked, job, line).
 
     def object(self, rule, text, *lines):
-        self.objections[rule].append((text, [line for line in lines if line is not None]))
+        self.objections[rule].append((text, {line for line in lines if line}))
 
     def take(self, line, op):
         process, kind, f, value, time = (op[key] for key in ("process", "type", "f", "value", "time"))
@@ -100,8 +100,7 @@ class Judge:
         if token is None or token in job.tokens:
             self.object("leases", f"{name} was leased without a token of its own", line)
         if holder not in (None, name):
-            text = f"{name} was leased while {holder} of its group was"
-            self.object("leases", text, self.jobs[holder].held.line, line)
+            self.object("leases", f"{name} was leased while {holder} of its group was", line)
         if job.group:
             self.holders[job.group] = name
         job.held = SimpleNamespace(value=value, begun=time, end=math.inf, line=line)
@@ -114,10 +113,9 @@ class Judge:
         lease.end = time
         if self.holders.get(job.group) == name:
             del self.holders[job.group]
-        attempt, by = lease.value["attempt"], value.get("by_attempt")
-        recovered = f == "recovered" or (f == "requeued" and value["attempt"] >= attempt)
-        left_ms = value.get("lease_left_ms", 0)
-        if recovered and left_ms > 0:
+        attempt, by = lease.value["attempts"], value.get("done_by_attempt")
+        recovered = f == "recovered" or (f == "requeued" and value["attempts"] >= attempt)
+        if recovered and (left_ms := value.get("lease_left_ms", 0)) > 0:
             self.object("leases", f"{name} was recovered {left_ms:.1f} ms before its lease ended", lease.line, line)
         if f == "completed" and by not in (None, attempt):
             self.object("leases", f"attempt {by} completed {name}, leased to attempt {attempt}", lease.line, line)
@@ -157,7 +155,7 @@ class Judge:
             for lease in job.leases:
                 within = lease.begun - CLOCKS_NS <= run.begun <= lease.end + CLOCKS_NS
                 own = not run.value.get("remote") or run.value["worker"] == lease.value.get("worker")
-                if within and own and run.value["attempt"] == lease.value["attempt"]:
+                if within and own and run.value["attempt"] == lease.value["attempts"]:
                     spans.append((max(run.begun, lease.begun), min(run.end, lease.end), run.line))
         spans.sort()
         for (_, end, first), (begun, _, second) in zip(spans, spans[1:]):
@@ -171,9 +169,9 @@ class Judge:
         for _, begun, name, line in places:
             at, started = bisect.bisect_left(answered, begun), self.jobs[name].started
             if at and started[0] < latest[at - 1][0]:
-                _, ended_line, first, first_line = latest[at - 1]
+                _, ended, first, asked = latest[at - 1]
                 text = f"{name} started before {first}, which came first, had ended"
-                self.object("order", text, first_line, line, started[1], ended_line)
+                self.object("order", text, asked, line, started[1], ended)
 
 
 def judge(path):
@@ -193,7 +191,7 @@ def judge(path):
     for rule, found in shown.items():
         print(f"{rule}: {len(judged.objections[rule])}")
         for text, lines in found:
-            print(f"  {text}", *(f"    {texts[number]}" for number in sorted(set(lines))), sep="\n")
+            print(f"  {text}", *(f"    {texts[number]}" for number in sorted(lines)), sep="\n")
     print(f"{line} operations of {len(judged.jobs)} jobs, {sum(map(len, judged.objections.values()))} objections")
     return 1 if judged.objections else 0
 

@@ -39,7 +39,7 @@ export async function runMutants(tell: Tell, signal: AbortSignal): Promise<{ ok:
     const clean = await run(asItIs);
     const caught = await run(catalogue);
     const found = caught.filter(({ by }) => by.length > 0).length;
-    const twice = new Set(catalogue.flatMap(({ name, twice }) => (twice ? name : [])));
+    const twice = new Set(catalogue.filter((one) => one.twice).map(({ name }) => name));
     const again = caught.filter((one) => twice.has(one.name) && one.again.length > 0).length;
     tell(tableOf(caught));
     tell(`${found} of ${catalogue.length} caught, ${again} of ${twice.size} by the second opinion as well`);

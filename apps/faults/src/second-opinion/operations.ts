@@ -48,21 +48,7 @@ export async function* operations(
     const at = Math.round((move.at_ms - began.wall_ms) * 1e6);
     yield* until(at);
     time = at;
-    const {
-      job,
-      tenant,
-      queue,
-      group,
-      nonce,
-      was,
-      status,
-      attempts: attempt,
-      worker,
-      lease_left_ms,
-      dead_reason,
-    } = move;
-    const about = { job, tenant, queue, group, nonce, was, status, attempt, worker, lease_left_ms, dead_reason };
-    yield noted(nameOf(move), { ...about, token: move.token ?? move.old_token, by_attempt: move.done_by_attempt });
+    yield noted(nameOf(move), { ...move, token: move.token ?? move.old_token });
   }
   yield* until(Infinity);
   for await (const one of left) yield noted("left", one);
@@ -90,13 +76,12 @@ function teller() {
     const { at_ns: _, process: node, op, is, move, ...rest } = line;
     const key = `${node} ${op}`;
     if (is === "invoke") {
-      const { jobs, ...about } = rest as { jobs?: { nonce: string }[] };
-      const values = move === "submit" && jobs ? jobs.map((job) => ({ ...job, ...about })) : [rest];
-      const process = () => (move === "fault" ? "nemesis" : (free.pop() ?? processes++));
-      open.set(
-        key,
-        values.map((value) => ({ ...value, process: process(), f: names[move] ?? move, value })),
-      );
+      const jobs = line.move === "submit" && line.is === "invoke" ? line.jobs : [undefined];
+      const begun = jobs.map((job): Asked => {
+        const process = move === "fault" ? "nemesis" : (free.pop() ?? processes++);
+        return { process, f: names[move] ?? move, value: { ...rest, jobs: undefined, ...job }, nonce: job?.nonce };
+      });
+      open.set(key, begun);
     }
     const asked = open.get(key) ?? [];
     if (is !== "invoke") open.delete(key);
