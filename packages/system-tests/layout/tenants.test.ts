@@ -37,7 +37,6 @@ const exempt: Record<string, string> = {
   "submit/pending/submit-inside.ts": "the function that it calls takes the tenant, and checks it against the role",
   "submit/pending/submit-flow-inside.ts": "the function that it calls takes the tenant, and checks it against the role",
   "jobs/write-payloads.ts": "over ids that the rest of the transaction locked, by their tenant",
-  "overview/sweep-late.ts": "the sweep is everybody's",
   "operations/patching.ts": "over ids that a replay's own walk chose, by its tenant",
   "dead-letters/rebuild-list.ts": "the sweep's, over all tenants",
   "lease/report-progress.ts": "by the lease's token, for workers with a database connection",

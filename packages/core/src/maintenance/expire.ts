@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import { cancelMany } from "../jobs/cancel.ts";
 import type { Deps } from "../deps.ts";
-import type { FollowUps } from "../follow-ups.ts";
+import type { SweepDeps } from "./loop-deps.ts";
 
 const page_jobs = 500;
 /** Pages in one go, leaving a sweep time for its other duties. */
@@ -14,7 +14,7 @@ const pages_max = 20;
  * @example
  * await expireAll(deps);
  */
-export async function expireAll(deps: Deps & { followUps: Pick<FollowUps, "cancelled"> }): Promise<void> {
+export async function expireAll(deps: Deps & { followUps: Pick<SweepDeps["followUps"], "cancelled"> }): Promise<void> {
   for (let page = 0; page < pages_max; page += 1) {
     const expired = await executeOn(deps.database)<{ id: string; tenant: string }>({ text, params: [page_jobs] });
     let ended = 0;

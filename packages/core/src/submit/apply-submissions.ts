@@ -14,8 +14,6 @@ import {
   stateColumns,
   stateValues,
   type Draft,
-} from "./insert-jobs.ts";
-import {
   each,
   foundDefaults,
   queueDefaults,
@@ -23,7 +21,7 @@ import {
   termValues,
   withDefaults,
   type FoundDefaults,
-} from "./defaults.ts";
+} from "./insert-jobs.ts";
 import { type Seen, replaced } from "./unique/plan.ts";
 
 /** One draft in a statement, and what should become of it. */

@@ -1,12 +1,11 @@
 import { hash } from "node:crypto";
-import { canonicalJson, type SubmitJob } from "@atlasqueue/contract";
+import { canonicalJson, type JobDefaults, type SubmitJob } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
 import { yieldEvery } from "../pause.ts";
 import type { Submission } from "./outcome.ts";
 import { uniqueKeyOf } from "./unique/plan.ts";
-import { termsOf } from "./defaults.ts";
-import type { Draft, Inserted } from "./insert-jobs.ts";
+import type { Draft, FoundDefaults, Inserted } from "./insert-jobs.ts";
 
 /** The job a submission asks for, about to be stored. */
 export function draft({ tenant, request, idempotency_key, fingerprint = "", trace }: Submission): Draft {
@@ -81,5 +80,18 @@ export function newRow(
     has_steps: null,
     unique_key: request.unique ? uniqueKeyOf(request, canonicalJson(request.payload)) : null,
     unique_until: window_seconds === undefined ? null : new Date(created_at.getTime() + 1_000 * window_seconds),
+  };
+}
+
+/** The columns that the statement stored for a draft, by the defaults that it found. */
+export function termsOf({ tenant, request }: { tenant: string; request: SubmitJob }, found: FoundDefaults) {
+  const of_queue = found.find((one) => one.of_tenant === tenant && one.of_queue === request.queue)?.defaults;
+  const of = <Name extends keyof JobDefaults>(name: Name) => request[name] ?? of_queue?.[name];
+  return {
+    max_attempts: of("max_attempts") ?? 5,
+    timeout_seconds: of("timeout_seconds") ?? null,
+    backoff: of("backoff") ?? null,
+    retention_seconds: of("retention_seconds") ?? null,
+    result_ttl_seconds: of("result_ttl_seconds") ?? null,
   };
 }

@@ -6,7 +6,6 @@ import type { Execute } from "../../database/statement.ts";
 import { countChanges } from "../../counts/changes.ts";
 import { groupLane } from "../../groups/join.ts";
 import { KeysContendedError } from "../../database/errors.ts";
-import { foundDefaults, queueDefaults, type FoundDefaults } from "../defaults.ts";
 import { draft, newRow } from "../drafts.ts";
 import { isRelated, store, type EnqueueOptions } from "../enqueue.ts";
 import { findKeyHolders, hasKey, settleConflicts } from "../find-key-holders.ts";
@@ -19,6 +18,9 @@ import {
   isGrouped,
   type Draft,
   inputParameters,
+  foundDefaults,
+  queueDefaults,
+  type FoundDefaults,
 } from "../insert-jobs.ts";
 import { uniqueNameOf } from "../unique/plan.ts";
 
