@@ -50,9 +50,11 @@ def test_submit_work_and_read(atlasqueue_server: str) -> None:
             queue = new_queue()
             mail = Mail("ada@example.org", datetime(2030, 1, 1, tzinfo=timezone.utc))
             handle = await client.submit(
-                "mail", mail, queue=queue, priority=3, max_attempts=2, timeout=timedelta(seconds=30), expires_in=60
+                "mail", mail, queue=queue, priority=3, max_attempts=2, timeout=timedelta(seconds=30), expires_in=60, tags=["a"]
             )
             assert handle.created and handle.job is not None and handle.job.created_at is not None
+            assert handle.job.tags == ["a"]
+            assert [job.id async for job in client.list(queue=queue, tag="a")] == [handle.id]
             assert handle.job.expires_at == handle.job.created_at + timedelta(seconds=60)
             assert (await client.submit("other", queue=new_queue())).created
             assert (await client.explain(handle.id)).status == "queued"

@@ -67,6 +67,10 @@ export const fieldRows: Row[] = [
   ...["0", "-1", "1.5", '"60"', "31536001", "null"].map((time) =>
     badBody(22, `{"type":"a","expires_in":${time}}`, "validation", "/expires_in must be an integer of seconds", "none"),
   ),
+  ...["[]", '"a"', '["a b"]', '[""]', '["a",7]', '["a","a"]', "null", '["1","2","3","4","5","6","7","8","9"]'].map(
+    (tags) => badBody(24, `{"type":"a","tags":${tags}}`, "validation", "/tags", "none"),
+  ),
+  goodBody(24, "eight tags", '{"type":"a","tags":["1","2","3","4","5","6","7","null"]}', "none"),
   ...[
     '"tomorrow"',
     '"infinity"',

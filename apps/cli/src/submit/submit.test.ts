@@ -78,6 +78,7 @@ test("one job, with all its options; the same key again is already there, a diff
       queue: "slow",
       priority: -5,
       max_attempts: 2,
+      tags: ["b", "a"],
       expires_at: expect.any(String) as string,
     },
   });
@@ -90,7 +91,7 @@ test("one job, with all its options; the same key again is already there, a diff
 });
 
 test("without a key a random one is made and printed", async () => {
-  const { stdout, code } = await submit(["noop", "--delay", "60"]);
+  const { stdout, code } = await submit(["noop", "--delay", "60", "--tag", "b", "--tag", "a"]);
   expect(code).toBe(0);
   expect(stdout).toEqual([
     expect.stringMatching(/^created +[0-9a-f-]{36}$/),

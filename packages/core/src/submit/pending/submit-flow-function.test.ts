@@ -53,7 +53,14 @@ const succeed = async (...ids: string[]): Promise<void> => {
   await advanceAndAdmit(deps());
 };
 
-const fields = { payload: { n: 1 }, priority: 3, max_attempts: 2, timeout_seconds: 9, expires_in: 60 };
+const fields = {
+  payload: { n: 1 },
+  priority: 3,
+  max_attempts: 2,
+  timeout_seconds: 9,
+  expires_in: 60,
+  tags: ["a", "b"],
+};
 const backoff = { kind: "fixed", base_seconds: 2 } as const;
 const diamond = [
   { type: "a", ref: "a", ...fields },
@@ -67,7 +74,7 @@ async function stored(): Promise<unknown> {
   const { sql } = database;
   const jobs = await sql`
     SELECT tenant, queue, type, status, priority, max_attempts, timeout_seconds, group_key, group_seq, backoff, payload, has_children,
-           ready_at IS NULL AS is_blocked, run_at - created_at AS delay, expires_at - created_at AS lasts, flow_id IS NULL AS is_alone
+           ready_at IS NULL AS is_blocked, run_at - created_at AS delay, expires_at - created_at AS lasts, tags, flow_id IS NULL AS is_alone
     FROM atlasqueue.jobs ORDER BY id`;
   const parts = await sql`
     SELECT tenant, place, ref, on_parent_failure, cancelled_by, jsonb_path_query_array(parents::jsonb, '$[*].ref') AS refs,

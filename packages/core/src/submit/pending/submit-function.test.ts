@@ -28,14 +28,14 @@ const admit = () => admitAll(deps());
 test("a job of SQL is one of the API's: its defaults, its fields, its id in order", async () => {
   const [row] = await database.sql<{ a: string; b: string }[]>`
     SELECT atlasqueue.submit('mail', '{"to": "a@example.org"}') AS a,
-           atlasqueue.submit('mail', '{}', '{"queue": "q", "priority": 7, "delay_seconds": 60, "timeout_seconds": 5, "expires_in": 60, "backoff": {"kind": "fixed", "base_seconds": 2}}') AS b`;
+           atlasqueue.submit('mail', '{}', '{"queue": "q", "priority": 7, "delay_seconds": 60, "timeout_seconds": 5, "expires_in": 60, "tags": ["b", "a"], "backoff": {"kind": "fixed", "base_seconds": 2}}') AS b`;
   const [a, b] = await Promise.all([
     findJob(deps(), "default", row?.a ?? ""),
     findJob(deps(), "default", row?.b ?? ""),
   ]);
   expect(a).toMatchObject({ type: "mail", queue: "default", status: "queued", priority: 0, max_attempts: 5 });
   expect(a).toMatchObject({ payload: { to: "a@example.org" } });
-  expect(b).toMatchObject({ queue: "q", status: "scheduled", priority: 7, timeout_seconds: 5 });
+  expect(b).toMatchObject({ queue: "q", status: "scheduled", priority: 7, timeout_seconds: 5, tags: ["b", "a"] });
   expect(Number(b?.expires_at) - Number(b?.created_at)).toBe(60_000);
   expect(b).toMatchObject({ backoff: { kind: "fixed", base_seconds: 2 } });
   const ids = await database.sql<{ id: string }[]>`SELECT atlasqueue.uuid_v7() AS id FROM generate_series(1, 100)`;
