@@ -52,7 +52,7 @@ const namesIn = (file: string) =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 24_300, budget: 20_000 },
+  { name: "lines of core", is: () => linesOf(core), limit: 24_420, budget: 20_000 },
   { name: "files of core", is: () => core.length, limit: 335, budget: 280 },
   { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 25, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 35, budget: 35 },
@@ -65,7 +65,7 @@ const figures: Figure[] = [
   // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone. Plain ones in
   // the text of those of groups cost a fifth more by twenty, and six tenths more by 250.
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 3, budget: 2 },
-  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 9_310, budget: 7_500 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 9_320, budget: 7_500 },
   { name: "lines of program", is: () => linesOf(sourcesOf("packages/program")), limit: 1_460, budget: 800 },
   {
     name: "lines of client, worker and their runtime",
@@ -83,7 +83,7 @@ const figures: Figure[] = [
   {
     name: "lines of tests",
     is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))),
-    limit: 66_700,
+    limit: 66_900,
     budget: 36_000,
   },
 ];

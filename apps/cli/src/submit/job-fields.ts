@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
-import { limits, tag } from "@atlasqueue/contract";
+import { limits, tag as oneTag } from "@atlasqueue/contract";
 
 /** The fields of a job that options can set. */
 export type JobFields = {
@@ -43,7 +43,7 @@ export const jobFieldOptions = {
 
 /** Of an option that may be repeated. */
 export const parseTag = (text: string) => {
-  if (!tag.safeParse(text).success) throw new InvalidArgumentError(`It must be ${tag.description}.`);
+  if (!oneTag.safeParse(text).success) throw new InvalidArgumentError(`It must be ${oneTag.description}.`);
   return text;
 };
 
