@@ -49,10 +49,10 @@ export const settingTexts: Record<string, Record<string, About>> = {
   worker: {
     WORKER_HANDLERS: { what: "files, folders or patterns", unset: "none" },
     WORKER_DEMO_HANDLERS: { what: "run `demo.*` jobs", unset: "`false`; `start`: `true`" },
-    WORKER_QUEUES: { what: "queues to serve, comma-separated" },
+    WORKER_QUEUES: { what: "queues; `mail:20`: with 20 own slots" },
     WORKER_TENANTS: { what: "comma-separated; `*` is all", unset: "`default`; `start`, compose: `*`" },
     WORKER_TYPES: { what: "comma-separated; only their jobs", unset: "all" },
-    WORKER_CONCURRENCY: { what: "handlers at once in a process" },
+    WORKER_CONCURRENCY: { what: "handlers at once, or of each such queue" },
     WORKER_PROCESSES: { what: "worker processes" },
     WORKER_HANG_SECONDS: { what: "blocked that long: replaced; 0: never" },
     WORKER_LEASE_SECONDS: { what: "lease of a job" },

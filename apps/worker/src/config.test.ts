@@ -22,3 +22,17 @@ test("a worker takes jobs of all types, or of those named", () => {
     "WORKER_TYPES must be 1 to 100 types of jobs, separated by commas, each a string of",
   );
 });
+
+test("queues share WORKER_CONCURRENCY, or have slots of their own", () => {
+  const queues = (WORKER_QUEUES: string) => {
+    const settings = { DATABASE_URL: "postgres://127.0.0.1/atlasqueue", WORKER_CONCURRENCY: "7", WORKER_QUEUES };
+    const config = readWorkerConfig(settings);
+    return [config.queues, config.concurrency];
+  };
+  expect(queues("mail,eu:west,mail")).toEqual([["mail", "eu:west"], 7]);
+  expect(queues("mail:20, eu:1:2,reports")).toEqual([{ mail: 20, "eu:1": 2, reports: 7 }, undefined]);
+  expect(() => queues("mail:0")).toThrow(
+    'WORKER_QUEUES must give a queue 1 to 10000 slots, such as mail:20; got "mail:0"',
+  );
+  expect(() => queues("mail:2,mail:3")).toThrow('WORKER_QUEUES must name a queue once; got "mail"');
+});

@@ -56,12 +56,13 @@ export const workerSettings = z.object({
 export type WorkerAppConfig = ServerConfig &
   KeptFor & {
     handler_paths: string[];
-    queues: string[];
+    /** Names, or the slots that each has of its own: then `concurrency` is undefined. */
+    queues: string[] | Record<string, number>;
     /** Only jobs of these types; undefined: of all. */
     types: string[] | undefined;
     tenants: string[] | "*";
     processes: number;
-    concurrency: number;
+    concurrency: number | undefined;
     lease_seconds: number;
     poll_timeout_seconds: number;
     unknown_type_seconds: number;
@@ -89,11 +90,10 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
   return {
     ...serverConfig(set),
     handler_paths: set.WORKER_HANDLERS.map((path) => resolve(env["INIT_CWD"] ?? "", path)),
-    queues: set.WORKER_QUEUES.length === 0 ? ["default"] : set.WORKER_QUEUES,
+    ...queuesOf(set.WORKER_QUEUES, set.WORKER_CONCURRENCY),
     types: set.WORKER_TYPES,
     tenants: tenantsOf(set.WORKER_TENANTS),
     processes: set.WORKER_PROCESSES,
-    concurrency: set.WORKER_CONCURRENCY,
     lease_seconds: set.WORKER_LEASE_SECONDS,
     poll_timeout_seconds: set.WORKER_POLL_TIMEOUT,
     unknown_type_seconds: set.UNKNOWN_TYPE_SECONDS,
@@ -113,6 +113,26 @@ export function readWorkerConfig(env: Record<string, string | undefined>): Worke
     push: set.WORKER_PUSH_URL === undefined ? undefined : { url: set.WORKER_PUSH_URL, secrets },
     ...telemetryConfig(set),
   };
+}
+
+/**
+ * `mail:20` is the queue mail with 20 slots of its own. Beside such a queue, those without a number have WORKER_CONCURRENCY
+ * slots of their own each.
+ */
+function queuesOf(given: readonly string[], concurrency: number): Pick<WorkerAppConfig, "queues" | "concurrency"> {
+  const names = given.length === 0 ? ["default"] : [...new Set(given)];
+  const slots = names.map((name): [string, number] => {
+    const [, queue = name, count = concurrency] = /^(.+):(\d+)$/.exec(name) ?? [];
+    return [queue, Number(count)];
+  });
+  if (slots.every(([queue], at) => queue === names[at])) return { queues: names, concurrency };
+  const refuse = (rule: string, got: string) =>
+    new SettingError(`WORKER_QUEUES must ${rule}; got ${JSON.stringify(got)}`);
+  for (const [at, [queue, count]] of slots.entries()) {
+    if (count < 1 || count > 10_000) throw refuse("give a queue 1 to 10000 slots, such as mail:20", names[at] ?? "");
+    if (slots.findIndex(([other]) => other === queue) < at) throw refuse("name a queue once", queue);
+  }
+  return { queues: Object.fromEntries(slots), concurrency: undefined };
 }
 
 function tenantsOf(names: readonly string[]): string[] | "*" {

@@ -53,7 +53,7 @@ export async function startWorkerApp(
   if (config.push) builtIn.push(pushHandler(config.push));
   const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
 
-  const metrics = createMetrics({ workerSlots: config.concurrency });
+  const metrics = createMetrics({ workerSlots: slotsIn(config) });
   const observe = observeAll(logEvents(logger), metrics.observe);
   const database = connectDatabase({
     ...config.database,
@@ -115,6 +115,9 @@ export async function startWorkerApp(
     },
   };
 }
+
+const slotsIn = ({ queues, concurrency }: WorkerAppConfig): number =>
+  concurrency ?? Object.values(queues).reduce<number>((sum, count) => sum + Number(count), 0);
 
 /** If it is away, or not set up yet, the worker runs and waits for it; what only a person can mend ends it. */
 async function requireUsablePostgres(database: Database): Promise<void> {

@@ -1,13 +1,20 @@
 import { createCalls, type Calls, type ClientOptions } from "./calls.ts";
-import { startRemoteWorker, type RemoteWorker, type WorkHandlers, type WorkOptions } from "./work/work.ts";
+import {
+  startRemoteWorker,
+  type RemoteWorker,
+  type WorkHandlers,
+  type WorkOptions,
+  type WorkQueues,
+} from "./work/work.ts";
 
 export type Client = Calls & {
   /**
-   * Run the jobs of a queue in this process: lease them, hand them to their handlers, renew the leases, settle. A
+   * Run the jobs of a queue, or of several as `{ mail: 20, reports: 2 }`, each with as many slots of its own, 1 to 1,000, in
+   * this process: lease them, hand them to their handlers, renew the leases, settle. A
    * single function takes jobs of every type; a list of `defineHandler(…)`, those of its types. Throws a TypeError or
    * RangeError for invalid options; once started, nothing rejects, and while the API is away the worker waits for it.
    */
-  work(queue: string, handlers: WorkHandlers, options?: WorkOptions): RemoteWorker;
+  work(queue: WorkQueues, handlers: WorkHandlers, options?: WorkOptions): RemoteWorker;
 };
 
 /**

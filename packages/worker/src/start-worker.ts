@@ -32,14 +32,18 @@ import { keepPresence } from "./hold/presence.ts";
 import { createProgressReporter } from "./run/progress-reporter.ts";
 import { AbandonedError, runningJobs, type RunningJob } from "./consume/running-jobs.ts";
 import { createServed } from "./consume/served.ts";
+import { slotsOf, type Queues } from "./consume/slots.ts";
 import { createSettler } from "./hold/settler.ts";
 import { createAttempts } from "./run/attempts.ts";
 import { createSources } from "./run/sources.ts";
 
 export type WorkerConfig = {
   handlers: readonly Handler[];
-  /** Queues this worker serves, for each of its tenants. Default: the queue "default". */
-  queues?: readonly string[];
+  /**
+   * Queues this worker serves, for each of its tenants: names, whose handlers share `concurrency`, or names with slots of
+   * their own, 1 to 10,000, as `{ mail: 20, reports: 2 }`, without `concurrency`. Default: the queue "default".
+   */
+  queues?: Queues;
   /**
    * Only jobs of these types, 1 to 100; those of others are left to other workers. Default: all. Many waiting jobs of other
    * types make it slower to find its own: give them a queue of their own then.
@@ -47,8 +51,8 @@ export type WorkerConfig = {
   types?: readonly string[] | undefined;
   /** Whose queues: `*` for all tenants, served fairly. Default: the default tenant's. */
   tenants?: readonly string[] | "*";
-  /** Handlers at once. Default 10. */
-  concurrency?: number;
+  /** Handlers at once, in all queues. Default 10. */
+  concurrency?: number | undefined;
   /** How long a lease holds without a renewal; a crashed worker's job waits this long. Default 30. */
   leaseSeconds?: number;
   /** How long one wait on the signal lasts. Default 5. */
@@ -110,9 +114,8 @@ const stop_ms_default = 25_000;
 export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
   const id = config.workerId ?? newWorkerId();
   const tenants = config.tenants ?? [defaultTenant];
-  const names = [...new Set(config.queues ?? ["default"])];
+  const { names, slots, concurrency } = slotsOf(config);
   const served = createServed(deps, tenants, names);
-  const concurrency = config.concurrency ?? 10;
   const lease_seconds = config.leaseSeconds ?? 30;
   const backoff = config.backoff ?? { baseSeconds: 5, maxSeconds: 3_600, jitterMaxSeconds: 2 };
   const unknown_type_seconds = config.unknownTypeSeconds ?? 300;
@@ -120,7 +123,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
 
   const stages = newStages();
   const { draining, stopped } = stages;
-  const running = runningJobs(concurrency, unsettled_max);
+  const running = runningJobs(concurrency, unsettled_max, slots && { of: slots, setFull: served.setFull });
   const followUps = createFollowUps(deps);
   const sweeper = createSweeper({ ...deps, followUps }, draining.signal, tenants === "*" ? served.discover : undefined);
   const children = createChildPool(config.isolation ?? {}, {
@@ -162,7 +165,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     ...leaseExtender(deps, running, lease_seconds),
     ...createConsumer(
       { deps, running, watch, returns, start },
-      { claimer, served, poll_timeout_seconds },
+      { claimer, served, poll_timeout_seconds, own_slots: slots !== undefined },
       draining.signal,
     ),
     release(jobs, why, later = false) {

@@ -23,7 +23,7 @@ import { remoteSources } from "./sources.ts";
 export type WorkOptions = {
   /** Shows people which worker holds a job. Default: random. */
   workerId?: string;
-  /** Handlers at once, 1 to 1,000. Default 10. */
+  /** Handlers at once, 1 to 1,000. Default 10. For queues with slots of their own, leave it out. */
   concurrency?: number;
   /** How long a lease holds without a renewal, 1 to 3,600; a crashed worker's job waits this long. Default 30. */
   leaseSeconds?: number;
@@ -63,13 +63,44 @@ export type WorkHandlers = HandlerFunction<JsonObject> | Handler | readonly Hand
 
 const stop_ms_default = 25_000;
 
-/** Run the jobs of a queue in this process: see `client.work`. */
+/** A queue, or queues with the slots of each. */
+export type WorkQueues = string | Readonly<Record<string, number>>;
+
+/** Run the jobs of a queue, or of several, in this process: see `client.work`. Each queue is leased from by itself. */
 export function startRemoteWorker(
   calls: WorkerCalls,
-  queue: string,
+  queues: WorkQueues,
   handlers: WorkHandlers,
   options: WorkOptions = {},
   tracing?: Tracing,
+): RemoteWorker {
+  if (typeof queues === "string") return startOne(calls, queues, handlers, options, tracing);
+  const slots = Object.entries(queues);
+  if (slots.length === 0) throw new TypeError("queues must name at least one queue; got {}");
+  if (options.concurrency !== undefined)
+    throw new TypeError("concurrency is for one queue: these have slots of their own");
+  for (const [queue, count] of slots) requireRange(`queues: the slots of ${queue}`, count, 1, 1_000);
+  const id = options.workerId ?? newWorkerId();
+  const workers = slots.map(([queue, concurrency]) =>
+    startOne(calls, queue, handlers, { ...options, workerId: id, concurrency }, tracing),
+  );
+  return {
+    id,
+    get running() {
+      return workers.reduce((sum, { running }) => sum + running, 0);
+    },
+    stop: async (given) => void (await Promise.all(workers.map((worker) => worker.stop(given)))),
+  };
+}
+
+const newWorkerId = () => `remote-${randomKey().slice(0, 12)}`;
+
+function startOne(
+  calls: WorkerCalls,
+  queue: string,
+  handlers: WorkHandlers,
+  options: WorkOptions,
+  tracing: Tracing | undefined,
 ): RemoteWorker {
   const { concurrency = 10, waitSeconds = 20, runMax = 1, unknownTypeSeconds = 300 } = options;
   const { leaseSeconds: lease_seconds = limits.lease_seconds_default } = options;
@@ -87,7 +118,7 @@ export function startRemoteWorker(
     held,
     observe: careful(options.observe ?? warnOfTrouble),
     tracing,
-    worker_id: options.workerId ?? `remote-${randomKey().slice(0, 12)}`,
+    worker_id: options.workerId ?? newWorkerId(),
     lease_seconds,
     types: options.types,
     stages: newStages(),

@@ -42,17 +42,26 @@ export const heldJob = ({ traced, ends_at_ms, renew_at_ms }: Leased, run: Run = 
 /**
  * The jobs a worker holds, and its free slots. A slot is free again when its handler ends or its lease is lost, or, if its
  * group goes on, when it is settled. At most `unsettled_max` outcomes wait besides the running handlers: beyond that, nothing
- * more is leased. `left` hears of each that is no longer held.
+ * more is leased. `left` hears of each that is no longer held, `slots` of each slot that a job takes (1) or leaves (-1).
  *
  * @example
  * const held = createHeldJobs<MyJob>(10, 1_000, (job) => byId.delete(job.id));
  * held.add(job);
  */
-export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_max: number, left: (job: Job) => void) {
+export function createHeldJobs<Job extends Held>(
+  concurrency: number,
+  unsettled_max: number,
+  left: (job: Job) => void,
+  slots: (job: Job, by: 1 | -1) => void = () => {},
+) {
   const jobs = new Set<Job>();
   let handling = 0;
   let waiting: (() => void)[] = [];
 
+  const use = (job: Job, by: 1 | -1): void => {
+    handling += by;
+    slots(job, by);
+  };
   /** Ends the waits for a change. */
   const tell = (): void => {
     if (waiting.length === 0) return;
@@ -64,7 +73,7 @@ export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_
   const leave = (job: Job): boolean => {
     if (job.phase === "gone") return false;
     jobs.delete(job);
-    if (job.phase === "handling" || job.goes_on) handling -= 1;
+    if (job.phase === "handling" || job.goes_on) use(job, -1);
     job.phase = "gone";
     left(job);
     tell();
@@ -73,14 +82,14 @@ export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_
   return {
     add(job: Job): Job {
       jobs.add(job);
-      handling += 1;
+      use(job, 1);
       return job;
     },
     /** True while the job is ours, so that its outcome counts. */
     holds: (job: Job) => job.phase !== "gone",
     handlerEnded(job: Job, goes_on = false): void {
       if (job.phase === "gone") return;
-      if (job.phase === "handling" && !goes_on) handling -= 1;
+      if (job.phase === "handling" && !goes_on) use(job, -1);
       job.goes_on = goes_on;
       job.phase = "settling";
       tell();
@@ -89,7 +98,7 @@ export function createHeldJobs<Job extends Held>(concurrency: number, unsettled_
     endRun(job: Job): void {
       if (!job.goes_on || job.phase === "gone") return;
       job.goes_on = false;
-      handling -= 1;
+      use(job, -1);
       tell();
     },
     leave,

@@ -27,7 +27,7 @@ afterAll(() => api.close());
 
 /** A remote worker for one test, with what it reported. */
 function work(
-  queue: string,
+  queue: string | Record<string, number>,
   handlers: HandlerFunction<JsonObject> | Handler | readonly Handler[],
   options: WorkOptions = {},
 ) {
@@ -56,6 +56,30 @@ test("one function takes jobs of every type", async () => {
   work("every", ({ n }, { job }) => `${job.type} ${String(n)}`);
   const { id } = await client.submit({ type: "anything", queue: "every", payload: { n: 1 } });
   expect(await client.wait(id)).toMatchObject({ result: "anything 1" });
+});
+
+test("each queue has slots of its own: one whose jobs do not end leaves the other all of its own", async () => {
+  const { open, opened } = gate();
+  const now: Record<string, number> = { slow: 0, fast: 0 };
+  const most = { ...now };
+  const run: HandlerFunction<JsonObject> = async (_payload, { job: { queue } }) => {
+    now[queue] = (now[queue] ?? 0) + 1;
+    most[queue] = Math.max(most[queue] ?? 0, now[queue]);
+    if (queue === "slow") await opened;
+    now[queue] -= 1;
+  };
+  const jobsOf = (queue: string) => Array.from({ length: 8 }, () => ({ type: "a", queue }));
+  const slow = await client.submitMany(jobsOf("slow"));
+  const { worker } = work({ slow: 2, fast: 3 }, run);
+  await eventually(() => expect(worker.running).toBe(2));
+  for (const { id } of await client.submitMany(jobsOf("fast")))
+    expect(await client.wait(id)).toMatchObject({ status: "succeeded", worker_id: worker.id });
+  expect(now).toEqual({ slow: 2, fast: 0 });
+  open();
+  for (const { id } of slow) expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(most["slow"]).toBe(2);
+  expect(() => client.work({ mail: 2, reports: 0 }, run)).toThrow("the slots of reports must be an integer from 1 to");
+  expect(() => client.work({ mail: 2 }, run, { concurrency: 5 })).toThrow("concurrency is for one queue");
 });
 
 test.each<[string, Handler["run"], string]>([

@@ -14,6 +14,8 @@ export type ConsumerConfig = {
   claimer: Omit<Claimer, "tenant">;
   served: Served;
   poll_timeout_seconds: number;
+  /** Each queue has slots of its own. */
+  own_slots: boolean;
 };
 
 const rest_after_outage_ms = 500;
@@ -49,7 +51,7 @@ export function createConsumer(parts: Parts, config: ConsumerConfig, stop: Abort
   const claims = new Set<Promise<void>>();
   let empty_claims = 0;
   let others_rest_ms = 0;
-  const { served, poll_timeout_seconds } = config;
+  const { served, poll_timeout_seconds, own_slots } = config;
   const report = (error: unknown): void => {
     if (!isUnavailable(error)) return deps.logger.error({ err: error }, "claim_failed");
     watch.failed();
@@ -60,44 +62,54 @@ export function createConsumer(parts: Parts, config: ConsumerConfig, stop: Abort
     return pause(rest_after_outage_ms * (0.5 + Math.random()), stop);
   };
   const line = createTenantLine(deps, served, report);
-  const nextIds = idSource({ deps, served, line, poll_timeout_seconds }, stop);
+  const freeOf = own_slots ? running.free : undefined;
+  const nextIds = idSource({ deps, served, line, poll_timeout_seconds, freeOf }, stop);
 
-  const claimed = async (tenant: string, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
+  type Claim = Pick<Claimer, "tenant"> & Partial<Pick<Claimer, "queues">>;
+  const claimed = async (of: Claim, claiming: (claimer: Claimer) => Promise<Lease[]>): Promise<number> => {
     const asked_at = performance.now();
-    const leases = await claiming({ ...config.claimer, tenant });
+    const leases = await claiming({ ...config.claimer, ...of });
     watch.claimed();
     start(leases, asked_at);
     return leases.length;
   };
-  const claimOldest = (tenant: string, jobs_max: number): Promise<number> =>
-    claimed(tenant, (claimer) => claimReady(deps, jobs_max, { ...claimer, queues: served.open() }));
+  const claimOldest = (of: Claim, jobs_max: number): Promise<number> =>
+    claimed({ queues: served.open(), ...of }, (claimer) => claimReady(deps, jobs_max, claimer));
+  /** The oldest for all free slots. */
+  const fill = async (tenant: string): Promise<number> => {
+    if (!own_slots) return claimOldest({ tenant }, running.free());
+    let started = 0;
+    for (const queue of served.open()) started += await claimOldest({ tenant, queues: [queue] }, running.free(queue));
+    return started;
+  };
 
   /**
    * The ids may be of other types, with ours behind them. While there are only others, they are left to other workers, for
    * twice as long each time.
    */
-  const claimOfTypes = async (tenant: string, asked: number, started: number): Promise<void> => {
-    const more = started < asked ? await claimOldest(tenant, asked - started) : 0;
+  const claimOfTypes = async (of: Claim, asked: number, started: number): Promise<void> => {
+    const more = started < asked ? await claimOldest(of, asked - started) : 0;
     others_rest_ms =
       started + more > 0 ? 0 : Math.min(others_rest.max_ms, Math.max(others_rest.min_ms, others_rest_ms * 2));
     if (others_rest_ms > 0) await pause(others_rest_ms, stop);
   };
 
   /** Claim and start, keeping slots free for what comes back. */
-  const claimAll = async ({ tenant, ids, others }: NextIds, room: number): Promise<void> => {
-    const reserved = [running.reserve(ids.length)];
+  const claimAll = async ({ tenant, ids, others, queue }: NextIds, room: number): Promise<void> => {
+    const of: Claim = queue === undefined ? { tenant } : { tenant, queues: [queue] };
+    const reserved = [running.reserve(ids.length, queue)];
     const more_room = (): number => {
-      const more = Math.max(0, Math.min(room - ids.length, running.free()));
-      reserved.push(running.reserve(more));
+      const more = Math.max(0, Math.min(room - ids.length, running.free(queue)));
+      reserved.push(running.reserve(more, queue));
       return more;
     };
     try {
-      const started = await claimed(tenant, (claimer) => claim(deps, ids, { ...claimer, more_room }));
-      if (config.claimer.types) return await claimOfTypes(tenant, ids.length, started);
+      const started = await claimed(of, (claimer) => claim(deps, ids, { ...claimer, more_room }));
+      if (config.claimer.types) return await claimOfTypes(of, ids.length, started);
       empty_claims = started > 0 ? 0 : empty_claims + 1;
       if (started > 0 || (!others && empty_claims < empty_claims_max)) return;
       empty_claims = 0;
-      await claimOldest(tenant, ids.length);
+      await claimOldest(of, ids.length);
     } catch (error) {
       await restAfter(error);
     } finally {
@@ -111,8 +123,7 @@ export function createConsumer(parts: Parts, config: ConsumerConfig, stop: Abort
    */
   const claimInTurn = async (idle_ms: number): Promise<number> => {
     const [only = ""] = served.wanted;
-    if (served.wanted !== "*" && served.wanted.length < 2)
-      return (await claimOldest(only, running.free())) > 0 ? 0 : idle_ms;
+    if (served.wanted !== "*" && served.wanted.length < 2) return (await fill(only)) > 0 ? 0 : idle_ms;
     const began_at = performance.now();
     const room = running.free();
     let started = 0;
@@ -120,7 +131,7 @@ export function createConsumer(parts: Parts, config: ConsumerConfig, stop: Abort
     for (let tenant = line.first(); tenant !== undefined; tenant = line.first()) {
       line.leave(tenant);
       const asked = running.free();
-      const got = await claimOldest(tenant, asked);
+      const got = await fill(tenant);
       started += got;
       if (got > 0) {
         line.taken(tenant, got === asked);

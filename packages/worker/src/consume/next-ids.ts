@@ -4,8 +4,11 @@ import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
 import type { TenantLine } from "./tenant-line.ts";
 
-/** Ids of one tenant to claim. `others`: meanwhile, other tenants are asked for theirs. */
-export type NextIds = { tenant: string; ids: string[]; others: boolean };
+/**
+ * Ids of one tenant to claim. `queue`: all are of this one, which has slots of its own. `others`: meanwhile, other tenants are
+ * asked for theirs.
+ */
+export type NextIds = { tenant: string; ids: string[]; others: boolean; queue?: string | undefined };
 const none: NextIds = { tenant: "", ids: [], others: true };
 
 export type IdSourceParts = {
@@ -13,6 +16,8 @@ export type IdSourceParts = {
   served: Served;
   line: TenantLine;
   poll_timeout_seconds: number;
+  /** Free slots of a queue, if each has its own. */
+  freeOf?: ((queue: string) => number) | undefined;
 };
 
 /**
@@ -34,7 +39,7 @@ const look_ms_patient = 50;
  * const nextIds = idSource({ deps, served, line, poll_timeout_seconds: 5 }, stop);
  * const { tenant, ids } = await nextIds(running.free());
  */
-export function idSource({ deps, served, line, poll_timeout_seconds }: IdSourceParts, stop: AbortSignal) {
+export function idSource({ deps, served, line, poll_timeout_seconds, freeOf }: IdSourceParts, stop: AbortSignal) {
   const poll_ms = poll_timeout_seconds * 1_000;
   let turn = 0;
 
@@ -46,32 +51,44 @@ export function idSource({ deps, served, line, poll_timeout_seconds }: IdSourceP
   const wait = (queues: readonly QueueRef[], timeout_ms: number, changed: AbortSignal) =>
     deps.signal.wait(queues, timeout_ms, AbortSignal.any([stop, changed]));
   const idsOf = ({ id }: Woken): string[] => (id === wakeMark ? [] : [id]);
+  /** From all of these queues, or from the first that has some, for as many as it has slots of its own. */
+  const take = async (queues: readonly QueueRef[], ids_max: number): Promise<Pick<NextIds, "ids" | "queue">> => {
+    if (!freeOf) return { ids: await deps.signal.take(queues, ids_max) };
+    for (const ref of queues) {
+      const ids = await deps.signal.take([ref], Math.min(ids_max, freeOf(ref.queue)));
+      if (ids.length > 0) return { ids, queue: ref.queue };
+    }
+    return { ids: [] };
+  };
+  const ownQueue = ({ queue: { queue } }: Woken) => (freeOf ? { queue } : {});
   /** What came with the id that ended a wait shares its claim: a burst is pushed as a whole. */
   const allOf = async (woken: Woken, ids_max: number): Promise<string[]> => {
     const ids = idsOf(woken);
-    if (stop.aborted || ids.length === ids_max) return ids;
+    const more = Math.min(ids_max, freeOf?.(woken.queue.queue) ?? ids_max) - ids.length;
+    if (stop.aborted || more <= 0) return ids;
     // An id that was popped is claimed, even if Redis is lost here.
-    return [...ids, ...(await deps.signal.take([woken.queue], ids_max - ids.length).catch(() => []))];
+    return [...ids, ...(await deps.signal.take([woken.queue], more).catch(() => []))];
   };
 
   const ofOne = async (tenant: string, ids_max: number, changed: AbortSignal): Promise<NextIds> => {
     const queues = inTurn(served.queuesOf([tenant]));
-    const ids = await deps.signal.take(queues, ids_max);
-    if (ids.length > 0) return { tenant, ids, others: false };
+    const taken = await take(queues, ids_max);
+    if (taken.ids.length > 0) return { tenant, ...taken, others: false };
     const woken = await wait(queues, poll_ms, changed);
-    return { tenant, ids: woken ? await allOf(woken, ids_max) : [], others: false };
+    if (!woken) return { tenant, ids: [], others: false };
+    return { tenant, ids: await allOf(woken, ids_max), others: false, ...ownQueue(woken) };
   };
 
   /** From the first tenant in line that has ids. Another worker, or our last claim, may have taken them. */
   const ofLine = async (ids_max: number): Promise<NextIds | undefined> => {
     for (let tenant = line.first(); tenant !== undefined && !stop.aborted; tenant = line.first()) {
       // If this rejects, the tenant is still the first.
-      const ids = await deps.signal.take(inTurn(served.queuesOf([tenant])), ids_max);
+      const taken = await take(inTurn(served.queuesOf([tenant])), ids_max);
       line.leave(tenant);
-      if (ids.length === 0) continue;
-      line.taken(tenant, ids.length === ids_max);
+      if (taken.ids.length === 0) continue;
+      line.taken(tenant, taken.ids.length === ids_max || taken.queue !== undefined);
       served.hasJobs(tenant);
-      return { tenant, ids, others: true };
+      return { tenant, ...taken, others: true };
     }
     return undefined;
   };
@@ -97,7 +114,7 @@ export function idSource({ deps, served, line, poll_timeout_seconds }: IdSourceP
     if (!woken) return none;
     line.taken(woken.queue.tenant, true);
     served.hasJobs(woken.queue.tenant);
-    return { tenant: woken.queue.tenant, ids: idsOf(woken), others: true };
+    return { tenant: woken.queue.tenant, ids: idsOf(woken), others: true, ...ownQueue(woken) };
   };
 
   return async (ids_max: number): Promise<NextIds> => {

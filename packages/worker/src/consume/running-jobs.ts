@@ -17,19 +17,36 @@ export class AbandonedError extends Error {
 }
 export const leaseLost = () => new AbandonedError("the lease was lost");
 
-/** The jobs a worker holds, and the claims whose jobs have all been settled. */
-export function runningJobs(concurrency: number, unsettled_max: number) {
+/** The slots of each queue that has its own, and who hears that all of them are taken, or no longer. */
+export type OwnSlots = { of: ReadonlyMap<string, number>; setFull(queue: string, full: boolean): void };
+
+/**
+ * The jobs a worker holds, and the claims whose jobs have all been settled. With `slots`, each queue has its own, and whoever
+ * asks for free ones names the queue.
+ */
+export function runningJobs(concurrency: number, unsettled_max: number, slots?: OwnSlots) {
   const byId = new Map<string, RunningJob>();
   let reserved = 0;
+  /** By queue, with those reserved. */
+  const taken = new Map<string, number>();
+  const take = (queue: string, by: number): void => {
+    const before = taken.get(queue) ?? 0;
+    taken.set(queue, before + by);
+    const max = slots?.of.get(queue) ?? Infinity;
+    const is_full = before + by >= max;
+    if (is_full !== before >= max) slots?.setFull(queue, is_full);
+  };
   // By claim token, the jobs not settled yet; and the claims settled to the last job.
   const unsettled = new Map<string, number>();
   const settledClaims: { tenant: string; lease_token: string }[] = [];
 
-  const held = createHeldJobs<RunningJob>(concurrency, unsettled_max, ({ lease }) => {
+  const forget = ({ lease }: RunningJob): void => {
     byId.delete(lease.id);
     // Not settled by us: its claim is left to the sweep. `settled` says otherwise.
     unsettled.delete(lease.lease_token);
-  });
+  };
+  const used = slots && (({ lease }: RunningJob, by: number) => take(lease.queue, by));
+  const held = createHeldJobs<RunningJob>(concurrency, unsettled_max, forget, used);
   const add = (lease: Lease, due: Due, run?: Run): RunningJob => {
     // The same job under an older lease, which was lost without the keeper noticing yet.
     const older = byId.get(lease.id);
@@ -65,11 +82,19 @@ export function runningJobs(concurrency: number, unsettled_max: number) {
     /** The claims whose last job has been settled since the last call. */
     takeSettledClaims: (batches_max: number) => settledClaims.splice(0, batches_max),
     concurrency,
-    free: () => Math.max(0, held.free() - reserved),
+    /** Of a queue with slots of its own, or else of all. */
+    free(queue?: string): number {
+      const own = queue === undefined ? Infinity : (slots?.of.get(queue) ?? Infinity) - (taken.get(queue) ?? 0);
+      return Math.max(0, Math.min(held.free() - reserved, own));
+    },
     /** Keep slots for a claim under way; call the result when the claim has come back. */
-    reserve(slots: number): () => void {
-      reserved += slots;
-      return () => void (reserved -= slots);
+    reserve(count: number, queue?: string): () => void {
+      const move = (by: number): void => {
+        reserved += by;
+        if (slots && queue !== undefined) take(queue, by);
+      };
+      move(count);
+      return () => move(-count);
     },
   };
 }

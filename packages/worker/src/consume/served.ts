@@ -10,20 +10,22 @@ export type Served = {
   wanted: readonly string[] | "*";
   /** The tenants, those that had jobs longest ago first. */
   tenants(): readonly string[];
-  /** Their queues that do not rest. */
+  /** Their queues that are open. */
   queuesOf(tenants: readonly string[]): QueueRef[];
   /** Every queue of every tenant. */
   all(): QueueRef[];
-  /** The names of the queues that do not rest. */
+  /** The names of the queues that do not rest, and have a free slot if they have slots of their own. */
   open(): readonly string[];
   /** No jobs are taken from the queues of this name, until `resume`. */
   rest(queue: string): void;
   resume(): void;
+  /** All slots of this queue are taken, or no longer. */
+  setFull(queue: string, full: boolean): void;
   /** This one has jobs: it comes last. */
   hasJobs(tenant: string): void;
   /** Find tenants that have jobs, when all are served and ready jobs have been seen. */
   discover(): Promise<void>;
-  /** Aborts when a tenant has joined or a rest begins or ends, as current waits are for other queues then. */
+  /** Aborts when a tenant has joined, a rest begins or ends, or a full queue has room, as current waits are for other queues then. */
   changed(): AbortSignal;
 };
 
@@ -39,6 +41,7 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
   const known = new Set<string>(wanted === "*" ? [defaultTenant] : wanted);
   const nextReady = readyTenantsInTurn(deps, wanted);
   const resting = new Set<string>();
+  const full = new Set<string>();
   let open = names;
   let changed = new AbortController();
 
@@ -53,7 +56,7 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
   const refs = (tenants: Iterable<string>, queues: readonly string[]): QueueRef[] =>
     [...tenants].flatMap((tenant) => queues.map((queue) => ({ tenant, queue })));
   const nowOpen = (): void => {
-    open = names.filter((name) => !resting.has(name));
+    open = names.filter((name) => !resting.has(name) && !full.has(name));
     changed.abort();
   };
 
@@ -70,6 +73,11 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
     },
     resume() {
       resting.clear();
+      nowOpen();
+    },
+    setFull(queue, is_full) {
+      if (is_full) full.add(queue);
+      else full.delete(queue);
       nowOpen();
     },
     hasJobs(tenant) {
