@@ -1,4 +1,4 @@
-import type { Tracing } from "@atlasqueue/contract";
+import { submitThrough, type SubmitMiddleware, type Tracing } from "@atlasqueue/contract";
 import { createAsk } from "./http/ask.ts";
 import { baseUrl } from "./http/base-url.ts";
 import { createEvents } from "./http/event-stream.ts";
@@ -39,6 +39,8 @@ export type ClientOptions = {
    * HTTP/1.1, whose 6 connections per host are also needed for everything else.
    */
   waitsMax?: number;
+  /** Around each submitted job, the first outermost. `submitStream` refuses to run with any. Default: none. */
+  middleware?: readonly SubmitMiddleware[];
   /**
    * Where spans go: `openTelemetry()` of `@atlasqueue/client/opentelemetry`. Requests carry the span they are part of.
    * Default: none, which costs nothing.
@@ -87,12 +89,14 @@ export function createCalls(options: ClientOptions): Calls {
     retryMaxMs: options.retryMaxMs ?? 60_000,
     tracing: options.tracing,
   };
+  const { middleware } = options;
+  const through = submitThrough(middleware);
   const send = createTransport(transport);
   const ask = createAsk(send);
-  const jobs = jobCalls(send, ask, options.waitsMax ?? 32, options.tracing);
+  const jobs = jobCalls(send, ask, { waits_max: options.waitsMax ?? 32, tracing: options.tracing, through });
   return {
     ...jobs,
-    ...streamCalls(transport),
+    ...streamCalls(transport, middleware),
     ...leaseCalls(send),
     ...stepCalls(ask),
     ...queueCalls(ask),
@@ -100,7 +104,7 @@ export function createCalls(options: ClientOptions): Calls {
     ...auditCalls(ask),
     flows: flowCalls(ask),
     flow: () =>
-      createFlowBuilder(send, (id, definition) =>
+      createFlowBuilder(send, through, (id, definition) =>
         definition ? jobs.handle(id, definition) : (jobs.handle(id) as never),
       ),
     schedules: scheduleCalls(ask),

@@ -55,6 +55,8 @@ export {
   RetryAfterError,
   SpawnError,
   type Attempt,
+  type HandlerMiddleware,
+  type SubmitMiddleware,
   type AuditEntry,
   type AuditPage,
   type Explanation,

@@ -8,6 +8,7 @@ export * from "./wire/explanation-codes.ts";
 export * from "./handlers/error-data.ts";
 export * from "./handlers/error-text.ts";
 export * from "./handlers/handler-errors.ts";
+export * from "./handlers/middleware.ts";
 export { isUtf16 } from "./checks/utf16.ts";
 export * from "./checks/few-names.ts";
 export * from "./checks/field-texts.ts";

@@ -1,5 +1,5 @@
 // What users of the library import. What only our own apps and packages need is in internal.ts.
-export { defineJob, type JobDefinition } from "@atlasqueue/contract";
+export { defineJob, type JobDefinition, type SubmitMiddleware } from "@atlasqueue/contract";
 export type { CallerTransaction } from "./database/caller-transaction.ts";
 export { connectDatabase, type Database, type DatabaseOptions, type Sql } from "./database/connect.ts";
 export { DatabaseTimeoutError, isUnavailable } from "./database/errors.ts";

@@ -1,4 +1,5 @@
-import type { JobStatus, Json, SubmitJobInput, Tracing } from "@atlasqueue/contract";
+import { queueInside, type JobStatus, type Json, type SubmitJobInput, type Tracing } from "@atlasqueue/contract";
+import type { SubmitMiddleware } from "@atlasqueue/contract";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
 import { requiredAtFirstUse } from "./database/server/require-postgres.ts";
@@ -45,6 +46,8 @@ export type QueueOptions = {
   connectionsMax?: number;
   preparedStatements?: boolean;
   observe?: Observe;
+  /** Around each submitted job, the first outermost; not around what a schedule submits. Default: none. */
+  middleware?: readonly SubmitMiddleware[] | undefined;
   /**
    * Where spans go: `openTelemetry()` of `@atlasqueue/core/opentelemetry`. Jobs carry the context of their `send` span to
    * the worker that runs them. Default: none, which costs nothing.
@@ -150,7 +153,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   const submissionOf = (job: QueueJob) => ownSubmission(tenant, job);
 
-  return {
+  return queueInside<Queue>(options.middleware, {
     schedules: createScheduleBook(deps, tenant),
     signal: queueSignal(deps, followUps, tenant),
     async submit(job) {
@@ -212,7 +215,7 @@ export function createQueue(options: QueueOptions): Queue {
       await followUps.stop();
       await Promise.all([database.close(), signal.close()]);
     },
-  };
+  });
 }
 
 function answer({ idempotency_key }: Submission, outcome: EnqueueOutcome | InsideOutcome): Submitted {

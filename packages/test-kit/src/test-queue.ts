@@ -1,4 +1,4 @@
-import { isFinal, type JobDefinition } from "@atlasqueue/contract";
+import { isFinal, queueInside, type JobDefinition, type SubmitMiddleware } from "@atlasqueue/contract";
 import {
   createLogger,
   InvalidJobError,
@@ -23,6 +23,8 @@ export type TestQueueOptions = {
   now?: Date;
   /** When a failed job runs again. Default: 5 s, doubled with each attempt up to an hour, without jitter. */
   backoff?: BackoffPolicy;
+  /** As `createQueue` takes it. */
+  middleware?: readonly SubmitMiddleware[];
 };
 
 export type DrainOptions = {
@@ -113,7 +115,7 @@ export function createTestQueue(options: TestQueueOptions = {}): TestQueue {
     return { jobs, flow_id: store.get(jobs[0]?.id ?? "")?.job.flow_id ?? null, ...(then && { then }) };
   };
 
-  return {
+  return queueInside<TestQueue>(options.middleware, {
     clock,
     drain,
     handle,
@@ -150,5 +152,5 @@ export function createTestQueue(options: TestQueueOptions = {}): TestQueue {
     },
     runInline: (on = true) => void (inline = on),
     close: async () => {},
-  };
+  });
 }

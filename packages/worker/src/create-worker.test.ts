@@ -105,7 +105,7 @@ test("without a database it goes on, and says so in its log", async () => {
 });
 
 test.each([undefined, "", " "])("a databaseUrl of %j is refused by name", (databaseUrl) => {
-  const options = { databaseUrl, handlers: [] } as unknown as WorkerOptions;
+  const options = { databaseUrl: databaseUrl as string, handlers: [] };
   expect(() => createWorker(options)).toThrow(
     "databaseUrl must be a URL such as postgres://user:password@host:5432/database; got",
   );

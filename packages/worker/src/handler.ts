@@ -1,6 +1,7 @@
 import {
   limits,
   payloadParser,
+  type HandlerMiddleware as MiddlewareOf,
   type JobDefinition,
   type Json,
   type OutputOf,
@@ -48,6 +49,9 @@ export type JobContext = {
 } & Steps &
   Parents &
   Spawn;
+
+/** Around each handler: `next()` runs it and resolves with its result. What this returns is stored; throwing fails the attempt. */
+export type HandlerMiddleware = MiddlewareOf<JobContext["job"]>;
 
 /** Returning stores the result; throwing fails the attempt, and the job is retried after its backoff. */
 export type HandlerFunction<P> = (payload: P, context: JobContext) => Promise<unknown> | unknown;

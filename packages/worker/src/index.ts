@@ -10,10 +10,17 @@ export {
   type SignalWait,
   type Handler,
   type HandlerFunction,
+  type HandlerMiddleware,
   type HandlerOptions,
   type JobContext,
 } from "./handler.ts";
-export { defineJob, type JobDefinition, type ParentCounts, type ParentResult } from "@atlasqueue/contract";
+export {
+  defineJob,
+  type SubmitMiddleware,
+  type JobDefinition,
+  type ParentCounts,
+  type ParentResult,
+} from "@atlasqueue/contract";
 export type { WorkerDeps } from "./deps.ts";
 export { createWorker, type WorkerOptions } from "./create-worker.ts";
 export { captureOutput } from "./output/capture-output.ts";

@@ -25,7 +25,7 @@ import { createConsumer } from "./consume/consumer.ts";
 import type { Sinks } from "./run/context.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { untilEmpty } from "./consume/drain.ts";
-import { handlersByType, type Handler } from "./handler.ts";
+import { handlersByType, type Handler, type HandlerMiddleware } from "./handler.ts";
 import { dueOf, forgetSettled, leaseExtender, renewAtOnce } from "./hold/lease-keeper.ts";
 import { createChildPool, type ChildPoolConfig } from "./isolate/child-pool.ts";
 import { keepPresence } from "./hold/presence.ts";
@@ -39,6 +39,8 @@ import { createSources } from "./run/sources.ts";
 
 export type WorkerConfig = {
   handlers: readonly Handler[];
+  /** Around each handler, the first outermost. Of one with `isolate` it runs here, and the handler in its process. Default: none. */
+  middleware?: readonly HandlerMiddleware[] | undefined;
   /**
    * Queues this worker serves, for each of its tenants: names, whose handlers share `concurrency`, or names with slots of
    * their own, 1 to 10,000, as `{ mail: 20, reports: 2 }`, without `concurrency`. Default: the queue "default".
@@ -181,6 +183,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
     served,
     handlers,
     unknown_type_seconds,
+    middleware: config.middleware ?? [],
     children,
     sinks,
     tracing: deps.tracing,

@@ -1,4 +1,11 @@
-import type { JobDefinition, JobOptions, Json, OnParentFailure, SubmitJobInput } from "@atlasqueue/contract";
+import type {
+  submitThrough,
+  JobDefinition,
+  JobOptions,
+  Json,
+  OnParentFailure,
+  SubmitJobInput,
+} from "@atlasqueue/contract";
 import { keyHeader, randomKey } from "../idempotency-key.ts";
 import type { CallOptions, Send } from "../http/transport.ts";
 import type { Handle } from "../results/handle.ts";
@@ -54,7 +61,7 @@ export type SubmittedFlow = {
 
 type HandleOf = <Result>(id: string, definition: JobDefinition<never, unknown, Result> | undefined) => Handle<Result>;
 type Definition = JobDefinition<unknown, unknown, unknown>;
-type Added = { request: object; definition?: Definition; payload?: unknown };
+type Added = { request: InFlow; definition?: Definition; payload?: unknown };
 type Answer = { jobs: { id: string; created: boolean }[]; then?: { id: string }; flow_id: string | null };
 
 /**
@@ -66,9 +73,13 @@ type Answer = { jobs: { id: string; created: boolean }[]; then?: { id: string };
  * flow.add(sendReport, { to: "ada@example.org" }, { depends_on: [rows] });
  * const { id } = await flow.submit();
  */
-export function createFlowBuilder(send: Send, handleOf: HandleOf): FlowBuilder {
+export function createFlowBuilder(
+  send: Send,
+  through: ReturnType<typeof submitThrough>,
+  handleOf: HandleOf,
+): FlowBuilder {
   const added = new Map<string, Added>();
-  let last: object | undefined;
+  let last: InFlow | undefined;
 
   const add = <Result>(
     { ref = `job-${added.size + 1}`, depends_on = [], on_parent_failure }: FlowLinks,
@@ -106,10 +117,17 @@ export function createFlowBuilder(send: Send, handleOf: HandleOf): FlowBuilder {
     async submit({ idempotencyKey = randomKey(), ...call } = {}) {
       const jobs = [...added.values()];
       for (const { definition, payload } of jobs) await definition?.parse(payload);
-      const body = JSON.stringify({ jobs: jobs.map(({ request }) => request), ...(last && { then: last }) });
       const headers = { "idempotency-key": keyHeader(idempotencyKey) };
-      const answer = await send({ method: "POST", path: "/v1/jobs/batch", headers, body, repeat: "always" }, call);
-      const { jobs: stored, then, flow_id } = answer.body as Answer;
+      const flow = { jobs: jobs.map(({ request }) => request), ...(last && { then: last }) };
+      const submitNow = async (given: typeof flow) => {
+        const request = { method: "POST", path: "/v1/jobs/batch", headers, repeat: "always" } as const;
+        return (await send({ ...request, body: JSON.stringify(given) }, call)).body as Answer;
+      };
+      const {
+        jobs: stored,
+        then,
+        flow_id,
+      } = await through.flow(flow, submitNow, (answer) => [...answer.jobs, answer.then]);
       const handles = jobs.map(({ definition }, at) => handleOf<Json>(stored[at]?.id ?? "", definition as never));
       const places = new Map([...added.keys()].map((ref, at) => [ref, at]));
       return {

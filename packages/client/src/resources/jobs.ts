@@ -16,6 +16,7 @@ import {
   type Json,
   type ParentPage,
   type Tracing,
+  type submitThrough,
   onlyQueue,
   inOperation,
 } from "@atlasqueue/contract";
@@ -123,7 +124,9 @@ export type JobCalls = {
   explain(id: string, call?: CallOptions): Promise<Explanation>;
 };
 
-export function jobCalls(send: Send, ask: Ask, waits_max: number, tracing: Tracing | undefined): JobCalls {
+type Ways = { waits_max: number; tracing: Tracing | undefined; through: ReturnType<typeof submitThrough> };
+
+export function jobCalls(send: Send, ask: Ask, { waits_max, tracing, through }: Ways): JobCalls {
   const get = async (id: string, call?: CallOptions, wait_seconds = 0): Promise<JobWithParents> => {
     const query = wait_seconds > 0 ? { wait_seconds } : {};
     const path = `/v1/jobs/${segment(id)}`;
@@ -138,7 +141,8 @@ export function jobCalls(send: Send, ask: Ask, waits_max: number, tracing: Traci
     parse: (result: Json) => Result | Promise<Result>,
   ) => createHandle(fields, { get, wait, signal, parse });
 
-  const submit = async (given: JobSubmission, call?: CallOptions) => {
+  const submit = (given: JobSubmission, call?: CallOptions) => through.one(given, (job) => submitNow(job, call));
+  const submitNow = async (given: JobSubmission, call?: CallOptions) => {
     const { idempotency_key = randomKey(), ...request } = given;
     const headers = { "idempotency-key": keyHeader(idempotency_key) };
     const body = JSON.stringify(request);
@@ -170,7 +174,7 @@ export function jobCalls(send: Send, ask: Ask, waits_max: number, tracing: Traci
         tracing,
         "send",
         () => ({ queue: onlyQueue(queues), count: jobs.length }),
-        () => submitInParts(send, jobs, call),
+        () => through.many(jobs, (changed) => submitInParts(send, changed, call)),
       );
       return submitted.map((job) => handleOf({ id: job.id, created: job.created, job }, asItIs<Json>));
     },

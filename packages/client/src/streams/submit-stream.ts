@@ -30,8 +30,15 @@ export type StreamCalls = {
   ): AsyncGenerator<StreamedJob, void, undefined>;
 };
 
-export function streamCalls(own: TransportOptions): StreamCalls {
-  return { submitStream: (jobs, call) => submitStream(own, jobs, call) };
+export function streamCalls(own: TransportOptions, middleware: readonly unknown[] = []): StreamCalls {
+  return {
+    submitStream(jobs, call) {
+      if (middleware.length === 0) return submitStream(own, jobs, call);
+      throw new TypeError(
+        "submitStream runs no middleware, and this client has some: call submitMany, or use another client",
+      );
+    },
+  };
 }
 
 async function* submitStream(

@@ -1,4 +1,13 @@
-import { createSpawn, limits, type Job, type Json, type JsonObject, type Tracing } from "@atlasqueue/contract";
+import {
+  createSpawn,
+  limits,
+  throughAll,
+  type HandlerMiddleware,
+  type Job,
+  type Json,
+  type JsonObject,
+  type Tracing,
+} from "@atlasqueue/contract";
 import {
   abort,
   createRunLoop,
@@ -41,6 +50,8 @@ export type WorkOptions = {
   unknownTypeSeconds?: number;
   /** Only jobs of these types, 1 to 100; those of others are left to other workers. Default: all. */
   types?: readonly string[];
+  /** Around each handler, the first outermost. Default: none. */
+  middleware?: readonly HandlerMiddleware<Job>[];
   /** Called with what happens. Default: trouble is written with console.warn. */
   observe?: Observe;
   /** Aborting it is `stop()`. */
@@ -102,7 +113,7 @@ function startOne(
   options: WorkOptions,
   tracing: Tracing | undefined,
 ): RemoteWorker {
-  const { concurrency = 10, waitSeconds = 20, runMax = 1, unknownTypeSeconds = 300 } = options;
+  const { concurrency = 10, waitSeconds = 20, runMax = 1, unknownTypeSeconds = 300, middleware = [] } = options;
   const { leaseSeconds: lease_seconds = limits.lease_seconds_default } = options;
   requireRange("concurrency", concurrency, 1, 1_000);
   requireRange("leaseSeconds", lease_seconds, 1, limits.lease_seconds_max);
@@ -142,10 +153,13 @@ function startOne(
       const { spawn, spawned } = createSpawn();
       const progress = (value: Json) => mine.phase === "handling" && report(mine, value, loop.wake);
       const sources = remoteSources(parts, mine);
-      const context = { job, signal: signalOf(mine.abort), progress, spawn, ...sources };
+      const signal = signalOf(mine.abort);
+      const context = { job, signal, progress, spawn, ...sources };
+      const { payload, type, queue: from, attempts: attempt } = job;
+      const call = { job, type, queue: from, attempt, payload, signal };
       const timeout_seconds = job.timeout_seconds ?? handler.options.timeoutSeconds;
       return runAttempt({ timeout_seconds, abort: (reason) => abort(mine.abort, reason) }, async (startClock) => {
-        const running = handler.run(job.payload, context);
+        const running = throughAll(middleware, call, () => handler.run(payload, context));
         startClock();
         return succeeded(await running, spawned());
       });

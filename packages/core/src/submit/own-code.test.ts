@@ -7,6 +7,7 @@ import {
   uniqueKeys,
   type TestDatabase,
 } from "@atlasqueue/harness";
+import type { SubmitMiddleware } from "@atlasqueue/contract";
 import { drizzle } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -16,7 +17,7 @@ import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
 import { createFollowUps, type FollowUps } from "../follow-ups.ts";
 import type { AtlasEvent, Observe } from "../observe/events.ts";
-import { createQueue } from "../queue.ts";
+import { createQueue, type QueueOptions } from "../queue.ts";
 import { IdempotencyMismatchError, InvalidJobError } from "./refused.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
@@ -36,10 +37,16 @@ beforeEach(async () => {
 });
 
 describe("a queue in your own code", () => {
-  const open = (observe?: Observe) => {
+  const open = (observe?: Observe, options: Partial<QueueOptions> = {}) => {
     const { jobsKey, dlqKey } = uniqueKeys();
     const keys = { jobs: jobsKey, deadLetters: dlqKey };
-    const queue = createQueue({ databaseUrl: own.url, redisUrl: redisUrl(), keys, ...(observe && { observe }) });
+    const queue = createQueue({
+      databaseUrl: own.url,
+      redisUrl: redisUrl(),
+      keys,
+      ...(observe && { observe }),
+      ...options,
+    });
     const signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
     return { queue, signal, close: () => Promise.all([queue.close(), signal.close()]) };
   };
@@ -53,6 +60,41 @@ describe("a queue in your own code", () => {
     await expect(queue.submit({ type: "", max_attempts: 99 })).rejects.toThrow(InvalidJobError);
     for (const idempotency_key of ["", " ", "a\0b", "a\ud800", "x".repeat(513)])
       await expect(queue.submit({ type: "noop", idempotency_key })).rejects.toThrow(InvalidJobError);
+    await close();
+  });
+
+  test("middleware goes around each job, alone or one of many, and may add to its payload", async () => {
+    const seen: [type: string, said: unknown][] = [];
+    const adds: SubmitMiddleware = async ({ type, payload }, next) => {
+      if (type === "refused") throw new Error("not this one");
+      payload["by"] = "ada";
+      const { id } = await next();
+      seen.push([type, id]);
+    };
+    const inner: SubmitMiddleware = ({ type, payload }, next) =>
+      type === "skipped" ? undefined : (seen.push([type, payload["by"]]), next());
+    const { queue, close } = open(undefined, { middleware: [adds, inner] });
+    const payload = { n: 1 };
+    const one = await queue.submit({ type: "one", payload });
+    const many = await queue.submitMany([{ type: "a" }, { type: "b", payload }]);
+    const flow = await queue.submitFlow({ jobs: [{ type: "c", ref: "c" }], then: { type: "d" } });
+    const inside = await own.database.sql.begin((tx) => queue.submitIn(tx, { type: "e" }));
+    const before = await own.database.sql.begin((tx) => queue.submitFlowIn(tx, { jobs: [{ type: "f" }] }));
+    const ids = [one, ...many, ...flow.jobs, flow.then, inside, ...before].map((job) => job?.id);
+    const types = ["one", "a", "b", "c", "d", "e", "f"];
+    expect(seen.filter(([, said]) => said === "ada").map(([type]) => type)).toEqual(types);
+    expect(new Map(seen.filter(([, said]) => said !== "ada"))).toEqual(
+      new Map(types.map((type, at) => [type, ids[at]])),
+    );
+    expect((await findJob(deps, "default", many[1]?.id ?? ""))?.payload).toEqual({ n: 1, by: "ada" });
+    expect(payload).toEqual({ n: 1 });
+    const stored = () => own.database.sql`SELECT 1 FROM atlasqueue.jobs`;
+    const left = (await stored()).length;
+    await expect(queue.submitMany([{ type: "a" }, { type: "refused" }, { type: "b" }])).rejects.toThrow("not this one");
+    await expect(queue.submit({ type: "skipped" })).rejects.toThrow("must call next()");
+    await expect(queue.submitMany([{ type: "a" }, { type: "" }])).rejects.toThrow(InvalidJobError);
+    expect(await queue.submitMany([])).toEqual([]);
+    expect(await stored()).toHaveLength(left);
     await close();
   });
 

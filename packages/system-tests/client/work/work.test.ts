@@ -12,8 +12,11 @@ import {
   type Client,
   type Handler,
   type HandlerFunction,
+  type HandlerMiddleware,
+  type Job,
   type Json,
   type JsonObject,
+  type SubmitMiddleware,
   type WorkOptions,
 } from "@atlasqueue/client";
 
@@ -56,6 +59,35 @@ test("one function takes jobs of every type", async () => {
   work("every", ({ n }, { job }) => `${job.type} ${String(n)}`);
   const { id } = await client.submit({ type: "anything", queue: "every", payload: { n: 1 } });
   expect(await client.wait(id)).toMatchObject({ result: "anything 1" });
+});
+
+test("middleware goes around each handler and each submission, in order", async () => {
+  const seen: string[] = [];
+  const submits: SubmitMiddleware = async ({ type, payload }, next) => {
+    payload["by"] = type;
+    seen.push((await next()).id);
+  };
+  const adding = createClient({ url: api.url, middleware: [submits] });
+  const around =
+    (name: string): HandlerMiddleware<Job> =>
+    async ({ job, queue, attempt, payload, signal }, next) => {
+      if (name === "b" && job.type === "refused") throw new Error(`no ${queue} ${attempt} ${signal.aborted}`);
+      return `${name}(${String(await next())} ${String((payload as JsonObject)["by"])})`;
+    };
+  work("around", ({ by }) => by, { middleware: [around("a"), around("b")] });
+  const one = await adding.submit({ type: "one", queue: "around" });
+  const many = await adding.submitMany([{ type: "two", queue: "around" }]);
+  const flow = adding.flow();
+  flow.add({ type: "three", queue: "around" });
+  flow.afterAll({ type: "four", queue: "around" });
+  const { jobs, last } = await flow.submit();
+  const all = [one, ...many, ...jobs, last].map((job) => job?.id ?? "");
+  for (const [at, name] of ["one", "two", "three", "four"].entries())
+    expect(await client.wait(all[at] ?? "")).toMatchObject({ result: `a(b(${name} ${name}) ${name})` });
+  expect(seen.toSorted()).toEqual(all.toSorted());
+  const refused = await adding.submit({ type: "refused", queue: "around", max_attempts: 1 });
+  expect(await client.wait(refused.id)).toMatchObject({ status: "dead", last_error: "Error: no around 1 false" });
+  expect(() => adding.submitStream([])).toThrow("submitStream runs no middleware");
 });
 
 test("each queue has slots of its own: one whose jobs do not end leaves the other all of its own", async () => {

@@ -1,4 +1,4 @@
-import { traceFields } from "@atlasqueue/contract";
+import { throughAll, traceFields } from "@atlasqueue/contract";
 import { leaseEvent, type Lease } from "@atlasqueue/core/internal/worker";
 import {
   abort,
@@ -12,7 +12,7 @@ import {
 import type { RunningJob } from "../consume/running-jobs.ts";
 import type { Served } from "../consume/served.ts";
 import type { WorkerDeps } from "../deps.ts";
-import { handlerFor, isIsolated, keptResult, type Handler } from "../handler.ts";
+import { handlerFor, isIsolated, keptResult, type Handler, type HandlerMiddleware } from "../handler.ts";
 import { NotStartedError } from "../isolate/child-process.ts";
 import { runIsolated, type Runtime } from "../isolate/run-isolated.ts";
 import { jobOutput } from "../output/job-output.ts";
@@ -24,6 +24,7 @@ type Parts = Runtime & {
   handlers: ReadonlyMap<string, Handler>;
   /** For so long after it was first ready, a job whose type has no handler here goes back. */
   unknown_type_seconds: number;
+  middleware: readonly HandlerMiddleware[];
 };
 
 /** After as many jobs of a group one after another, others have their turn. */
@@ -58,18 +59,22 @@ export function createAttempts(parts: Parts): Attempts<RunningJob> {
  * stored, a timeout and anything thrown fail that job alone. Aborting `lazy` aborts the handler's signal. A job for which no
  * process could be started has not begun.
  */
-async function runJob(lease: Lease, handler: Handler | undefined, lazy: LazyAbort, runtime: Runtime): Promise<Outcome> {
+async function runJob(lease: Lease, handler: Handler | undefined, lazy: LazyAbort, parts: Parts): Promise<Outcome> {
   if (!handler) return unknownType(lease.type);
-  const { sinks } = runtime;
+  const { sinks, middleware } = parts;
   const context = new Context(lease, lazy, sinks);
   const output = jobOutput((stream, line) => sinks.output(lease, stream, line));
+  const inside = (run: () => Promise<unknown>): Promise<unknown> =>
+    middleware.length === 0 ? run() : throughAll(middleware, callOf(lease, context), run);
   const timeout_seconds = lease.timeout_seconds ?? handler.options.timeoutSeconds;
   const outcome = await runAttempt<Outcome>(
     { timeout_seconds, abort: (reason) => abort(lazy, reason) },
     async (startClock) => {
       if (isIsolated(handler))
-        return runIsolated(runtime, handler, { lease, lazy, context, started: startClock }).catch(notStarted);
-      const value = output.of(() => handler.run(lease.payload, context));
+        return aroundProcess(handler, inside, () =>
+          runIsolated(parts, handler, { lease, lazy, context, started: startClock }).catch(notStarted),
+        );
+      const value = output.of(() => inside(() => handler.run(lease.payload, context)));
       startClock();
       return succeeded(keptResult(handler, await value), context.spawned);
     },
@@ -77,6 +82,43 @@ async function runJob(lease: Lease, handler: Handler | undefined, lazy: LazyAbor
   output.end();
   const { lines } = context;
   return lines && outcome.kind !== "not_started" ? { ...outcome, log: lines } : outcome;
+}
+
+/** What middleware gets. */
+const callOf = ({ payload, type, queue, attempts: attempt }: Lease, context: Context) => ({
+  job: context.job,
+  type,
+  queue,
+  attempt,
+  payload,
+  get signal() {
+    return context.signal;
+  },
+});
+
+/** The outcome of a handler's process, unless a middleware makes another one of its result or its error. */
+async function aroundProcess(
+  handler: Handler,
+  inside: (run: () => Promise<unknown>) => Promise<unknown>,
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
+  let outcome: Outcome | undefined;
+  let error: Error | undefined;
+  try {
+    const returned = await inside(async () => {
+      outcome = await run();
+      if (outcome.kind === "succeeded") return outcome.result;
+      throw (error = new Error(outcome.error));
+    });
+    // Whatever came in between.
+    const said = outcome as Outcome | undefined;
+    if (said?.kind === "not_started") return said;
+    if (said?.kind !== "succeeded") return succeeded(keptResult(handler, returned), undefined);
+    return returned === said.result ? said : succeeded(keptResult(handler, returned), said.spawned);
+  } catch (thrown) {
+    if (outcome && (thrown === error || outcome.kind === "not_started")) return outcome;
+    throw thrown;
+  }
 }
 
 function notStarted(thrown: unknown): Outcome {
