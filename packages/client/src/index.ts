@@ -27,12 +27,14 @@ export type { StepCalls } from "./resources/steps.ts";
 export type { SessionCalls } from "./resources/session.ts";
 export type { Submitted } from "./resources/submit-many.ts";
 export {
+  defineBatchHandler,
   defineHandler,
   type Handler,
   type HandlerFunction,
   type HandlerOptions,
   type RemoteContext,
 } from "./work/handler.ts";
+export type { BatchFunction, BatchJob, BatchOptions, BatchResults } from "@atlasqueue/runtime";
 export type { WorkEvent } from "./work/events.ts";
 export type { StreamCalls, StreamedJob } from "./streams/submit-stream.ts";
 export type { TokenCalls } from "./resources/tokens.ts";

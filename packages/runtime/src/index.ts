@@ -1,3 +1,11 @@
+export {
+  batched,
+  requireBatchRoom,
+  type BatchFunction,
+  type BatchJob,
+  type BatchOptions,
+  type BatchResults,
+} from "./attempt/batch.ts";
 export { failed, succeeded, unknownType, type Ending } from "./attempt/outcome.ts";
 export { runAttempt } from "./attempt/run-attempt.ts";
 export { sourcesOf, type Sources } from "./attempt/sources.ts";

@@ -19,7 +19,7 @@ import type { Kept, Store } from "./store.ts";
 /** What `defineHandler` makes, that of `@atlasqueue/worker` or of `@atlasqueue/client`. */
 export type TestHandler = {
   readonly type: string;
-  readonly options: { timeoutSeconds?: number; keepResult?: boolean };
+  readonly options: { timeoutSeconds?: number; keepResult?: boolean; size?: number };
   readonly run: (payload: never, context: never) => Promise<unknown>;
 };
 

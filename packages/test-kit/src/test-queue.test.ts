@@ -1,6 +1,6 @@
 import { defineHandler as defineRemote } from "@atlasqueue/client";
 import { defineJob } from "@atlasqueue/contract";
-import { defineHandler, RetryAfterError } from "@atlasqueue/worker";
+import { defineBatchHandler, defineHandler, RetryAfterError, type SubmitMiddleware } from "@atlasqueue/worker";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import "./matchers/vitest.ts";
@@ -22,6 +22,34 @@ test("a job is submitted, and runs when the queue is drained", async () => {
   expect(await queue.drain()).toMatchObject([{ status: "succeeded", attempts: 1 }]);
   expect(queue).toHaveSucceeded(sendEmail, { to: "ada" });
   expect(sent).toEqual(["ada"]);
+});
+
+test("a batch handler gets the ready jobs of its type together, and middleware adds to their payloads", async () => {
+  const batches: unknown[] = [];
+  const handler = defineBatchHandler(
+    "email.send",
+    z.object({ to: z.string(), by: z.string() }),
+    { size: 2, waitMs: 0 },
+    (jobs) => {
+      batches.push(jobs.map(({ payload }) => payload));
+      return jobs.map(({ payload: { to } }) => (to === "eve" ? new Error("no") : to));
+    },
+  );
+  const adds: SubmitMiddleware = ({ payload }, next) => {
+    payload["by"] = "me";
+    return next();
+  };
+  const queue = make({ handlers: [handler], middleware: [adds] });
+  await queue.submitMany(["ada", "eve", "bob"].map((to) => ({ ...email(to), max_attempts: 1 })));
+  await queue.drain();
+  expect(batches).toEqual([
+    [
+      { to: "ada", by: "me" },
+      { to: "eve", by: "me" },
+    ],
+    [{ to: "bob", by: "me" }],
+  ]);
+  expect(outcomes(queue)).toEqual(["succeeded", "dead", "succeeded"]);
 });
 
 test("a matcher that fails names the jobs that there are", async () => {

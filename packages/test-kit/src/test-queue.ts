@@ -81,9 +81,12 @@ export function createTestQueue(options: TestQueueOptions = {}): TestQueue {
       const handler = one && handlerOf(one);
       if (one && handler) {
         if (ran.length >= attemptsMax) throw new Error(`drain() ran ${attemptsMax} attempts, and jobs are left`);
-        await runJob({ store, clock, backoff, logger }, one, handler);
+        const of_type = ({ job }: Kept) => job.type === one.job.type && job.status === "queued";
+        const size = handler.options.size ?? 1;
+        const together = size > 1 ? store.all().filter(of_type).slice(0, size) : [one];
+        await Promise.all(together.map((each) => runJob({ store, clock, backoff, logger }, each, handler)));
         store.all();
-        ran.push(structuredClone(one.job));
+        ran.push(...together.map(({ job }) => structuredClone(job)));
         continue;
       }
       const due = store.all().filter((other) => may(other) && /^(scheduled|failed)$/.test(other.job.status));

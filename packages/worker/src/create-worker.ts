@@ -12,6 +12,7 @@ import {
 } from "@atlasqueue/core";
 import { requirePostgres } from "@atlasqueue/core/internal";
 import { asOption, keysOf } from "@atlasqueue/core/internal/worker";
+import { slotsOf } from "./consume/slots.ts";
 import { handlersByType } from "./handler.ts";
 import { newWorkerId, startWorker, type Worker, type WorkerConfig } from "./start-worker.ts";
 
@@ -50,8 +51,8 @@ export type WorkerOptions = WorkerConfig & {
  * Run a worker in this process, with connections of its own. The database must be migrated; while it is away, the worker
  * waits for it. `stop` closes the connections too, so that the process can end: by default it gives the handlers 25
  * seconds, and closing takes up to seven more. If PostgreSQL is too old, or the database's encoding is not UTF8, it logs one
- * line (`worker_refused`) and stops: see `refused`. Throws without a `databaseUrl`, for a URL that cannot be used, and for two
- * handlers of one type. It pauses nothing at its start: `PAUSED_AT_START` is a setting of the programs.
+ * line (`worker_refused`) and stops: see `refused`. Throws without a `databaseUrl`, for a URL or slots that cannot be used, and
+ * for two handlers of one type. It pauses nothing at its start: `PAUSED_AT_START` is a setting of the programs.
  *
  * @example
  * const worker = createWorker({ databaseUrl, redisUrl, queues: ["mail"], handlers: [sendEmail] });
@@ -63,6 +64,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const { logger = createLogger("warn", "atlasqueue-worker"), observe: hear, tracing, ...config } = rest;
   const observe = hear ? observeAll(logEvents(logger), hear) : logEvents(logger);
   handlersByType(config.handlers);
+  slotsOf(config);
   const database = connectDatabase({
     url: databaseUrl,
     schema,

@@ -11,6 +11,7 @@ import {
   type Steps,
 } from "@atlasqueue/contract";
 import type { Logger } from "@atlasqueue/core";
+import { batched, type BatchFunction, type BatchOptions } from "@atlasqueue/runtime";
 
 export {
   DoNotRetryError,
@@ -72,9 +73,12 @@ export type HandlerOptions = {
   isolate?: boolean | { module: string };
 };
 
+/** A handler of batches has no process of its own. */
+export type BatchHandlerOptions = BatchOptions & Omit<HandlerOptions, "isolate">;
+
 export type Handler = {
   readonly type: string;
-  readonly options: HandlerOptions;
+  readonly options: HandlerOptions & Partial<BatchOptions>;
   /** The URL of the module that exports it, if known. */
   readonly module: string | undefined;
   /** Parses, then runs. Rejects with a PayloadError when the payload does not fit the schema. */
@@ -119,11 +123,45 @@ export function defineHandler(
   return makeHandler(first, payloadParser(first, second as StandardSchema), third as HandlerFunction<never>, options);
 }
 
+/**
+ * Define what happens to jobs of a type that are better handled together: up to `size` of them are given to one call. Each
+ * keeps its own lease, attempt and cancellation, and has its own result: those whose result is an Error are retried by
+ * themselves. Throws like `defineHandler`, and a RangeError for a `size` or a `waitMs` out of range.
+ *
+ * @example
+ * export const index = defineBatchHandler("index", z.object({ text: z.string() }), { size: 100, waitMs: 50 }, async (jobs) => {
+ *   const failed = await search.add(jobs.map(({ id, payload }) => ({ id, ...payload })));
+ *   return jobs.map(({ id }) => (failed.has(id) ? new Error("not indexed") : "indexed"));
+ * });
+ */
+export function defineBatchHandler<Input, Output>(
+  definition: JobDefinition<Input, Output>,
+  options: BatchHandlerOptions,
+  run: BatchFunction<Output, JobContext>,
+): Handler;
+export function defineBatchHandler<S extends StandardSchema>(
+  type: string,
+  schema: S,
+  options: BatchHandlerOptions,
+  run: BatchFunction<OutputOf<S>, JobContext>,
+): Handler;
+export function defineBatchHandler(
+  ...given:
+    | [JobDefinition, BatchHandlerOptions, BatchFunction<never, JobContext>]
+    | [string, StandardSchema, BatchHandlerOptions, BatchFunction<never, JobContext>]
+): Handler {
+  const [type, parse, options, run] =
+    given.length === 3
+      ? ([given[0].type, given[0].parse, given[1], given[2]] as const)
+      : ([given[0], payloadParser(given[0], given[1]), given[2], given[3]] as const);
+  return makeHandler(type, parse, batched(type, options, run), options);
+}
+
 function makeHandler(
   type: string,
   parse: JobDefinition["parse"],
   run: HandlerFunction<never>,
-  options: HandlerOptions = {},
+  options: Handler["options"] = {},
 ): Handler {
   const { timeoutSeconds } = options;
   if (timeoutSeconds !== undefined && !(timeoutSeconds > 0 && timeoutSeconds <= limits.timeout_seconds_max))

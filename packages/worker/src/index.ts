@@ -1,4 +1,5 @@
 export {
+  defineBatchHandler,
   defineHandler,
   handlersOf,
   DoNotRetryError,
@@ -8,6 +9,7 @@ export {
   SpawnError,
   StepError,
   type SignalWait,
+  type BatchHandlerOptions,
   type Handler,
   type HandlerFunction,
   type HandlerMiddleware,
@@ -21,6 +23,7 @@ export {
   type ParentCounts,
   type ParentResult,
 } from "@atlasqueue/contract";
+export type { BatchFunction, BatchJob, BatchResults } from "@atlasqueue/runtime";
 export type { WorkerDeps } from "./deps.ts";
 export { createWorker, type WorkerOptions } from "./create-worker.ts";
 export { captureOutput } from "./output/capture-output.ts";

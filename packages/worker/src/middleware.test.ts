@@ -62,14 +62,18 @@ test("around a handler in its own process it sees the result and the error", asy
     }
   };
   work(isolatedHandlers, { middleware: [middleware] });
-  const [sum, spawns, exit] = await add(
+  const [sum, spawns, exit, refuse] = await add(
     { type: "sum", payload: { a: 2 } },
     { type: "spawns", payload: { n: 1 } },
     { type: "exit", max_attempts: 1 },
+    { type: "refuse", max_attempts: 5 },
   );
   const says = "ProcessError: the handler's process exited with code 3";
   await becomes(exit, { status: "dead", last_error: says });
+  // The outcome is the process' own: it is not retried.
+  await becomes(refuse, { status: "dead", attempts: 1, last_error: "DoNotRetryError: it cannot help" });
   await becomes(spawns, { status: "succeeded", result: "spawned" });
   await becomes(sum, { status: "succeeded", result: { changed: expect.anything() } });
-  expect(seen).toContainEqual(["exit", `Error: ${says}`]);
+  expect(seen).toContainEqual(["exit", says]);
+  expect(seen).toContainEqual(["refuse", "Error: DoNotRetryError: it cannot help"]);
 });

@@ -7,6 +7,7 @@ import {
   type Spawn,
   type Steps,
 } from "@atlasqueue/contract";
+import { batched, type BatchFunction, type BatchOptions } from "@atlasqueue/runtime";
 
 /** What a handler gets besides its payload. */
 export type RemoteContext = {
@@ -33,7 +34,7 @@ export type HandlerOptions = {
 
 export type Handler = {
   readonly type: string;
-  readonly options: HandlerOptions;
+  readonly options: HandlerOptions & Partial<BatchOptions>;
   /** Parses, then runs. Rejects with a PayloadError when the payload does not fit the definition. */
   readonly run: (payload: unknown, context: RemoteContext) => Promise<unknown>;
 };
@@ -49,7 +50,7 @@ export type Handler = {
 export function defineHandler<Input, Output>(
   definition: JobDefinition<Input, Output>,
   run: HandlerFunction<Output>,
-  options: HandlerOptions = {},
+  options: Handler["options"] = {},
 ): Handler {
   const { timeoutSeconds } = options;
   if (timeoutSeconds !== undefined && !(timeoutSeconds > 0 && timeoutSeconds <= limits.timeout_seconds_max))
@@ -62,3 +63,20 @@ export function defineHandler<Input, Output>(
     run: async (payload, context) => run(await definition.parse(payload), context),
   };
 }
+
+/**
+ * Define what happens to jobs of a type that are better handled together: up to `size` of them are given to one call. Each
+ * keeps its own lease, attempt and cancellation, and has its own result: those whose result is an Error are retried by
+ * themselves. Throws a RangeError for options out of range.
+ *
+ * @example
+ * const handleRows = defineBatchHandler(addRow, { size: 100, waitMs: 50 }, async (jobs) => {
+ *   await insertAll(jobs.map(({ payload }) => payload));
+ *   return jobs.map(() => "added");
+ * });
+ */
+export const defineBatchHandler = <Input, Output>(
+  definition: JobDefinition<Input, Output>,
+  options: BatchOptions & HandlerOptions,
+  run: BatchFunction<Output, RemoteContext>,
+): Handler => defineHandler(definition, batched(definition.type, options, run), options);

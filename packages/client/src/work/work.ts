@@ -12,6 +12,7 @@ import {
   abort,
   createRunLoop,
   newStages,
+  requireBatchRoom,
   runAttempt,
   signalOf,
   succeeded,
@@ -85,6 +86,8 @@ export function startRemoteWorker(
   options: WorkOptions = {},
   tracing?: Tracing,
 ): RemoteWorker {
+  const own = typeof queues === "string" ? [options.concurrency ?? 10] : Object.values(queues);
+  if (typeof handlers !== "function") requireBatchRoom([handlers].flat() as Handler[], Math.max(...own));
   if (typeof queues === "string") return startOne(calls, queues, handlers, options, tracing);
   const slots = Object.entries(queues);
   if (slots.length === 0) throw new TypeError("queues must name at least one queue; got {}");

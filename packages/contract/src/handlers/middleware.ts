@@ -64,7 +64,14 @@ type FlowSubmission = { jobs: readonly JobSubmission[]; then?: JobSubmission | u
  * const through = submitThrough(options.middleware);
  * submitMany: (jobs) => through.many(jobs, async (changed) => store(changed)),
  */
-export function submitThrough(all: readonly SubmitMiddleware[] = []) {
+export function submitThrough(given: readonly SubmitMiddleware[] = []) {
+  // Whatever it returns, the next outer one gets the job's id.
+  const all = given.map((one) => async (submission: Submitting, next: () => Promise<Id>): Promise<Id> => {
+    let stored: Promise<Id> | undefined;
+    await one(submission, () => (stored = next()));
+    if (!stored) throw new Error("a middleware of submissions must call next(), or throw");
+    return stored;
+  });
   async function pass<Job extends JobSubmission, Answer>(
     jobs: readonly Job[],
     send: (jobs: readonly Job[]) => Promise<Answer>,
@@ -84,7 +91,6 @@ export function submitThrough(all: readonly SubmitMiddleware[] = []) {
           if (missing === 0) sent.resolve(send(changed));
           return { id: idsOf(await sent.promise)[at]?.id ?? "" };
         });
-        if (!called) throw new Error("a middleware of submissions must call next(), or throw");
       } catch (error) {
         if (!called) sent.reject(error);
         throw error;

@@ -5,6 +5,7 @@ import { gate, recorder } from "../recorder.ts";
 import { testApi, type TestApi } from "../test-api.ts";
 import {
   createClient,
+  defineBatchHandler,
   defineHandler,
   defineJob,
   DoNotRetryError,
@@ -59,6 +60,30 @@ test("one function takes jobs of every type", async () => {
   work("every", ({ n }, { job }) => `${job.type} ${String(n)}`);
   const { id } = await client.submit({ type: "anything", queue: "every", payload: { n: 1 } });
   expect(await client.wait(id)).toMatchObject({ result: "anything 1" });
+});
+
+test("a batch handler gets jobs that are ready together, and each has its own result", async () => {
+  const calls: number[] = [];
+  const add = defineJob("add", z.object({ n: z.number() }));
+  const handler = defineBatchHandler(add, { size: 3, waitMs: 60_000 }, async (jobs) => {
+    calls.push(jobs.length);
+    return jobs.map(({ payload: { n }, context: { job } }) =>
+      n === 2 && job.attempts === 1 ? new Error("not yet") : n + 1,
+    );
+  });
+  const submissions = [1, 2, 3].map((n) => ({ ...add.submission({ n }), queue: "batches" }));
+  const jobs = await client.submitMany(submissions);
+  work("batches", handler);
+  await eventually(async () => expect((await client.get(jobs[1]?.id ?? "")).last_error).toBe("Error: not yet"));
+  for (const n of [7, 8]) await client.submit(add, { n }, { queue: "batches" });
+  for (const [at, result] of [2, 3, 4].entries())
+    expect(await client.wait(jobs[at]?.id ?? "")).toMatchObject({
+      status: "succeeded",
+      result,
+      attempts: at === 1 ? 2 : 1,
+    });
+  expect(calls).toEqual([3, 3]);
+  expect(() => client.work("batches", handler, { concurrency: 2 })).toThrow("concurrency must be at least the size");
 });
 
 test("middleware goes around each handler and each submission, in order", async () => {
