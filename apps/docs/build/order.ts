@@ -31,6 +31,7 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
       "steps-and-signals",
       "results",
       "live-events",
+      "batch-handlers",
       "middleware",
       "isolation",
       "webhooks",

@@ -1,11 +1,4 @@
-export {
-  batched,
-  requireBatchRoom,
-  type BatchFunction,
-  type BatchJob,
-  type BatchOptions,
-  type BatchResults,
-} from "./attempt/batch.ts";
+export { batched, type BatchFunction, type BatchJob, type BatchOptions, type BatchResults } from "./attempt/batch.ts";
 export { failed, succeeded, unknownType, type Ending } from "./attempt/outcome.ts";
 export { runAttempt } from "./attempt/run-attempt.ts";
 export { sourcesOf, type Sources } from "./attempt/sources.ts";
@@ -15,6 +8,7 @@ export { createHeldJobs, heldJob, type Held } from "./run/held-jobs.ts";
 export { abort, lazyAbort, signalOf, type LazyAbort } from "./run/lazy-abort.ts";
 export { keepLeases, type Extender } from "./run/lease-keeper.ts";
 export { createRunLoop, newStages, type Attempts, type JobSource, type Outcome, type Stages } from "./run/run-loop.ts";
+export { ownSlots, requireBatchRoom, requireInteger } from "./run/slots.ts";
 export { createBatcher } from "./waiting/batcher.ts";
 export { createSettler } from "./settle/settler.ts";
 export { pause, until } from "./waiting/pause.ts";

@@ -145,15 +145,10 @@ export function defineBatchHandler<S extends StandardSchema>(
   options: BatchHandlerOptions,
   run: BatchFunction<OutputOf<S>, JobContext>,
 ): Handler;
-export function defineBatchHandler(
-  ...given:
-    | [JobDefinition, BatchHandlerOptions, BatchFunction<never, JobContext>]
-    | [string, StandardSchema, BatchHandlerOptions, BatchFunction<never, JobContext>]
-): Handler {
-  const [type, parse, options, run] =
-    given.length === 3
-      ? ([given[0].type, given[0].parse, given[1], given[2]] as const)
-      : ([given[0], payloadParser(given[0], given[1]), given[2], given[3]] as const);
+export function defineBatchHandler(first: string | JobDefinition, ...rest: unknown[]): Handler {
+  const { type, parse } =
+    typeof first === "string" ? { type: first, parse: payloadParser(first, rest.shift() as StandardSchema) } : first;
+  const [options, run] = rest as [BatchHandlerOptions, BatchFunction<never, JobContext>];
   return makeHandler(type, parse, batched(type, options, run), options);
 }
 

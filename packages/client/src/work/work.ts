@@ -12,7 +12,9 @@ import {
   abort,
   createRunLoop,
   newStages,
+  ownSlots,
   requireBatchRoom,
+  requireInteger,
   runAttempt,
   signalOf,
   succeeded,
@@ -86,16 +88,12 @@ export function startRemoteWorker(
   options: WorkOptions = {},
   tracing?: Tracing,
 ): RemoteWorker {
-  const own = typeof queues === "string" ? [options.concurrency ?? 10] : Object.values(queues);
-  if (typeof handlers !== "function") requireBatchRoom([handlers].flat() as Handler[], Math.max(...own));
-  if (typeof queues === "string") return startOne(calls, queues, handlers, options, tracing);
-  const slots = Object.entries(queues);
-  if (slots.length === 0) throw new TypeError("queues must name at least one queue; got {}");
-  if (options.concurrency !== undefined)
-    throw new TypeError("concurrency is for one queue: these have slots of their own");
-  for (const [queue, count] of slots) requireRange(`queues: the slots of ${queue}`, count, 1, 1_000);
+  const slots = typeof queues === "string" ? undefined : ownSlots(queues, options.concurrency, 1_000);
+  if (typeof handlers !== "function")
+    requireBatchRoom([handlers].flat() as Handler[], slots?.values() ?? [options.concurrency ?? 10]);
+  if (!slots) return startOne(calls, queues as string, handlers, options, tracing);
   const id = options.workerId ?? newWorkerId();
-  const workers = slots.map(([queue, concurrency]) =>
+  const workers = [...slots].map(([queue, concurrency]) =>
     startOne(calls, queue, handlers, { ...options, workerId: id, concurrency }, tracing),
   );
   return {
@@ -118,11 +116,11 @@ function startOne(
 ): RemoteWorker {
   const { concurrency = 10, waitSeconds = 20, runMax = 1, unknownTypeSeconds = 300, middleware = [] } = options;
   const { leaseSeconds: lease_seconds = limits.lease_seconds_default } = options;
-  requireRange("concurrency", concurrency, 1, 1_000);
-  requireRange("leaseSeconds", lease_seconds, 1, limits.lease_seconds_max);
-  requireRange("waitSeconds", waitSeconds, 0, limits.wait_seconds_max);
-  requireRange("runMax", runMax, 1, 1_000);
-  requireRange("unknownTypeSeconds", unknownTypeSeconds, 0, 86_400);
+  requireInteger("concurrency", concurrency, 1, 1_000);
+  requireInteger("leaseSeconds", lease_seconds, 1, limits.lease_seconds_max);
+  requireInteger("waitSeconds", waitSeconds, 0, limits.wait_seconds_max);
+  requireInteger("runMax", runMax, 1, 1_000);
+  requireInteger("unknownTypeSeconds", unknownTypeSeconds, 0, 86_400);
   const wait_seconds = Math.min(waitSeconds, lease_seconds / 3);
   const find = handlerFinder(handlers);
   const lease_ms = lease_seconds * 1_000;
@@ -204,9 +202,4 @@ function handlerFinder(given: WorkHandlers): (type: string) => Handler | undefin
   }
   if (handlers.size === 0) throw new TypeError("work needs at least one handler");
   return (type) => handlers.get(type);
-}
-
-function requireRange(name: string, value: number, min: number, max: number): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return;
-  throw new RangeError(`${name} must be an integer from ${min} to ${max}; got ${value}`);
 }

@@ -1,4 +1,5 @@
 import { showValue } from "@atlasqueue/contract";
+import { requireInteger } from "../run/slots.ts";
 
 export type BatchOptions = {
   /** Jobs of one call at most, 1 to 1,000: no more than the worker has slots. */
@@ -37,12 +38,8 @@ export function batched<Payload, Context extends Own>(
   { size, waitMs }: BatchOptions,
   run: BatchFunction<Payload, Context>,
 ): (payload: Payload, context: Context) => Promise<unknown> {
-  for (const [name, value, min, max] of [
-    ["size", size, 1, 1_000],
-    ["waitMs", waitMs, 0, 60_000],
-  ] as const)
-    if (!(Number.isInteger(value) && value >= min && value <= max))
-      throw new RangeError(`${name} of ${type} must be an integer from ${min} to ${max}; got ${showValue(value)}`);
+  requireInteger(`size of ${type}`, size, 1, 1_000);
+  requireInteger(`waitMs of ${type}`, waitMs, 0, 60_000);
   let waiting: Collected<Payload, Context>[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -80,18 +77,6 @@ export function batched<Payload, Context extends Own>(
     else timer ??= setTimeout(flush, waitMs);
     return one.result.promise;
   };
-}
-
-/** Throws a RangeError if a call of one of these handlers could never have all of its jobs. */
-export function requireBatchRoom(
-  handlers: readonly { type: string; options: { size?: number } }[],
-  slots: number,
-): void {
-  for (const { type, options } of handlers)
-    if ((options.size ?? 1) > slots)
-      throw new RangeError(
-        `concurrency must be at least the size of the batch handler of ${type}, ${options.size}; got ${slots}`,
-      );
 }
 
 function endOfAll(batch: readonly { signal: AbortSignal }[]): AbortSignal {

@@ -136,7 +136,9 @@ test("each queue has slots of its own: one whose jobs do not end leaves the othe
   for (const { id } of slow) expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
   expect(most["slow"]).toBe(2);
   expect(() => client.work({ mail: 2, reports: 0 }, run)).toThrow("the slots of reports must be an integer from 1 to");
-  expect(() => client.work({ mail: 2 }, run, { concurrency: 5 })).toThrow("concurrency is for one queue");
+  expect(() => client.work({ mail: 2 }, run, { concurrency: 5 })).toThrow(
+    "concurrency is for queues that share their slots",
+  );
 });
 
 test.each<[string, Handler["run"], string]>([

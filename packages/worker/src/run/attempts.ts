@@ -103,22 +103,19 @@ async function aroundProcess(
   run: () => Promise<Outcome>,
 ): Promise<Outcome> {
   let outcome: Outcome | undefined;
-  let error: Error | undefined;
-  try {
-    const returned = await inside(async () => {
-      outcome = await run();
-      if (outcome.kind === "succeeded") return outcome.result;
-      throw (error = new Error(outcome.error));
-    });
-    // Whatever came in between.
-    const said = outcome as Outcome | undefined;
-    if (said?.kind === "not_started") return said;
-    if (said?.kind !== "succeeded") return succeeded(keptResult(handler, returned), undefined);
-    return returned === said.result ? said : succeeded(keptResult(handler, returned), said.spawned);
-  } catch (thrown) {
-    if (outcome && (thrown === error || outcome.kind === "not_started")) return outcome;
+  const failure = new Error();
+  const returned = await inside(async () => {
+    outcome = await run();
+    if (outcome.kind === "succeeded") return outcome.result;
+    throw Object.assign(failure, { message: outcome.error });
+  }).catch((thrown: unknown) => {
+    if (thrown === failure || outcome?.kind === "not_started") return failure;
     throw thrown;
-  }
+  });
+  const said = outcome as Outcome | undefined;
+  const result = said?.kind === "succeeded" ? said.result : failure;
+  if (said && (returned === result || said.kind === "not_started")) return said;
+  return succeeded(keptResult(handler, returned), said?.kind === "succeeded" ? said.spawned : undefined);
 }
 
 function notStarted(thrown: unknown): Outcome {
