@@ -1,5 +1,4 @@
 import { queueInside, type JobStatus, type Json, type SubmitJobInput, type Tracing } from "@atlasqueue/contract";
-import type { SubmitMiddleware } from "@atlasqueue/contract";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
 import { requiredAtFirstUse } from "./database/server/require-postgres.ts";
@@ -47,7 +46,7 @@ export type QueueOptions = {
   preparedStatements?: boolean;
   observe?: Observe;
   /** Around each submitted job, the first outermost; not around what a schedule submits. Default: none. */
-  middleware?: readonly SubmitMiddleware[] | undefined;
+  middleware?: Parameters<typeof queueInside>[0];
   /**
    * Where spans go: `openTelemetry()` of `@atlasqueue/core/opentelemetry`. Jobs carry the context of their `send` span to
    * the worker that runs them. Default: none, which costs nothing.

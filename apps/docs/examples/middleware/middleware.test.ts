@@ -8,8 +8,11 @@ import { enterRequestId, requestId, sendRequestId } from "./request-id.ts";
 
 test("errors are reported once each, and a request's id reaches its jobs", { tags: ["slow"] }, async () => {
   const { databaseUrl } = await startSystem();
-  const reported: unknown[] = [];
-  const reporter = { captureException: (error: unknown, about: object) => void reported.push([String(error), about]) };
+  const reported: string[] = [];
+  const reporter = {
+    captureException: (error: unknown, about: object) =>
+      void reported.push(`${String(error)} ${JSON.stringify(about)}`),
+  };
   const seen: unknown[] = [];
   const handlers = [
     defineHandler("note", z.object({}), () => void seen.push(requestId.getStore())),
@@ -28,6 +31,6 @@ test("errors are reported once each, and a request's id reaches its jobs", { tag
   await queue.submit({ type: "wait" });
   await worker.empty();
   expect(seen.toSorted()).toEqual([alone.id, "r-17", "r-17"].toSorted());
-  const about = { tags: { type: "fail", queue: "default" }, extra: { job_id: failed.id, attempt: 1 } };
-  expect(reported).toEqual([["Error: no", about]]);
+  const about = `{"tags":{"type":"fail","queue":"default"},"extra":{"job_id":"${failed.id}","attempt":1}}`;
+  expect(reported).toEqual([`Error: no ${about}`]);
 });
