@@ -151,8 +151,9 @@ test("the tags of tests have one spelling, by which their files are found", () =
     (file) =>
       /\/test\/|\.test\.ts$|system-tests/.test(file) && /\.tsx?$/.test(file) && !file.endsWith("/layout.test.ts"),
   );
-  const tagged = tests.filter((file) => /\btags:/.test(read(file)));
-  const found = (file: string) => file.endsWith(".test.ts") && !/\btags:(?! \["(slow|nightly)"\])/.test(read(file));
+  const tagged = tests.filter((file) => /\btags:\s*\[?\s*["'`](slow|nightly)/.test(read(file)));
+  const found = (file: string) =>
+    file.endsWith(".test.ts") && !/\btags:(?! \["(slow|nightly)"\])\s*\[?\s*["'`](slow|nightly)/.test(read(file));
   expect(tagged.length).toBeGreaterThan(50);
   expect(tagged.filter((file) => !found(file))).toEqual([]);
 });

@@ -56,7 +56,7 @@ test("a batch that is not full goes after waitMs; a payload that does not fit an
 test.each([
   ["throws", () => Promise.reject(new Error("no room")), "Error: no room"],
   ["returns too few", () => [1], "TypeError: the batch handler of row returned 1 results for 2 jobs"],
-  ["returns nothing", () => undefined as never, /^TypeError: the batch handler of row returned undefined: it must/],
+  ["returns nothing", () => undefined as never, /^TypeError: the batch handler of row returned nothing: it must/],
 ])("a handler that %s fails all of its batch", async (_name, run, says) => {
   const ids = await add(...rows(1, 2).map((one) => ({ ...one, max_attempts: 1 })));
   work([defineBatchHandler("row", row, { size: 2, waitMs: 60_000 }, run)]);

@@ -2,7 +2,7 @@ import { postgresUrl } from "@atlasqueue/harness";
 import { afterEach, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
-import { DatabaseTimeoutError, outcomeUnknown } from "./errors.ts";
+import { outcomeUnknown } from "./errors.ts";
 
 const databases: Database[] = [];
 afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())));

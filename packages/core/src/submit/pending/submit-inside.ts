@@ -1,7 +1,6 @@
 import { canonicalJson, type JobStatus } from "@atlasqueue/contract";
 import { composed } from "../../database/composed.ts";
 import type { Execute } from "../../database/statement.ts";
-import type { ReadyJob } from "../../signal/signal.ts";
 import type { EnqueueOptions } from "../enqueue.ts";
 import type { Submission } from "../outcome.ts";
 
