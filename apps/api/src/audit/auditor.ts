@@ -1,7 +1,6 @@
 import { isUnavailable } from "@atlasqueue/core";
 import { recordActs, type Deps } from "@atlasqueue/core/internal";
 import {
-  beginActs,
   beginOnce,
   endActs,
   newId,
@@ -40,7 +39,7 @@ const items_max = 500;
  * const begun = await auditor.begin(act);
  */
 export function createAuditor(deps: Deps): Auditor {
-  const begin = batched({ items_max }, (acts: readonly BegunAct[]) => beginActs(deps, acts));
+  const begin = batched({ items_max }, (acts: readonly BegunAct[]) => recordActs(deps, acts, false));
   const end = batched({ items_max }, (acts: readonly EndedAct[]) => endActs(deps, acts));
   const record = batched({ items_max }, (acts: readonly Act[]) => recordActs(deps, acts));
   const refusals = createRefusals();

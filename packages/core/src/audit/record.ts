@@ -20,32 +20,24 @@ export type Act = {
   refused: number | null;
 };
 
-/**
- * Store what was done, in the order given.
- *
- * @example
- * await recordActs(deps, [{ tenant, actor, action: "queue.pause", target: "mails", request_id, address, … }]);
- */
-export async function recordActs(deps: Pick<Deps, "database">, acts: readonly Act[]): Promise<void> {
-  await executeOn(deps.database)({
-    text: insertActs,
-    params: [rowsOf(acts.map((act) => ({ id: newId(), ...act }))), "true", ...no_key],
-  });
-}
-
 /** An act that is about to be done. */
 export type BegunAct = Act & { id: string };
 
 /**
- * Store what is about to be done, under ids from `newId`. It need not wait for the disk: whatever the act itself writes
- * there comes after it in the same log.
+ * Store what was done, in the order given; or what is about to be done (not `finished`), under ids from `newId`. That need
+ * not wait for the disk: whatever the act itself writes there comes after it in the same log.
  * See decisions/2026-11-21-audit.md.
  *
  * @example
- * await beginActs(deps, [{ id: newId(), tenant, actor, action: "queue.pause", … }]);
+ * await recordActs(deps, [{ tenant, actor, action: "queue.pause", target: "mails", request_id, address, … }]);
  */
-export async function beginActs(deps: Pick<Deps, "database">, acts: readonly BegunAct[]): Promise<void> {
-  await executeOn(deps.database)({ text: insertActs, params: [rowsOf(acts), "false", ...no_key] });
+export async function recordActs(
+  deps: Pick<Deps, "database">,
+  acts: readonly (Act & { id?: string })[],
+  finished = true,
+): Promise<void> {
+  const begun = acts.map((act) => ({ id: newId(), ...act }));
+  await executeOn(deps.database)({ text: insertActs, params: [rowsOf(begun), String(finished), ...no_key] });
 }
 
 /**

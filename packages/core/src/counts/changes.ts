@@ -6,7 +6,7 @@ type Changes = Partial<Record<JobStatus, string>>;
 /**
  * A part of a WITH that keeps the counts of queues: one row for each queue the statement touched, in the statement's
  * own transaction, and appended, so that no one waits for a counter. `rows` is another part of the WITH with a row of
- * `tenant` and `queue` for each job; use `countMoves` or `countMixedMoves` unless the cost matters.
+ * `tenant` and `queue` for each job; use `countMixedMoves` where they went different ways.
  * See decisions/2026-11-20-counts.md.
  *
  * @example
@@ -18,16 +18,6 @@ export function countChanges(rows: string, changes: Changes): string {
     INSERT INTO atlasqueue.queue_changes (tenant, queue, ${Object.keys(changes).join(", ")})
     SELECT tenant, queue, ${Object.values(changes).join(", ")} FROM ${rows} GROUP BY tenant, queue
   )`;
-}
-
-/**
- * The counts, when all of `rows` went the same way.
- *
- * @example
- * `WITH settled AS (UPDATE atlasqueue.jobs … RETURNING tenant, queue), ${countMoves("settled", "running", "succeeded")} SELECT …`;
- */
-export function countMoves(rows: string, from: JobStatus, to: JobStatus): string {
-  return countChanges(rows, { [from]: "-count(*)", [to]: "count(*)" });
 }
 
 /**

@@ -2,7 +2,7 @@
 export { listActs, showAct } from "../audit/list.ts";
 export { newId } from "../ids.ts";
 export { beginOnce, type BegunOnce, type KeyedAct } from "../audit/once.ts";
-export { beginActs, endActs, type Act, type BegunAct, type EndedAct } from "../audit/record.ts";
+export { endActs, type Act, type BegunAct, type EndedAct } from "../audit/record.ts";
 export {
   afterSome,
   CallerGoneError,

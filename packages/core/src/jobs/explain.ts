@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import { traceIdOf, type Explanation, type ExplanationCode, type JobStatus } from "@atlasqueue/contract";
+import { isFinal, traceIdOf, type Explanation, type ExplanationCode, type JobStatus } from "@atlasqueue/contract";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { awaitedParents, describeAwaited, type AwaitedParent } from "../flows/awaited.ts";
@@ -86,80 +86,63 @@ async function missingWorker(signal: Signal, tenant: string, { queue, type }: Fa
 const wasReleased = ({ status, waits_for, run_at, due_at }: Facts): boolean =>
   status === "scheduled" && waits_for === null && due_at !== null && due_at > run_at;
 
+/** What the job waits for comes after its queue's pause and limits, once it is ready. */
 function reasonsOf(job: Facts): Reason[] {
+  if (job.status === "queued")
+    return [...pausedQueue(job), ...limitsReached(job.queue, job.group_key, job), waiting(job)];
+  return [mainReason(job, job.status), ...(isFinal(job.status) || job.status === "running" ? [] : pausedQueue(job))];
+}
+
+function mainReason(job: Facts, status: Exclude<JobStatus, "queued">): Reason {
   const at = (time: Date | null) => time?.toISOString() ?? "an unknown time";
-  switch (job.status) {
-    case "scheduled":
-      return [
-        job.waits_for === null
-          ? {
-              code: "scheduled",
-              detail: wasReleased(job)
-                ? `A worker without a handler for its type released it. It can be leased again at ${at(job.due_at)}.`
-                : `It can run from ${at(job.run_at)}.`,
-            }
-          : {
-              code: "waiting_for_signal",
-              detail: `It waits for the signal ${JSON.stringify(job.waits_for)} until ${at(job.run_at)}.`,
-            },
-        ...pausedQueue(job),
-      ];
+  const error = job.last_error ?? "";
+  const finished_at = at(job.finished_at);
+  switch (status) {
+    case "scheduled": {
+      const { waits_for } = job;
+      if (waits_for !== null) {
+        const detail = `It waits for the signal ${JSON.stringify(waits_for)} until ${at(job.run_at)}.`;
+        return { code: "waiting_for_signal", detail };
+      }
+      const released = `A worker without a handler for its type released it. It can be leased again at ${at(job.due_at)}.`;
+      return { code: "scheduled", detail: wasReleased(job) ? released : `It can run from ${at(job.run_at)}.` };
+    }
     case "blocked":
-      return [blockedBy(job), ...pausedQueue(job)];
-    case "queued":
-      return [...pausedQueue(job), ...limitsReached(job.queue, job.group_key, job), waiting(job)];
+      return blockedBy(job);
     case "failed": {
       const attempts = `Attempt ${job.attempts} of ${job.max_attempts} failed`;
-      const detail = `${attempts}. The next is due at ${at(job.run_at)}. The error was: ${job.last_error ?? ""}`;
-      return [{ code: "waiting_for_retry", detail }, ...pausedQueue(job)];
+      const detail = `${attempts}. The next is due at ${at(job.run_at)}. The error was: ${error}`;
+      return { code: "waiting_for_retry", detail };
     }
-    case "running":
-      return job.lease_has_ended
-        ? [
-            {
-              code: "lease_expired",
-              detail: `${job.worker_id} stopped renewing its lease. Another worker gets the job in a few seconds.`,
-            },
-          ]
-        : [{ code: "running", detail: `${job.worker_id} runs it, with a lease until ${at(job.locked_until)}.` }];
-    case "cancelled":
-      if (job.cancelled_by !== null)
-        return [
-          {
-            code: "parent_failed",
-            detail: `It ended at ${at(job.finished_at)} and never ran. ${job.last_error ?? ""}`,
-          },
-        ];
+    case "running": {
+      const ended = `${job.worker_id} stopped renewing its lease. Another worker gets the job in a few seconds.`;
+      if (job.lease_has_ended) return { code: "lease_expired", detail: ended };
+      return { code: "running", detail: `${job.worker_id} runs it, with a lease until ${at(job.locked_until)}.` };
+    }
+    case "dead": {
+      const detail = `It died at ${finished_at} after ${job.attempts} attempts. The error was: ${error}`;
+      return { code: job.dead_reason ?? "dead", detail };
+    }
+    case "cancelled": {
+      const detail = `It ended at ${finished_at} and never ran. ${error}`;
+      if (job.cancelled_by !== null) return { code: "parent_failed", detail };
       if (job.last_error === "expired")
-        return [
-          { code: "expired", detail: `It expired at ${at(job.finished_at)}, as no worker had taken it by then.` },
-        ];
+        return { code: "expired", detail: `It expired at ${finished_at}, as no worker had taken it by then.` };
       // Another job is the answer to it: `admit` says which.
-      if (job.attempts === 0 && job.last_error !== null)
-        return [{ code: "superseded", detail: `It ended at ${at(job.finished_at)} and never ran. ${job.last_error}` }];
-      return [{ code: job.status, detail: `It finished at ${at(job.finished_at)}.` }];
+      if (job.attempts === 0 && job.last_error !== null) return { code: "superseded", detail };
+      return { code: status, detail: `It finished at ${finished_at}.` };
+    }
     case "succeeded":
-      return [{ code: job.status, detail: `It finished at ${at(job.finished_at)}.` }];
-    case "dead":
-      return [
-        {
-          code: job.dead_reason ?? "dead",
-          detail: `It died at ${at(job.finished_at)} after ${job.attempts} attempts. The error was: ${job.last_error ?? ""}`,
-        },
-      ];
+      return { code: status, detail: `It finished at ${finished_at}.` };
     default:
-      return job.status satisfies never;
+      return status satisfies never;
   }
 }
 
 function pausedQueue({ queue, paused_at }: Facts): Reason[] {
   if (!paused_at) return [];
-  return [
-    {
-      code: "queue_paused",
-      detail: `Queue ${JSON.stringify(queue)} has been paused since ${paused_at.toISOString()}.`,
-    },
-  ];
+  const detail = `Queue ${JSON.stringify(queue)} has been paused since ${paused_at.toISOString()}.`;
+  return [{ code: "queue_paused", detail }];
 }
 
 const pending: Reason = {

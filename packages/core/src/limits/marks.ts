@@ -2,7 +2,7 @@ import { forTenant } from "../database/pool/fair-share.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { createQueueLines } from "../queues/queue-lines.ts";
 import { readyJobs } from "../queues/ready.ts";
-import { announce, send } from "../signal/announce.ts";
+import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 
 // A queue with limits or turns has one wake-up mark in Redis: an id in a list of at most one. A worker woken by it claims what
@@ -16,7 +16,7 @@ const signalled_max = 10_000;
 /** Push the mark of a queue that has a ready job, where Redis has none. Rejects with `SignalUnavailableError`. */
 export async function pushMark(deps: SignalDeps, queue: QueueRef): Promise<number> {
   const own = { database: forTenant(deps.database, { tenant: queue.tenant }) };
-  return send(deps, await readyJobs(own, queue, { jobs_max: 1 }), "front");
+  return deps.signal.pushFront(await readyJobs(own, queue, { jobs_max: 1 }));
 }
 
 /** Give a queue a mark instead of ids: what was in its lists is dropped. Resolves with 1 if it has a ready job. */

@@ -2,7 +2,6 @@ import type { Deps } from "../deps.ts";
 import { readyJobs } from "../queues/ready.ts";
 import { everyReadyQueue, type ReadyQueue } from "../queues/ready-queues.ts";
 import { markAnew } from "../limits/marks.ts";
-import { send } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 
 /** Of each queue. The sweep adds what is behind them when workers come to it. */
@@ -33,5 +32,5 @@ async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Prom
   if (queue.marked || signal.marks_only) return markAnew(deps, queue);
   await signal.setMarked(queue, false);
   const ready = await readyJobs(deps, queue, { jobs_max: refill_jobs_max });
-  return ready.length === 0 ? 0 : send(deps, ready, "back");
+  return ready.length === 0 ? 0 : signal.push(ready);
 }

@@ -1,6 +1,5 @@
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyJobs } from "../queues/ready.ts";
-import { send } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 
 /** A signal may still be on its way for this long; signalling a job twice does no harm, only work. */
@@ -38,7 +37,7 @@ export async function resignalOrphans(
     orphans = await readyJobs(deps, queue, { ...missing, reach_ms: back_ms });
   }
   // Not as a hint: a failure must not be taken for nothing missing.
-  const count = orphans.length > 0 ? await send(deps, orphans, "front") : 0;
+  const count = orphans.length > 0 ? await signal.pushFront(orphans) : 0;
   if (count > 0) {
     deps.observe({ event: "job_enqueued", queue: queue.queue, count });
     deps.observe({ event: "jobs_resignalled", queue: queue.queue, count });

@@ -8,7 +8,7 @@ import type { FollowUps } from "../follow-ups.ts";
 import { LeaseTokenTakenError } from "../lease/claim/statement.ts";
 import { deal, wantedBy, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { pause } from "../pause.ts";
-import { announce, hint, send } from "../signal/announce.ts";
+import { announce, hint } from "../signal/announce.ts";
 import { SignalUnavailableError, wakeMark, type Signal } from "../signal/signal.ts";
 import { claimJobs } from "../lease/claim.ts";
 import type { ClaimSize } from "../lease/claim-size.ts";
@@ -47,11 +47,7 @@ export function createHandOut(
   /** Ids that no call is waiting for any more. Those in the list itself have ordinary priority. */
   const putBack = ({ tenant, queue }: QueueRef, ids: readonly string[]): Promise<void> =>
     hint(deps.observe, "push", () =>
-      send(
-        deps,
-        ids.filter(isUuid).map((id) => ({ tenant, queue, id, priority: 0 })),
-        "front",
-      ),
+      deps.signal.pushFront(ids.filter(isUuid).map((id) => ({ tenant, queue, id, priority: 0 }))),
     );
 
   const untilOver = ({ gone, ends_at }: Caller) =>

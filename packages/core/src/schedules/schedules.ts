@@ -3,7 +3,6 @@ import {
   limits,
   validate,
   type CreateScheduleInput,
-  type Fault,
   type Schedule,
 } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
@@ -13,6 +12,7 @@ import { listSchedules } from "./list.ts";
 import { showSchedule, showSchedules } from "./show.ts";
 import { deleteSchedule } from "./delete.ts";
 import { pauseSchedule, resumeSchedule } from "./pause.ts";
+import { FaultyError } from "../submit/refused.ts";
 import { putSchedule } from "./store.ts";
 
 /** What code can do with its tenant's schedules. `undefined` and `false` mean that there is none of that name. */
@@ -32,14 +32,9 @@ export type Schedules = {
   delete(name: string): Promise<boolean>;
 };
 
-/** The schedule is not valid; `faults` name the fields, what they accept and what they got. */
-export class InvalidScheduleError extends Error {
+/** The schedule is not valid. */
+export class InvalidScheduleError extends FaultyError {
   override readonly name = "InvalidScheduleError";
-  readonly faults: readonly Fault[];
-  constructor(faults: readonly Fault[]) {
-    super(faults.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; "));
-    this.faults = faults;
-  }
 }
 
 /**

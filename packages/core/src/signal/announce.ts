@@ -14,11 +14,6 @@ export async function hint(observe: Observe, during: string, call: () => Promise
 
 type SignalDeps = Pick<Deps, "observe"> & { signal: Signal };
 
-/** The same, but rejects with `SignalUnavailableError`. Resolves with how many the signal took in. */
-export function send({ signal }: SignalDeps, jobs: readonly ReadyJob[], place: "back" | "front"): Promise<number> {
-  return place === "back" ? signal.push(jobs) : signal.pushFront(jobs);
-}
-
 /**
  * Signal jobs that a committed transition made ready, those of all queues in one round trip. `front` is for those that already
  * had their place. Resolves with how many the signal took in; the others are already there, or left to the sweep.
@@ -31,7 +26,7 @@ export async function announce(
   if (jobs.length === 0) return 0;
   let taken = 0;
   await hint(deps.observe, "push", async () => {
-    taken = await send(deps, jobs, place);
+    taken = await (place === "back" ? deps.signal.push(jobs) : deps.signal.pushFront(jobs));
     if (taken > 0) tellOf(deps.observe, jobs, taken);
   });
   return taken;

@@ -70,8 +70,8 @@ export async function isOthersRedis(deps: OwnerDeps, renew_ms = renewal_ms, writ
   if (!nonce) return false;
   // Before the row, which has each nonce before Redis has it.
   const found = await nonce.read();
-  const row = await rowOf(deps, renew_ms);
   const execute = executeOn(deps.database);
+  const [row = nobodys] = await execute<Row>({ text: read, params: [renew_ms, refused_for * renew_ms] });
   if (found !== undefined && !row.nonces.includes(found)) {
     if (found === row.stranger) return row.refused;
     const changed = row.stranger !== null;
@@ -87,11 +87,7 @@ export async function isOthersRedis(deps: OwnerDeps, renew_ms = renewal_ms, writ
 }
 
 type Row = { nonces: string[]; stranger: string | null; due: boolean; refused: boolean };
-
-async function rowOf({ database }: OwnerDeps, renew_ms: number): Promise<Row> {
-  const [row] = await executeOn(database)<Row>({ text: read, params: [renew_ms, refused_for * renew_ms] });
-  return row ?? { nonces: [], stranger: null, due: true, refused: false };
-}
+const nobodys: Row = { nonces: [], stranger: null, due: true, refused: false };
 
 // A time further ahead than ours can be was written before the clock was set back.
 const read = `

@@ -1,5 +1,5 @@
 import { limits, type Json } from "@atlasqueue/contract";
-import { countMoves } from "../counts/changes.ts";
+import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
@@ -88,6 +88,6 @@ const text = composed(
     SELECT $2, id, 'wait', $4, now(), until, CASE WHEN over THEN true END FROM goes
     ON CONFLICT (job_id, kind, name) DO UPDATE SET timeout_delivered = true
     WHERE excluded.timeout_delivered AND known.timeout_delivered IS NULL
-  ), ${countMoves("parked", "running", "scheduled")}
+  ), ${countChanges("parked", { running: "-count(*)", scheduled: "count(*)" })}
   SELECT type, queue, attempts, worker_id, held, parked, signalled, payload, over, until, has_room FROM found`,
 );

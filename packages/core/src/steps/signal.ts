@@ -1,5 +1,5 @@
 import { limits, type JobStatus, type Json } from "@atlasqueue/contract";
-import { countMoves } from "../counts/changes.ts";
+import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
@@ -87,7 +87,7 @@ const text = composed(
     INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at) SELECT $2, id, 'signal', $3, $4::json, now() FROM goes
   ), woken AS (
     SELECT tenant, queue FROM touched WHERE woken
-  ), ${countMoves("woken", "scheduled", "queued")}
+  ), ${countChanges("woken", { scheduled: "-count(*)", queued: "count(*)" })}
   SELECT touched.*, finished, known, late FROM touched JOIN found ON found.id = touched.id
   UNION ALL
   SELECT jobs.*, NULL, finished, known, late FROM atlasqueue.jobs JOIN found ON found.id = jobs.id

@@ -1,13 +1,17 @@
 import type { Fault } from "@atlasqueue/contract";
 
-/** The job is not valid; `faults` name the fields, what they accept and what they got. */
-export class InvalidJobError extends Error {
-  override readonly name = "InvalidJobError";
+/** What was asked for is not valid; `faults` name the fields, what they accept and what they got. */
+export class FaultyError extends Error {
   readonly faults: readonly Fault[];
   constructor(faults: readonly Fault[]) {
     super(faults.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; "));
     this.faults = faults;
   }
+}
+
+/** The job is not valid. */
+export class InvalidJobError extends FaultyError {
+  override readonly name = "InvalidJobError";
 }
 
 /** The key was already used for another job. */

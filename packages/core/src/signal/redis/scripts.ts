@@ -74,21 +74,20 @@ if #out < n then
 end${keepMark}
 return out`;
 
-/** KEYS: list, members. ARGV: ids. The set makes "once each" a constant-time check. */
-const addDeadLetters = `
+/** The ids of ARGV from `first` on. The set makes "once each" a constant-time check. */
+const addFrom = (first: number) => `
 local added = 0
-for i = 1, #ARGV do
+for i = ${first}, #ARGV do
   if redis.call('SADD', KEYS[2], ARGV[i]) == 1 then redis.call('LPUSH', KEYS[1], ARGV[i]) added = added + 1 end
-end
+end`;
+
+/** KEYS: list, members. ARGV: ids. */
+const addDeadLetters = `${addFrom(1)}
 return added`;
 
 /** KEYS: list, members, cursor. ARGV: where the cursor is ("" for nowhere), where it goes, ids. -1: it is elsewhere. */
 const carryOnDeadLetters = `
-if (redis.call('GET', KEYS[3]) or '') ~= ARGV[1] then return -1 end
-local added = 0
-for i = 3, #ARGV do
-  if redis.call('SADD', KEYS[2], ARGV[i]) == 1 then redis.call('LPUSH', KEYS[1], ARGV[i]) added = added + 1 end
-end
+if (redis.call('GET', KEYS[3]) or '') ~= ARGV[1] then return -1 end${addFrom(3)}
 redis.call('SET', KEYS[3], ARGV[2])
 return added`;
 
