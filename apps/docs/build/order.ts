@@ -14,7 +14,6 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
     title: "Guides",
     first: [
       "submitting",
-      "defaults",
       "transactions",
       "handlers",
       "reliable-handlers",

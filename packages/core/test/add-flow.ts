@@ -51,7 +51,7 @@ export async function addFlow<Ref extends string>(
     await tx`
       INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, priority, max_attempts, run_at, created_at, updated_at, group_seq,
                         group_key, payload, flow_id)
-      SELECT id, ${tenant}, queue, type, 'blocked', priority, max_attempts,
+      SELECT id, ${tenant}, queue, type, 'blocked', priority, coalesce(max_attempts, 5),
              now() + make_interval(secs => coalesce(delay_seconds, 0)), now(), now(), 0, "group", payload, ${flow_id}
       FROM json_to_recordset(${from(children)}::text::json) AS child(
         id uuid, queue text, type text, priority smallint, max_attempts smallint, delay_seconds float8, "group" text, payload json)`;

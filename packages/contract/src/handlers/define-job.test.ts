@@ -142,5 +142,6 @@ test("an invalid type, and what is no schema, are refused where they are defined
   expect(() => defineJob("a\nb", z.object({}))).toThrow(/a job's type must be a string of 1 to 128/);
   const none = { validate: () => true } as never;
   expect(() => defineJob("a", none)).toThrow("the schema of a must implement Standard Schema");
-  expect(() => defineJob("a", z.object({}), none)).toThrow("the result schema of a must implement Standard Schema");
+  expect(() => defineJob("a", z.object({}), none)).toThrow("the type a: /validate is not a field");
+  expect(() => defineJob("a", z.object({}), { result: none })).toThrow("the result schema of a must implement");
 });

@@ -20,7 +20,7 @@
 -- $20 window_seconds
 WITH queue_defaults AS MATERIALIZED (
     SELECT tenant AS of_tenant, queue AS of_queue, defaults
-    FROM (SELECT DISTINCT coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue FROM unnest($2::text[], $3::text[]) AS named(tenant, queue)) AS named
+    FROM (SELECT DISTINCT coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue FROM unnest((SELECT $2::text[])::text[], (SELECT $3::text[])::text[]) AS named(tenant, queue)) AS named
     CROSS JOIN LATERAL (
       SELECT defaults FROM atlasqueue.queues AS one
       WHERE one.tenant = named.tenant AND one.queue = named.queue AND defaults IS NOT NULL OFFSET 0) AS known
