@@ -70,7 +70,7 @@ const figures: Figure[] = [
   {
     name: "lines of client, worker and their runtime",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker", "packages/runtime")),
-    limit: 7_350,
+    limit: 7_763,
     budget: 6_000,
   },
   { name: "lines of BullMQ's facade", is: () => linesOf(sourcesOf("packages/bullmq")), limit: 1_030, budget: 900 },
@@ -83,7 +83,7 @@ const figures: Figure[] = [
   {
     name: "lines of tests",
     is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))),
-    limit: 66_900,
+    limit: 67_900,
     budget: 36_000,
   },
 ];

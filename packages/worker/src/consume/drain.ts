@@ -13,23 +13,18 @@ export async function untilEmpty(
   work: Omit<Parameters<typeof workLeft>[1], "tenant">,
   stop: AbortSignal,
 ): Promise<void> {
+  const anyLeft = async (): Promise<boolean> => {
+    await served.discover();
+    for (const tenant of served.tenants()) if (await workLeft(deps, { ...work, tenant })) return true;
+    return false;
+  };
   while (!stop.aborted) {
     try {
-      if (!(await anyLeft(deps, served, work))) return;
+      if (!(await anyLeft())) return;
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       deps.observe({ event: "database_unavailable", during: "drain", error: String(error) });
     }
     await pause(look_ms, stop);
   }
-}
-
-async function anyLeft(
-  deps: WorkerDeps,
-  served: Pick<Served, "tenants" | "discover">,
-  work: Omit<Parameters<typeof workLeft>[1], "tenant">,
-): Promise<boolean> {
-  await served.discover();
-  for (const tenant of served.tenants()) if (await workLeft(deps, { ...work, tenant })) return true;
-  return false;
 }
