@@ -54,7 +54,7 @@ type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
   { name: "lines of core", is: () => linesOf(core), limit: 24_150, budget: 20_000 },
   { name: "files of core", is: () => core.length, limit: 335, budget: 280 },
-  { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 25, budget: 25 },
+  { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 24, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 35, budget: 35 },
   { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 54, budget: 60 },
   { name: "names that core exports to one of our packages", is: namesOfInternal, limit: 150, budget: 150 },
