@@ -115,6 +115,7 @@ test.each([undefined, "", " "])("a databaseUrl of %j is refused by name", (datab
 test("handlers that cannot be are refused, and leave nothing open", async () => {
   const one = defineHandler("a", any, () => {});
   expect(() => open({ redisUrl: redisUrl(), handlers: [one, one] })).toThrow('two handlers for the type "a"');
+  expect(() => open({ handlers: [one], queues: { mail: 0 } })).toThrow("the slots of mail must be an integer");
   expect(await connections()).toBe(0);
 });
 
