@@ -30,7 +30,7 @@ test("every table carries the tenant, but for what belongs to the database", asy
   expect(rows.map(({ name }) => name)).toEqual(of_the_database);
 });
 
-test("an ordinary job of a batch is four row versions", async () => {
+test("an ordinary job of a batch is four row versions and five entries of indexes", async () => {
   const jobs = 250;
   const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 15_000 });
   const deps = { database, observe: recordEvents().observe };
@@ -40,7 +40,19 @@ test("an ordinary job of a batch is four row versions", async () => {
       SELECT sum(n_tup_ins + n_tup_upd)::int AS versions FROM pg_stat_user_tables WHERE schemaname = 'atlasqueue'`;
     return row?.versions ?? NaN;
   };
+  await database.sql`CREATE EXTENSION IF NOT EXISTS pageinspect`;
+  /** Of all B-trees, and the pages of the index of tags, which is none. */
+  const entries = async (): Promise<{ entries: number; tags: number }> => {
+    const [row] = await database.sql<{ entries: number; tags: number }[]>`
+      SELECT sum(live_items + dead_items)::int AS entries, (pg_relation_size('atlasqueue.jobs_tags') / 8192)::int AS tags
+      FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam AND amname = 'btree',
+           LATERAL generate_series(1, pg_relation_size(indexrelid) / 8192 - 1) AS block,
+           LATERAL bt_page_stats(indexrelid::regclass::text, block) AS page
+      WHERE relnamespace = 'atlasqueue'::regnamespace AND page.type = 'l'`;
+    return row ?? { entries: NaN, tags: NaN };
+  };
   const before = await written();
+  const indexed = await entries();
   const drafts = Array.from({ length: jobs }, (_, at) => submission({}, `key-${at}`));
   const outcomes = await enqueue(deps, drafts, { idempotency_ttl_seconds: 60 });
   const ids = outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
@@ -52,5 +64,10 @@ test("an ordinary job of a batch is four row versions", async () => {
   );
   // For each job its key and three versions of its row; for the batch a claim and three rows of counts.
   expect((await written()) - before).toBe(4 * jobs + 4);
+  // Two of its key, two of the job, and one of its claim; those of the batch, and the ends of pages.
+  const after = await entries();
+  expect(after.entries - indexed.entries).toBeGreaterThan(4 * jobs);
+  expect(after.entries - indexed.entries).toBeLessThanOrEqual(5 * jobs + 20);
+  expect(after.tags).toBe(indexed.tags);
   await database.close();
 });
