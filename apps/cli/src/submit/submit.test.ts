@@ -66,6 +66,10 @@ test("one job, with all its options; the same key again is already there, a diff
     "2",
     "--expires-in",
     "60",
+    "--tag",
+    "b",
+    "--tag",
+    "a",
   ];
   const first = await submit([...args, "--json"]);
   expect(first.code).toBe(0);
@@ -91,7 +95,7 @@ test("one job, with all its options; the same key again is already there, a diff
 });
 
 test("without a key a random one is made and printed", async () => {
-  const { stdout, code } = await submit(["noop", "--delay", "60", "--tag", "b", "--tag", "a"]);
+  const { stdout, code } = await submit(["noop", "--delay", "60"]);
   expect(code).toBe(0);
   expect(stdout).toEqual([
     expect.stringMatching(/^created +[0-9a-f-]{36}$/),
