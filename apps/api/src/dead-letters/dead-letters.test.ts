@@ -145,7 +145,7 @@ test.each(["replay", "purge"])("POST %s refuses a body that does not say which, 
     const response = await send(body);
     expect(response.status).toBe(422);
     expect(problem.parse(await response.json()).detail).toContain(
-      "give ids, or any of queue, type, fingerprint, died_after and died_before, or all: true",
+      "give ids, or any of queue, type, tag, fingerprint, died_after and died_before, or all: true",
     );
   }
   const id = "01920000-0000-7000-8000-000000000000";

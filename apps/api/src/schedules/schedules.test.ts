@@ -29,7 +29,7 @@ test("a schedule is created, shown with its next five runs, and deleted", async 
   expect(shown).toMatchObject({
     ...nightly("report"),
     catch_up: "one",
-    job: { ...nightly("report").job, priority: 0, max_attempts: 5 },
+    job: { ...nightly("report").job, priority: 0 },
     paused: false,
     last_run: null,
     last_job_id: null,

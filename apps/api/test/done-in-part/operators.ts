@@ -44,6 +44,7 @@ export const ofOperators: Acts = {
     await submit({ queue, group: "a" });
     return { params: { queue }, body: { group_concurrency: 2 } };
   },
+  setQueueDefaults: async ({ fresh }) => ({ params: { queue: fresh() }, body: { max_attempts: 3 } }),
   // Of more than a step.
   replayDeadLetters: async ({ dead }) => ({ body: { queue: await dead(501) } }),
   purgeDeadLetters: async ({ dead }) => ({ body: { queue: await dead(501) } }),

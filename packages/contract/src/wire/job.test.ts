@@ -21,7 +21,6 @@ test("a submission gets its defaults", () => {
     payload: {},
     queue: "default",
     priority: 0,
-    max_attempts: 5,
   });
 });
 
