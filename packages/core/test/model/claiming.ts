@@ -86,7 +86,7 @@ export function claim(model: Model, wanted: readonly number[], claimer: Claimer)
 }
 
 /**
- * The same without a signal: each kind of queues has its part, and then what the others have left of theirs. `chance`
+ * The same without a signal: each kind of queues with ready jobs has its part, and then what the others have left of theirs. `chance`
  * says which kind is the first, and whether a part is rounded up.
  */
 export function claimByAge(
@@ -96,16 +96,16 @@ export function claimByAge(
   chance: number,
   claimer: Claimer,
 ): Taken[] {
-  const open = queues.filter((name) => !queueOf(model, name).paused);
+  const ready = new Set([...model.jobs.values()].filter(({ status }) => status === "queued").map(({ queue }) => queue));
+  const open = queues.filter((name) => ready.has(name) && !queueOf(model, name).paused);
   const kind = (which: (queue: ModelQueue) => boolean) => open.filter((name) => which(queueOf(model, name)));
   const plain = kind((queue) => !hasMark(queue));
   const marked = kind(hasMark);
   const oldestOf = (names: readonly string[]) =>
     byAge(openAmong(model, [...model.jobs.values()]).filter(({ queue }) => names.includes(queue)));
-  const withReady = (names: readonly string[]) => names.filter((name) => oldestOf([name]).length > 0);
   const ways: [names: string[], claiming: (room: number) => Taken[]][] = [
     [plain, (room) => take(model, oldestOf(plain).slice(0, room), claimer)],
-    [marked, (room) => takeMarked(model, withReady(marked), room, claimer)],
+    [marked, (room) => takeMarked(model, marked, room, claimer)],
   ];
   const kinds = ways.filter(([names]) => names.length > 0).map(([, claiming]) => claiming);
   const first = Math.floor(chance * kinds.length);
