@@ -132,8 +132,8 @@ class Queue:
     paused: bool
     counts: dict[str, int]
     limits: dict[str, Any]
-    defaults: dict[str, Any]
     oldest_queued_at: datetime | None = None
+    defaults: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)

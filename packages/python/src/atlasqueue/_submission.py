@@ -116,7 +116,7 @@ class Submission:
 
 def backoff_of(given: Backoff | None) -> dict[str, Any] | None:
     """As the wire has it."""
-    return given and _without_none(given.__dict__)
+    return None if given is None else _without_none(given.__dict__)
 
 
 def seconds_of(given: Seconds | None) -> float | None:
