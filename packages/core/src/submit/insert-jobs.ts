@@ -131,10 +131,9 @@ export const input = ({ keyed }: { keyed: boolean }) => `(
 ) AS input`;
 
 /** What few jobs ask for, in one parameter. */
-function termsText(request: SubmitJob): string | null {
-  const { backoff, retention_seconds, result_ttl_seconds, expires_in, tags } = request;
-  const terms = { backoff, retention_seconds, result_ttl_seconds, expires_in, tags: tags && textArray(tags) };
-  return Object.values(terms).some((one) => one !== undefined) ? JSON.stringify(terms) : null;
+function termsText({ backoff, retention_seconds, result_ttl_seconds, expires_in, tags }: SubmitJob): string | null {
+  if (!backoff && !retention_seconds && !result_ttl_seconds && !expires_in && !tags) return null;
+  return JSON.stringify({ backoff, retention_seconds, result_ttl_seconds, expires_in, tags: tags && textArray(tags) });
 }
 
 /** A column that no job has is left out, and one that is the same for all is said once: most jobs ask for nothing special. */
