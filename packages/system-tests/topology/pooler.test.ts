@@ -43,7 +43,7 @@ coreSuite({
       const waiting = async () => {
         const rows = await system.sql<{ one: string }[]>`
           SELECT pid || ' ' || query_start AS one FROM pg_stat_activity
-          WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO atlasqueue.jobs%'`;
+          WHERE wait_event_type = 'Lock' AND query LIKE '%WITH queue_defaults AS%'`;
         return rows.map(({ one }) => one);
       };
       await system.sql.begin(async (lock) => {
