@@ -142,7 +142,7 @@ class Judge:
             self.object("from nowhere", f"{name} was never stored", job.started[1], job.left and job.left.line)
         elif job.nonce not in self.scheduled:
             if not calls:
-                self.object("from nowhere", f"{name} was stored and nobody enqueued it", line)
+                self.object("from nowhere", f"{name} was stored without an enqueue", line)
             elif all(call.kind == "fail" for call in calls):
                 self.object("from nowhere", f"{name} was stored and its caller told it was not", calls[0].line, line)
             first = nonces.setdefault(job.nonce, line)

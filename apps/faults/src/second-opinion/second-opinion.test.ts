@@ -78,7 +78,7 @@ test.each([
 test.each([
   ["a lost job", "lost", "x was acknowledged and is not there", "add x"],
   ["a forgotten job", "lost", "x is queued at the end for no reason", "add x, left x queued"],
-  ["a job of nobody", "from nowhere", "nobody enqueued it", "store x, work x"],
+  ["a job without an enqueue", "from nowhere", "without an enqueue", "store x, work x"],
   ["work on no job", "from nowhere", "x was never stored", "begin x"],
   ["a job that was refused", "from nowhere", "its caller told it was not", "ask x, store x, refuse x, left x"],
   ["a job stored twice", "from nowhere", "x was stored twice", "add x, store twin 0 x, left x, left twin"],
@@ -111,7 +111,7 @@ test.each([
   expect(readFileSync(file, "utf8")).toContain(lines.find((line) => line.startsWith("    {"))?.trim());
 });
 
-test("what is no history is no good one", async () => {
+test("a file without operations is refused", async () => {
   writeFileSync(file, '{"process":1}\n');
   await expect(judgeOperations(file)).rejects.toThrow(`${file}:1 is no operation`);
 });

@@ -27,7 +27,7 @@ test("a submission carries the payload as given, for the handler's schema to rea
   expect(submitJob.safeParse(body).success).toBe(true);
 });
 
-test("a type's defaults fill in what a submission does not name, beside a schema of its results", () => {
+test("a type's defaults fill in what a submission does not name, also with a schema of its results", () => {
   const defaults = { max_attempts: 3, timeout_seconds: 60 };
   const sum = defineJob("sum", z.object({ n: z.number() }), { result: z.number(), ...defaults });
   expectTypeOf(sum).toEqualTypeOf<JobDefinition<{ n: number }, { n: number }, number>>();

@@ -21,6 +21,14 @@ export function noSignal(): Signal {
     take: nothing,
     wait: nothing,
     takeTurn: async () => true,
+    deadLetters: {
+      add: async () => 0,
+      remove: async () => 0,
+      page: async () => [],
+      look: async () => ({ length: 0, consistent: true, cursor: undefined }),
+      carryOn: async () => 0,
+      clear: async () => {},
+    },
     presence: { announce: async () => {}, withdraw: async () => {}, list: nothing },
   };
 }

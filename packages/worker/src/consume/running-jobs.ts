@@ -21,8 +21,8 @@ export const leaseLost = () => new AbandonedError("the lease was lost");
 export type OwnSlots = { of: ReadonlyMap<string, number>; setFull(queue: string, full: boolean): void };
 
 /**
- * The jobs a worker holds, and the claims whose jobs have all been settled. With `slots`, each queue has its own, and whoever
- * asks for free ones names the queue.
+ * The jobs a worker holds, and the claims whose jobs have all been settled. With `slots`, each queue has its own:
+ * a caller that asks for free ones names the queue.
  */
 export function runningJobs(concurrency: number, unsettled_max: number, slots?: OwnSlots) {
   const byId = new Map<string, RunningJob>();

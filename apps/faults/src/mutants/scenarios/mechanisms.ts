@@ -80,7 +80,7 @@ export async function wokenByMark(scene: Scene): Promise<void> {
   await followUps.stop();
 }
 
-/** PostgreSQL is back after a while in which nobody could renew: a sweep comes first, and then the worker renews. */
+/** PostgreSQL was away, so that the worker could not renew. A sweep comes first, and then the worker renews. */
 export async function backAfterOutage(scene: Scene): Promise<void> {
   const { core, deps } = scene;
   const id = await scene.submit("renewed late");
