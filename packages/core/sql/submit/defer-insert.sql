@@ -19,11 +19,8 @@
 -- $19 on_conflicts
 -- $20 window_seconds
 WITH queue_defaults AS MATERIALIZED (
-    SELECT tenant AS of_tenant, queue AS of_queue, defaults
-    FROM (SELECT DISTINCT coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue FROM unnest((SELECT $2::text[])::text[], (SELECT $3::text[])::text[]) AS named(tenant, queue)) AS named
-    CROSS JOIN LATERAL (
-      SELECT defaults FROM atlasqueue.queues AS one
-      WHERE one.tenant = named.tenant AND one.queue = named.queue AND defaults IS NOT NULL OFFSET 0) AS known
+    SELECT tenant AS of_tenant, queue AS of_queue, defaults FROM atlasqueue.queues
+    WHERE defaults IS NOT NULL AND tenant = ANY((SELECT $2::text[])::text[]) AND queue = ANY((SELECT $3::text[])::text[])
   ), asked AS MATERIALIZED (SELECT * FROM (
   SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue, coalesce(type, ($4::text[])[1]) AS type, coalesce(priority, ($5::smallint[])[1]) AS priority,
          

@@ -18,11 +18,8 @@
 -- $18 strict
 -- $19 postponed
 WITH queue_defaults AS MATERIALIZED (
-    SELECT tenant AS of_tenant, queue AS of_queue, defaults
-    FROM (SELECT DISTINCT coalesce(tenant, ($2::text[])[1]) AS tenant, coalesce(queue, ($3::text[])[1]) AS queue FROM unnest((SELECT $2::text[])::text[], (SELECT $3::text[])::text[]) AS named(tenant, queue)) AS named
-    CROSS JOIN LATERAL (
-      SELECT defaults FROM atlasqueue.queues AS one
-      WHERE one.tenant = named.tenant AND one.queue = named.queue AND defaults IS NOT NULL OFFSET 0) AS known
+    SELECT tenant AS of_tenant, queue AS of_queue, defaults FROM atlasqueue.queues
+    WHERE defaults IS NOT NULL AND tenant = ANY((SELECT $2::text[])::text[]) AND queue = ANY((SELECT $3::text[])::text[])
   ), keyed AS MATERIALIZED (
     SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, key, hash
     FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)

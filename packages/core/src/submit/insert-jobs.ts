@@ -84,16 +84,13 @@ export const each = (name: string, array: string) => `${value(name, array)} AS $
 const value = (name: string, array: string) => `coalesce(${name}, (${array})[1])`;
 
 /**
- * A part of a WITH: the defaults of the queues of the statement's jobs, one look at each queue's row; most have none. The
- * statement that stores the jobs reads them, so they hold for all that is submitted after they were set. Seeing the lengths
- * of the arrays, PostgreSQL would plan each execution anew, which costs one job half as much again.
+ * A part of a WITH: the defaults of the queues of the statement's jobs; most have none. The statement that stores the jobs
+ * reads them, so they hold for all that is submitted after they were set. Seeing the lengths of the arrays, PostgreSQL would
+ * plan each execution anew, which costs one job half as much again.
  */
 export const queueDefaults = `queue_defaults AS MATERIALIZED (
-    SELECT tenant AS of_tenant, queue AS of_queue, defaults
-    FROM (SELECT DISTINCT ${each("tenant", "$2::text[]")}, ${each("queue", "$3::text[]")} FROM unnest(${hidden("$2::text[]")}, ${hidden("$3::text[]")}) AS named(tenant, queue)) AS named
-    CROSS JOIN LATERAL (
-      SELECT defaults FROM atlasqueue.queues AS one
-      WHERE one.tenant = named.tenant AND one.queue = named.queue AND defaults IS NOT NULL OFFSET 0) AS known
+    SELECT tenant AS of_tenant, queue AS of_queue, defaults FROM atlasqueue.queues
+    WHERE defaults IS NOT NULL AND tenant = ANY(${hidden("$2::text[]")}) AND queue = ANY(${hidden("$3::text[]")})
   )`;
 
 /** A join to the rows of `input`. */
