@@ -2,9 +2,12 @@
 -- $2 before
 -- $3 jobs_max
 -- $4 ttl_seconds
-WITH old AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
-  ), free AS MATERIALIZED (
+-- $5 which
+WITH old AS MATERIALIZED ((
+    SELECT id FROM atlasqueue.jobs WHERE $5::text = 'all'
+      AND id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int) UNION ALL (
+    SELECT id FROM atlasqueue.jobs WHERE $5::text = 'own'
+      AND id > $1::text::uuid AND id < $2::text::uuid AND (retention_seconds IS NOT NULL OR result_ttl_seconds IS NOT NULL) ORDER BY id LIMIT $3::int)), free AS MATERIALIZED (
     SELECT id, flow_id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL AND NOT CASE WHEN pg_column_size(result) > 8 THEN false ELSE coalesce(result::text = 'null', false) END
       AND finished_at < now() - make_interval(secs => coalesce(result_ttl_seconds, nullif($4::text, '')::float8))

@@ -3,9 +3,12 @@
 -- $3 jobs_max
 -- $4 succeeded_seconds
 -- $5 dead_seconds
-WITH old AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int
-  ), free AS MATERIALIZED (
+-- $6 which
+WITH old AS MATERIALIZED ((
+    SELECT id FROM atlasqueue.jobs WHERE $6::text = 'all'
+      AND id > $1::text::uuid AND id < $2::text::uuid ORDER BY id LIMIT $3::int) UNION ALL (
+    SELECT id FROM atlasqueue.jobs WHERE $6::text = 'own'
+      AND id > $1::text::uuid AND id < $2::text::uuid AND (retention_seconds IS NOT NULL OR result_ttl_seconds IS NOT NULL) ORDER BY id LIMIT $3::int)), free AS MATERIALIZED (
     SELECT id, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ((status IN ('succeeded', 'cancelled') AND finished_at < now() - make_interval(secs => coalesce(retention_seconds, $4::float8)))
       OR (status = 'dead' AND finished_at < now() - make_interval(secs => coalesce(retention_seconds, $5::float8))))

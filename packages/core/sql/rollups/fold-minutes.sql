@@ -1,12 +1,14 @@
 -- $1 rows_max
 WITH taken AS (
     DELETE FROM atlasqueue.rollups WHERE (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.rollups
-      WHERE resolution = 'minute' AND at < date_trunc('hour', now(), 'UTC') - interval '48 hours'
+      SELECT ctid FROM atlasqueue.rollups WHERE resolution = 'minute' AND at < date_trunc('hour', now(), 'UTC') - interval '48 hours'
+      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED) || ARRAY(
+      SELECT ctid FROM atlasqueue.rollups WHERE resolution = 'hour' AND at < date_trunc('hour', now(), 'UTC') - interval '30 days'
       ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
     RETURNING *
   ), gone AS (
     SELECT tenant, queue, type, date_trunc('hour', at, 'UTC') AS at, submitted, succeeded, failed, dead, retried, waits, runs FROM taken
+    WHERE resolution = 'minute' AND at >= date_trunc('hour', now(), 'UTC') - interval '30 days'
   ), parts AS (
     SELECT tenant, queue, type, at, 0 AS place, submitted, succeeded, failed, dead, retried, NULL::int8 AS wait, NULL::int8 AS run FROM gone
     UNION ALL

@@ -121,7 +121,7 @@ function moves(pick: (below: number) => number) {
       if (page && pick(3) === 0) await purge(deps, page);
     },
     async () => void (await foldCounts(deps, 1 + pick(20))),
-    async () => forget(deps, "empty_queues", 10),
+    async () => forget(deps, "others", 10),
   ];
 }
 
@@ -147,7 +147,7 @@ test("concurrent folds, with writers and readers in between, count each change o
     while (writing) await foldCounts(deps, 7);
   };
   const forgetter = async () => {
-    while (writing) await forget(deps, "empty_queues", 5);
+    while (writing) await forget(deps, "others", 5);
   };
   const write = async (seed: number) => {
     const pick = chance(seed);

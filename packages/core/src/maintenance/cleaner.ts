@@ -139,19 +139,16 @@ function quickParts(deps: LoopDeps, retention: Retention, removed: Removed, plac
       return keys === keys_max;
     },
     starts: async () => (await forgetPastStarts(deps, rows_max)) === rows_max,
-    empty_queues: async () => (await forget(deps, "empty_queues", rows_max)) === rows_max,
-    undecided_queues: async () => (await forget(deps, "undecided_queues", rows_max)) === rows_max,
+    rows: async () => (await forget(deps, "others", rows_max)) >= rows_max,
   } satisfies Record<string, Step>;
 }
 
 function slowParts(deps: LoopDeps, { auditHours = default_audit_hours }: Retention): Record<string, Step> {
   return {
     acts: async () => (await forgetActs(deps, auditHours, rows_max)) === rows_max,
-    minutes: async () => (await foldMinutes(deps, rows_max)) === rows_max,
+    minutes: async () => (await foldMinutes(deps, rows_max)) >= rows_max,
     schedules: walk(firstSchedule, (after) => bringBack(deps, after, schedules_max)),
     flows: walk(firstFlow, async (after) => (await forgetEmptyFlows(deps, after, rows_max)).next),
     strays: straysStep(deps),
-    hours: async () => (await forget(deps, "hours", rows_max)) === rows_max,
-    operations: async () => (await forget(deps, "operations", rows_max)) === rows_max,
   };
 }

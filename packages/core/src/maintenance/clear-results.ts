@@ -6,7 +6,7 @@ import { asyncCommit } from "../database/clauses.ts";
 import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
 import type { Deps } from "../deps.ts";
 import { firstId } from "./prune.ts";
-import { firstIdFromNow, walked, type Walked } from "./retention.ts";
+import { firstIdFromNow, walked, walkedPage, type Walked } from "./retention.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { retentionFailed } from "./report-failed.ts";
 import { takeTurn } from "./take-turn.ts";
@@ -36,8 +36,8 @@ export function clearResults(
 ): Promise<Cleared> {
   type Page = { looked_at: number; last: string | null; jobs: number };
   const takePage = async (rows: number): Promise<Cleared> => {
-    const params = [after, before, rows, ttl_seconds ?? ""];
-    const [page] = await executeOn(deps.database)<Page>({ text: texts[which], params });
+    const params = [after, before, rows, ttl_seconds ?? "", which];
+    const [page] = await executeOn(deps.database)<Page>({ text, params });
     return { jobs: page?.jobs ?? 0, last: page?.last ?? undefined, more: page?.looked_at === rows };
   };
   return bisectOnError(deps, jobs_max, takePage, async (failed) => {
@@ -47,14 +47,11 @@ export function clearResults(
 
 // No index may help here (decisions/2026-11-20-storage.md): a walk along the primary key, for all tenants. Locked rows
 // are skipped until the next full pass.
-const textOf = (name: string, which: Walked) =>
-  composed(
-    name,
-    ["after", "before", "jobs_max", "ttl_seconds"],
-    `
-  WITH old AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid${walked[which]} ORDER BY id LIMIT $3::int
-  ), free AS MATERIALIZED (
+const text = composed(
+  "maintenance/clear-results",
+  ["after", "before", "jobs_max", "ttl_seconds", "which"],
+  `
+  WITH ${walkedPage("$5")}, free AS MATERIALIZED (
     SELECT id, flow_id FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND status = 'succeeded' AND result IS NOT NULL AND NOT ${isCleared}
       AND finished_at < now() - make_interval(secs => coalesce(result_ttl_seconds, nullif($4::text, '')::float8))
@@ -67,11 +64,7 @@ const textOf = (name: string, which: Walked) =>
   )
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
          (SELECT count(*)::int FROM cleared) AS jobs`,
-  );
-const texts = {
-  all: textOf("maintenance/clear-results", "all"),
-  own: textOf("maintenance/clear-results-own", "own"),
-};
+);
 
 const rows_max = 500;
 /**

@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { endedFlows } from "../flows/keeping/ended-flows.ts";
 import { removeJobs } from "../jobs/remove.ts";
 import { bisectOnError, idAfter } from "./bisect-on-error.ts";
-import { firstIdFromNow, walked, type JobRetention, type Walked } from "./retention.ts";
+import { firstIdFromNow, walked, walkedPage, type JobRetention, type Walked } from "./retention.ts";
 
 /**
  * `next` is where the next step continues; undefined when the pass has reached jobs that are too young. `failed` is why a
@@ -41,8 +41,8 @@ export async function prune(
   type Page = { looked_at: number; last: string | null; jobs: number; dead: string[] | null };
   const kept = [retention.succeededHours * 3_600, retention.deadHours * 3_600];
   const takePage = async (rows: number): Promise<Pruned> => {
-    const params = [after, before, rows, ...kept];
-    const [page] = await executeOn(deps.database)<Page>({ text: texts[which], params });
+    const params = [after, before, rows, ...kept, which];
+    const [page] = await executeOn(deps.database)<Page>({ text, params });
     const next = page?.looked_at === rows ? (page.last ?? undefined) : undefined;
     return { jobs: page?.jobs ?? 0, dead: page?.dead ?? [], next };
   };
@@ -63,14 +63,11 @@ const isOver = `((status IN ('succeeded', 'cancelled') AND finished_at < now() -
       AND (kept_until IS NULL OR kept_until <= now())
       AND (unique_key IS NULL OR coalesce(unique_until, finished_at) <= ${answering})`;
 
-const textOf = (name: string, which: Walked) =>
-  composed(
-    name,
-    ["after", "before", "jobs_max", "succeeded_seconds", "dead_seconds"],
-    `
-  WITH old AS MATERIALIZED (
-    SELECT id FROM atlasqueue.jobs WHERE id > $1::text::uuid AND id < $2::text::uuid${walked[which]} ORDER BY id LIMIT $3::int
-  ), free AS MATERIALIZED (
+const text = composed(
+  "maintenance/prune",
+  ["after", "before", "jobs_max", "succeeded_seconds", "dead_seconds", "which"],
+  `
+  WITH ${walkedPage("$6")}, free AS MATERIALIZED (
     SELECT id, flow_id, has_children, has_steps, xmin AS version FROM atlasqueue.jobs
     WHERE id = ANY(ARRAY(SELECT id FROM old)) AND ${isOver}
       AND NOT EXISTS (SELECT FROM atlasqueue.idempotency_keys AS known WHERE known.job_id = jobs.id AND is_alias AND expires_at > now())
@@ -78,8 +75,4 @@ const textOf = (name: string, which: Walked) =>
   ), ${endedFlows("free")}, ${removeJobs("ended")}
   SELECT (SELECT count(*)::int FROM old) AS looked_at, (SELECT max(id::text) FROM old) AS last,
          (SELECT count(*)::int FROM gone) AS jobs, (SELECT json_agg(id) FROM gone WHERE status = 'dead') AS dead`,
-  );
-const texts = {
-  all: textOf("maintenance/prune", "all"),
-  own: textOf("maintenance/prune-own", "own"),
-};
+);

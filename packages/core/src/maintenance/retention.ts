@@ -15,6 +15,17 @@ export const walked = { all: "", own: " AND (retention_seconds IS NOT NULL OR re
 export type Walked = keyof typeof walked;
 
 /**
+ * A page of a walk, as `old`: up to $3 jobs with ids between $1 and $2. `which` is the parameter that says which jobs; the search for
+ * the others does not begin.
+ */
+export const walkedPage = (which: `$${number}`) => {
+  const search = (one: Walked) => `(
+    SELECT id FROM atlasqueue.jobs WHERE ${which}::text = '${one}'
+      AND id > $1::text::uuid AND id < $2::text::uuid${walked[one]} ORDER BY id LIMIT $3::int)`;
+  return `old AS MATERIALIZED (${search("all")} UNION ALL ${search("own")})`;
+};
+
+/**
  * The smallest UUIDv7 that could have been made at a time: ids below it belong to jobs created earlier.
  *
  * @example

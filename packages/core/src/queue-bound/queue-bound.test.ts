@@ -55,7 +55,7 @@ test("an unused queue makes room", async () => {
   await setLimits(deps, ref, { concurrency: 1, group_concurrency: null, rate: null, group_rate: null, fair_by: null });
   await refused(queues.admit("default", ["b"]));
   await resumeQueue({ ...deps, signal: memorySignal() }, ref);
-  await forget(deps, "undecided_queues", 10);
+  await forget(deps, "others", 10);
   await refused(bound(1).admit("default", ["b"]));
   await setLimits(deps, ref, {
     concurrency: null,
@@ -64,7 +64,7 @@ test("an unused queue makes room", async () => {
     group_rate: null,
     fair_by: null,
   });
-  await forget(deps, "undecided_queues", 10);
+  await forget(deps, "others", 10);
   await eventually(() => queues.admit("default", ["b"]));
 });
 

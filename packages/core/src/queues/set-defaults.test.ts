@@ -130,10 +130,10 @@ test("only jobs of that queue and tenant have them, and none once they are clear
   expect([await shown("default"), await shown("acme"), await shown("other")]).toEqual([ofQueue, level(4), null]);
   await set({ timeout_seconds: 7 });
   expect(await shown("default")).toEqual({ timeout_seconds: 7 });
-  expect(await forget(deps, "undecided_queues", 10)).toBe(0);
+  expect(await forget(deps, "others", 10)).toBe(0);
   await set({});
   expect([await shown("default"), await shown("acme")]).toEqual([null, level(4)]);
-  expect(await forget(deps, "undecided_queues", 10)).toBe(1);
+  expect(await forget(deps, "others", 10)).toBe(1);
   await enqueue(deps, [job], options);
   expect((await stored()).at(-1)).toEqual(system);
 });

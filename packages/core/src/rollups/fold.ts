@@ -4,12 +4,19 @@ import { asyncCommit } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
 import { mergedInto, sumColumns } from "./columns.ts";
 
-/** How long the figures are kept by the minute. */
+/** How long the figures are kept by the minute, and then by the hour. */
 const minutes_kept_hours = 48;
+const hours_kept_days = 30;
+const since = (span: string) => `date_trunc('hour', now(), 'UTC') - interval '${span}'`;
+const keptSince = { minute: since(`${minutes_kept_hours} hours`), hour: since(`${hours_kept_days} days`) };
+const over = (resolution: keyof typeof keptSince) => `ARRAY(
+      SELECT ctid FROM atlasqueue.rollups WHERE resolution = '${resolution}' AND at < ${keptSince[resolution]}
+      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Add up to `rows_max` of the minutes that are older than two days to their hours. Returns how many; fewer than asked for
- * means that none are left but those locked by others. One statement, so a reader sees each figure once.
+ * Add up to `rows_max` of the minutes that are older than two days to their hours, and remove as many of the hours that are older
+ * than thirty days. Returns how many rows went; fewer than `rows_max` means that none are left but those locked by others. One
+ * statement, so a reader sees each figure once.
  *
  * @example
  * while ((await foldMinutes(deps, 500)) === 500);
@@ -26,13 +33,11 @@ const folding = composed(
   ["rows_max"],
   `
   WITH taken AS (
-    DELETE FROM atlasqueue.rollups WHERE ${asyncCommit} AND ctid = ANY(ARRAY(
-      SELECT ctid FROM atlasqueue.rollups
-      WHERE resolution = 'minute' AND at < date_trunc('hour', now(), 'UTC') - interval '${minutes_kept_hours} hours'
-      ORDER BY at LIMIT $1::int FOR UPDATE SKIP LOCKED))
+    DELETE FROM atlasqueue.rollups WHERE ${asyncCommit} AND ctid = ANY(${over("minute")} || ${over("hour")})
     RETURNING *
   ), gone AS (
     SELECT tenant, queue, type, date_trunc('hour', at, 'UTC') AS at, ${sumColumns.join(", ")}, waits, runs FROM taken
+    WHERE resolution = 'minute' AND at >= ${keptSince.hour}
   ), parts AS (
     SELECT ${keys}, 0 AS place, ${sumColumns.join(", ")}, NULL::int8 AS wait, NULL::int8 AS run FROM gone
     UNION ALL

@@ -28,7 +28,6 @@ export const sweepMoves: Moves = ofMany({
   "prune keys": (_world, deps) => forget(deps, "keys", 100),
   "clear results": (_world, deps) => clearResults(deps, 0, firstId, lastId, 1_000),
   "fold counts": (_world, deps) => foldCounts(deps, 100),
-  "forget empty queues": (_world, deps) => forget(deps, "empty_queues", 100),
-  "forget undecided queues": (_world, deps) => forget(deps, "undecided_queues", 100),
+  "forget operations and queues": (_world, deps) => forget(deps, "others", 100),
   "forget past starts": (_world, deps) => forgetPastStarts(deps, 100),
 });
