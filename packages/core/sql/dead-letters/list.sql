@@ -7,9 +7,10 @@
 -- $7 fingerprint
 WITH RECURSIVE page AS MATERIALIZED (
     SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
-                          AND ($7 = '' OR error_fingerprint = $7) AS found
-      FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000
+      (SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
+                          AND ($7 = '' OR error_fingerprint = $7) AS found FROM atlasqueue.jobs WHERE '' IN ($3, $7) AND dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000)
+      UNION ALL (SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
+                          AND ($7 = '' OR error_fingerprint = $7) AS found FROM atlasqueue.jobs WHERE '' NOT IN ($3, $7) AND tenant = $1 AND type = $3 AND error_fingerprint = $7 AND dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000)
     ) AS stretch WHERE found ORDER BY dead_at DESC, id DESC LIMIT $6::int
   ), 
   in_order AS MATERIALIZED (
@@ -32,7 +33,8 @@ WITH RECURSIVE page AS MATERIALIZED (
   )
   SELECT jobs.*, CASE WHEN id IS NOT NULL THEN json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) END AS place, ends.reached, ends.cut FROM (
     SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN (
-      SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM (SELECT dead_at, id FROM atlasqueue.jobs WHERE dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC OFFSET 19999 LIMIT 1) AS last) END AS reached,
+      SELECT json_build_object('dead_us', (extract(epoch FROM dead_at) * 1000000)::float8, 'id', id) FROM (SELECT dead_at, id FROM ((SELECT dead_at, id FROM atlasqueue.jobs WHERE '' IN ($3, $7) AND dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000)
+      UNION ALL (SELECT dead_at, id FROM atlasqueue.jobs WHERE '' NOT IN ($3, $7) AND tenant = $1 AND type = $3 AND error_fingerprint = $7 AND dead_at IS NOT NULL AND (dead_at, id) < (('epoch'::timestamptz + $4::float8 * interval '1 microsecond'), $5::text::uuid) ORDER BY dead_at DESC, id DESC LIMIT 20000)) AS stretch OFFSET 19999 LIMIT 1) AS last) END AS reached,
       (SELECT count(*) FROM fitting) < (SELECT count(*) FROM page) AS cut
   ) AS ends LEFT JOIN (SELECT id, tenant, queue, type, status, priority, attempts, max_attempts, timeout_seconds, run_at, ready_at, due_at, expires_at, dead_at, group_seq, active_group_key, created_at, updated_at, started_at, finished_at, kept_until, lease_token, locked_until, worker_id, group_key, tags, dead_reason, last_error, error_fingerprint, backoff, progress::text AS progress, payload::text AS payload, result::text AS result, traceparent, tracestate, flow_id, has_children, waits_for, has_steps, unique_key, unique_until, retention_seconds, result_ttl_seconds FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND (SELECT dead_at) IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC;

@@ -32,7 +32,7 @@ export async function listDead(
   type Row = ReadRow & { place: DeadPlace | null; reached: DeadPlace | null; cut: boolean };
   const { queue = "", type = "", fingerprint = "" } = filter;
   const rows = await executeOn(deps.database)<Row>({
-    text: type === "" || fingerprint === "" ? ofAny : ofGroup,
+    text,
     params: [tenant, queue, type, before.dead_us, before.id, jobs_max, fingerprint],
   });
   const end = rows[0]?.reached;
@@ -43,29 +43,35 @@ export async function listDead(
   return { rows: jobs.map(pageRow), next: last };
 }
 
+// Two searches, of which one begins: by the time of death, or by the index of groups if type and fingerprint are named.
 const within = `dead_at IS NOT NULL AND (dead_at, id) < (${timeOf("$4")}, $5::text::uuid)`;
 const inGroup = "tenant = $1 AND type = $3 AND error_fingerprint = $7";
 const newestFirst = "ORDER BY dead_at DESC, id DESC";
+const search = (columns: string, end: string) => {
+  const one = (where: string) =>
+    `(SELECT ${columns} FROM atlasqueue.jobs WHERE ${where} AND ${within} ${newestFirst} ${end})`;
+  return `${one("'' IN ($3, $7)")}
+      UNION ALL ${one(`'' NOT IN ($3, $7) AND ${inGroup}`)}`;
+};
 
 // The inner LIMIT bounds what a rare filter reads, the outer one ends the reading when the page is full; only a page
 // that is not full asks where the stretch ended. When nothing matches, there is one row with only `reached`.
-const textOf = (name: string, where: string) =>
-  composed(
-    name,
-    ["tenant", "queue", "type", "before_us", "before_id", "jobs_max", "fingerprint"],
-    `
+const text = composed(
+  "dead-letters/list",
+  ["tenant", "queue", "type", "before_us", "before_id", "jobs_max", "fingerprint"],
+  `
   WITH RECURSIVE page AS MATERIALIZED (
     SELECT id, dead_at FROM (
-      SELECT id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
-                          AND ($7 = '' OR error_fingerprint = $7) AS found
-      FROM atlasqueue.jobs WHERE ${where} ${newestFirst} LIMIT ${stretch_jobs_max}
+      ${search(
+        `id, dead_at, tenant = $1 AND ($2 = '' OR queue = $2) AND ($3 = '' OR type = $3)
+                          AND ($7 = '' OR error_fingerprint = $7) AS found`,
+        `LIMIT ${stretch_jobs_max}`,
+      )}
     ) AS stretch WHERE found ${newestFirst} LIMIT $6::int
   ), ${fitting({ ...weighedJobs, order: "dead_at DESC, id DESC" })}
   SELECT jobs.*, CASE WHEN id IS NOT NULL THEN ${placeOf} END AS place, ends.reached, ends.cut FROM (
-    SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN ${endOfStretch(`atlasqueue.jobs WHERE ${where} ${newestFirst}`)} END AS reached,
+    SELECT CASE WHEN (SELECT count(*) FROM page) < $6::int THEN ${endOfStretch(`(${search("dead_at, id", `LIMIT ${stretch_jobs_max}`)}) AS stretch`)} END AS reached,
       ${isCut} AS cut
   ) AS ends LEFT JOIN (SELECT ${pageColumns} FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM fitting)) AND ${unindexed("dead_at")} IS NOT NULL) AS jobs ON true
   ORDER BY jobs.dead_at DESC, jobs.id DESC`,
-  );
-const ofAny = textOf("dead-letters/list", within);
-const ofGroup = textOf("dead-letters/list-of-group", `${inGroup} AND ${within}`);
+);

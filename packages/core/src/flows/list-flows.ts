@@ -10,6 +10,7 @@ export type FlowList = { flows: Flow[]; next: string | undefined };
 /** The flows one page looks at for those in a state, which only their jobs know. */
 const looked_at_max = 200;
 const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const oldest = "00000000-0000-0000-0000-000000000000";
 
 /**
  * A tenant's flows, newest first. With a state a page may be short, or empty, and still have a next one.
@@ -27,7 +28,7 @@ export async function listFlows(
   const flows: Flow[] = [];
   let last = below;
   for (let looked_at = 0; looked_at < looked_at_max; looked_at += flows_max) {
-    const rows = await executeOn(deps.database)<FlowRow>({ text, params: [tenant, last, flows_max] });
+    const rows = await executeOn(deps.database)<FlowRow>({ text, params: [tenant, last, flows_max, oldest] });
     for (const row of rows) {
       last = row.id;
       const one = showFlow(row);
@@ -39,12 +40,25 @@ export async function listFlows(
   return { flows, next: last };
 }
 
+/**
+ * A flow and its counts; undefined when the tenant has none with this id.
+ *
+ * @example
+ * const { state } = (await findFlow(deps, "default", id)) ?? {};
+ */
+export async function findFlow(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<Flow | undefined> {
+  const [row] = await executeOn(deps.database)<FlowRow>({ text, params: [tenant, id, 1, id] });
+  return row && showFlow(row);
+}
+
 const text = composed(
   "flows/list",
-  ["tenant", "below", "flows_max"],
+  ["tenant", "below", "flows_max", "from"],
   `
   WITH page AS MATERIALIZED (
-    SELECT id, tenant, created_at FROM atlasqueue.flows WHERE tenant = $1 AND id < $2::text::uuid ORDER BY id DESC LIMIT $3::int
+    SELECT id, tenant, created_at FROM atlasqueue.flows
+    WHERE tenant = $1 AND id BETWEEN $4::text::uuid AND $2::text::uuid AND (id < $2::text::uuid OR id = $4::text::uuid)
+    ORDER BY id DESC LIMIT $3::int
   )
   SELECT page.id, page.created_at, counted.* FROM page CROSS JOIN ${countedOf("page")} AS counted
   ORDER BY page.id DESC`,

@@ -1,34 +1,16 @@
-import {
-  limits,
-  type Flow,
-  type FlowGraph,
-  type FlowJob,
-  type JobStatus,
-  type OnParentFailure,
-} from "@atlasqueue/contract";
+import { limits, type FlowGraph, type FlowJob, type JobStatus, type OnParentFailure } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { bytesOf, fitting, isCut } from "../memory-budget/bytes.ts";
 import { criticalPath } from "./critical-path.ts";
-import { countedOf, showFlow, type FlowRow } from "./flow-state.ts";
+import { findFlow } from "./list-flows.ts";
 
 /** `next` is the place after which the next page begins. */
 export type FlowView = Omit<FlowGraph, "next_cursor"> & { next: number | undefined };
 
 /** As many as one request submits, and the one that depends on them all. */
 const page_jobs = limits.batch_items_max + 1;
-
-/**
- * A flow and its counts; undefined when the tenant has none with this id.
- *
- * @example
- * const { state } = (await findFlow(deps, "default", id)) ?? {};
- */
-export async function findFlow(deps: Pick<Deps, "database">, tenant: string, id: string): Promise<Flow | undefined> {
-  const [row] = await executeOn(deps.database)<FlowRow>({ text: one, params: [tenant, id] });
-  return row && showFlow(row);
-}
 
 /**
  * A flow with a page of its jobs, in the order in which they were submitted; undefined when the tenant has none with
@@ -71,14 +53,6 @@ function showFlowJob({ place: _place, cut: _cut, parents, started_at, finished_a
     finished_at: finished_at?.toISOString() ?? null,
   };
 }
-
-const one = composed(
-  "flows/find",
-  ["tenant", "id"],
-  `
-  SELECT flows.id, flows.created_at, counted.* FROM atlasqueue.flows CROSS JOIN ${countedOf("flows")} AS counted
-  WHERE flows.tenant = $1 AND flows.id = $2::text::uuid`,
-);
 
 const columns =
   "id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents, last_error, started_at, finished_at";

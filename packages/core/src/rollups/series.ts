@@ -1,5 +1,6 @@
 import type { StatsSeries, StatsWindow } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
+import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { sumColumns } from "./columns.ts";
@@ -27,8 +28,7 @@ export async function readSeries(
   { window, queue = "", type = "" }: { window: StatsWindow; queue?: string | undefined; type?: string | undefined },
 ): Promise<StatsSeries> {
   const { step_seconds, items } = steps[window];
-  const params = [tenant, queue, type, step_seconds, items];
-  const rows = await executeOn(deps.database)<Row>({ text: series, params });
+  const rows = await readRollups(deps, tenant, { queues: [queue], type, step_seconds, items, times: true });
   const [first] = rows;
   if (!first) throw new Error("a series gave no row");
   const buckets = Array.from({ length: items }, noFigures);
@@ -51,54 +51,69 @@ export async function readSeries(
   };
 }
 
-type Row = Omit<Figures, "waits" | "runs"> & {
-  now: Date;
-  from: Date;
-  /** Null when there is none. */
-  bucket: number | null;
-  waits: string;
-  runs: string;
-};
-
 function show({ waits, runs, ...sums }: Figures): StatsSeries["total"] {
   const { submitted, succeeded, failed, dead, retried } = sums;
   return { submitted, succeeded, failed, dead, retried, wait: percentiles(waits), run: percentiles(runs) };
 }
 
 /** An array as PostgreSQL writes it. */
-const numbersOf = (text: string): number[] => JSON.parse(`[${text.slice(1, -1)}]`) as number[];
-
-// Each figure is in a minute or, once it is folded, in an hour: never in both.
-const series = composed(
-  "rollups/series",
-  ["tenant", "queue", "type", "step_seconds", "items"],
-  `
-  WITH span AS MATERIALIZED (
-    SELECT now(), to_timestamp((floor(extract(epoch FROM now()) / $4::int) - $5::int + 1) * $4::int) AS "from"
-  )
-  SELECT span.now, span."from", floor(extract(epoch FROM at - span."from") / $4::int)::int AS bucket,
-         ${sumColumns.join(", ")}, waits, runs
-  FROM span LEFT JOIN (
-    SELECT at, ${sumColumns.map((column) => `${column}::float8`).join(", ")}, waits::text, runs::text FROM atlasqueue.rollups
-    WHERE tenant = $1 AND queue = $2 AND type = $3 AND at >= (SELECT "from" FROM span)
-  ) AS known ON true`,
-);
+const numbersOf = (text: string | null): number[] => JSON.parse(`[${text?.slice(1, -1) ?? ""}]`) as number[];
 
 /** Jobs that died in the last quarter of an hour, and in the 24 hours before it. */
 export type RecentDeaths = { lately: number; before: number; since: Date | null };
 
+const quarter_ms = 900_000;
+const day_ms = 86_400_000;
+
 export async function recentDeaths(deps: Pick<Deps, "database">, tenant: string): Promise<RecentDeaths> {
-  const [row] = await executeOn(deps.database)<RecentDeaths>({ text: deaths, params: [tenant] });
-  return row ?? { lately: 0, before: 0, since: null };
+  const deaths: RecentDeaths = { lately: 0, before: 0, since: null };
+  for (const { at, now, dead } of await readRollups(deps, tenant, { step_seconds: 900, items: 98 })) {
+    if (at === null) continue;
+    const ago_ms = now.getTime() - at.getTime();
+    if (ago_ms < quarter_ms) deaths.lately += dead;
+    else if (ago_ms < day_ms + quarter_ms) deaths.before += dead;
+    if (ago_ms < quarter_ms && dead > 0 && !(deaths.since && deaths.since <= at)) deaths.since = at;
+  }
+  return deaths;
 }
 
-const lately = "at > now() - interval '15 minutes'";
-const deaths = composed(
-  "rollups/recent-deaths",
-  ["tenant"],
+export type Rollup = Omit<Figures, "waits" | "runs"> & {
+  now: Date;
+  from: Date;
+  queue: string;
+  /** When its minute or hour began, and the place of its step. Null in the one row there is when there are no figures. */
+  at: Date | null;
+  bucket: number | null;
+  /** As PostgreSQL writes arrays; null without `times`. */
+  waits: string | null;
+  runs: string | null;
+};
+
+/** The figures of some queues, or of all together, of a type or of all, as they are kept, since the first of some steps. */
+export function readRollups(
+  deps: Pick<Deps, "database">,
+  tenant: string,
+  of: { queues?: readonly string[]; type?: string; step_seconds: number; items: number; times?: boolean },
+): Promise<readonly Rollup[]> {
+  const { queues = [""], type = "", step_seconds, items, times = false } = of;
+  const params = [tenant, textArray(queues), type, step_seconds, items, String(times)];
+  return executeOn(deps.database)<Rollup>({ text: series, params });
+}
+
+// Each figure is in a minute or, once it is folded, in an hour: never in both. Each queue is a range of the primary key of its own.
+const series = composed(
+  "rollups/series",
+  ["tenant", "queues", "type", "step_seconds", "items", "times"],
   `
-  SELECT coalesce(sum(dead) FILTER (WHERE ${lately}), 0)::float8 AS lately,
-         coalesce(sum(dead) FILTER (WHERE NOT (${lately})), 0)::float8 AS before,
-         min(at) FILTER (WHERE ${lately} AND dead > 0) AS since
-  FROM atlasqueue.rollups WHERE tenant = $1 AND queue = '' AND type = '' AND at > now() - interval '1 day 15 minutes'`,
+  WITH span AS MATERIALIZED (
+    SELECT now(), to_timestamp((floor(extract(epoch FROM now()) / $4::int) - $5::int + 1) * $4::int) AS "from"
+  )
+  SELECT span.now, span."from", known.*, floor(extract(epoch FROM at - span."from") / $4::int)::int AS bucket
+  FROM span LEFT JOIN (
+    SELECT wanted.queue, kept.* FROM unnest($2::text[]) AS wanted(queue) CROSS JOIN LATERAL (
+      SELECT at, ${sumColumns.map((column) => `${column}::float8`).join(", ")},
+             ${["waits", "runs"].map((column) => `CASE WHEN $6::text::bool THEN ${column}::text END AS ${column}`).join(", ")}
+      FROM atlasqueue.rollups
+      WHERE tenant = $1 AND rollups.queue = wanted.queue AND type = $3 AND at >= (SELECT "from" FROM span) OFFSET 0) AS kept
+  ) AS known ON true`,
 );
