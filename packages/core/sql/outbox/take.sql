@@ -1,14 +1,25 @@
 -- $1 rows_max
 -- $2 versions
+-- $3 only
 WITH RECURSIVE lines(tenant) AS (
-    (SELECT tenant FROM atlasqueue.outbox WHERE true ORDER BY tenant LIMIT 1)
+    (SELECT tenant FROM atlasqueue.outbox WHERE $3 = '' ORDER BY tenant LIMIT 1)
     UNION ALL
-    SELECT (SELECT tenant FROM atlasqueue.outbox WHERE true AND tenant > lines.tenant ORDER BY tenant LIMIT 1)
+    SELECT (SELECT tenant FROM atlasqueue.outbox WHERE $3 = '' AND tenant > lines.tenant ORDER BY tenant LIMIT 1)
     FROM lines WHERE tenant IS NOT NULL
   ), turns AS MATERIALIZED (
     SELECT tenant, greatest(1, $1::int / count(*) OVER ()) AS share FROM lines WHERE tenant IS NOT NULL
     ORDER BY random() LIMIT $1::int
   ), found AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT id, kind, version, tenant, key, lane, payload FROM atlasqueue.outbox
+      WHERE id = nullif($3, '')::bigint AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
+        AND (lane IS NULL OR (
+          SELECT first.id = outbox.id OR first.not_before IS NULL FROM atlasqueue.outbox AS first
+          WHERE first.lane IS NOT NULL
+        AND (first.tenant, first.lane) >= (outbox.tenant, outbox.lane)
+        AND (first.tenant, first.lane) <= (outbox.tenant, outbox.lane) ORDER BY first.tenant, first.lane, first.id LIMIT 1))
+        AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off' AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL FOR UPDATE SKIP LOCKED) AS one
+    UNION ALL
     SELECT one.* FROM turns CROSS JOIN LATERAL (
       SELECT id, kind, version, tenant, key, lane, payload FROM atlasqueue.outbox
       WHERE tenant = turns.tenant AND coalesce(not_before, '-infinity'::timestamptz) <= now() AND version <= ((SELECT $2::text::jsonb) ->> kind)::int

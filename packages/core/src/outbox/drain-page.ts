@@ -67,12 +67,10 @@ export async function drainPage(
   const versions = JSON.stringify(
     Object.fromEntries(Object.entries(handlers).map(([kind, { version }]) => [kind, version])),
   );
-  const takeOne = (execute: Execute, id: string) => execute<Taken>({ text: takeOnly, params: [id, versions] });
+  const take = (execute: Execute, id = "") => execute<Taken>({ text: takeText, params: [rows_max, versions, id] });
   let taken: readonly Taken[] = [];
   const work = async (execute: Execute) => {
-    taken = await (only === undefined
-      ? execute<Taken>({ text: takeText, params: [rows_max, versions] })
-      : takeOne(execute, only));
+    taken = await take(execute, only);
     const locked = taken.filter((row) => row.locked);
     const stuck = new Set(locked.map(({ lane }) => lane).filter((lane) => lane !== null));
     const isBehind = (row: Taken) => !row.locked && row.lane !== null && stuck.has(row.lane);
@@ -98,7 +96,7 @@ export async function drainPage(
     const late = deferRow(one);
     // What took it was rolled back. Another process may have acted on it since.
     await inTransaction(deps.database, async (execute) => {
-      if ((await takeOne(execute, one.id)).length > 0) await putBack(execute, [late]);
+      if ((await take(execute, one.id)).length > 0) await putBack(execute, [late]);
     });
     return { rows: 1, next_ms: late.seconds * 1_000, error };
   }
@@ -124,7 +122,23 @@ const inLane = (row: string, other: string) => `${row}.lane IS NOT NULL
         AND (${row}.tenant, ${row}.lane) >= (${other}.tenant, ${other}.lane)
         AND (${row}.tenant, ${row}.lane) <= (${other}.tenant, ${other}.lane) ORDER BY ${row}.tenant, ${row}.lane, ${row}.id`;
 
-const takeFrom = (page: string) => `found AS MATERIALIZED (${page}
+const rowsOf = (which: string) => `
+      SELECT id, kind, version, tenant, key, lane, payload FROM atlasqueue.outbox
+      WHERE ${which} AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
+        AND (lane IS NULL OR (
+          SELECT first.id = outbox.id OR first.not_before IS NULL FROM atlasqueue.outbox AS first
+          WHERE ${inLane("first", "outbox")} LIMIT 1))
+        AND ${asyncCommit} AND ${idleTxTimeout}`;
+
+const takeText = composed(
+  "outbox/take",
+  ["rows_max", "versions", "only"],
+  `
+  WITH RECURSIVE ${notesInTurn("atlasqueue.outbox WHERE $3 = ''", "$1::int")}, found AS MATERIALIZED (
+    SELECT * FROM (${rowsOf("id = nullif($3, '')::bigint")} FOR UPDATE SKIP LOCKED) AS one
+    UNION ALL
+    SELECT one.* FROM turns CROSS JOIN LATERAL (${rowsOf(`tenant = turns.tenant AND ${dueAt} <= now()`)}
+      ORDER BY ${dueAt}, id LIMIT share FOR UPDATE SKIP LOCKED) AS one
   ), ahead AS MATERIALIZED (
     SELECT * FROM (SELECT DISTINCT tenant, lane FROM found WHERE lane IS NOT NULL) AS lanes CROSS JOIN LATERAL (
       SELECT id AS before FROM atlasqueue.outbox
@@ -139,28 +153,7 @@ const takeFrom = (page: string) => `found AS MATERIALIZED (${page}
   ), taken AS (
     DELETE FROM atlasqueue.outbox WHERE id = ANY(ARRAY(SELECT id FROM tried))
   )
-  SELECT id::text, kind, version, tenant, key, lane, payload, locked FROM tried ORDER BY tried.id`;
-const rowsOf = (which: string) => `
-      SELECT id, kind, version, tenant, key, lane, payload FROM atlasqueue.outbox
-      WHERE ${which} AND version <= ((SELECT $2::text::jsonb) ->> kind)::int
-        AND (lane IS NULL OR (
-          SELECT first.id = outbox.id OR first.not_before IS NULL FROM atlasqueue.outbox AS first
-          WHERE ${inLane("first", "outbox")} LIMIT 1))
-        AND ${asyncCommit} AND ${idleTxTimeout}`;
-
-const takeText = composed(
-  "outbox/take",
-  ["rows_max", "versions"],
-  `
-  WITH RECURSIVE ${notesInTurn("atlasqueue.outbox WHERE true", "$1::int")}, ${takeFrom(`
-    SELECT one.* FROM turns CROSS JOIN LATERAL (${rowsOf(`tenant = turns.tenant AND ${dueAt} <= now()`)}
-      ORDER BY ${dueAt}, id LIMIT share FOR UPDATE SKIP LOCKED) AS one`)}`,
-);
-const takeOnly = composed(
-  "outbox/take-only",
-  ["id", "versions"],
-  `
-  WITH ${takeFrom(`${rowsOf("id = $1::bigint")} FOR UPDATE SKIP LOCKED`)}`,
+  SELECT id::text, kind, version, tenant, key, lane, payload, locked FROM tried ORDER BY tried.id`,
 );
 
 // With its id a row keeps its place.
