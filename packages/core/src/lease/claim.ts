@@ -1,13 +1,11 @@
-import { composed } from "../database/composed.ts";
 import { isLocked } from "../database/errors.ts";
-import { hidden, isUuid, textArray, uuidArray } from "../database/literals.ts";
-import { executeOn } from "../database/statement.ts";
-import { claimLimited, markedQueues } from "./claim/limited.ts";
+import { isUuid } from "../database/literals.ts";
+import { claimLimited } from "./claim/limited.ts";
 import { addTo, claimWith } from "./claim/statement.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyAmong } from "../queues/ready-queues.ts";
-import type { ReadyJob } from "../signal/signal.ts";
 import { wholeJob } from "./take-leases.ts";
+import { findLeased, type Leased } from "./find-leased.ts";
 import type { Claimer, Lease, LeasedJob } from "./lease.ts";
 
 /**
@@ -23,16 +21,16 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
   const wanted = [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];
   if (wanted.length === 0) return [];
   const leases = await claimById(deps, claimer, wanted);
-  if (leases.length < wanted.length) {
-    const taken = new Set(leases.map(({ id }) => id));
-    const left = wanted.filter((id) => !taken.has(id));
-    await addTo(deps, claimer, leases, async () => {
-      const queues = await markedQueues(deps, claimer, left);
-      const more = queues.length > 0 ? (claimer.more_room?.() ?? 0) : 0;
-      return claimLimited(deps, claimer, queues, left.length + more);
+  const taken = new Set(leases.map(({ id }) => id));
+  const left = await findLeft(deps, claimer, taken, wanted);
+  const ofMarked = left.filter(({ limited, queue }) => limited && claimer.queues.includes(queue));
+  if (ofMarked.length > 0)
+    await addTo(deps, claimer, leases, () => {
+      const room = wanted.length - taken.size + (claimer.more_room?.() ?? 0);
+      return claimLimited(deps, claimer, [...new Set(ofMarked.map(({ queue }) => queue))], room);
     });
-  }
-  const others = await ofOtherTypes(deps, claimer, wanted, leases);
+  const { types } = claimer;
+  const others = types ? left.filter(({ is_queued, type }) => is_queued && !types.includes(type)) : [];
   if (others.length > 0) claimer.put_back?.(others);
   const missed = ids.length - leases.length - others.length;
   if (missed > 0) deps.observe({ event: "lease_not_acquired", count: missed, worker_id: claimer.worker_id });
@@ -103,26 +101,20 @@ async function claimById(deps: Deps, claimer: Claimer, ids: readonly string[]): 
   }
 }
 
-/** Those of the ids that wait for a worker of their type. If they cannot be looked up, the sweep signals them. */
-async function ofOtherTypes(
+/** The jobs that were not taken. If they cannot be looked up beside what was, the sweep signals them. */
+async function findLeft(
   deps: Deps,
-  { tenant, types }: Claimer,
+  { tenant }: Claimer,
+  taken: ReadonlySet<string>,
   ids: readonly string[],
-  leases: readonly Lease[],
-): Promise<readonly ReadyJob[]> {
-  if (!types || leases.length >= ids.length) return [];
-  const params = [tenant, uuidArray(ids), textArray(types)];
-  return executeOn(deps.database)<ReadyJob>({ text: others, params }).catch((error: unknown) => {
+): Promise<Leased[]> {
+  const left = ids.filter((id) => !taken.has(id));
+  if (left.length === 0) return [];
+  try {
+    return [...(await findLeased(deps, tenant, left)).values()];
+  } catch (error) {
+    if (taken.size === 0) throw error;
     deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
     return [];
-  });
+  }
 }
-
-const others = composed(
-  "lease/other-types",
-  ["tenant", "ids", "types"],
-  `
-  SELECT id, tenant, queue, priority FROM atlasqueue.jobs
-  WHERE id = ANY(${hidden("$2::uuid[]")}) AND tenant = $1 AND status = 'queued' AND type <> ALL($3::text[])
-  ORDER BY id`,
-);

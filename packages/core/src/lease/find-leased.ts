@@ -9,9 +9,9 @@ import type { Lease } from "./lease.ts";
  * What a settlement needs to know of a job besides its token. The payload is not read. `ran_ms` is null when it is not
  * running any more, so that a repeated settlement is not counted again.
  */
-export type Leased = Omit<Lease, "lease_token" | "payload"> & { ran_ms: number | null };
+export type Leased = Omit<Lease, "lease_token" | "payload"> & { ran_ms: number | null; is_queued: boolean };
 
-/** A tenant's jobs for the ids a remote worker names; other tenants' ids are left out. */
+/** A tenant's jobs for ids that a remote worker names, or that a claim did not take; other tenants' ids are left out. */
 export async function findLeased(
   deps: Pick<Deps, "database">,
   tenant: string,
@@ -27,7 +27,7 @@ const text = composed(
   `
   SELECT id, tenant, queue, type, priority, attempts, max_attempts, timeout_seconds, backoff, last_error, group_key,
          coalesce(worker_id, '') AS worker_id, date_part('epoch', started_at - run_at) AS waited_seconds,
-         CASE WHEN status = 'running' THEN date_part('epoch', statement_timestamp() - started_at) * 1000 END AS ran_ms,
+         CASE WHEN status = 'running' THEN date_part('epoch', statement_timestamp() - started_at) * 1000 END AS ran_ms, status = 'queued' AS is_queued,
          EXISTS (SELECT FROM atlasqueue.queues WHERE queues.tenant = jobs.tenant AND queues.queue = jobs.queue AND ${hasMark}) AS limited
   FROM atlasqueue.jobs WHERE id = ANY($1::uuid[]) AND tenant = $2`,
 );

@@ -1,7 +1,6 @@
 import { composed } from "../../database/composed.ts";
 import { isLocked } from "../../database/errors.ts";
-import { hidden, textArray, uuidArray } from "../../database/literals.ts";
-import { executeOn } from "../../database/statement.ts";
+import { textArray } from "../../database/literals.ts";
 import { idleTxTimeout, sentTogether } from "../../database/transaction.ts";
 import type { Deps } from "../../deps.ts";
 import { hasMark, roomIn, runningByQueue, type QueueRoom } from "../../limits/capacity.ts";
@@ -20,7 +19,7 @@ import { readTrace, typesIn, type LeaseRow } from "../take-leases.ts";
  * types, the queues' marks go back, for others who have room.
  *
  * @example
- * const leases = await claimLimited(deps, claimer, await markedQueues(deps, claimer, ids), 10);
+ * const leases = await claimLimited(deps, claimer, ["mail"], 10);
  */
 export async function claimLimited(
   deps: Deps,
@@ -42,12 +41,6 @@ export async function claimLimited(
   for (const queue of queues)
     await addTo(deps, claimer, leases, () => claimLimited(deps, claimer, [queue], jobs_max - leases.length));
   return leases;
-}
-
-/** Of the queues served those that have a mark, are not paused, and that the ids are in, whatever became of their jobs. */
-export async function markedQueues(deps: Deps, { tenant, queues }: Claimer, ids: readonly string[]): Promise<string[]> {
-  const params = [tenant, textArray(queues), uuidArray(ids)];
-  return (await executeOn(deps.database)<{ queue: string }>({ text: markedOf, params })).map(({ queue }) => queue);
 }
 
 /** A job of each queue, to stand for the others. */
@@ -81,23 +74,14 @@ async function claimUnderLock(
   });
 }
 
-const servedAndMarked = `
-  FROM atlasqueue.queues WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${hasMark}`;
-// The queue of a job never changes.
-const markedOf = composed(
-  "lease/marked-queues",
-  ["tenant", "queues", "ids"],
-  `
-  SELECT queue ${servedAndMarked}
-    AND queue = ANY(ARRAY(SELECT queue FROM atlasqueue.jobs WHERE id = ANY(${hidden("$3::uuid[]")}) AND tenant = $1))`,
-);
-
 const lockQueues = composed(
   "lease/lock-queues",
   ["tenant", "queues"],
   `
   SELECT ${note("locked", "json_agg(queue)")} FROM (
-    SELECT queue ${servedAndMarked} AND ${idleTxTimeout} AND ${lockTimeout} ORDER BY queue FOR UPDATE) AS locked`,
+    SELECT queue FROM atlasqueue.queues
+    WHERE tenant = $1 AND queue = ANY($2::text[]) AND paused_at IS NULL AND ${hasMark} AND ${idleTxTimeout} AND ${lockTimeout}
+    ORDER BY queue FOR UPDATE) AS locked`,
 );
 
 const roomOfLocked = composed(
