@@ -19,24 +19,11 @@ const signals_max = 10_000;
  * const { paused_at } = await pauseQueue(deps, { tenant: "default", queue: "mail" });
  */
 export async function pauseQueue(deps: Deps, { tenant, queue }: QueueRef): Promise<{ paused_at: Date }> {
-  const [row] = await executeOn(deps.database)<{ paused_at: Date; was_paused: boolean }>({
-    text: pause,
-    params: [tenant, queue],
-  });
+  const row = await write(deps, { tenant, queue }, true);
   if (!row) throw new Error("pausing gave no row");
   if (!row.was_paused) deps.observe({ event: "queue_paused", tenant, queue });
   return { paused_at: row.paused_at };
 }
-
-// Two concurrent calls may both learn that they were first; the earlier time stays.
-const pause = composed(
-  "queues/pause",
-  ["tenant", "queue"],
-  `
-  INSERT INTO atlasqueue.queues AS known (tenant, queue, paused_at) SELECT $1, $2, now() WHERE ${lockTimeout}
-  ON CONFLICT (tenant, queue) DO UPDATE SET paused_at = coalesce(known.paused_at, now())
-  RETURNING paused_at, paused_at < now() AS was_paused`,
-);
 
 /**
  * Let the queue's jobs be claimed again, and signal those that are ready, oldest first, whatever was popped meanwhile
@@ -47,8 +34,7 @@ const pause = composed(
  */
 export async function resumeQueue(deps: Deps & { signal: Signal }, ref: QueueRef): Promise<{ resumed: boolean }> {
   const { tenant, queue } = ref;
-  const [row] = await executeOn(deps.database)({ text: resume, params: [tenant, queue] });
-  if (!row) return { resumed: false };
+  if (!(await write(deps, ref, false))) return { resumed: false };
   deps.observe({ event: "queue_resumed", tenant, queue });
   await hint(deps.observe, "resume", () => signalWaiting(deps, ref)).catch((error: unknown) => {
     // It is resumed, and the sweep signals them too.
@@ -67,9 +53,22 @@ async function signalWaiting(deps: Deps & { signal: Signal }, queue: QueueRef): 
   await announce(deps, jobs, "front");
 }
 
-const resume = composed(
-  "queues/resume",
-  ["tenant", "queue"],
+async function write(deps: Deps, { tenant, queue }: QueueRef, paused: boolean) {
+  const params = [tenant, queue, String(paused)];
+  const [row] = await executeOn(deps.database)<{ paused_at: Date; was_paused: boolean }>({ text, params });
+  return row;
+}
+
+// Two concurrent pauses may both learn that they were first; the earlier time stays. Only what is paused is resumed.
+const text = composed(
+  "queues/pause",
+  ["tenant", "queue", "paused"],
   `
-  UPDATE atlasqueue.queues SET paused_at = NULL WHERE tenant = $1 AND queue = $2 AND paused_at IS NOT NULL AND ${lockTimeout} RETURNING queue`,
+  INSERT INTO atlasqueue.queues AS known (tenant, queue, paused_at)
+  SELECT $1, $2::text, CASE WHEN $3::text::bool THEN now() END
+  WHERE ${lockTimeout} AND ($3::text::bool OR EXISTS (
+    SELECT FROM atlasqueue.queues WHERE tenant = $1 AND queue = $2::text AND paused_at IS NOT NULL))
+  ON CONFLICT (tenant, queue) DO UPDATE SET paused_at = CASE WHEN $3::text::bool THEN coalesce(known.paused_at, now()) END
+  WHERE $3::text::bool OR known.paused_at IS NOT NULL
+  RETURNING paused_at, paused_at < now() AS was_paused`,
 );
